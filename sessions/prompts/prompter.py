@@ -55,14 +55,13 @@ class Sent(Struct, frozen=True, kw_only=True):
         return f"queued #{self.position}, after turn {self.session.turn}"
 
 
-class Ask(Struct, frozen=True, kw_only=True):
-    """A request for a prompt, with everything that may differ from the session's own settings."""
+class PromptOptions(Struct, frozen=True, kw_only=True):
+    """The ways in which a turn may differ from the session's own settings, and its place in the queue."""
 
-    text: str
     limits: Mapping[str, Any] = field(default_factory=dict)
     """Limits that replace the session's from now on."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the agent for this turn alone: its mode, extra arguments."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of the agent's own section for this turn alone: its mode, extra arguments."""
     model: str | None = None
     """The model from this turn on; None for the session's."""
     instructions: str | None = None
@@ -101,7 +100,7 @@ class Prompter:
         self._stop = stop
         self._build = builder(layout, store)
 
-    def inject(self, ref: str, ask: Ask) -> Sent:
+    def inject(self, ref: str, prompt: str, options: PromptOptions | None = None) -> Sent:
         """Send a prompt to a session: its next turn, or a place in its queue.
 
         Raises:
@@ -109,7 +108,7 @@ class Prompter:
             SessionBusyError: it takes no prompts, runs on another host, has used up one of its limits, or processes of
                 a lost turn still live.
         """
-        checked_prompt(ask.text)
+        checked_prompt(prompt)
         self._layout.check_writable()
         session = self._housekeeping.settled(ref)
         if not agent_named(session.agent).resumable:
@@ -119,13 +118,13 @@ class Prompter:
                 Remedy.RETRY if again else None,
                 again,
             )
-        return self._add(session, ask, "inject")
+        return self._add(session, prompt, options or PromptOptions(), "inject")
 
-    def retry(self, ref: str, ask: Ask | None = None) -> Sent:
+    def retry(self, ref: str, options: PromptOptions | None = None) -> Sent:
         """Send the newest prompt again, after a turn that failed, was stopped or was lost.
 
-        A command runs again however it ended, because it cannot be continued.  ``ask`` changes the settings of the
-        turn; its text does not matter.
+        A command runs again however it ended, because it cannot be continued.  ``options`` changes the settings of
+        the turn.
 
         Raises:
             UsageError: a limit that can never act.
@@ -135,8 +134,8 @@ class Prompter:
         self._layout.check_writable()
         session = self._housekeeping.settled(ref)
         _check_ended(session)
-        ask = ask or Ask(text="")
-        changed = bool(ask.options or ask.model)
+        options = options or PromptOptions()
+        changed = bool(options.settings or options.model)
         if session.status is Status.DONE and agent_named(session.agent).resumable and not changed:
             raise SessionBusyError(
                 f"Session {session.short_id} is done: nothing to retry.",
@@ -147,13 +146,15 @@ class Prompter:
         if not prompts:
             raise UnknownSessionError(f"Session {session.short_id} was deleted.")
         # Two front ends that retry the same turn send it once.
-        key = ask.key or f"retry {session.id} {session.turn}"
-        asked = structs.replace(ask, text=prompts[-1].text, key=key, at_once=True)
-        sent = self._add(session, asked, "retry", only_after=session.turn)
+        key = options.key or f"retry {session.id} {session.turn}"
+        options = structs.replace(options, key=key, at_once=True)
+        sent = self._add(session, prompts[-1].text, options, "retry", only_after=session.turn)
         self._store.queue.mark_resent(session.id, prompts[-1].turn)
         return sent
 
-    def interrupt(self, ref: str, say: Ask | None = None) -> tuple[Receipt, Sent | None]:
+    def interrupt(
+        self, ref: str, say: str | None = None, options: PromptOptions | None = None
+    ) -> tuple[Receipt, Sent | None]:
         """End the running turn without ending the session; ``say`` is the prompt that follows it at once.
 
         Its other prompts are held until they are released.  The agent's process is ended on the ladder of a stop, and
@@ -173,14 +174,15 @@ class Prompter:
         sent = None
         if say is not None:
             # Recorded first: a front end that dies between the two loses nothing.
-            sent = self._add(session, structs.replace(say, at_once=True), "inject")
+            at_once = structs.replace(options or PromptOptions(), at_once=True)
+            sent = self._add(session, checked_prompt(say), at_once, "inject")
         receipt = self._stop(session.id)
         if sent is not None:
             self.serve(session.id)
             sent = self.sent(sent.prompt.id)
         return receipt, sent
 
-    def plan(self, session: Session, ask: Ask, *, verb: str = "inject") -> TurnPlan:
+    def plan(self, session: Session, prompt: str, options: PromptOptions, *, verb: str = "inject") -> TurnPlan:
         """Return the settings of a turn as they are now.
 
         Raises:
@@ -188,21 +190,21 @@ class Prompter:
             SessionBusyError: the session has used up one of its limits.
         """
         recipe = self._store.recipe(session.id)
-        options = merged(_kept(recipe, ask), ask.options)
+        settings = merged(_kept(recipe, options), options.settings)
         plan = plan_turn(
             self._config_of(session, recipe.env),
             Start(
-                ask.text,
+                prompt,
                 agent=session.agent,
-                model=ask.model or session.model,
+                model=options.model or session.model,
                 cwd=checked_folder(session.cwd),
-                options=options,
+                options=settings,
                 argv=recipe.command,
                 session_id=session.id,
             ),
             home=self._layout.home,
             later=LaterTurn(
-                turn=session.turn + 1, agent_session=session.agent_session, limits=ask.limits, env=recipe.env
+                turn=session.turn + 1, agent_session=session.agent_session, limits=options.limits, env=recipe.env
             ),
         )
         check_affordable(session, self._store.turns(session.id), plan.frame.limits, verb)
@@ -221,24 +223,26 @@ class Prompter:
         position = waiting.index(prompt_id) + 1 if prompt_id in waiting else None
         return Sent(session=self._reader.by_id(prompt.session), prompt=prompt, position=position)
 
-    def _add(self, session: Session, ask: Ask, verb: str, *, only_after: int | None = None) -> Sent:
+    def _add(
+        self, session: Session, prompt: str, options: PromptOptions, verb: str, *, only_after: int | None = None
+    ) -> Sent:
         self._check_reachable(session)
         folder = self._layout.session(session.id)
         if not folder.path.is_dir():
             folder.create()  # the folder was removed: its output is lost, the conversation is the agent's own
-        plan = self.plan(session, ask, verb=verb)
+        plan = self.plan(session, prompt, options, verb=verb)
         recipe = self._store.recipe(session.id)
-        kept = _kept(recipe, ask)
+        kept = _kept(recipe, options)
         self._store.max_running(self._reader.config().queue.max_running)
         added = self._store.queue.add(
             Request(
                 session=session.id,
-                key=ask.key or str(uuid.uuid4()),
-                text=ask.text,
+                key=options.key or str(uuid.uuid4()),
+                text=prompt,
                 plan=plan,
                 asked_by=os.environ.get(processes.SESSION_TAG),
-                first=ask.first,
-                at_once=ask.at_once,
+                first=options.first,
+                at_once=options.at_once,
                 options=kept if kept != recipe.options else None,
                 only_after=only_after,
             ),
@@ -287,11 +291,11 @@ def _check_ended(session: Session) -> None:
         )
 
 
-def _kept(recipe: Recipe, ask: Ask) -> dict[str, Any]:
-    """Return the session's options from now on: limits and instructions stay, other options are for one turn."""
+def _kept(recipe: Recipe, asked: PromptOptions) -> dict[str, Any]:
+    """Return the session's options from now on: limits and instructions stay, other settings are for one turn."""
     options = dict(recipe.options)
-    if ask.limits:
-        options = merged(options, {"limits": ask.limits})
-    if ask.instructions is not None:
-        options = merged(options, {"instructions": ask.instructions})
+    if asked.limits:
+        options = merged(options, {"limits": asked.limits})
+    if asked.instructions is not None:
+        options = merged(options, {"instructions": asked.instructions})
     return options

@@ -9,7 +9,7 @@ from ..storage.paths import Layout
 from ..storage.prompt_queue import QueuedPrompt
 from ..storage.store import Store
 from ..supervision.next_turn import builder
-from .prompter import Ask, Prompter, Sent
+from .prompter import Prompter, PromptOptions, Sent
 
 SHORTEST_KEY = 4
 """The fewest characters of a key that name a prompt."""
@@ -51,8 +51,8 @@ class SessionQueue:
             raise UsageError(f"Session {session.short_id} has {what} {name}. {number}")
         return found[0]
 
-    def edit(self, prompt: QueuedPrompt, text: str, ask: Ask | None = None) -> Sent:
-        """Replace the text of a waiting prompt, and its settings if ``ask`` gives some.
+    def edit(self, prompt: QueuedPrompt, text: str, options: PromptOptions | None = None) -> Sent:
+        """Replace the text of a waiting prompt, and its settings if ``options`` gives some.
 
         Raises:
             UsageError: the text is empty, or an option is not valid.
@@ -60,7 +60,9 @@ class SessionQueue:
         """
         checked_prompt(text)
         self._layout.check_writable()
-        plan = self._prompter.plan(self._reader.by_id(prompt.session), ask) if ask is not None else None
+        plan = None
+        if options is not None:
+            plan = self._prompter.plan(self._reader.by_id(prompt.session), text, options)
         self._check(prompt, self._store.queue.edit(prompt.id, text, plan), "edited")
         return self._recorded(prompt)
 
@@ -126,7 +128,8 @@ class SessionQueue:
         prompt = next((prompt for prompt in self._store.prompts(session.id) if prompt.turn == turn), None)
         if prompt is None or prompt.state != PromptState.UNCONFIRMED:
             raise UsageError(f"The prompt of turn {turn} of session {session.short_id} is not unconfirmed.")
-        sent = self._prompter.inject(session.id, Ask(text=prompt.text, key=f"resend {session.id} {turn}", first=True))
+        options = PromptOptions(key=f"resend {session.id} {turn}", first=True)
+        sent = self._prompter.inject(session.id, prompt.text, options)
         self._store.queue.mark_resent(session.id, turn)
         return sent
 

@@ -219,7 +219,7 @@ def test_T12_what_the_sandbox_stopped_is_told_while_it_runs_and_at_the_end(manag
     assert (told.kind, told.reason) == (AttentionKind.DENIED, done.reason)
     manager.housekeeping.mark_seen(session.id)
     assert attention(manager.reader.get(session.id), now_ms()) is None
-    manager.inject(session.id, "once more")
+    manager.prompts.inject(session.id, "once more")
     wait_until(lambda: manager.reader.get(session.id).denied == 1, what="the next turn to be counted by itself")
     go_on(tmp_path, "one")
 
@@ -234,7 +234,7 @@ def test_a_question_in_the_last_message_of_a_real_agent_is_found(manager, agent,
     assert (tells.status, tells.asks) == (Status.DONE, None)
     assert attention(asks, now_ms()).kind is AttentionKind.ASKS
     assert [s.id for s in manager.reader.first_sessions(1)[0]] == [asking.id]
-    manager.inject(asking.id, "Delete the old table.")
+    manager.prompts.inject(asking.id, "Delete the old table.")
     [answered] = manager.wait([asking.id], timeout=60)
     assert (answered.turn, answered.asks) == (2, None)
 

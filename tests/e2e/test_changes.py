@@ -104,7 +104,7 @@ def worked(manager: SessionManager, codex: Path, project: Path) -> str:
     """The id of a session that has had two turns."""
     session = manager.spawn(Start("do it", agent="codex", cwd=str(project)))
     manager.wait([session.id], timeout=60)
-    manager.inject(session.id, "and undo it")
+    manager.prompts.inject(session.id, "and undo it")
     manager.wait([session.id], timeout=60)
     return session.id
 

@@ -25,7 +25,7 @@ def ended(manager, prompt="hello [[demo:quick]]"):
 
 
 def again(manager, session_id, prompt="more [[demo:quick]]"):
-    manager.inject(session_id, prompt)
+    manager.prompts.inject(session_id, prompt)
     return manager.wait([session_id], timeout=60)[0]
 
 

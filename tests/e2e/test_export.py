@@ -31,7 +31,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         mark_demo(home, folder)
         with SessionManager() as manager:
             [first] = manager.wait([manager.spawn(Start("hello <b> [[demo:quick]]", agent="demo")).id], timeout=60)
-            manager.inject(first.id, "again [[demo:quick]]")
+            manager.prompts.inject(first.id, "again [[demo:quick]]")
             manager.wait([first.id], timeout=60)
     return home, first.id
 

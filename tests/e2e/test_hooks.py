@@ -101,7 +101,7 @@ def test_each_end_is_told_once_with_what_it_is_about(manager, told, tmp_path):
     assert (env["AGENTDASH_CWD"], env["AGENTDASH_HOME"]) == (str(tmp_path), str(manager.reader.home))
     assert not env.keys() & {processes.SESSION_TAG, processes.RUN_TAG, processes.RUNNER_MARK}
     assert explained(manager, session) == str(tmp_path / "hook")
-    manager.retry(session.id)
+    manager.prompts.retry(session.id)
     manager.wait([session.id], timeout=60)
     told.until("1 failed", "2 failed")
 
@@ -195,7 +195,7 @@ def test_a_hook_is_none_of_the_agents_processes_and_holds_nobody_up(manager, tmp
     receipt = manager.stop(session.id)
     assert [process.command for process in receipt.ended] == ["sleep 600"]
     assert len(hooks(manager.reader.home)) == 3, "the stop must not have touched the hook"
-    manager.retry(session.id)
+    manager.prompts.retry(session.id)
     [ended] = manager.wait([session.id], timeout=60)
     assert (ended.turn, ended.status) == (2, Status.DONE)
 

@@ -51,7 +51,7 @@ def make_older(manager, session_id, seconds):
 
 def test_a_deleted_session_comes_back_as_it_was(manager):
     [first] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=60)
-    manager.inject(first.id, "more [[demo:quick]]")
+    manager.prompts.inject(first.id, "more [[demo:quick]]")
     manager.wait([first.id], timeout=60)
     manager.housekeeping.mark_seen(first.id, 7)
     before = whole(manager, first.id)
@@ -64,7 +64,7 @@ def test_a_deleted_session_comes_back_as_it_was(manager):
     assert whole(manager, first.id) == before
     assert [session.id for session in manager.reader.changes(seq).updated] == [first.id]
     assert manager.reader.changes(seq).removed == ()
-    manager.inject(first.id, "and on [[demo:quick]]")
+    manager.prompts.inject(first.id, "and on [[demo:quick]]")
     assert manager.wait([first.id], timeout=60)[0].turn == 3
 
 
@@ -287,7 +287,7 @@ def test_a_clean_up_ends_nothing_that_began_meanwhile(manager, monkeypatch):
     empty = trash.empty
 
     def then_somebody_retries(*args, **named):
-        manager.retry(old.id)
+        manager.prompts.retry(old.id)
         return empty(*args, **named)
 
     monkeypatch.setattr(trash, "empty", then_somebody_retries)
@@ -299,7 +299,7 @@ def test_a_clean_up_ends_nothing_that_began_meanwhile(manager, monkeypatch):
 def test_a_session_that_goes_on_is_not_archived_any_more(manager):
     session = ended(manager)
     manager.housekeeping.archive(session.id)
-    manager.retry(session.id)
+    manager.prompts.retry(session.id)
     assert [s.id for s in manager.reader.sessions()] == [session.id]
     manager.wait([session.id], timeout=60)
 

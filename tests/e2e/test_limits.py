@@ -58,7 +58,9 @@ def test_K8_tokens_and_money_are_counted_over_all_turns(manager, limit):
     assert done.status is Status.DONE
     assert len(manager.reader.warnings(first.id)) == 1
     raised = {"tokens": done.usage.total_tokens + 10, "cost_usd": done.cost_usd + 0.00001}
-    manager.inject(first.id, "more [[demo:quick]]", limits={name: raised[name] for name in limit})
+    manager.prompts.inject(
+        first.id, "more [[demo:quick]]", PromptOptions(limits={name: raised[name] for name in limit})
+    )
     [second] = manager.wait([first.id], timeout=60)
     assert (second.status, second.turn) == (Status.DONE, 2)
     assert second.reason.startswith("over limit: ")
@@ -75,14 +77,14 @@ def test_K8_a_session_that_used_up_a_limit_gets_no_further_turn(manager, limit, 
     session = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
     manager.wait([session.id], timeout=60)
     with pytest.raises(SessionBusyError, match=told):
-        manager.inject(session.id, "more")
+        manager.prompts.inject(session.id, "more")
     assert [(turn.n, turn.status) for turn in manager.reader.turns(session.id)] == [(1, Status.DONE)]
     assert len(manager.reader.prompts(session.id)) == 1
-    manager.inject(session.id, "more", limits={"action": "warn"})
+    manager.prompts.inject(session.id, "more", PromptOptions(limits={"action": "warn"}))
     [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.turn) == (Status.DONE, 2)
     # What was said with a prompt holds for the turns after it.
-    manager.inject(session.id, "and more")
+    manager.prompts.inject(session.id, "and more")
     [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.turn) == (Status.DONE, 3)
 
@@ -90,7 +92,7 @@ def test_K8_a_session_that_used_up_a_limit_gets_no_further_turn(manager, limit, 
 def test_a_limit_of_one_turn_keeps_no_session_from_the_next(manager):
     session = limited(manager, "sleep 600", wall_seconds=0.5)
     manager.wait([session.id], timeout=60)
-    manager.retry(session.id, limits={"wall_seconds": 0.7})
+    manager.prompts.retry(session.id, PromptOptions(limits={"wall_seconds": 0.7}))
     [stopped] = manager.wait([session.id], timeout=60)
     assert (stopped.status, stopped.turn) == (Status.STOPPED, 2)
     assert stopped.reason.startswith("stopped by its limit: ran longer than 0.7s; ")
@@ -118,7 +120,7 @@ def test_K8_claude_is_stopped_by_its_cost_while_it_works(manager, tmp_path, left
     assert stopped.cost_usd is None  # claude named no figure of its own
     assert leftovers(session.id) == []
     with pytest.raises(SessionBusyError, match=r"cost more than \$0\.015 \(about \$0\.02\)"):
-        manager.inject(session.id, "more")
+        manager.prompts.inject(session.id, "more")
 
 
 CALL = (
@@ -171,8 +173,8 @@ def test_K8_the_real_codex_is_stopped_within_one_call_of_its_tokens(manager, cod
     assert 2800 < used < 2900
     assert leftovers(session.id) == []
     with pytest.raises(SessionBusyError, match=r"used more than 2,000 tokens \(2,8\d\d\)"):
-        manager.inject(session.id, "more")
-    manager.inject(session.id, "[[fake:plain]] more", limits={"tokens": 100_000})
+        manager.prompts.inject(session.id, "more")
+    manager.prompts.inject(session.id, "[[fake:plain]] more", PromptOptions(limits={"tokens": 100_000}))
     [done] = manager.wait([session.id], timeout=120)
     assert done.status is Status.DONE
     assert used + 1200 < done.usage.total_tokens < used + 1300  # one call more, and nothing twice
@@ -209,7 +211,7 @@ def test_K8_the_real_claude_is_stopped_by_its_cost(manager, claude_env, leftover
     assert re.match(r"stopped by its limit: cost more than \$0\.008 \(about \$0\.01\d*\); ", stopped.reason)
     assert leftovers(session.id) == []
     with pytest.raises(SessionBusyError, match=r"cost more than \$0\.008 "):
-        manager.inject(session.id, "more")
+        manager.prompts.inject(session.id, "more")
 
 
 def test_K8_a_limit_may_only_warn(manager, tmp_path, wait_until):

@@ -17,7 +17,7 @@ with SessionManager() as manager:
     sys.stdin.readline()
     try:
         if verb == 'retry':
-            print('turn', manager.retry(session_id).turn)
+            print('turn', manager.prompts.retry(session_id).turn)
         elif verb == 'stop':
             print('stopped', len(manager.stop(session_id).ended))
         elif verb == 'delete':

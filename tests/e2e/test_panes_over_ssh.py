@@ -80,7 +80,7 @@ def test_the_dashboard_on_the_left_and_steps_on_the_right(panes, manager, wait_u
     home = both.outer
     wait_until(lambda: b"The test read the real clock" in home.received, what="the steps at home")
 
-    manager.inject(first.id, "And the other test? [[demo:quick]]")
+    manager.prompts.inject(first.id, "And the other test? [[demo:quick]]")
     manager.wait([first.id], timeout=60)
     both.shows(1, "── turn 2 ──", "And the other test?")
     both.shows(0, "And the other test?")

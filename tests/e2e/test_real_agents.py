@@ -99,9 +99,9 @@ def check_claude(manager, session, version, home):
 
 def test_3_a_resume_reaches_the_same_conversation(manager, agent, project):
     session = ended(manager, spawn(manager, agent, "remember the first words", project))
-    manager.inject(session.id, "and the second words")
+    manager.prompts.inject(session.id, "and the second words")
     second = ended(manager, session)
-    manager.inject(session.id, "[[fake:context_probe]] what can you see?")
+    manager.prompts.inject(session.id, "[[fake:context_probe]] what can you see?")
     third = ended(manager, session)
     assert third.turn == 3
     assert {second.agent_session, third.agent_session} == {session.agent_session}
@@ -140,7 +140,7 @@ def test_ZX3_a_running_session_takes_no_second_prompt_and_goes_on_after_its_stop
         lambda: of_kind(manager.reader.trajectory(session.id), StepKind.COMMAND), what="the command in the stream"
     )
     with pytest.raises(SessionBusyError, match="cannot take a prompt until turn 1 ends"):
-        manager.inject(session.id, "hurry up")
+        manager.prompts.inject(session.id, "hurry up")
     assert len(manager.reader.prompts(session.id)) == 1
 
     process_book.add(manager.reader.processes(session.id))
@@ -153,7 +153,7 @@ def test_ZX3_a_running_session_takes_no_second_prompt_and_goes_on_after_its_stop
     command = of_kind(manager.reader.trajectory(session.id), StepKind.COMMAND)[-1]
     assert command.status is StepStatus.INTERRUPTED
 
-    manager.inject(session.id, "[[fake:context_probe]] still there?")
+    manager.prompts.inject(session.id, "[[fake:context_probe]] still there?")
     after = ended(manager, session)
     assert after.status is Status.DONE, after.reason
     assert "still there?" in after.last_message

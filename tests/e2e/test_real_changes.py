@@ -36,7 +36,7 @@ def test_a_session_of_two_turns_has_every_diff_in_its_steps_too_and_what_git_say
         manager, manager.spawn(Start("[[fake:work]] go", agent=agent, cwd=str(project), options=OPTIONS[agent]))
     )
     subprocess.run(["git", "-C", str(project), "add", "notes.txt"], check=True)
-    manager.inject(session.id, "[[fake:files]] go")
+    manager.prompts.inject(session.id, "[[fake:files]] go")
     ended(manager, session)
 
     found = manager.reader.changes_of(session.id)

@@ -97,7 +97,7 @@ def test_the_row_of_a_real_agent_shows_its_open_task_and_its_command(
     terminal.shows("✓ done", "The clock is frozen.")
     if agent == "claude":
         (tmp_path / "go").unlink()
-        manager.inject(session.id, "[[fake:tasks_again]] go on")
+        manager.prompts.inject(session.id, "[[fake:tasks_again]] go on")
         terminal.shows("3/4 Fix the bug · $ for i in")
         (tmp_path / "go").touch()
         terminal.shows("Two tasks are left.")

@@ -126,7 +126,7 @@ def test_children_left_by_an_agent_that_ends_are_kept_and_shown_and_stop_ends_th
 def test_a_new_turn_starts_while_children_of_the_last_one_live(manager, leftovers, wait_until):
     session = manager.wait([manager.run(["sh", "-c", "sleep 619 & exit 3"]).id], timeout=60)[0]
     assert session.left == 1
-    manager.retry(session.id)
+    manager.prompts.retry(session.id)
     again = manager.wait([session.id], timeout=60)[0]
     assert (again.turn, again.left) == (2, 2)
     manager.stop(session.id)
@@ -165,7 +165,7 @@ def test_lost_only_where_nothing_lives(manager, wait_until, leftovers):
     assert lost.status is Status.LOST
     assert lost.left == 2
     with pytest.raises(SessionBusyError, match="are still running"):
-        manager.retry(session.id)
+        manager.prompts.retry(session.id)
     receipt = manager.stop(session.id)
     assert len(receipt.ended) == 2
     assert leftovers(session.id) == []
@@ -211,7 +211,7 @@ def test_a_folder_deleted_between_record_and_start_is_the_reason(manager, tmp_pa
     from agentdash.sessions.errors import UsageError
 
     with pytest.raises(UsageError, match="does not exist"):
-        manager.retry(session.id)
+        manager.prompts.retry(session.id)
 
 
 def test_the_first_lines_of_stderr_are_the_reason(manager):

@@ -75,7 +75,7 @@ def test_what_is_left_is_ended_also_after_a_queued_turn_was_cancelled(manager, t
     assert failed.left == 1
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
     manager.started(manager.run(["sleep", "600"]).id)
-    manager.retry(session.id)
+    manager.prompts.retry(session.id)
     assert manager.reader.get(session.id).status is Status.QUEUED
     receipt = manager.stop(session.id)
     assert [ended.command for ended in receipt.ended] == ["sleep 843"]
@@ -100,7 +100,7 @@ def test_a_session_whose_folder_was_removed_after_its_end_can_be_tried_again(man
     lock = manager.layout.session(failed.id).lock
     wait_until(lambda: not runner_lock.is_held(lock), what="the runner to leave")
     shutil.rmtree(manager.reader.home / "sessions" / failed.id)
-    manager.retry(failed.id)
+    manager.prompts.retry(failed.id)
     [again] = manager.wait([failed.id], timeout=60)
     assert (again.turn, again.status) == (2, Status.FAILED)
 
@@ -108,7 +108,7 @@ def test_a_session_whose_folder_was_removed_after_its_end_can_be_tried_again(man
 def test_an_open_request_of_an_earlier_turn_does_not_stop_the_next(manager):
     [first] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=60)
     manager.store.request(first.id, 1, "stop", "you")
-    manager.inject(first.id, "more [[demo:quick]]")
+    manager.prompts.inject(first.id, "more [[demo:quick]]")
     [second] = manager.wait([first.id], timeout=60)
     assert second.status is Status.DONE
 

@@ -199,7 +199,7 @@ def test_the_next_turn_is_followed_if_that_is_asked_for(manager, following):
     manager.wait([session])
     shown = following("tail", "--follow-turns", session)
     shown.shows("done")
-    manager.retry(session)
+    manager.prompts.retry(session)
     shown.shows("turn 2")
     manager.wait([session])
     one_turn = following("tail", "--turn", "1", session)

@@ -77,7 +77,7 @@ class BulkActions:
             return False
         if not await self._confirmed("Retry", ended, "Resends the last prompt of each."):
             return False
-        return bool(await self._each(ended, lambda key: self._access.manager("retry").retry(key), "retried"))
+        return bool(await self._each(ended, lambda key: self._access.manager("retry").prompts.retry(key), "retried"))
 
     async def delete(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
         """Move the sessions to the trash after a question; return the ids of those that were moved."""
@@ -182,7 +182,11 @@ class BulkActions:
         others = f" Skips {units.count(left, 'session')} that cannot take a prompt." if left else ""
         if not await self._confirmed("Send to", able, f"Sends {texts.quoted(text)} to each.{others}"):
             return False
-        return bool(await self._each(able, lambda key: self._access.manager("inject").inject(key, text), "sent to"))
+
+        def send(key: str) -> object:
+            return self._access.manager("inject").prompts.inject(key, text)
+
+        return bool(await self._each(able, send, "sent to"))
 
     async def _each(
         self, sessions: Sequence[Session], act: Callable[[str], object], done: str, *, undo_key: str = ""

@@ -160,7 +160,7 @@ class SessionActions:
     async def send(self, session: Session | None, text: str, cwd: str) -> bool:
         """Send a prompt to a session, or to a new one; return whether it was accepted."""
         if session is not None:
-            sent = await self._requests.ask(lambda: self._access.manager("inject").inject(session.id, text))
+            sent = await self._requests.ask(lambda: self._access.manager("inject").prompts.inject(session.id, text))
             return sent is not None
         if self.missing:
             self._requests.show_error(f"{self.missing[0].upper()}{self.missing[1:]}.")
@@ -177,7 +177,7 @@ class SessionActions:
         """
         if sessions != [current]:
             return await self.bulk.retry(sessions)
-        return await self._requests.ask(lambda: self._access.manager("retry").retry(sessions[0].id)) is not None
+        return await self._requests.ask(lambda: self._access.manager("retry").prompts.retry(sessions[0].id)) is not None
 
     async def stop_chosen(self, sessions: Sequence[Session]) -> None:
         """Stop one session with its own dialogs, several with one question."""
