@@ -11,6 +11,7 @@ import pytest
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status
+from agentdash.sessions.prompts.prompter import PromptOptions
 from agentdash.sessions.processes import processes
 
 pytestmark = pytest.mark.usefixtures("demo_agent")

@@ -28,7 +28,9 @@ _MODULES = {
     "replay": ("replay",),
     "resume": ("resume-command",),
     "setup": ("demo", "completion"),
-    "start": ("spawn", "run", "inject", "retry"),
+    "prompt": ("inject", "retry", "interrupt"),
+    "queue": ("queue",),
+    "start": ("spawn", "run"),
     "tail": ("tail", "logs", "peek"),
     "view": ("view",),
     "watch": ("watch", "table"),
@@ -40,7 +42,7 @@ _MODULE_OF = {verb: module for module, verbs in _MODULES.items() for verb in ver
 _SECTIONS = {
     "Start": ("spawn", "run", "presets", "demo"),
     "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
-    "Prompt and stop": ("inject", "retry", "resume-command", "stop"),
+    "Prompt and stop": ("inject", "queue", "retry", "interrupt", "resume-command", "stop"),
     "Read": (
         "show", "digest", "messages", "trajectory", "output", "changes", "explain", "ps", "export", "replay", "view",
     ),

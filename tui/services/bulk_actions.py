@@ -77,7 +77,7 @@ class BulkActions:
             return False
         if not await self._confirmed("Retry", ended, "Resends the last prompt of each."):
             return False
-        return bool(await self._each(ended, lambda key: self._access.manager("retry").prompts.retry(key), "retried"))
+        return bool(await self._each(ended, self._access.manager("retry").prompts.retry, "retried"))
 
     async def delete(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
         """Move the sessions to the trash after a question; return the ids of those that were moved."""

@@ -1,7 +1,8 @@
-"""The verbs that start an agent or a command: spawn, run, inject, retry."""
+"""The verbs that start an agent or a command: spawn, run."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,15 +41,8 @@ _limit = click.option(
     metavar="WHAT=N",
     help="wall=10m, silence=5m, output=200MB, tokens=500k, cost=2.50, action=warn (repeatable).",
 )
-_raised = click.option(
-    "--limit",
-    "limits",
-    multiple=True,
-    metavar="WHAT=N",
-    help="New limit from this turn on, e.g. tokens=1M (repeatable; as for spawn).",
-)
-_wait = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if done.")
-_timeout = click.option(
+wait_option = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if done.")
+timeout_option = click.option(
     "--timeout",
     type=seconds,
     metavar="S",
@@ -69,8 +63,8 @@ _timeout = click.option(
 @_limit
 @click.option("-n", "copies", type=click.IntRange(1, 100), metavar="N", help="Start N copies.")
 @click.option("--dry-run", is_flag=True, help="Show the exact command without starting it.")
-@_wait
-@_timeout
+@wait_option
+@timeout_option
 @common.json_option
 @common.prompt_argument
 def spawn(
@@ -119,15 +113,15 @@ def spawn(
             return _show_plan(reader.plan(start), as_json)
         sessions = manager.spawn_copies(start)
         one = sessions[0] if start.copies is None else None
-        return _follow(manager, one or sessions, wait=wait, timeout=timeout, as_json=as_json)
+        return follow(manager, one or sessions, wait=wait, timeout=timeout, as_json=as_json)
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @_cwd
 @_title
 @_limit
-@_wait
-@_timeout
+@wait_option
+@timeout_option
 @common.raw_option
 @common.json_option
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -147,44 +141,7 @@ def run(
     """
     with common.open_manager() as manager:
         session = manager.run(argv, cwd=cwd or "", title=title or "", options=_with_limits({}, limits))
-        return _follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
-
-
-@click.command()
-@_raised
-@_wait
-@_timeout
-@common.json_option
-@common.id_argument
-@common.prompt_argument
-def inject(
-    ref: str, words: tuple[str, ...], limits: tuple[str, ...], wait: bool, timeout: float | None, as_json: bool
-) -> int:
-    """Send a prompt to a session.
-
-    Without PROMPT, or with "-", the prompt is read from stdin.  With both, stdin is appended.
-    """
-    text = common.read_prompt(words)
-    with common.open_manager() as manager:
-        session = manager.inject(ref, text, limits=_parsed(limits))
-        return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
-
-
-@click.command()
-@_raised
-@_wait
-@_timeout
-@common.raw_option
-@common.json_option
-@common.id_argument
-def retry(ref: str, limits: tuple[str, ...], wait: bool, timeout: float | None, raw: bool, as_json: bool) -> int:
-    """Retry the last turn of a session.
-
-    A command can also be run again after it succeeded.
-    """
-    with common.open_manager() as manager:
-        session = manager.retry(ref, limits=_parsed(limits))
-        return _follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
+        return follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
 
 
 def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
@@ -208,7 +165,8 @@ def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
     return options
 
 
-def _parsed(limits: tuple[str, ...]) -> dict[str, Any]:
+def parsed_limits(limits: tuple[str, ...]) -> dict[str, Any]:
+    """Parse ``WHAT=N`` options."""
     from ....sessions.rules.limits import parsed
 
     return parsed(limits)
@@ -218,7 +176,7 @@ def _with_limits(options: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, A
     if not pairs:
         return options
     stated = options.get("limits", {})
-    return options | {"limits": (stated if isinstance(stated, dict) else {}) | _parsed(pairs)}
+    return options | {"limits": (stated if isinstance(stated, dict) else {}) | parsed_limits(pairs)}
 
 
 def _value(text: str) -> Any:
@@ -249,7 +207,7 @@ def _warn(warnings: Sequence[str]) -> None:
         common.print_lines([clean(f"agentdash: {warning}")], err=True)
 
 
-def _follow(
+def follow(
     manager: "SessionManager",
     started: "Session | list[Session]",
     *,
@@ -257,9 +215,11 @@ def _follow(
     timeout: float | None,
     as_json: bool,
     raw: bool = False,
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> int:
     """Report the result of a start: at once, or after the session's end.
 
+    ``more`` is added to the JSON of each session.
     After a wait, stdout has only the answer (``answer=$(agentdash spawn --wait …)``), or the session as JSON.
     A list of sessions is a JSON array, even if it has only one.
     """
@@ -269,7 +229,7 @@ def _follow(
     _warn(warnings)
     sessions = [manager.started(session.id) for session in begun]
     if not wait and timeout is None:
-        _report(sessions, as_json, several, warnings=warnings)
+        _report(sessions, as_json, several, warnings=warnings, more=more)
         _say_what_is_missing(manager.reader, sessions)
         return FAILED if any(session.status in (Status.FAILED, Status.LOST) for session in sessions) else 0
     reported = {session.id: _words(session) for session in sessions}
@@ -279,10 +239,12 @@ def _follow(
         sessions = manager.wait([session.id for session in sessions], timeout=timeout)
     except TimeoutError:
         if as_json:
-            _report([manager.reader.get(session.id) for session in sessions], as_json, several, warnings=warnings)
+            _report(
+                [manager.reader.get(session.id) for session in sessions], as_json, several, warnings=warnings, more=more
+            )
         raise
     if as_json:
-        _report(sessions, as_json, several, warnings=warnings)
+        _report(sessions, as_json, several, warnings=warnings, more=more)
     for session in () if as_json else sessions:
         if _words(session) != reported[session.id]:
             _report([session], as_json=False, err=True)
@@ -325,12 +287,13 @@ def _report(
     *,
     err: bool = False,
     warnings: Sequence[str] = (),
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Print the sessions, and on stderr the reasons for their states; ``warnings`` are about the start."""
     if as_json:
         from ....sessions.json_schema import session_json
 
-        records = [session_json(session) | {"warnings": list(warnings)} for session in sessions]
+        records = [session_json(session) | {"warnings": list(warnings)} | more for session in sessions]
         common.print_json(records if several else records[0])
         return
     from ....sessions.text.sanitize import clean

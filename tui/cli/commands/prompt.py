@@ -1,0 +1,175 @@
+"""The verbs that send prompts to a session: inject, retry, interrupt."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....sessions.errors import UsageError
+from . import common
+from .mode_options import ModeCommand, flag
+from .start import follow, parse_pairs, parsed_limits, timeout_option, wait_option
+
+if TYPE_CHECKING:
+    from ....sessions.manager import SessionManager
+    from ....sessions.prompts.prompter import PromptOptions, Sent
+
+_limit = click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="WHAT=N",
+    help="New limit from this turn on, e.g. tokens=1M (repeatable; as for spawn).",
+)
+_model = click.option("--model", "-m", metavar="NAME", help="Model from this turn on.")
+_set = click.option(
+    "--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] for this turn."
+)
+_danger = click.option("--danger", is_flag=True, help="No sandbox, no approvals in this turn.")
+_key = click.option("--key", metavar="NAME", help="Name of the request: the same name sends nothing twice.")
+
+
+@click.command(cls=ModeCommand)
+@_model
+@_set
+@_danger
+@_limit
+@click.option("--first", is_flag=True, help="Put it before the prompts that wait.")
+@click.option("--now", is_flag=True, help="Send it as soon as the session is free, even if its queue is held.")
+@_key
+@wait_option
+@timeout_option
+@common.json_option
+@common.id_argument
+@common.prompt_argument
+def inject(
+    ref: str,
+    words: tuple[str, ...],
+    limits: tuple[str, ...],
+    model: str | None,
+    pairs: tuple[str, ...],
+    danger: bool,
+    first: bool,
+    now: bool,
+    key: str | None,
+    wait: bool,
+    timeout: float | None,
+    as_json: bool,
+    **modes: str | None,
+) -> int:
+    """Send a prompt to a session; if it is at work, the prompt waits in its queue.
+
+    Without PROMPT, or with "-", the prompt is read from stdin.  With both, stdin is appended.
+    """
+    text = common.read_prompt(words)
+    options = _options(model, pairs, danger, limits, modes, first=first, at_once=now, key=key or "")
+    with common.open_manager() as manager:
+        sent = manager.prompts.inject(ref, text, options)
+        return _report(manager, sent, wait=wait, timeout=timeout, as_json=as_json)
+
+
+@click.command(cls=ModeCommand)
+@_model
+@_set
+@_danger
+@_limit
+@click.option("--allow", is_flag=True, help="Allow what the turn was denied: the tools of claude, codex's sandbox.")
+@wait_option
+@timeout_option
+@common.raw_option
+@common.json_option
+@common.id_argument
+def retry(
+    ref: str,
+    limits: tuple[str, ...],
+    model: str | None,
+    pairs: tuple[str, ...],
+    danger: bool,
+    allow: bool,
+    wait: bool,
+    timeout: float | None,
+    raw: bool,
+    as_json: bool,
+    **modes: str | None,
+) -> int:
+    """Retry the last turn of a session.
+
+    A command can also be run again after it succeeded.
+    """
+    options = _options(model, pairs, danger, limits, modes)
+    with common.open_manager() as manager:
+        sent = manager.prompts.retry(ref, options, allow_denied=allow)
+        return _report(manager, sent, wait=wait, timeout=timeout, as_json=as_json, raw=raw)
+
+
+@click.command()
+@click.option("--say", metavar="PROMPT", help="Prompt of the turn that follows at once.")
+@common.json_option
+@common.id_argument
+def interrupt(ref: str, say: str | None, as_json: bool) -> int:
+    """End the running turn of a session, but not the session.
+
+    Its process is ended as by stop; the next prompt resumes the conversation.  Prompts that wait are held:
+    agentdash queue ID release.
+    """
+    with common.open_manager() as manager:
+        receipt, sent = manager.prompts.interrupt(ref, say)
+        if as_json:
+            from msgspec import to_builtins
+
+            common.print_json({"receipt": to_builtins(receipt), "prompt": sent_json(sent) if sent else None})
+            return 0
+        common.print_lines([receipt.summary() or receipt.note or f"{receipt.status}"])
+        if sent is not None:
+            common.print_lines([sent.answer])
+    return 0
+
+
+def sent_json(sent: "Sent") -> dict[str, Any]:
+    """Return what is known of a prompt, for a program."""
+    prompt = sent.prompt
+    return {
+        "key": prompt.key,
+        "state": prompt.state,
+        "turn": prompt.turn,
+        "position": sent.position,
+        "held": sent.session.held,
+        "text": prompt.text,
+        "created_at": prompt.created_at,
+    }
+
+
+def _options(
+    model: str | None,
+    pairs: tuple[str, ...],
+    danger: bool,
+    limits: tuple[str, ...],
+    modes: dict[str, str | None],
+    **place: Any,
+) -> "PromptOptions":
+    from ....sessions.prompts.prompter import PromptOptions
+
+    if danger and any(modes.values()):
+        raise UsageError(f"--danger cannot be combined with {' and '.join(map(flag, modes))}.")
+    settings = parse_pairs(pairs)
+    named = modes | {"full_danger": danger or (False if any(modes.values()) else None)}
+    settings |= {key: value for key, value in named.items() if value is not None}
+    instructions = settings.pop("instructions", None)
+    return PromptOptions(
+        limits=parsed_limits(limits), settings=settings, model=model, instructions=instructions, **place
+    )
+
+
+def _report(
+    manager: "SessionManager", sent: "Sent", *, wait: bool, timeout: float | None, as_json: bool, raw: bool = False
+) -> int:
+    """Report where the prompt went; a prompt that waits starts nothing yet."""
+    if sent.turn is None and not wait and timeout is None:
+        if as_json:
+            from ....sessions.json_schema import session_json
+
+            common.print_json(session_json(sent.session) | {"warnings": [], "prompt": sent_json(sent)})
+        else:
+            common.print_lines([sent.answer])
+        return 0
+    more = {"prompt": sent_json(sent)}
+    return follow(manager, sent.session, wait=wait, timeout=timeout, as_json=as_json, raw=raw, more=more)
