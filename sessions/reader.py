@@ -338,7 +338,7 @@ class SessionReader:
         """
         session = self.get(ref)
         n = self._checked_turn(session, turn)
-        output = output_in(self._layout.session(session.id), self._queries.turns(session.id), n)
+        output = output_in(self._layout.session(session.id), self._queries.turns(session.id, n), n)
         return output.stderr if stderr else output.stdout
 
     def stderr_tail(self, ref: str, turn: int | None = None, most: int = 1 << 20) -> tuple[str, int]:

@@ -190,7 +190,7 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     session = store.session(turn.session)
     if session is None:
         return Facts(), 0
-    output = output_in(layout.session(turn.session), store.turns(turn.session), turn.n)
+    output = output_in(layout.session(turn.session), store.turns(turn.session, turn.n), turn.n)
     facts, steps = parsed_facts(output.stdout, agent_named(session.agent).parser(turn.n))
     facts.agent_session = facts.agent_session or session.agent_session
     return facts, steps

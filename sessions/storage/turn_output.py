@@ -39,33 +39,43 @@ def output_of(folder: SessionFolder, turn: Turn, next_turn: Turn | None = None) 
         turn: the turn; if its own end is not recorded, it ends where ``next_turn`` begins.
         next_turn: the next turn of the same stream; None if there is none.
     """
-    stream, end, end_error = turn.stream_number, turn.end_byte, None
+    return _part(own_output(folder, turn.stream_number), turn, next_turn)
+
+
+def outputs_of(folder: SessionFolder, turns: Sequence[Turn]) -> list[TurnOutput]:
+    """Return the output of each turn of a session; ``turns`` are all of them, first to last."""
+    outputs: list[TurnOutput] = []
+    streams: dict[int, tuple[TurnOutput, Turn]] = {}
+    """The files of each stream, and its turn that comes after the current one."""
+    for turn in reversed(turns):
+        number = turn.stream_number
+        stream, next_turn = streams.get(number) or (own_output(folder, number), None)
+        outputs.append(_part(stream, turn, next_turn))
+        streams[number] = stream, turn
+    return outputs[::-1]
+
+
+def output_in(folder: SessionFolder, turns: Iterable[Turn], n: int) -> TurnOutput:
+    """Return the output of turn ``n``; if it is not among the turns, that of files with its number.
+
+    ``turns`` are the turns from ``n`` on, in order.
+    """
+    later = (turn for turn in turns if turn.n >= n)
+    turn = next(later, None)
+    if turn is None or turn.n != n:
+        return own_output(folder, n)
+    return output_of(folder, turn, next((one for one in later if one.stream_number == turn.stream_number), None))
+
+
+def _part(stream: TurnOutput, turn: Turn, next_turn: Turn | None) -> TurnOutput:
+    """Return the turn's part of all of a stream."""
+    end, end_error = turn.end_byte, None
     if next_turn is not None:
         end = next_turn.begin_byte if end is None else end
         end_error = next_turn.begin_error_byte
     return TurnOutput(
-        stream,
-        FilePart(folder.output(stream), turn.begin_byte, end),
-        FilePart(folder.errors(stream), turn.begin_error_byte, end_error),
-        folder.times(stream),
+        stream.stream,
+        FilePart(stream.stdout.path, turn.begin_byte, end),
+        FilePart(stream.stderr.path, turn.begin_error_byte, end_error),
+        stream.times,
     )
-
-
-def outputs_of(folder: SessionFolder, turns: Iterable[Turn]) -> list[TurnOutput]:
-    """Return the output of each turn of a session; ``turns`` are all of them, first to last."""
-    outputs: list[TurnOutput] = []
-    newer: dict[int, Turn] = {}
-    """The turn of each stream that comes after the current one."""
-    for turn in reversed(list(turns)):
-        outputs.append(output_of(folder, turn, newer.get(turn.stream_number)))
-        newer[turn.stream_number] = turn
-    return outputs[::-1]
-
-
-def output_in(folder: SessionFolder, turns: Sequence[Turn], n: int) -> TurnOutput:
-    """Return the output of turn ``n`` of these turns; if it is not among them, that of files with its number."""
-    turn = next((turn for turn in turns if turn.n == n), None)
-    if turn is None:
-        return own_output(folder, n)
-    later = (one for one in turns if one.n > n and one.stream_number == turn.stream_number)
-    return output_of(folder, turn, next(later, None))

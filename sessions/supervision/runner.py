@@ -69,7 +69,7 @@ class Runner:
         self._log = TurnLog(self._store, session_id, turn, _owner())
         self._processes = SessionProcesses(session_id, self._folder.lock, self._folder.procs)
         self._hooks = Hooks(self._layout, self._store, session_id, turn, self._processes.spare)
-        self._output = output_in(self._folder, self._store.turns(session_id), turn)
+        self._output = output_in(self._folder, self._store.turns(session_id, turn), turn)
         self._recorder = Recorder(
             self._layout, session_id, turn, self._store, self._log, self._hooks.status_changed, self._output
         )
