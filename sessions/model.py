@@ -252,6 +252,11 @@ class Turn(Struct, frozen=True, kw_only=True):
     begin_error_byte: int = 0
     """The offset of its stderr in that turn's file of stderr."""
 
+    @property
+    def stream_number(self) -> int:
+        """The number in the names of the files that hold its output."""
+        return self.n if self.stream is None else self.stream
+
 
 class Changes(Struct, frozen=True, kw_only=True):
     """The contents of the change feed after some point."""

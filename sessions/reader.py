@@ -19,9 +19,11 @@ from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn, short
 from .settings.config import Config, Loaded, config_path, load_config, read_settings
 from .settings.presets import Preset
 from .storage import trash
+from .storage.file_part import FilePart
 from .storage.paths import Layout, SessionFolder
 from .storage.queries import Queries
 from .storage.trash import Trashed
+from .storage.turn_output import output_in
 
 if TYPE_CHECKING:
     from .changes.git import GitDiff
@@ -322,21 +324,22 @@ class SessionReader:
 
     def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
         """Return the agent's output in a turn, byte for byte; empty if there is no such file."""
-        try:
-            return self.output_path(ref, turn, stderr=stderr).read_bytes()
-        except FileNotFoundError:
-            return b""
+        return self.output_part(ref, turn, stderr=stderr).read()
 
     def output_path(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> Path:
-        """Return the file of the agent's output in a turn (default: the newest).
+        """Return the file of the agent's output in a turn, which can hold other turns; see :meth:`output_part`."""
+        return self.output_part(ref, turn, stderr=stderr).path
+
+    def output_part(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> FilePart:
+        """Return the part of a file with the agent's output in a turn (default: the newest).
 
         Raises:
             UsageError: it has no such turn.
         """
         session = self.get(ref)
-        folder = self._layout.session(session.id)
         n = self._checked_turn(session, turn)
-        return folder.errors(n) if stderr else folder.output(n)
+        output = output_in(self._layout.session(session.id), self._queries.turns(session.id, n), n)
+        return output.stderr if stderr else output.stdout
 
     def stderr_tail(self, ref: str, turn: int | None = None, most: int = 1 << 20) -> tuple[str, int]:
         """Return at most ``most`` bytes from the end of the agent's stderr, and the number of bytes before them.
@@ -345,16 +348,12 @@ class SessionReader:
             UsageError: it has no such turn.
             StoreError: the file cannot be read.
         """
-        path = self.output_path(ref, turn, stderr=True)
+        part = self.output_part(ref, turn, stderr=True)
         try:
-            with path.open("rb") as file:
-                left_out = max(0, path.stat().st_size - most)
-                file.seek(left_out)
-                return file.read(most).decode("utf-8", "replace"), left_out
-        except FileNotFoundError:
-            return "", 0
+            data, left_out = part.last(most)
         except OSError as error:
-            raise StoreError(f"{path}: {error.strerror or error}.") from None
+            raise StoreError(f"{part.path}: {error.strerror or error}.") from None
+        return data.decode("utf-8", "replace"), left_out
 
     def explain(self, ref: str) -> "Explanation":
         """Explain why the session has its status."""

@@ -38,7 +38,7 @@ class Change(Struct, frozen=True, kw_only=True):
 
     database: bool = False
     turn_files: frozenset[str] = frozenset()
-    """Names of the files in the live folder that grew: ``<session>.<turn>.jsonl``."""
+    """Names of the files in the live folder that grew: ``<session>.<stream>.jsonl``."""
     sweep: bool = False
     """Check everything that is open, and search for runners that died."""
 

@@ -13,6 +13,7 @@ from ..processes import processes, runner_lock
 from ..rules.attention import attention
 from ..rules.status import MEANINGS
 from ..storage.paths import Layout
+from ..storage.turn_output import output_of
 from .reconcile import agent_lives, survivors
 
 _LOG_BYTES = 4096
@@ -119,12 +120,13 @@ def _process_facts(layout: Layout, turn: Turn, held: bool) -> list[Fact]:
 
 
 def _file_fact(layout: Layout, session: Session, turn: Turn) -> Fact:
-    path = layout.session(session.id).output(turn.n)
+    part = output_of(layout.session(session.id), turn).stdout
     try:
-        size = f"{path.stat().st_size} bytes"
+        size = f"{max(0, part.upto(part.path.stat().st_size) - part.begin)} bytes"
     except OSError as error:
         size = error.strerror or str(error)
-    return Fact("turn file", size, str(path))
+    begin = f" from byte {part.begin}" if part.begin else ""
+    return Fact("turn file", size + begin, str(part.path))
 
 
 def _asked(turn: Turn) -> str:

@@ -19,11 +19,13 @@ from ..processes.process_ownership import SessionProcesses
 from ..rules.delivery import TurnEvidence, fate
 from ..rules.status import EndFacts, at_the_end
 from ..rules.turn_facts import Facts
+from ..storage.file_part import FilePart
 from ..storage.line_reader import LineReader
 from ..storage.paths import SESSION_ID, Layout
 from ..storage.session_record import write_identity
 from ..storage.store import Store
 from ..storage.turn_log import Outcome, Owner, TurnLog
+from ..storage.turn_output import output_in
 from ..supervision.hooks import run_end_hook
 from ..supervision.next_turn import builder
 from ..supervision.prompt_evidence import with_transcript
@@ -86,7 +88,7 @@ def _count_left(layout: Layout, store: Store) -> None:
 
 def _tidy(layout: Layout, turns: list[Turn]) -> None:
     """Remove second names left by a runner that was killed between its last record and its end."""
-    used = {layout.live_name(turn.session, turn.n) for turn in turns}
+    used = {layout.live_name(turn.session, turn.stream_number) for turn in turns}
     for path in layout.live.iterdir():
         session_id = path.name.split(".")[0]
         if path in used or SESSION_ID.fullmatch(session_id) is None:
@@ -204,7 +206,7 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
     with suppress(OSError):
         layout.session(turn.session).reserve.unlink(missing_ok=True)
     ended = log.end(facts, outcome, steps, builder(layout, store))
-    layout.live_name(turn.session, turn.n).unlink(missing_ok=True)
+    layout.live_name(turn.session, turn.stream_number).unlink(missing_ok=True)
     with suppress(OSError):
         write_identity(store, layout.session(turn.session))
     if ended:
@@ -235,20 +237,21 @@ def _start_again(layout: Layout, turn: Turn, log: TurnLog) -> bool:
 
 
 def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
-    """Read the turn file from its beginning; return its facts and its number of steps."""
+    """Read the turn's output from its beginning; return its facts and its number of steps."""
     session = store.session(turn.session)
     if session is None:
         return Facts(), 0
-    facts, steps = parsed_facts(layout.session(turn.session).output(turn.n), agent_named(session.agent).parser(turn.n))
+    output = output_in(layout.session(turn.session), store.turns(turn.session, turn.n), turn.n)
+    facts, steps = parsed_facts(output.stdout, agent_named(session.agent).parser(turn.n))
     facts.agent_session = facts.agent_session or session.agent_session
     return facts, steps
 
 
-def parsed_facts(output: Path, parser: TurnParser) -> tuple[Facts, int]:
-    """Parse a turn file of any size into its facts and its number of steps; skips the middle of a very long file."""
+def parsed_facts(output: FilePart, parser: TurnParser) -> tuple[Facts, int]:
+    """Parse a turn's output of any size into its facts and its number of steps; skips the middle of a very long one."""
     steps = 0
     deadline = monotonic() + READ_SECONDS
-    with LineReader(output) as reader:
+    with LineReader(output.path, output.begin, end=output.end) as reader:
         for line in reader.all_lines():
             steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
             if reader.ahead > TAIL_BYTES and monotonic() > deadline:

@@ -14,6 +14,7 @@ from ..storage.line_reader import LineReader
 from ..storage.paths import SessionFolder
 from ..storage.queries import Recipe
 from ..storage.session_record import Identity
+from ..storage.turn_output import own_output
 from .launch_plan import title_of
 from .reconcile import parsed_facts
 
@@ -24,7 +25,7 @@ _NOTE = "record lost and rebuilt from its files"
 
 
 def salvaged(folder: SessionFolder, host: str) -> Identity | None:
-    """Build the record from the folder's files; None if it has no turn file.
+    """Build the record from the folder's files, each of them as one turn; None if it has no turn file.
 
     The agent is guessed from its output, the prompts are those that it was given, and the outcome of each turn is read
     from the turn's own stream.
@@ -35,7 +36,7 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     agent = agent_named(_agent_of(next(filter(Path.exists, map(folder.output, numbers)))))
     turns, facts, thread = [], Facts(), Usage()
     for n in numbers:
-        facts, steps = parsed_facts(folder.output(n), agent.parser(n))
+        facts, steps = parsed_facts(own_output(folder, n).stdout, agent.parser(n))
         usage = facts.thread_usage.minus(thread) if facts.thread_usage.known else facts.usage
         thread = facts.thread_usage if facts.thread_usage.known else thread
         turns.append(_turn(folder, n, facts, usage, steps, good=agent.succeeded(facts, None)))

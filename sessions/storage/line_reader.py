@@ -19,19 +19,23 @@ LINE_CAP = 64 << 20
 
 
 class LineReader:
-    """Follows one growing file from an offset.
+    """Follows one growing file from an offset, to its end or to another offset.
 
     The file need not exist yet.  It is opened once and kept open: a deleted or moved file can be read to its end.
 
     Args:
         path: the file.
         offset: the start, in bytes.
+        end: the offset at which reading stops, which may be set later; None for the end of the file.
         cap: maximum bytes of a line; a longer one is cut.
         kept: bytes kept of a line that is cut; by default ``cap``.
     """
 
-    def __init__(self, path: Path, offset: int = 0, *, cap: int = LINE_CAP, kept: int | None = None) -> None:
+    def __init__(
+        self, path: Path, offset: int = 0, *, end: int | None = None, cap: int = LINE_CAP, kept: int | None = None
+    ) -> None:
         self.path = path
+        self.end = end
         self._cap = cap
         self._kept = cap if kept is None else kept
         self.offset = offset
@@ -71,8 +75,9 @@ class LineReader:
             yield rest
 
     def read(self, size: int = CHUNK) -> bytes:
-        """Return the next bytes; empty at the end of the file."""
-        descriptor = self._opened()
+        """Return the next bytes; empty at the end."""
+        size = size if self.end is None else min(size, self.end - self.offset)
+        descriptor = self._opened() if size > 0 else None
         if descriptor is None:
             return b""
         chunk = os.pread(descriptor, size, self.offset)
@@ -87,13 +92,12 @@ class LineReader:
 
     @property
     def size(self) -> int:
-        """Present size of the file in bytes; 0 if there is no file yet.  Reading this does not open the file."""
-        if self._descriptor is not None:
-            return os.fstat(self._descriptor).st_size
+        """Present size in bytes of the file up to ``end``; 0 if there is no file yet.  This does not open the file."""
         try:
-            return self.path.stat().st_size
+            stat = self.path.stat() if self._descriptor is None else os.fstat(self._descriptor)
         except FileNotFoundError:
             return 0
+        return stat.st_size if self.end is None else min(stat.st_size, self.end)
 
     @property
     def ahead(self) -> int:
@@ -104,7 +108,7 @@ class LineReader:
         """Skip everything except the whole lines in the last ``size`` bytes."""
         if self._opened() is None or self._descriptor is None:
             return
-        start = os.fstat(self._descriptor).st_size - size
+        start = self.size - size
         if start <= self.offset:
             return
         self.offset = start

@@ -38,21 +38,21 @@ class SessionFolder:
         self.reserve = path / "reserve"
         """Disk space reserved while a turn runs, so that its end can be recorded on a full disk."""
 
-    def output(self, turn: int) -> Path:
-        """The agent's stdout, byte for byte."""
-        return self.turns / f"turn_{turn}.jsonl"
+    def output(self, stream: int) -> Path:
+        """The agent's stdout, byte for byte; :mod:`.turn_output` finds the part of a turn."""
+        return self.turns / f"turn_{stream}.jsonl"
 
-    def errors(self, turn: int) -> Path:
+    def errors(self, stream: int) -> Path:
         """The agent's stderr."""
-        return self.turns / f"turn_{turn}.err"
+        return self.turns / f"turn_{stream}.err"
 
     def prompt(self, turn: int) -> Path:
         """The agent's stdin."""
         return self.turns / f"turn_{turn}.prompt"
 
-    def times(self, turn: int) -> Path:
+    def times(self, stream: int) -> Path:
         """The arrival times of the bytes of the output."""
-        return self.turns / f"turn_{turn}.times"
+        return self.turns / f"turn_{stream}.times"
 
     def create(self) -> None:
         """Make the folder of a session."""
@@ -120,9 +120,9 @@ class Layout:
             raise StoreError(f"{session_id!r} is not a valid session id.")
         return SessionFolder(self.sessions / session_id)
 
-    def live_name(self, session_id: str, turn: int) -> Path:
+    def live_name(self, session_id: str, stream: int) -> Path:
         """The second name of a turn file while it is written; watchers watch only ``live/``."""
-        return self.live / f"{session_id}.{turn}.jsonl"
+        return self.live / f"{session_id}.{stream}.jsonl"
 
 
 def is_read_only(folder: Path) -> bool:

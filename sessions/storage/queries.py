@@ -128,9 +128,9 @@ class Queries:
             removed=tuple(row["session"] for row in gone),
         )
 
-    def turns(self, session_id: str) -> list[Turn]:
-        """All turns of a session, first to last."""
-        rows = self.database.rows("SELECT * FROM turns WHERE session = ? ORDER BY n", (session_id,))
+    def turns(self, session_id: str, first: int = 1) -> list[Turn]:
+        """The turns of a session from the number ``first`` on, in order; by default all of them."""
+        rows = self.database.rows("SELECT * FROM turns WHERE session = ? AND n >= ? ORDER BY n", (session_id, first))
         return [turn_from(row) for row in rows]
 
     def newest_turn(self, session_id: str) -> Turn:

@@ -32,10 +32,11 @@ _NAMED = re.compile(r"No space left on device|\bENOSPC\b|Disk quota exceeded|\bE
 
 
 class DiskWatch:
-    """Watches the file system of one turn file."""
+    """Watches the file system of one turn file, in which the turn's output begins at an offset."""
 
-    def __init__(self, output: Path) -> None:
+    def __init__(self, output: Path, begin: int = 0) -> None:
         self._output = output
+        self._begin = begin
         self._probed_at = float("-inf")
         self._found: tuple[str, str] | None = None
         """The message, and the evidence for it."""
@@ -74,7 +75,7 @@ class DiskWatch:
 
         ``proven``: the adapter saw the proper end, so no test write is needed if the disk has room.
         """
-        size, torn = _end_of(self._output)
+        size, torn = _end_of(self._output, self._begin)
         limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]  # the agent inherited ours
         if size == limit:  # a longer file shows that the agent's own limit was lifted
             return NoRoom(
@@ -97,7 +98,7 @@ class DiskWatch:
     def _find(self, evidence: tuple[str, str] | None) -> None:
         """Keep the first evidence, and the size of the output at that time."""
         if evidence is not None:
-            self._found, self._size = evidence, _end_of(self._output)[0]
+            self._found, self._size = evidence, _end_of(self._output, self._begin)[0]
 
     def _probe(self) -> tuple[str, str] | None:
         """Write one block beside the turn file and remove it; return the evidence if it did not fit."""
@@ -147,12 +148,12 @@ class Reserve:
         return True
 
 
-def _end_of(path: Path) -> tuple[int, bool]:
-    """Return a turn file's size in bytes, and whether its end looks cut: within a line, or at the end of a page."""
+def _end_of(path: Path, begin: int) -> tuple[int, bool]:
+    """Return a file's size, and whether its part from ``begin`` looks cut: within a line, or at the end of a page."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - 1))
-            return size, size > 0 and (file.read(1) != b"\n" or size % BLOCK_BYTES == 0)
+            return size, size > begin and (file.read(1) != b"\n" or size % BLOCK_BYTES == 0)
     except OSError:
         return 0, False

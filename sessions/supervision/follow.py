@@ -25,7 +25,7 @@ _LINES_BETWEEN_LOOKS = 256
 
 
 class Follower:
-    """Follows one turn file with one parser; the work is proportional to the new bytes."""
+    """Follows one turn file with one parser for each turn; the work is proportional to the new bytes."""
 
     def __init__(
         self,
@@ -34,14 +34,22 @@ class Follower:
         parser: TurnParser,
         tell: Callable[[Step], None] = lambda _: None,
         meter: Callable[[bytes], None] | None = None,
+        begin: int = 0,
     ) -> None:
-        """``tell`` is called with each new step, and again with each replacement of it; ``meter`` with each line."""
-        self._reader = LineReader(output)
+        """Begin at an offset: the beginning of the turn.
+
+        ``tell`` is called with each new step, and again with each replacement of it; ``meter`` with each line.
+        """
+        self._reader = LineReader(output, begin)
+        self.position = begin
+        """The offset behind the last line that the parser got."""
+        self.end: int | None = None
+        """The end of the turn: set it to :attr:`position`, and the parser gets no further line."""
         self._parser = parser
         self._tell = tell
         self._meter = meter
         self._times = _opened(times)
-        self._lines: Iterator[bytes] | None = None
+        self._lines: Iterator[tuple[int, bytes]] | None = None
         self._stamped = True
         self.steps = 0
         """Number of steps so far."""
@@ -52,7 +60,7 @@ class Follower:
 
     @property
     def facts(self) -> Facts:
-        """The facts of the stream so far."""
+        """The facts of the turn so far."""
         return self._parser.facts
 
     def catch_up(self, seconds: float = PASS_SECONDS) -> bool:
@@ -60,16 +68,25 @@ class Follower:
         deadline = time.monotonic() + seconds
         lines = self._lines or self._new_lines()
         self._lines = lines
-        for count, line in enumerate(lines, 1):
+        if self.position == self.end:
+            return False
+        for count, (position, line) in enumerate(lines, 1):
+            self.position = position
             if self._meter is not None:
                 self._meter(line)
             for step in self._parser.feed(line):
                 self.steps = max(self.steps, step.index + 1)
                 self._tell(step)
+            if self.position == self.end:
+                return False
             if count % _LINES_BETWEEN_LOOKS == 0 and time.monotonic() >= deadline:
                 return True
         self._lines = None
         return False
+
+    def begin_turn(self, parser: TurnParser) -> None:
+        """Give the next turn's parser the lines from :attr:`position` on; none is read twice."""
+        self._parser, self.end, self.steps = parser, None, 0
 
     def take_over(self) -> None:
         """Read the output written before this runner started; its arrival times are unknown."""
@@ -82,7 +99,7 @@ class Follower:
         self._read_all()
         rest = self._reader.rest()
         if rest is not None:
-            self._lines = iter([rest])
+            self._lines = iter([(self._reader.offset, rest)])
             self.catch_up()
         self._parser.close()
         self._reader.close()
@@ -96,14 +113,13 @@ class Follower:
                 self._lines = None
             self.catch_up(FINISH_SECONDS)
 
-    def _new_lines(self) -> Iterator[bytes]:
+    def _new_lines(self) -> Iterator[tuple[int, bytes]]:
         while chunk := self._reader.read():
             self.grown_at = time.monotonic()
             if self._stamped:
                 self.last_event_at = now_ms()
                 self._record(self.last_event_at)
-            for _, line in self._reader.split(chunk):
-                yield line
+            yield from self._reader.split(chunk)
 
     def _record(self, now: int) -> None:
         if self._times is not None:

@@ -9,7 +9,6 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from ..agents.base import Agent
 from ..clock import now_ms
@@ -23,10 +22,12 @@ from ..rules.delivery import Fate, TurnEvidence, fate
 from ..rules.questions import question
 from ..rules.status import EndFacts, at_the_end, while_running
 from ..rules.turn_facts import Facts
+from ..storage.file_part import FilePart
 from ..storage.paths import Layout
 from ..storage.session_record import write_identity
 from ..storage.store import Store
 from ..storage.turn_log import Outcome, TurnLog
+from ..storage.turn_output import TurnOutput, own_output
 from .child import AgentChild
 from .disk import DiskWatch, Reserve
 from .follow import Follower
@@ -58,7 +59,9 @@ class Recorder:
         store: Store,
         log: TurnLog,
         tell: Callable[[Status, str | None], object] = lambda *_: None,
+        output: TurnOutput | None = None,
     ) -> None:
+        """``output`` is the part of a stream's files that the turn has; None: files of its own."""
         self._layout = layout
         self._folder = layout.session(session_id)
         self._session = session_id
@@ -77,7 +80,8 @@ class Recorder:
         self._spending: Spending | None = None
         self._over: dict[str, str] = {}
         self._ever_over: dict[str, str] = {}
-        self._disk = DiskWatch(self._folder.output(turn))
+        self._output = output or own_output(self._folder, turn)
+        self._disk = DiskWatch(self._output.stdout.path, self._output.stdout.begin)
         self._reserve = Reserve(self._folder.reserve)
         self._not_recorded: tuple[int, int] | None = None
 
@@ -108,9 +112,8 @@ class Recorder:
         ``used`` returns the CPU time of the session's processes; ``began`` is the start of the turn (UTC ms).
         """
         self._agent = agent
-        files = (self._folder.output(self._turn), self._folder.errors(self._turn))
-        self._watchdog = Watchdog(launch.limits, files, adopted_after_s or 0.0)
-        folder, turn = self._folder, self._turn
+        self._watchdog = Watchdog(launch.limits, self._output, adopted_after_s or 0.0)
+        output, turn = self._output, self._turn
         # A command may be a server, which rightly waits in silence.
         recorded = self._recorded_stuck() if adopted_after_s is not None else None
         if agent.prompted:
@@ -119,11 +122,12 @@ class Recorder:
             meter = agent.meter(launch, dict(os.environ) | dict(launch.env), began)
             self._spending = Spending(lambda: self._store.turns(self._session), turn, meter)
         self._follower = Follower(
-            folder.output(turn),
-            folder.times(turn),
+            output.stdout.path,
+            output.times,
             agent.parser(turn),
             self._step,
             self._spending.feed if self._spending is not None else None,
+            output.stdout.begin,
         )
         if adopted_after_s is not None:
             self._follower.take_over()
@@ -244,7 +248,7 @@ class Recorder:
             if self._spending is not None:
                 self._spending.finish(facts)
             self._look_back(self._follower, stopped=stopped_by is not None)
-        stderr = _tail(self._folder.errors(self._turn))
+        stderr = _tail(self._output.stderr)
         for what in self._agent.refusals(stderr) if self._agent is not None else ():
             facts.deny(what)
         # For the adapter a signal is an exit code other than 0; None: no process could wait for the agent.
@@ -348,7 +352,7 @@ class Recorder:
         self._reserve.give_back()
         self._follower = None
         with contextlib.suppress(OSError):
-            self._layout.live_name(self._session, self._turn).unlink(missing_ok=True)
+            self._layout.live_name(self._session, self._output.stream).unlink(missing_ok=True)
         self.guarded(lambda: write_identity(self._store, self._folder))
         if ended == [True]:
             self.guarded(lambda: self._tell(outcome.status, outcome.reason))
@@ -362,10 +366,8 @@ class Recorder:
         return (urgent, follower.steps, follower.last_event_at, facts.usage.total_tokens)
 
 
-def _tail(path: Path) -> str:
+def _tail(part: FilePart) -> str:
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - STDERR_BYTES))
-            return file.read().decode("utf-8", "replace")
+        return part.last(STDERR_BYTES)[0].decode("utf-8", "replace")
     except OSError:
         return ""

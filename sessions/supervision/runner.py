@@ -29,6 +29,7 @@ from ..processes.stop_ladder import POLL, Phase, Stop
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..storage.turn_log import Claim, Owner, TurnLog
+from ..storage.turn_output import output_in
 from . import inotify
 from .child import AgentChild
 from .hooks import Hooks
@@ -68,7 +69,10 @@ class Runner:
         self._log = TurnLog(self._store, session_id, turn, _owner())
         self._processes = SessionProcesses(session_id, self._folder.lock, self._folder.procs)
         self._hooks = Hooks(self._layout, self._store, session_id, turn, self._processes.spare)
-        self._recorder = Recorder(self._layout, session_id, turn, self._store, self._log, self._hooks.status_changed)
+        self._output = output_in(self._folder, self._store.turns(session_id, turn), turn)
+        self._recorder = Recorder(
+            self._layout, session_id, turn, self._store, self._log, self._hooks.status_changed, self._output
+        )
         self._child = AgentChild()
         self._ladder = Ladder()
         self._ended = False
@@ -142,7 +146,7 @@ class Runner:
         agent = agent_named(claim.agent)
         self._ladder = claim.launch.ladder or agent.ladder
         self._sweeps_after_turn = claim.launch.after_turn == "sweep"
-        self._growth = inotify.watch_growth(self._folder.output(self._turn))
+        self._growth = inotify.watch_growth(self._output.stdout.path)
         age_s = (now_ms() - (claim.started_at or now_ms())) / 1000 if self._child.adopted else None
         self._recorder.begin(
             agent, claim.launch, self._processes.used, claim.started_at or now_ms(), adopted_after_s=age_s

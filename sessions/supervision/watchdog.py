@@ -2,11 +2,10 @@
 
 import contextlib
 import time
-from collections.abc import Sequence
-from pathlib import Path
 
 from ..costs.session_usage import Spent
 from ..rules.limits import Limits, Measured, crossed, seconds_left, used_up
+from ..storage.turn_output import TurnOutput
 from .follow import Follower
 
 
@@ -15,16 +14,16 @@ class Watchdog:
 
     Args:
         limits: the limits with which the turn was started.
-        files: the files of its stdout and its stderr.
+        output: its stdout and its stderr on disk.
         age_s: the turn's age in seconds, if another runner started it.
     """
 
-    def __init__(self, limits: Limits, files: Sequence[Path], age_s: float = 0.0) -> None:
+    def __init__(self, limits: Limits, output: TurnOutput, age_s: float = 0.0) -> None:
         self.limits = limits
-        self._files = files
+        self._output = output
         self._size = 0
         self.grown_at = time.monotonic()
-        """Time at which growth of the files was last noticed, on the monotonic clock."""
+        """Time at which growth of the output was last noticed, on the monotonic clock."""
         self._began = time.monotonic() - max(0.0, age_s)
 
     @property
@@ -37,7 +36,7 @@ class Watchdog:
         now = time.monotonic()
         size = self._printed()
         if size != self._size:
-            # Both files count, but writes to stderr do not wake the runner, so its size is checked when needed.
+            # Both streams count, but writes to stderr do not wake the runner, so its size is checked when needed.
             self._size, self.grown_at = size, now
         grown_at = max(self.grown_at, follower.grown_at)
         measured = Measured(
@@ -59,9 +58,9 @@ class Watchdog:
         return bool(used_up(self.limits, spent.tokens, spent.cost_usd))
 
     def _printed(self) -> int:
-        """Size of both files on disk in bytes, read or not."""
+        """Size of the turn's stdout and stderr on disk in bytes, read or not."""
         size = 0
-        for path in self._files:
+        for part in (self._output.stdout, self._output.stderr):
             with contextlib.suppress(OSError):
-                size += path.stat().st_size
+                size += part.size
         return size

@@ -27,7 +27,7 @@ class SavedIndex(Struct, frozen=True):
     """An index of whole blocks; the arrays are in the machine's byte order."""
 
     covered: int
-    """Bytes of the turn file that the index covers."""
+    """The offset up to which the index covers the turn file."""
     starts: bytes
     """The offset of each block, 64 bits each; the last one begins after the covered bytes."""
     states: list[bytes]
@@ -41,24 +41,36 @@ class SavedIndex(Struct, frozen=True):
 
 class _File(Struct, frozen=True):
     made_by: str
+    begin: int
+    """The offset at which the turn begins in its file."""
     sample: int
     index: SavedIndex
 
 
-def load(path: Path, output: Path, agent: str) -> SavedIndex | None:
-    """Return the index of a turn file; None if it is missing or does not fit."""
+def load(path: Path, output: Path, agent: str, begin: int = 0, end: int | None = None) -> SavedIndex | None:
+    """Return the index of a turn; None if it is missing or does not fit.
+
+    Args:
+        path: the path of the index.
+        output: the file with the output of the turn.
+        agent: the name of the reader of its format.
+        begin: the offset at which the turn begins in it.
+        end: the offset at which the turn ends; None for the end of the file.
+    """
     try:
         file = msgspec.msgpack.decode(path.read_bytes(), type=_File)
-        fits = file.made_by == _maker(agent) and file.sample == _sample(output, file.index.covered)
+        covered = file.index.covered
+        same_part = file.begin == begin <= covered and (end is None or covered <= end)
+        fits = same_part and file.made_by == _maker(agent) and file.sample == _sample(output, begin, covered)
     except (OSError, msgspec.MsgspecError):
         return None
     return file.index if fits else None
 
 
-def save(path: Path, output: Path, agent: str, index: SavedIndex) -> None:
-    """Save the index of a turn file, unless it cannot be written."""
+def save(path: Path, output: Path, agent: str, index: SavedIndex, begin: int = 0) -> None:
+    """Save the index of a turn, which begins at an offset in its file, unless it cannot be written."""
     with suppress(OSError):
-        file = _File(made_by=_maker(agent), sample=_sample(output, index.covered), index=index)
+        file = _File(made_by=_maker(agent), begin=begin, sample=_sample(output, begin, index.covered), index=index)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_atomic(path, msgspec.msgpack.encode(file))
 
@@ -83,19 +95,21 @@ def forget_others(folder: Path, sessions: Container[str]) -> None:
                 path.unlink()
 
 
-def _sample(output: Path, covered: int) -> int:
+def _sample(output: Path, begin: int, covered: int) -> int:
     """Return a checksum of the covered length and of the bytes at both its ends, which differs from file to file.
 
     Raises:
         OSError: the file is shorter than ``covered``, or cannot be read.
     """
+    size = min(_SAMPLE, covered - begin)
     with output.open("rb") as file:
-        head = file.read(min(_SAMPLE, covered))
-        file.seek(max(0, covered - _SAMPLE))
-        tail = file.read(min(_SAMPLE, covered))
-    if len(tail) < min(_SAMPLE, covered):
+        file.seek(begin)
+        head = file.read(size)
+        file.seek(covered - size)
+        tail = file.read(size)
+    if len(tail) < size:
         raise OSError(f"{output} is shorter than {covered} bytes")
-    return zlib.crc32(tail, zlib.crc32(head, covered))
+    return zlib.crc32(tail, zlib.crc32(head, covered - begin))
 
 
 @cache

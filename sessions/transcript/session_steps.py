@@ -14,7 +14,9 @@ from ..agents.json_lines import NOT_JSON
 from ..clock import monotonic
 from ..errors import StoreError
 from ..model import Prompt, Status, Step, StepKind, Turn
+from ..storage.file_part import FilePart
 from ..storage.paths import SessionFolder
+from ..storage.turn_output import TurnOutput, outputs_of
 from ..text.units import size
 from . import index_file
 from .additions import Diffs
@@ -83,6 +85,10 @@ class SessionSteps:
         self._diffs = diffs
         self._cache = BlockCache()
         self._turns: list[TurnIndex] = []
+        self._parts: list[tuple[int | None, int, int | None, int]] = []
+        """The place of each turn's output in the files, as it is recorded, in the order of the turns."""
+        self._outputs: dict[int, TurnOutput] = {}
+        """The same by the numbers of the turns."""
         self._tail: TurnIndex | None = None
         self._read_from: int | None = None
         """The place in the list of the first turn that is read before the others."""
@@ -157,21 +163,50 @@ class SessionSteps:
             self._tail.close()
 
     def _meet(self, turns: list[Turn], prompts: list[Prompt]) -> None:
-        """Make an index for each new turn."""
+        """Make an index for each new turn, and again for each that was read beyond its end before that was known."""
+        parts = [(turn.stream, turn.begin_byte, turn.end_byte, turn.begin_error_byte) for turn in turns]
+        if parts == self._parts:
+            return
+        outputs = outputs_of(self._folder, turns)
+        self._parts, self._outputs = parts, {turn.n: output for turn, output in zip(turns, outputs, strict=True)}
         first = {prompt.turn: prompt for prompt in reversed(prompts)}
-        for turn in turns[len(self._turns) :]:
-            index = self._index(turn.n, first.get(turn.n))
-            saved = index_file.load(self._index_path(turn.n), self._folder.output(turn.n), self._agent.name)
-            if saved is not None:
-                index.take_up(saved)
-            self._turns.append(index)
+        for place, (turn, output) in enumerate(zip(turns, outputs, strict=True)):
+            if place == len(self._turns):
+                self._turns.append(self._taken_up(turn.n, output, first.get(turn.n)))
+            elif not self._turns[place].ends_at(output.stdout.end):
+                self._turns[place].close()
+                self._turns[place] = self._taken_up(turn.n, output, first.get(turn.n))
+            tail = self._tail
+            if tail is not None and tail.turn == turn.n and not tail.ends_at(output.stdout.end):
+                tail.close()
+                self._tail = self._index(turn.n, output, tail_from=tail.begin)
 
-    def _index(self, turn: int, prompt: Prompt | None = None, begin: int = 0) -> TurnIndex:
-        asked = None
+    def _taken_up(self, turn: int, output: TurnOutput, prompt: Prompt | None) -> TurnIndex:
+        """Return the index of a turn; it continues from the saved one, if there is one that fits."""
+        index, part = self._index(turn, output, prompt), output.stdout
+        saved = index_file.load(self._index_path(turn), part.path, self._agent.name, part.begin, part.end)
+        if saved is not None:
+            index.take_up(saved)
+        return index
+
+    def _index(
+        self, turn: int, output: TurnOutput, prompt: Prompt | None = None, tail_from: int | None = None
+    ) -> TurnIndex:
+        asked, part = None, output.stdout
         if prompt is not None:
             asked = Step(turn=turn, kind=StepKind.PROMPT, text=prompt.text, at=prompt.created_at)
-        output, times = self._folder.output(turn), self._folder.times(turn)
-        return TurnIndex(output, times, self._agent, turn, self._cache, prompt=asked, begin=begin, diffs=self._diffs)
+        return TurnIndex(
+            part.path,
+            output.times,
+            self._agent,
+            turn,
+            self._cache,
+            prompt=asked,
+            begin=part.begin if tail_from is None else tail_from,
+            end=part.end,
+            is_tail=tail_from is not None,
+            diffs=self._diffs,
+        )
 
     def _choose_end(self) -> int:
         """Return the place in the list of the first turn that is read first; 0 if all turns are read at once."""
@@ -181,9 +216,10 @@ class SessionSteps:
         for place in reversed(range(len(self._turns))):
             ahead = self._turns[place].ahead
             if ahead > room:
-                begin = _line_start(self._folder.output(self._turns[place].turn), room)
+                output = self._outputs[self._turns[place].turn]
+                begin = _line_start(output.stdout, room)
                 if begin is not None:
-                    self._tail = self._index(self._turns[place].turn, begin=begin)
+                    self._tail = self._index(self._turns[place].turn, output, tail_from=begin)
                 return place + 1
             room -= ahead
         return 0
@@ -267,7 +303,7 @@ class SessionSteps:
             failure,
             command=shlex.join(turn.argv),
             exit_code=turn.exit_code,
-            output=_first_lines(self._folder.errors(turn.n)),
+            output=_first_lines(self._outputs[turn.n].stderr),
         )
 
     def _index_path(self, turn: int) -> Path:
@@ -275,10 +311,10 @@ class SessionSteps:
 
     def _keep(self, index: TurnIndex) -> None:
         """Save the index of a long file."""
-        worth = index.position >= index_file.WORTH_KEEPING and index.position > index.kept
+        worth = index.position - index.begin >= index_file.WORTH_KEEPING and index.position > index.kept
         saved = index.saved() if worth else None
         if saved is not None:
-            index_file.save(self._index_path(index.turn), self._folder.output(index.turn), self._agent.name, saved)
+            index_file.save(self._index_path(index.turn), index.output, self._agent.name, saved, index.begin)
 
 
 def _without_what_is_shown(reason: str, index: TurnIndex) -> str:
@@ -295,24 +331,24 @@ def _without_what_is_shown(reason: str, index: TurnIndex) -> str:
     return reason
 
 
-def _first_lines(path: Path) -> str | None:
-    """Return the first non-blank lines of a file; None if it has none, or cannot be read."""
+def _first_lines(part: FilePart) -> str | None:
+    """Return the first non-blank lines of a part of a file; None if it has none, or cannot be read."""
     try:
-        with path.open("rb") as file:
-            lines = file.read(_FIRST_BYTES).decode("utf-8", "replace").split("\n")
+        lines = next(part.pieces(), b"")[:_FIRST_BYTES].decode("utf-8", "replace").split("\n")
     except OSError:
         return None
     return "\n".join([line for line in lines if line.strip()][:_FIRST_LINES]) or None
 
 
-def _line_start(path: Path, room: int) -> int | None:
+def _line_start(part: FilePart, room: int) -> int | None:
     """Return the offset of the first whole line in the last ``room`` bytes, or in more if a line is longer."""
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
+    with part.path.open("rb") as file:
+        end = part.upto(os.fstat(file.fileno()).st_size)
         while room <= LINE_CAP:
-            file.seek(max(0, size - room))
-            newline = file.read(room).find(b"\n")
-            if 0 <= newline < room - 1:
-                return max(0, size - room) + newline + 1
+            begin = max(part.begin, end - room)
+            file.seek(begin)
+            newline = file.read(end - begin).find(b"\n")
+            if 0 <= newline < end - begin - 1:
+                return begin + newline + 1
             room *= 4
     return None

@@ -250,11 +250,15 @@ class View:
         return next((n for n, s in zip(self._starts, self.sections, strict=True) if isinstance(s, Gap)), None)
 
     def _same_line(self, section: Section, place: int) -> int | None:
-        """Return the item that comes from the same line of the same file."""
-        offset, size = section.where(place) if isinstance(section, TurnIndex) else (0, 0)
-        others = (s for s in self.sections if isinstance(s, TurnIndex) and s.turn == section.turn and not s.begin)
-        other = next(others, None)
-        if other is None or not isinstance(section, TurnIndex) or not size:
+        """Return the item that comes from the same line of the same file, also of another turn."""
+        if not isinstance(section, TurnIndex):
+            return None
+        if place < section.lead:
+            return self.number(section.turn, 0)
+        offset, size = section.where(place)
+        others = (s for s in self.sections if isinstance(s, TurnIndex) and not s.is_tail and s.output == section.output)
+        other = next((s for s in others if s.begin <= offset < s.position), None)
+        if other is None or not size:
             return None
         # A line can give several steps: take the one with the same rank.
         here, there = section.places_at(offset), other.places_at(offset)

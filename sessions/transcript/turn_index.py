@@ -13,7 +13,6 @@ from time import sleep
 
 from msgspec import structs
 
-from ..agents.base import TurnParser
 from ..agents.formats import Reader
 from ..clock import monotonic
 from ..model import Step, StepKind, Turn
@@ -25,6 +24,7 @@ from .block_cache import Block, BlockCache, Placed
 from .block_table import BEGINNING, BlockTable
 from .index_file import SavedIndex
 from .kind_codes import FATAL, encoded, table
+from .line_steps import latest, parsed_again, steps_of
 
 BLOCK_BYTES = 256 * 1024
 """The size of a block, which is parsed again to show one of its steps: some milliseconds."""
@@ -58,7 +58,9 @@ class TurnIndex:
         turn: the number of the turn.
         cache: keeps parsed blocks.
         prompt: the step before all others.
-        begin: the offset (bytes) from which to read; the end of a step that began before it is a step by itself.
+        begin: the offset (bytes) from which to read.
+        end: the offset at which the turn ends in the file; None for the end of the file.
+        is_tail: True if the turn begins before ``begin``; the end of a step that began there is a step by itself.
         diffs: finds the diffs that the file lacks.
     """
 
@@ -72,10 +74,14 @@ class TurnIndex:
         *,
         prompt: Step | None = None,
         begin: int = 0,
+        end: int | None = None,
+        is_tail: bool = False,
         diffs: Diffs | None = None,
     ) -> None:
         self.turn = turn
+        self.output = output
         self.begin = begin
+        self.is_tail = is_tail
         self.kinds = bytearray()
         """The byte of each step, see ``kind_codes``."""
         self.finished = False
@@ -85,8 +91,8 @@ class TurnIndex:
         self.position = begin
         """The offset from which reading goes on, in bytes."""
         self.kept = 0
-        """Bytes of the file that the saved index covers."""
-        self._output, self._times_path = output, times
+        """The offset up to which the saved index covers the file."""
+        self._times_path = times
         self._agent, self._cache = agent, cache
         self._lock = RLock()
         self._parser = agent.parser(turn)
@@ -96,7 +102,7 @@ class TurnIndex:
         self._newest: Block = {}
         self._lines = 0
         """Lines read of the current block."""
-        self._later = Additions(None if begin else diffs)  # a step's rank among equal edits needs the whole turn
+        self._later = Additions(None if is_tail else diffs)  # a step's rank among equal edits needs the whole turn
         self.beginnings = self._later.beginnings
         self._extra: dict[int, Step] = {}
         """Steps that come from no line: the prompt, interrupted steps, the reason of a failed turn."""
@@ -104,7 +110,7 @@ class TurnIndex:
         """Steps before those of the agent: its prompt."""
         self.added = 0
         """Steps after those of the agent."""
-        self._reader = LineReader(output, begin, cap=LINE_CAP, kept=BEGINNING)
+        self._reader = LineReader(output, begin, end=end, cap=LINE_CAP, kept=BEGINNING)
         self._times = ArrivalTimes(times, begin)
         if prompt is not None:
             self._add_extra(prompt)
@@ -130,6 +136,18 @@ class TurnIndex:
     def failed(self) -> bool:
         """True if the stream itself reports that the turn failed."""
         return any(_FATAL[value] for value in set(self.kinds))
+
+    def ends_at(self, end: int | None) -> bool:
+        """Take over the offset at which the turn ends; return False if the index has to be made again.
+
+        An index that was read before the end was known can hold steps of the next turn.
+        """
+        with self._lock:
+            if end == self._reader.end:
+                return True  # also if the children of an ended turn go on printing
+            self._reader.end = end
+            too_far = end is not None and self._reader.offset > end
+            return not too_far and not (self.finished and self._reader.ahead)
 
     def read_on(self, seconds: float, *, timed: bool = False) -> set[int]:
         """Read on, for about ``seconds``, and return the places of new and changed steps.
@@ -223,7 +241,7 @@ class TurnIndex:
         """
         step = self.step(place)
         placed = self._parse(self._blocks[place], whole=True).get(place) if step.cut else None
-        step = step if placed is None else self._later.added(place, _latest(placed.step, step))
+        step = step if placed is None else self._later.added(place, latest(placed.step, step))
         return self._later.sought(place, step)
 
     def places_at(self, offset: int) -> list[int]:
@@ -247,7 +265,7 @@ class TurnIndex:
         with self._lock:
             extra = {place: step for place, step in self._extra.items() if self._blocks[place] == number}
             steps = {place: step for place, step in parsed.items() if self._blocks[place] == number}
-        whole = sorted((steps | {place: _latest(steps.get(place), step) for place, step in extra.items()}).items())
+        whole = sorted((steps | {place: latest(steps.get(place), step) for place, step in extra.items()}).items())
         return {place: self._later.sought(place, self._later.added(place, step)) for place, step in whole}
 
     def every(self) -> Iterator[Step]:
@@ -274,7 +292,7 @@ class TurnIndex:
         """Return the index, which saves the next reader the first reading; None if it cannot be saved."""
         with self._lock:
             self._end_block(self.position)
-            if self._newest or self.begin:
+            if self._newest or self.is_tail:
                 return None
             return SavedIndex(
                 covered=self._table.newest_start,
@@ -296,8 +314,7 @@ class TurnIndex:
             self._later.take_up(saved.additions, self.lead)
             self._parser.resume(self._table.states[-1])
             self.position = saved.covered
-            self._reader.close()
-            self._reader = LineReader(self._output, saved.covered, cap=LINE_CAP, kept=BEGINNING)
+            self._reader.offset = saved.covered
             self._times = ArrivalTimes(self._times_path, saved.covered)
 
     def _add_extra(self, step: Step) -> None:
@@ -312,7 +329,7 @@ class TurnIndex:
         giant = end - begin > LINE_CAP + 1
         if giant:
             self._end_block(begin)
-        for step in _steps(self._parser, line, end - begin, self._times.at(end)):
+        for step in steps_of(self._parser, line, end - begin, self._times.at(end), cap=LINE_CAP):
             place = step.index + self.lead
             self._make_room(place)
             self.kinds[place], self._blocks[place] = encoded(step), self._table.newest
@@ -366,16 +383,10 @@ class TurnIndex:
     def _parse(self, number: int, *, whole: bool = False) -> Block:
         with self._lock:
             stretch = self._table.stretch(number, self.position)
-        parser = self._agent.parser(self.turn)
-        parser.resume(stretch.state)
-        begin = stretch.start
-        times = ArrivalTimes(self._times_path, begin)
-        block: Block = {}
-        for end, line in stretch.lines(self._output, cap=LINE_CAP, chunk_bytes=BLOCK_BYTES):
-            for step in _steps(parser, line, end - begin, times.at(end)):
-                block[step.index + self.lead] = self._at(step, begin, end, whole=whole)
-            begin = end
-        return block
+        again = parsed_again(
+            stretch, self._agent.parser(self.turn), self.output, self._times_path, cap=LINE_CAP, chunk_bytes=BLOCK_BYTES
+        )
+        return {step.index + self.lead: self._at(step, begin, end, whole=whole) for step, begin, end in again}
 
     def _at(self, step: Step, begin: int, end: int, *, whole: bool = False) -> Placed:
         step = structs.replace(step if whole else trimmed(step), index=self._number(step.index))
@@ -383,18 +394,4 @@ class TurnIndex:
 
     def _number(self, index: int) -> int:
         """Return the number of a step: the prompt is 0; negative if the part before the step is not read yet."""
-        return -index - 1 if self.begin else index + 1
-
-
-def _steps(parser: TurnParser, line: bytes, size: int, at: int | None) -> list[Step]:
-    """Return the steps of one line, which takes ``size`` bytes in the file."""
-    if size > LINE_CAP + 1:
-        return parser.too_long(line, size - 1, at)
-    return parser.feed(line, at)
-
-
-def _latest(step: Step | None, ended: Step) -> Step:
-    """Return a step with its whole texts, and with the ending of ``ended``, which no line gives."""
-    if step is None:
-        return ended
-    return structs.replace(step, index=ended.index, status=ended.status, ended_at=ended.ended_at)
+        return -index - 1 if self.is_tail else index + 1

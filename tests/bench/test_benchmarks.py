@@ -19,6 +19,7 @@ TITLES = {
     "following": ["following a growing turn file"],
     "listing": ["listing"],
     "screen": ["start to first paint, ms (median)", "keys of the dashboard", "append to pixel, ms", "idle for 1 s"],
+    "streams": ["the last of 5 turns in a stream of 0 MB"],
     "supervision": ["one runner", "2 sessions"],
     "table": ["the dashboard, 160x45 (medians)", "a table of sessions, 160x45"],
     "tasks": ["keys for ten everyday tasks"],
@@ -41,7 +42,7 @@ TITLES = {
 }
 """The tables that each one prints."""
 
-IN_SHORT = ("following", "listing", "supervision")
+IN_SHORT = ("following", "listing", "streams", "supervision")
 """The programs that take seconds; the others run in the full form only."""
 
 

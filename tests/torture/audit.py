@@ -46,6 +46,8 @@ class Scene:
     kills: list = field(default_factory=list)
     full_disk: bool = False
     """Runners may then have died by themselves, and agents without having been given anything."""
+    ends: dict = field(default_factory=dict)
+    """The offset behind the output of each turn in its file, by session and turn; None: the end of the file."""
 
     @property
     def killed_sessions(self):
@@ -77,10 +79,12 @@ def audit(scene):
         return report
     with SessionManager(home=scene.home, config_path=scene.home / "no-settings.toml") as manager:
         sessions = read_all(manager, report)
+        scene.ends = ends_of(sessions)
         check_ends(scene, manager, sessions, report)
         check_prompts(scene, sessions, report)
     check_files(scene, sessions, report)
     check_bytes(scene, sessions, report)
+    check_streams(scene, sessions, report)
     check_front_ends(scene, report)
     return report
 
@@ -265,10 +269,27 @@ def proper_end(data, agent):
     return False
 
 
+def ends_of(sessions):
+    """Where the output of each turn ends, by our own reading of the rows: where the next one of its file begins, if
+    it has no end of its own."""
+    ends, begins = {}, {}
+    for session, turns, _ in sessions:
+        for turn in reversed(turns):
+            file = session.id, turn.stream or turn.n
+            ends[session.id, turn.n] = begins.get(file) if turn.end_byte is None else turn.end_byte
+            begins[file] = turn.begin_byte
+    return ends
+
+
+def file_of(scene, turn):
+    """The file with the output of a turn."""
+    return scene.home / "sessions" / turn.session / "turns" / f"turn_{turn.stream or turn.n}.jsonl"
+
+
 def output_of(scene, turn):
-    """The bytes of a turn file; none where it was never made."""
+    """The bytes that a turn has of its file; none where it was never made."""
     try:
-        return (scene.home / "sessions" / turn.session / "turns" / f"turn_{turn.n}.jsonl").read_bytes()
+        return file_of(scene, turn).read_bytes()[turn.begin_byte : scene.ends[turn.session, turn.n]]
     except FileNotFoundError:
         return b""
 
@@ -360,8 +381,7 @@ def read_prompt(scene, turn):
     """The text on a started agent's standard input; an agent that printed has started, even if its runner was killed
     before it recorded the agent's identity."""
     turns = scene.home / "sessions" / turn.session / "turns"
-    output = turns / f"turn_{turn.n}.jsonl"
-    if turn.agent_pid is None and not (output.exists() and output.stat().st_size):
+    if turn.agent_pid is None and not output_of(scene, turn):
         return b""
     try:
         return (turns / f"turn_{turn.n}.prompt").read_bytes()
@@ -411,10 +431,10 @@ def _check_folder(folder, present, scene, report):
 
 def _check_turn_file(scene, session, turn, report):
     """A fresh reading of the bytes gives the counts of the row."""
-    path = scene.home / "sessions" / session.id / "turns" / f"turn_{turn.n}.jsonl"
+    path = file_of(scene, turn)
     parser = agent_named(session.agent).parser(turn.n)
     steps = lines = 0
-    with LineReader(path) as reader:
+    with LineReader(path, turn.begin_byte, end=scene.ends[session.id, turn.n]) as reader:
         for line in reader.all_lines():
             lines += bool(line.strip())
             steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
@@ -451,6 +471,24 @@ def check_bytes(scene, sessions, report):
             elif size < at_least.get(turn.run_id, 0):
                 report.add("bytes lost", f"{name(session)}: {at_least[turn.run_id]} written, {size} in the turn file")
     report.counts["bytes compared"] = sum((at_least | wrote).values())
+
+
+def check_streams(scene, sessions, report):
+    """Every byte of a turn file belongs to exactly one turn: the turns of a file follow each other without a gap."""
+    for session, turns, _ in sessions:
+        folder = scene.home / "sessions" / session.id / "turns"
+        sizes = {path: path.stat().st_size for path in folder.glob("turn_*.jsonl")}
+        upto = dict.fromkeys(sizes, 0)
+        for turn in turns:
+            path, end = file_of(scene, turn), scene.ends[session.id, turn.n]
+            if turn.begin_byte != upto.get(path, 0):
+                what = f"turn {turn.n} begins at byte {turn.begin_byte}, the one before it ends at {upto.get(path, 0)}"
+                report.add("bytes lost", f"{name(session)}: {path.name}: {what}")
+            upto[path] = sizes.get(path, 0) if end is None else end
+        for path, size in sizes.items():
+            if upto[path] != size:
+                report.add("bytes lost", f"{name(session)}: {path.name}: its turns end at {upto[path]} of {size} bytes")
+        report.counts["bytes in turns"] += sum(upto.values())
 
 
 def name(session):

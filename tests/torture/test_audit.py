@@ -11,12 +11,13 @@ import uuid
 from pathlib import Path
 
 import pytest
+from factories import session, turn
 
 from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from torture import book as world
-from torture.audit import RunnerKill, Scene, audit
+from torture.audit import Report, RunnerKill, Scene, audit, check_streams, ends_of
 from torture.book import Book
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc")
@@ -483,3 +484,40 @@ def test_a_command_is_failed_for_a_full_disk_only_if_it_met_one_and_wrote_nothin
             book.write(json.dumps({"kind": kind, "run": run, "session": bench.command.id, "bytes": written}) + "\n")
     unjustified = [finding.text for finding in bench.findings() if finding.kind == "unjustified"]
     assert (unjustified == []) is justified, unjustified
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("begin_byte = 3", "turn 1 begins at byte 3, the one before it ends at 0"),
+        ("end_byte = 3", "its turns end at 3 of {size} bytes"),
+        ("stream = 7", "its turns end at 0 of {size} bytes"),
+    ],
+)
+def test_bytes_that_belong_to_no_turn_are_lost(bench, change, told):
+    """The rows give the turn a part of its file, or another file."""
+    bench.sql(f"UPDATE turns SET {change} WHERE session = ?", bench.demo.id)
+    told = told.format(size=bench.output.stat().st_size)
+    assert f"turn_1.jsonl: {told}" in " ".join(finding.text for finding in bench.findings())
+
+
+@pytest.mark.parametrize(
+    ("places", "lost"),
+    [
+        ([(None, 0, 10), (1, 10, 20), (1, 20, None)], []),
+        ([(None, 0, None), (1, 10, None), (1, 20, None)], []),
+        ([(None, 0, 10), (1, 10, 30), (None, 0, None)], []),
+        ([(None, 0, 10), (1, 12, None)], ["turn 2 begins at byte 12, the one before it ends at 10"]),
+        ([(None, 0, 10), (1, 8, None)], ["turn 2 begins at byte 8, the one before it ends at 10"]),
+        ([(None, 0, 10), (1, 10, 29)], ["its turns end at 29 of 30 bytes"]),
+    ],
+    ids=["three turns", "open ends", "two files", "gap", "overlap", "rest"],
+)
+def test_the_turns_of_a_file_follow_each_other_without_a_gap(tmp_path, places, lost):
+    folder = tmp_path / "sessions" / "s1" / "turns"
+    folder.mkdir(parents=True)
+    (folder / "turn_1.jsonl").write_bytes(b"x" * 30)
+    turns = [turn(n, stream=stream, begin_byte=begin, end_byte=end) for n, (stream, begin, end) in enumerate(places, 1)]
+    sessions, report = [(session("s1"), turns, [])], Report()
+    check_streams(Scene(tmp_path, None, ends=ends_of(sessions)), sessions, report)
+    assert [finding.text for finding in report.findings] == [f"codex session s1: turn_1.jsonl: {text}" for text in lost]

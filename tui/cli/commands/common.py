@@ -9,9 +9,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -186,12 +184,6 @@ def print_bytes(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def print_file(path: Path, *, raw: bool = False) -> None:
-    """Print a file, if it exists: unchanged into a pipe or a file; on a terminal cleaned, unless ``raw``."""
-    with suppress(FileNotFoundError), path.open("rb") as file:
-        print_pieces(iter(partial(file.read, _CHUNK), b""), raw=raw)
-
-
 def print_pieces(pieces: Iterable[bytes], *, raw: bool = False) -> None:
     """Print untrusted UTF-8 text: unchanged into a pipe or a file; on a terminal cleaned, unless ``raw``."""
     sys.stdout.flush()
@@ -207,9 +199,6 @@ def print_pieces(pieces: Iterable[bytes], *, raw: bool = False) -> None:
         sys.stdout.write(cleaner.feed(piece))
     sys.stdout.write(cleaner.finish())
     sys.stdout.flush()
-
-
-_CHUNK = 1 << 16
 
 
 def print_sessions(sessions: Sequence["Session"], *, as_json: bool) -> None:

@@ -138,14 +138,14 @@ def output(ref: str, turn: int | None, stderr: bool, raw: bool, as_json: bool) -
     with common.open_reader() as reader:
         session = reader.get(ref)
         reader.check_folder(session)
-        path = reader.output_path(session.id, turn, stderr=stderr)
+        part = reader.output_part(session.id, turn, stderr=stderr)
     if not as_json:
-        common.print_file(path, raw=raw)
+        common.print_pieces(part.pieces(), raw=raw)
         return
-    data = path.read_bytes() if path.exists() else b""
+    data = part.read()
     text = data.decode("utf-8", "replace")
     stream = "stderr" if stderr else "stdout"
-    facts = {"session": session.id, "turn": turn or session.turn, "stream": stream, "path": str(path)}
+    facts = {"session": session.id, "turn": turn or session.turn, "stream": stream, "path": str(part.path)}
     common.print_json(facts | {"text": text, "lossy": text.encode() != data})
 
 

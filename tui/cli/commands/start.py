@@ -270,7 +270,7 @@ def _print_answer(reader: "SessionReader", session: "Session", *, raw: bool) -> 
     from ....sessions.text.sanitize import clean
 
     if not takes_prompts(session.agent):
-        common.print_file(reader.output_path(session.id), raw=raw)
+        common.print_pieces(reader.output_part(session.id).pieces(), raw=raw)
     elif answer := reader.answer(session.id):
         common.print_lines([clean(answer)])
 
