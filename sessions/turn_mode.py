@@ -10,6 +10,10 @@ class TurnMode(Struct, frozen=True, kw_only=True):
     """The setting that limits the agent: ``sandbox``, ``permission_mode``; None if the agent has none."""
     permissions: str | None = None
     """Its value, or the adapter's word for no limits at all; None if the agent has no such setting."""
+    default: str | None = None
+    """The adapter's default of that setting."""
+    dangerous: bool = False
+    """True if these permissions do not limit the agent."""
     model: str | None = None
     """The requested model; None for the agent's own."""
     search: bool | None = None

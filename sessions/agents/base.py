@@ -234,9 +234,14 @@ class Agent(ABC):
     def turn_mode(self, settings: AgentSettings, model: str | None) -> TurnMode:
         """Return the record of the settings with which a turn runs; ``model`` is the requested one."""
         unlimited = self.unlimited if getattr(settings, "full_danger", False) else None
+        permissions, usual = (
+            getattr(of, self.mode_key) if self.mode_key else None for of in (settings, self.settings_type())
+        )
         return TurnMode(
             setting=self.mode_key,
-            permissions=unlimited or (getattr(settings, self.mode_key) if self.mode_key else None),
+            permissions=unlimited or permissions,
+            default=usual,
+            dangerous=unlimited is not None or permissions in self.dangerous,
             model=model,
             search=getattr(settings, "search", None),
             args=settings.args,

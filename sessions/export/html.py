@@ -35,7 +35,7 @@ def html(session: Session, steps: Iterable[Step], turns: Sequence[Turn] = ()) ->
     yield _head(title)
     yield _header(title, session)
     yield '<main id="steps">\n'
-    yield from _turns(steps, session.cwd, overview, words.modes(session, turns))
+    yield from _turns(steps, session.cwd, overview, words.modes(turns))
     yield f"</main>\n{_navigation(overview)}<footer>Exported by agentdash</footer>\n</body>\n</html>\n"
 
 

@@ -24,7 +24,7 @@ def markdown(session: Session, steps: Iterable[Step], turns: Sequence[Turn] = ()
         steps: each in its last form, in the order of turn and index; never all of them in memory.
         turns: all turns, whose changes of settings are shown.
     """
-    modes = words.modes(session, turns)
+    modes = words.modes(turns)
     yield f"# {plain(words.title_of(session))}\n\n{_facts(session)}\n"
     before: Step | None = None
     for step in steps:

@@ -6,9 +6,8 @@ from pathlib import PurePath
 
 from msgspec import structs
 
-from ..agents.mode_changes import changes_by_turn, line_of
-from ..agents.registry import agent_named, is_agent
 from ..model import Change, Session, Step, Turn, Usage
+from ..rules.mode_changes import changes_by_turn, line_of
 from ..text.sanitize import clean, one_line
 from ..text.units import count, moment, money
 from ..transcript.blocks import ENDINGS, Call, Description, Tokens
@@ -47,11 +46,9 @@ def facts(session: Session) -> list[tuple[str, str]]:
     return [(name, value) for name, value in known.items() if value]
 
 
-def modes(session: Session, turns: Sequence[Turn]) -> dict[int, str]:
+def modes(turns: Sequence[Turn]) -> dict[int, str]:
     """Return the changes of permissions and settings in each turn that has any, by its number."""
-    if not is_agent(session.agent):
-        return {}
-    return {n: line_of(changes) for n, changes in changes_by_turn(agent_named(session.agent), turns).items()}
+    return {n: line_of(changes) for n, changes in changes_by_turn(turns).items()}
 
 
 def _left(session: Session) -> str:

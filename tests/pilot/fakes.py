@@ -7,6 +7,7 @@ import factories
 from factories import T0
 from msgspec import structs
 
+from agentdash.sessions.agents.offered_settings import OfferedSetting
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.launch import Ladder, Launch
@@ -34,6 +35,8 @@ from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
 from pilot.gate import Gate
 
+INSTRUCTIONS = OfferedSetting(key="instructions", help="Text to append to the agent's system prompt.", switch=False)
+SEARCH = OfferedSetting(key="search", help="Live web search.", switch=True)
 AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}
 
 
@@ -410,8 +413,15 @@ class FakeManager:
                 model="gpt-5.5",
                 dangerous=frozenset({"danger-full-access"}),
                 unlimited="no-sandbox",
+                offered=(INSTRUCTIONS, SEARCH),
             ),
-            info("claude", mode_key="permission_mode", modes=("acceptEdits", "plan"), mode="acceptEdits"),
+            info(
+                "claude",
+                mode_key="permission_mode",
+                modes=("acceptEdits", "plan"),
+                mode="acceptEdits",
+                offered=(INSTRUCTIONS,),
+            ),
             info("gemini", installed=False),
         ]
 

@@ -1,4 +1,4 @@
-"""The changes of an agent's permissions and settings from turn to turn, in words: for the viewer and the exports."""
+"""The changes of permissions and settings from turn to turn, in words: for the viewer and the exports."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -7,7 +7,6 @@ from msgspec import Struct
 from ..model import Turn
 from ..text.sanitize import one_line
 from ..turn_mode import TurnMode
-from .base import Agent
 
 _EXCERPT = 40
 """Characters shown of instructions."""
@@ -24,15 +23,15 @@ class ModeChange(Struct, frozen=True):
     """True if the agent's permissions do not limit it in this turn."""
 
 
-def changes_by_turn(agent: Agent, turns: Iterable[Turn]) -> dict[int, tuple[ModeChange, ...]]:
+def changes_by_turn(turns: Iterable[Turn]) -> dict[int, tuple[ModeChange, ...]]:
     """Return what changed in each turn, by its number; a turn with the settings of the one before is left out.
 
-    The first turn is compared with the agent's defaults, and so is a turn after one of which nothing was recorded.
+    The first turn is compared with the agent's defaults, and so is the turn after one without a record.
     """
     found: dict[int, tuple[ModeChange, ...]] = {}
     before: TurnMode | None = None
     for turn in turns:
-        if turn.mode is not None and (changes := tuple(_changes(agent, turn.mode, before))):
+        if turn.mode is not None and (changes := tuple(_changes(turn.mode, before))):
             found[turn.n] = changes
         before = turn.mode
     return found
@@ -43,17 +42,13 @@ def line_of(changes: Sequence[ModeChange]) -> str:
     return BETWEEN.join(change.text for change in changes)
 
 
-def is_dangerous(agent: Agent, mode: TurnMode) -> bool:
-    """Return whether the permissions of a turn do not limit the agent."""
-    return mode.permissions is not None and mode.permissions in {*agent.dangerous, agent.unlimited}
-
-
-def _changes(agent: Agent, mode: TurnMode, before: TurnMode | None) -> Iterator[ModeChange]:
-    usual = before or agent.turn_mode(agent.settings_type(), mode.model)
-    if mode.permissions != usual.permissions and mode.permissions is not None:
+def _changes(mode: TurnMode, before: TurnMode | None) -> Iterator[ModeChange]:
+    usual = before or TurnMode(permissions=mode.default, model=mode.model)
+    shown = mode.permissions != usual.permissions or (mode.dangerous and before is None)
+    if shown and mode.permissions is not None:
         name = one_line((mode.setting or "permissions").replace("_", " "))
         was = usual.permissions if before else None
-        yield ModeChange(_changed(name, mode.permissions, was), is_dangerous(agent, mode))
+        yield ModeChange(_changed(name, mode.permissions, was), mode.dangerous)
     if mode.model != usual.model:
         yield ModeChange(_changed("model", mode.model or "default", usual.model or "default"))
     if mode.search != usual.search:
