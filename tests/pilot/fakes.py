@@ -169,6 +169,13 @@ def folder_of(start):
     return str(Path(start.cwd or ".").expanduser())
 
 
+class RecordedTurns(dict):
+    """The recorded turns by session; called, as the reader's method is, those of one."""
+
+    def __call__(self, ref):
+        return list(self.get(ref, ()))
+
+
 class FakeManager:
     """Sessions in memory, by the interface of the real manager, of its reader and of its housekeeping."""
 
@@ -188,8 +195,7 @@ class FakeManager:
         self.trajectories = {}
         self.steps = {"waiting1": STEPS}
         """The steps of a session; one that is not named has only its task."""
-        self.turns = {}
-        """The recorded turns of a session."""
+        self.turns = RecordedTurns()
         self.error = None
         self.named_starts = {}
         """The presets of the settings."""

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from ...sessions.text.sanitize import cell_width, cut, one_line
+from ...sessions.text.sanitize import cell_width, cut
 from ..drawing.glyphs import Signs
 from ..drawing.spans import Row
 from .step_lines import rule
@@ -26,10 +26,10 @@ def edged(row: Row, cells: int = 1) -> Row:
 
 
 def cut_row(row: Row, width: int) -> Row:
-    """The row cut to ``width`` cells, each text on one line."""
+    """The row cut to ``width`` cells."""
     spans: list[tuple[str, str]] = []
     for text, role in row:
-        spans.append((cut(one_line(text), width), role))
+        spans.append((cut(text, width), role))
         width -= cell_width(spans[-1][0])
         if width <= 0:
             break
