@@ -70,6 +70,11 @@ def turn_json(turn: Turn) -> dict[str, Any]:
     return data
 
 
+def mode_json(turn: Turn) -> dict[str, Any]:
+    """Return the number of a turn, and the settings with which it ran; null if they were not recorded."""
+    return {"turn": turn.n, "mode": to_builtins(turn.mode)}
+
+
 def prompt_json(prompt: Prompt) -> dict[str, Any]:
     """Return a prompt and its delivery state."""
     data: dict[str, Any] = to_builtins(prompt)

@@ -13,6 +13,7 @@ from .costs.prices import Price
 from .notifications.settings import Hook
 from .rules.attention import AttentionSettings
 from .rules.limits import Limits
+from .turn_mode import TurnMode
 
 Seconds = Annotated[float, Meta(ge=0, le=600)]
 
@@ -107,6 +108,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     hook: Hook = Hook()
     """The command that is run when its state changes."""
     model: str | None = None
+    mode: TurnMode | None = None
+    """The settings with which it runs; None for a plain command, and in the records of older versions."""
 
 
 class TurnPlan(Struct, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from .steps import Step as Step
 from .steps import StepKind as StepKind
 from .steps import StepStatus as StepStatus
 from .stopped_by import StoppedBy as StoppedBy
+from .turn_mode import TurnMode as TurnMode
 from .usage import Usage as Usage
 from .usage import known_sum as known_sum
 
@@ -207,6 +208,8 @@ class Turn(Struct, frozen=True, kw_only=True):
     reason: str | None = None
     run_id: str
     argv: tuple[str, ...] = ()
+    mode: TurnMode | None = None
+    """The settings with which it runs; None for a plain command, and if an older version started it."""
     created_at: int
     started_at: int | None = None
     ended_at: int | None = None

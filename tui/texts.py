@@ -10,11 +10,11 @@ from ..sessions.agents.registry import agent_named, is_agent, takes_prompts
 from ..sessions.launch import Ladder, Launch
 from ..sessions.lifecycle.agent_list import AgentInfo
 from ..sessions.lifecycle.process_list import ProcessInfo
-from ..sessions.model import Session, Status, Turn
+from ..sessions.model import Session, Status, TurnMode
 from ..sessions.rules.limits import Limits
 from ..sessions.text import durations
 from ..sessions.text.sanitize import cell_width, cut, one_line, pad
-from ..sessions.text.units import clock, count, duration, money
+from ..sessions.text.units import clock, count, money
 from ..sessions.text.units import tokens as short_count
 from ..widgets.drawing.glyphs import Signs
 from ..widgets.drawing.middle_lines import CommandLine
@@ -27,7 +27,6 @@ from ..widgets.table.row_cells import cut_title
 
 Tour = Sequence[tuple[str, str]]
 """Pairs of keys and what they do, for a first-time user."""
-
 
 DENSITIES = {
     Density.AUTO: "Two lines per session if all fit.",
@@ -109,14 +108,15 @@ def file_name(session: Session) -> str:
     return f"{'-'.join(words) or session.short_id}.md"
 
 
-def turn_words(turn: Turn) -> str:
-    """Return the status of a turn, and its duration if it has ended."""
-    took = duration(turn.duration_ms) if turn.duration_ms is not None and turn.status.ended else ""
-    return "  ".join(filter(None, (str(turn.status), took)))
-
-
 def headline(
-    session: Session, width: int, signs: Signs, *, following: bool, follow_key: str = "f", facts: bool = True
+    session: Session,
+    width: int,
+    signs: Signs,
+    *,
+    following: bool,
+    follow_key: str = "f",
+    facts: bool = True,
+    mode: TurnMode | None = None,
 ) -> Content:
     """Return the line above the steps; its end shows whether they are followed.
 
@@ -128,6 +128,7 @@ def headline(
         follow_key: the key that follows it.
         facts: True to show the facts behind the title as far as there is room: the state always, the others whole or
             not at all.  False if they have a line of their own.
+        mode: the settings of its newest turn, whose permissions are one of the facts.
     """
     note = "following" if following else f"follow: off ({follow_key})"
     state = _state(session, signs, width) if facts else Content("")
@@ -137,14 +138,14 @@ def headline(
     title = cut_title(one_line(session.label), max(0, room - len(_GAP) if facts else room))
     text = Content(_GAP if facts and title else "").join([Content(title)] * bool(title) + [state] * facts)
     if facts:
-        text = _with_facts(text, session, width - len(note) - 2)
+        text = _with_facts(text, session, mode, width - len(note) - 2)
     gap = width - cell_width(text.plain) - len(note)
     return Content.assemble(text, " " * gap, (note, MUTED if following else "$text-warning"))
 
 
-def headline_facts(session: Session, width: int, signs: Signs) -> Content:
+def headline_facts(session: Session, width: int, signs: Signs, mode: TurnMode | None = None) -> Content:
     """Return the line below the title: the state, then the facts that there is room for."""
-    return _with_facts(_state(session, signs, width), session, width)
+    return _with_facts(_state(session, signs, width), session, mode, width)
 
 
 _GAP = "   "
@@ -174,22 +175,24 @@ _STATE_STYLES = {
 }
 
 
-def _with_facts(text: Content, session: Session, width: int) -> Content:
+def _with_facts(text: Content, session: Session, mode: TurnMode | None, width: int) -> Content:
     """Return the text with the facts that fit behind it, the most important first."""
-    for forms in _facts(session):
+    for forms in _facts(session, mode):
         room = width - cell_width(text.plain) - len(_BETWEEN)
         fact = next((form for form in forms if form and cell_width(form) <= room), "")
         if fact:
-            text += Content.styled(f"{_BETWEEN}{fact}", MUTED)
+            alarming = mode is not None and mode.dangerous and fact == mode.permissions
+            text += Content.styled(f"{_BETWEEN}{fact}", "$text-error" if alarming else MUTED)
     return text
 
 
-def _facts(session: Session) -> Sequence[Sequence[str]]:
+def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:
     """Return the facts of a headline, each with its forms, the longest first; "" is not known."""
     agent, tokens = one_line(session.agent), session.usage.total_tokens
     return (
         (one_line(f"{agent} {session.model or ''}"), agent),
         (place(one_line(session.cwd)),),
+        (one_line(mode.permissions or "") if mode else "",),
         (f"turn {session.turn}",),
         (f"{short_count(tokens)} tokens" if tokens is not None else "",),
         (money(session.cost_usd) if session.cost_usd is not None else "",),

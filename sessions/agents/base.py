@@ -5,7 +5,7 @@ argv, and lines into steps.  Processes and files are handled once, elsewhere, fo
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_hints
 
 import msgspec
@@ -16,6 +16,8 @@ from ..model import Step, StepKind, StepStatus
 from ..rules.limits import Limits
 from ..rules.truncate import trimmed
 from ..rules.turn_facts import Facts
+from ..turn_mode import TurnMode
+from .allowance import Allowance
 from .usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
@@ -35,6 +37,14 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ] = None
     model: Annotated[str | None, Meta(description="Model to request.", extra={"default": "the agent's own"})] = None
     args: Annotated[tuple[str, ...], Meta(description="Extra CLI arguments.")] = ()
+    instructions: Annotated[
+        str | None,
+        Meta(
+            description="Text to append to the agent's system prompt.",
+            examples=["Run the tests before you finish."],
+            extra={"default": "none", "offered": True},
+        ),
+    ] = None
     stop: StopSettings = StopSettings()
     limits: Limits = Limits()
 
@@ -172,6 +182,8 @@ class Agent(ABC):
     """
     mode_help: ClassVar[str] = "Permissions of the agent"
     """The help of that option, without the agent's name."""
+    takes_instructions: ClassVar[bool] = False
+    """True if :meth:`launch` passes on the setting ``instructions``; else a start with instructions is refused."""
     keeps_transcripts: ClassVar[bool] = False
     """True if the agent writes its own transcripts: :meth:`recorded_edits` can find one."""
     dangerous: ClassVar[frozenset[str]] = frozenset()
@@ -219,6 +231,35 @@ class Agent(ABC):
             return ()
         hints = get_type_hints(self.settings_type)
         return tuple(str(value) for value in get_args(hints[self.mode_key]))
+
+    def turn_mode(self, settings: AgentSettings, model: str | None) -> TurnMode:
+        """Return the record of the settings with which a turn runs; ``model`` is the requested one."""
+        unlimited = self.unlimited if getattr(settings, "full_danger", False) else None
+        permissions, usual = (
+            getattr(of, self.mode_key) if self.mode_key else None for of in (settings, self.settings_type())
+        )
+        return TurnMode(
+            setting=self.mode_key,
+            permissions=unlimited or permissions,
+            default=usual,
+            dangerous=unlimited is not None or permissions in self.dangerous,
+            model=model,
+            search=getattr(settings, "search", None),
+            args=settings.args,
+            allowed_tools=getattr(settings, "allowed_tools", ()),
+            instructions=settings.instructions,
+        )
+
+    def allowance(self, settings: AgentSettings, denied: Sequence[str]) -> Allowance | None:  # noqa: ARG002
+        """Return the least change of settings that would have allowed refused actions; None if there is none.
+
+        It never lifts all limits at once, as ``full_danger`` does.
+
+        Args:
+            settings: the agent's section with which the turn ran.
+            denied: the refused tools and programs, as :class:`Facts` names them; untrusted text.
+        """
+        return None
 
     def succeeded(self, facts: Facts, exit_code: int | None) -> bool:
         """Return whether the turn ended properly and well: only then is the session green.

@@ -1,15 +1,16 @@
 """A session as one JSON document in the documented schema, written step by step."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ..json_schema import dump, session_json, step_json
-from ..model import Session, Step
+from ..json_schema import dump, mode_json, session_json, step_json
+from ..model import Session, Step, Turn
 
 
-def as_json(session: Session, steps: Iterable[Step]) -> Iterator[str]:
-    """Yield ``{"session": …, "steps": […]}`` in pieces, each step on a line of its own."""
-    yield f'{{"session": {_encoded(session_json(session))}, "steps": ['
+def as_json(session: Session, steps: Iterable[Step], turns: Sequence[Turn] = ()) -> Iterator[str]:
+    """Yield ``{"session": …, "turns": […], "steps": […]}`` in pieces, each step on a line of its own."""
+    modes = dump([mode_json(turn) for turn in turns]).decode().rstrip("\n")
+    yield f'{{"session": {_encoded(session_json(session))}, "turns": {modes}, "steps": ['
     separator = "\n"
     for step in steps:
         yield separator + _encoded(step_json(step))

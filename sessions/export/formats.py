@@ -1,18 +1,18 @@
 """The formats of an export: their names, and the suffixes of their files."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from ..errors import UsageError
-from ..model import Session, Step
+from ..model import Session, Step, Turn
 from .as_json import as_json
 from .html import html
 from .markdown import markdown
 
-Writer = Callable[[Session, Iterable[Step]], Iterator[str]]
-"""Makes the pieces of a document from a session and its steps, each in its last form and in order."""
+Writer = Callable[[Session, Iterable[Step], Sequence[Turn]], Iterator[str]]
+"""Makes the pieces of a document from a session, its steps, each in its last form and in order, and all its turns."""
 
 
 class Format(Struct, frozen=True):

@@ -5,14 +5,14 @@ there, because no step is kept in memory or read twice.
 """
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
 
-from ..model import Session, Step
+from ..model import Session, Step, Turn
 from ..text.sanitize import clean
 from ..text.units import count, moment
 from . import words
@@ -22,28 +22,29 @@ from .tally import Tally
 _STYLE = Path(__file__).with_name("page.css")
 
 
-def html(session: Session, steps: Iterable[Step]) -> Iterator[str]:
+def html(session: Session, steps: Iterable[Step], turns: Sequence[Turn] = ()) -> Iterator[str]:
     """Yield the page in pieces.
 
     Args:
         session: its facts are above the steps.
         steps: each in its last form, in the order of turn and index; never all of them in memory.
+        turns: all turns, whose changes of settings are shown.
     """
     title = escape(words.title_of(session))
     overview: list[str] = []
     yield _head(title)
     yield _header(title, session)
     yield '<main id="steps">\n'
-    yield from _turns(steps, session.cwd, overview)
+    yield from _turns(steps, session.cwd, overview, words.modes(turns))
     yield f"</main>\n{_navigation(overview)}<footer>Exported by agentdash</footer>\n</body>\n</html>\n"
 
 
-def _turns(steps: Iterable[Step], folder: str, overview: list[str]) -> Iterator[str]:
+def _turns(steps: Iterable[Step], folder: str, overview: list[str], modes: Mapping[int, str]) -> Iterator[str]:
     """Yield all turns; add the counts of each to the overview."""
     for turn, steps_of_turn in groupby(steps, attrgetter("turn")):
         tally = Tally(turn)
         first = next(steps_of_turn)
-        yield _turn(first)
+        yield _turn(first, modes.get(turn, ""))
         for step in chain([first], steps_of_turn):
             tally.add(step)
             yield step_html(words.below(step, folder))
@@ -84,10 +85,11 @@ def _fact(name: str, value: str, session: Session) -> str:
     return f'<span class="badge {session.status}">{session.status}</span>{because}'
 
 
-def _turn(step: Step) -> str:
+def _turn(step: Step, mode: str) -> str:
     began = "" if step.at is None else f" <span>{escape(moment(step.at, words.NOT_KNOWN, zone=True))}</span>"
     up = '<a class="up" href="#top">Overview</a>'
-    return f'<section class="turn">\n<h2 id="t{step.turn}">Turn {step.turn}{began}{up}</h2>\n'
+    ran = f'<p class="note mode">{escape(mode)}</p>\n' if mode else ""
+    return f'<section class="turn">\n<h2 id="t{step.turn}">Turn {step.turn}{began}{up}</h2>\n{ran}'
 
 
 def _overview(tally: Tally) -> str:

@@ -1,8 +1,8 @@
 """A session as one Markdown document, written step by step: for a pull request, an issue, a wiki."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from ..model import Change, PlanItem, Session, Step, StepKind
+from ..model import Change, PlanItem, Session, Step, StepKind, Turn
 from ..text.units import count, line_change, moment
 from ..transcript import blocks
 from ..transcript.blocks import Origin, Voice
@@ -16,19 +16,22 @@ _NEVER_ENDED = frozenset({StepKind.MESSAGE, StepKind.PLAN})
 """Kinds that can end with a list, which a following message would continue."""
 
 
-def markdown(session: Session, steps: Iterable[Step]) -> Iterator[str]:
+def markdown(session: Session, steps: Iterable[Step], turns: Sequence[Turn] = ()) -> Iterator[str]:
     """Yield the document in pieces.
 
     Args:
         session: its facts are above the steps.
         steps: each in its last form, in the order of turn and index; never all of them in memory.
+        turns: all turns, whose changes of settings are shown.
     """
+    modes = words.modes(turns)
     yield f"# {plain(words.title_of(session))}\n\n{_facts(session)}\n"
     before: Step | None = None
     for step in steps:
         if before is None or step.turn != before.turn:
             began = "" if step.at is None else f"\n*{moment(step.at, words.NOT_KNOWN, zone=True)}*\n"
-            yield f"\n## Turn {step.turn}\n{began}"
+            mode = f"\n*{plain(modes[step.turn])}*\n" if step.turn in modes else ""
+            yield f"\n## Turn {step.turn}\n{began}{mode}"
         elif before.kind in _NEVER_ENDED and step.kind is StepKind.MESSAGE:
             yield "\n<!-- -->\n"
         yield f"\n{_block(words.below(step, session.cwd), before)}\n"

@@ -1,11 +1,13 @@
 """Texts that all readable exports share: facts, endings, token counts; an unknown value is named, never 0."""
 
 import json
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from msgspec import structs
 
-from ..model import Change, Session, Step, Usage
+from ..model import Change, Session, Step, Turn, Usage
+from ..rules.mode_changes import changes_by_turn, line_of
 from ..text.sanitize import clean, one_line
 from ..text.units import count, moment, money
 from ..transcript.blocks import ENDINGS, Call, Description, Tokens
@@ -42,6 +44,11 @@ def facts(session: Session) -> list[tuple[str, str]]:
         "Conversation": one_line(session.agent_session or ""),
     }
     return [(name, value) for name, value in known.items() if value]
+
+
+def modes(turns: Sequence[Turn]) -> dict[int, str]:
+    """Return the changes of permissions and settings in each turn that has any, by its number."""
+    return {n: line_of(changes) for n, changes in changes_by_turn(turns).items()}
 
 
 def _left(session: Session) -> str:

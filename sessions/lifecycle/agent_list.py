@@ -3,8 +3,9 @@
 import shutil
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from ..agents.offered_settings import OfferedSetting, offered_settings
 from ..agents.registry import agent_named, agent_names
 from ..settings.config import Config
 
@@ -30,6 +31,10 @@ class AgentInfo(Struct, frozen=True, kw_only=True):
     """The name of the setting ``full_danger`` among the choices of a mode."""
     full_danger: bool = False
     """The value of ``full_danger`` in the settings."""
+    offered: tuple[OfferedSetting, ...] = ()
+    """The settings that a dialog offers by their own names."""
+    values: Mapping[str, object] = field(default_factory=dict)
+    """Their values in the settings."""
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -68,6 +73,7 @@ def agent_list(config: Config, *, demo: bool = False) -> list[AgentInfo]:
 def _info(name: str, config: Config) -> AgentInfo:
     agent, settings = agent_named(name), config.settings_for(name, {})
     binary = settings.bin or agent.binary
+    offered = offered_settings(agent)
     return AgentInfo(
         name=name,
         title=agent.title,
@@ -80,4 +86,6 @@ def _info(name: str, config: Config) -> AgentInfo:
         dangerous=agent.dangerous,
         unlimited=agent.unlimited,
         full_danger=getattr(settings, "full_danger", False),
+        offered=offered,
+        values={one.key: getattr(settings, one.key) for one in offered},
     )

@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 
 from ..clock import now_ms
 from ..launch import Launch
-from ..model import ENDED, Prompt, Session, Status, Turn
+from ..model import ENDED, Prompt, Session, Status, Turn, TurnMode
 from ..processes import processes, runner_lock
 from ..rules.attention import attention
 from ..rules.status import MEANINGS
@@ -54,6 +54,7 @@ def explain(
         facts.append(Fact("folder", "is gone", str(folder.path)))
     if turn is not None:
         facts += _turn_facts(turn)
+        facts += [_mode_fact(turn.mode)] if turn.mode is not None else []
         facts.append(_limits_fact(launch))
         facts.append(_thresholds_fact(launch))
         facts.append(_hook_fact(launch, folder.runner_log))
@@ -133,6 +134,21 @@ def _asked(turn: Turn) -> str:
     if turn.stop_requested_at is None:
         return "no"
     return f"by {turn.stop_by}, {max(0, now_ms() - turn.stop_requested_at) // 1000} s ago"
+
+
+def _mode_fact(mode: TurnMode) -> Fact:
+    """The settings with which the turn runs; those that it leaves to the agent are left out."""
+    stated = structs.asdict(mode)
+    name = (stated.pop("setting") or "permissions").replace("_", " ")
+    named = {name: stated.pop("permissions")} | {key.replace("_", " "): value for key, value in stated.items()}
+    words = [f"{key}={_word(value)}" for key, value in named.items() if value not in (None, "", ())]
+    return Fact("runs with", ", ".join(words) or "the agent's defaults", "turns.launch")
+
+
+def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _limits_fact(launch: Launch | None) -> Fact:

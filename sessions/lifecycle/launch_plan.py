@@ -7,13 +7,14 @@ from pathlib import Path
 
 from msgspec import Struct, structs, to_builtins
 
-from ..agents.base import LaunchRequest
+from ..agents.base import Agent, AgentSettings, LaunchRequest
 from ..agents.demo.place import check_demo
 from ..agents.registry import agent_named
 from ..errors import UsageError
 from ..launch import Launch, Start, TurnPlan
 from ..settings.config import PROFILE, Config
 from ..text.sanitize import one_line
+from ..turn_mode import TurnMode
 from .limit_checks import judged
 
 TITLE_CHARACTERS = 80
@@ -96,6 +97,10 @@ class LaterTurn(Struct, frozen=True, kw_only=True):
     """The limits that the request for this turn names itself."""
     env: Mapping[str, str | None]
     """The environment that was recorded with the session."""
+    mode: TurnMode | None = None
+    """The settings with which the turn before ran, if they were recorded."""
+    options: Collection[str] = ()
+    """The keys of the agent's section that the request for this turn names itself."""
 
 
 def completed(start: Start, config: Config) -> Start:
@@ -123,6 +128,7 @@ def build_launch(config: Config, start: Start, *, home: Path, later: LaterTurn |
     if agent.demo_only:
         check_demo(home, start.cwd)
     settings = config.settings_for(start.agent, start.options)
+    settings = structs.replace(settings, instructions=_instructions(agent, settings, later))
     launch = agent.launch(
         LaunchRequest(
             prompt=start.prompt,
@@ -145,6 +151,7 @@ def build_launch(config: Config, start: Start, *, home: Path, later: LaterTurn |
         attention=config.attention,
         after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
         hook=config.notify.command,
+        mode=agent.turn_mode(settings, launch.model) if agent.prompted else None,
     )
 
 
@@ -155,13 +162,35 @@ def plan_turn(config: Config, start: Start, *, home: Path, later: LaterTurn) -> 
         UsageError: as for :func:`build_launch`.
     """
     launch = build_launch(config, start, home=home, later=later)
+    settings = structs.replace(
+        config.settings_for(start.agent, start.options), instructions=launch.mode.instructions if launch.mode else None
+    )
     return TurnPlan(
-        settings=to_builtins(config.settings_for(start.agent, start.options)),
+        settings=to_builtins(settings),
         model=start.model,
         argv=start.argv,
         frame=structs.replace(launch, argv=(), stdin=None),
         on_failure=config.queue.on_failure,
     )
+
+
+def _instructions(agent: Agent, settings: AgentSettings, later: LaterTurn | None) -> str | None:
+    """Return the instructions of a turn: a conversation keeps those with which it began.
+
+    codex 0.169.0 and claude 2.1.330 record them with the conversation and ignore others when they resume it.
+
+    Raises:
+        UsageError: the agent takes none, or the request for a later turn names others.
+    """
+    given = checked_text(settings.instructions or "", "text of the instructions")
+    if given and not agent.takes_instructions:
+        raise UsageError(f"{agent.title} takes no instructions.")
+    if later is None or later.mode is None or later.agent_session is None:
+        return given or None
+    kept = later.mode.instructions or ""
+    if given != kept and "instructions" in later.options:
+        raise UsageError("The instructions of a conversation cannot change. Start a new session for others.")
+    return kept or None
 
 
 def _environment(launch: Launch, recorded: Mapping[str, str | None]) -> dict[str, str]:

@@ -204,7 +204,12 @@ class Prompter:
             ),
             home=self._layout.home,
             later=LaterTurn(
-                turn=session.turn + 1, agent_session=session.agent_session, limits=options.limits, env=recipe.env
+                turn=session.turn + 1,
+                agent_session=session.agent_session,
+                limits=options.limits,
+                env=recipe.env,
+                mode=self._store.newest_turn(session.id).mode,
+                options={*options.settings, *(("instructions",) if options.instructions is not None else ())},
             ),
         )
         check_affordable(session, self._store.turns(session.id), plan.frame.limits, verb)

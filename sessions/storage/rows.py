@@ -60,9 +60,11 @@ def turn_from(row: sqlite3.Row) -> Turn:
     """The turn of a ``turns`` row."""
     values = {name: row[name] for name in _TURN_COLUMNS}
     status, odd = _status(row["status"])
+    launch = launch_from(row)
     return Turn(
         status=status,
-        argv=launch_from(row).argv,
+        argv=launch.argv,
+        mode=launch.mode,
         usage=load(row["usage"], Usage) or Usage(),
         thread_usage=load(row["thread_usage"], Usage) or Usage(),
         receipt=load(row["receipt"], Receipt),

@@ -7,6 +7,7 @@ import factories
 from factories import T0
 from msgspec import structs
 
+from agentdash.sessions.agents.offered_settings import OfferedSetting
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.launch import Ladder, Launch
@@ -34,6 +35,8 @@ from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
 from pilot.gate import Gate
 
+INSTRUCTIONS = OfferedSetting(key="instructions", help="Text to append to the agent's system prompt.", switch=False)
+SEARCH = OfferedSetting(key="search", help="Live web search.", switch=True)
 AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}
 
 
@@ -166,6 +169,13 @@ def folder_of(start):
     return str(Path(start.cwd or ".").expanduser())
 
 
+class RecordedTurns(dict):
+    """The recorded turns by session; called, as the reader's method is, those of one."""
+
+    def __call__(self, ref):
+        return list(self.get(ref, ()))
+
+
 class FakeManager:
     """Sessions in memory, by the interface of the real manager, of its reader and of its housekeeping."""
 
@@ -185,8 +195,7 @@ class FakeManager:
         self.trajectories = {}
         self.steps = {"waiting1": STEPS}
         """The steps of a session; one that is not named has only its task."""
-        self.turns = {}
-        """The recorded turns of a session."""
+        self.turns = RecordedTurns()
         self.error = None
         self.named_starts = {}
         """The presets of the settings."""
@@ -410,8 +419,15 @@ class FakeManager:
                 model="gpt-5.5",
                 dangerous=frozenset({"danger-full-access"}),
                 unlimited="no-sandbox",
+                offered=(INSTRUCTIONS, SEARCH),
             ),
-            info("claude", mode_key="permission_mode", modes=("acceptEdits", "plan"), mode="acceptEdits"),
+            info(
+                "claude",
+                mode_key="permission_mode",
+                modes=("acceptEdits", "plan"),
+                mode="acceptEdits",
+                offered=(INSTRUCTIONS,),
+            ),
             info("gemini", installed=False),
         ]
 

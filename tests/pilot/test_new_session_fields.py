@@ -37,13 +37,30 @@ async def test_limits_that_cannot_be_read_are_told_and_start_nothing(dashboard):
         assert not [call for call in d.manager.calls if call[0] == "spawn"]
 
 
+async def test_instructions_and_search_go_with_the_start_and_only_an_agent_that_takes_them_has_their_fields(dashboard):
+    async with dashboard() as d:
+        screen = await opened(d)
+        await d.shows("[default]  on   off")
+        await d.press(*"go", *["tab"] * 7, *"be brief", "tab", "right")
+        await d.shows(" default  [on]  off")
+        await d.press("enter")
+        await d.called("spawn", "go", "codex", None, "/home/ann/code/api", {"instructions": "be brief", "search": True})
+        await d.until(lambda: d.app.screen is d.main)
+        screen = await opened(d)
+        await d.press("tab", "right")
+        await d.shows("[claude]")
+        await d.until(lambda: "search " not in d.text())
+        assert "instructions" in d.text()
+        assert screen is d.app.screen
+
+
 async def test_a_low_screen_shows_the_second_group_on_demand(dashboard):
     async with dashboard(size=LOW) as d:
         await opened(d)
         await d.shows("Ctrl+O more")
         assert "limits " not in d.text()
         await d.press("ctrl+o", *"a name")
-        await d.shows("▌title      a name")
+        await d.shows("▌title        a name")
         await d.shows("limits ")
         assert "Ctrl+O" not in d.text()
 

@@ -7,7 +7,7 @@ import pytest
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, TurnMode, Usage
 from agentdash.tui.dialogs.new_session import NewSessionScreen
 from agentdash.tui.dialogs.pick import PickScreen
 from agentdash.tui.dialogs.save import SaveScreen
@@ -339,6 +339,24 @@ async def test_an_ended_session_is_opened_at_its_answer_or_at_what_failed(dashbo
         await d.until(lambda: marked(d) and marked(d)[0].startswith(first))
         await d.press("y")
         await d.until(lambda: copied(d) == first[2:])
+
+
+async def test_a_turn_shows_its_changed_permissions_and_the_headline_those_of_the_newest(dashboard, manager):
+    first, second = ended(Status.DONE)
+    held = TurnMode(setting="sandbox", permissions="workspace-write", default="workspace-write")
+    free = structs.replace(held, permissions="danger-full-access", dangerous=True, search=True)
+    manager.steps["done0001"] = ANSWERED
+    recorded = zip((first, second), (held, free), strict=True)
+    manager.turns["done0001"] = [structs.replace(one, session="done0001", mode=mode) for one, mode in recorded]
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.shows("   sandbox: danger-full-access (was workspace-write) · search: on")
+        lines = [line.split("│")[-1].strip() for line in d.text().split("\n") if "│" in line]
+        at = next(n for n, line in enumerate(lines) if line.startswith("sandbox: "))
+        assert lines[at - 1].startswith("── turn 2")
+        assert lines[at + 1].endswith("also add a regression test")
+        assert "sandbox: workspace-write" not in d.text()
+        await d.shows("· danger-full-access · ")
 
 
 async def test_a_long_answer_is_read_from_its_beginning(dashboard, manager):

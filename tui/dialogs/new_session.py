@@ -27,6 +27,7 @@ from ...widgets.inputs.history_input import HistoryInput
 from ...widgets.inputs.prompt_box import PromptInput
 from .. import texts
 from ..state.ui_state import LastStart
+from .own_settings import OwnSettings
 from .path_suggester import FolderSuggester
 
 NO_PRESET = "(none)"
@@ -103,7 +104,10 @@ class NewSessionScreen(ModalScreen[None]):
         self._model = HistoryInput(first.model or "", id="new-model")
         self._title = HistoryInput(placeholder="from the prompt", id="new-title")
         self._limits = HistoryInput(_limits(first), placeholder="none; e.g. wall=30m tokens=500k", id="new-limits")
-        self._more = HistoryInput(_arguments(first), placeholder="extra CLI flags, e.g. --search", id="new-args")
+        self._own = OwnSettings(offer.agents)
+        self._more = HistoryInput(
+            _arguments(first), placeholder="extra CLI flags, e.g. --add-dir ../lib", id="new-args"
+        )
         self._copies = Input("1", type="integer", max_length=3, compact=True, id="new-copies")
         self._danger = Static(DANGER, markup=False, id="new-danger")
         self._beside = Static("", id="new-beside", markup=False)
@@ -125,6 +129,7 @@ class NewSessionScreen(ModalScreen[None]):
             with Vertical(id="new-more"):
                 yield Field("title", self._title)
                 yield Field("limits", self._limits)
+                yield self._own
                 yield Field("arguments", self._more)
                 yield Field("copies", self._copies)
             yield self._danger
@@ -175,7 +180,7 @@ class NewSessionScreen(ModalScreen[None]):
 
     def _open_if_filled(self) -> None:
         """Show the second group if one of its fields is filled in: what is shown is what runs."""
-        if self._limits.value or self._more.value or self._copies.value != "1":
+        if self._limits.value or self._more.value or self._copies.value != "1" or self._own.options():
             self.add_class("-more")
 
     @on(Choice.Changed, "#new-preset")
@@ -212,6 +217,7 @@ class NewSessionScreen(ModalScreen[None]):
         agent = self._agents.get(self._agent.value or "")
         if agent is not None:
             self._fill_own(agent)
+            self._own.fill(agent, self._carried(agent))
             self._mode.offer(agent.choices, agent.choice_of(self._carried(agent)) or "", agent.unheld)
         key = agent.mode_key if agent else None
         self._mode_name.update((key or "").partition("_")[0])
@@ -351,9 +357,9 @@ class NewSessionScreen(ModalScreen[None]):
         agent = self._agents.get(self._agent.value or "")
         if agent is None:
             return {}
-        shown = {"args", "full_danger", "limits", agent.mode_key}
+        shown = {"args", "full_danger", "limits", agent.mode_key, *self._own.keys}
         options = {key: value for key, value in self._carried(agent).items() if key not in shown}
-        options |= agent.options_of(self._mode.value)
+        options |= agent.options_of(self._mode.value) | self._own.options()
         if more := self._more.value.strip():
             options["args"] = _split(more)
         if limits := self._limits.value.strip():

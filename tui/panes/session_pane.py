@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from ...sessions.model import Session
+from ...sessions.model import Session, TurnMode
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ...widgets.inputs.prompt_box import DraftBook, PromptBox
@@ -94,8 +94,15 @@ class SessionPane(Vertical):
             return
         below, signs = self.facts.display, self._signs
         follow_key = keymap.name("follow")
-        following = self.steps.following
+        following, mode = self.steps.following, self._newest_mode(session.id)
         self.headline.show_text(
-            texts.headline(session, width, signs, following=following, follow_key=follow_key, facts=not below)
+            texts.headline(
+                session, width, signs, following=following, follow_key=follow_key, facts=not below, mode=mode
+            )
         )
-        self.facts.show_text(texts.headline_facts(session, width, signs) if below else "")
+        self.facts.show_text(texts.headline_facts(session, width, signs, mode) if below else "")
+
+    def _newest_mode(self, session_id: str) -> TurnMode | None:
+        """Return the settings of the session's newest turn; None until its steps are read, or if none were recorded."""
+        turns = self.viewer.growth.turns if self.viewer.growth is not None else ()
+        return turns[-1].mode if turns and turns[-1].session == session_id else None

@@ -324,7 +324,8 @@ class SessionActions:
         def write() -> tuple[Path, int]:
             target = Path(path).expanduser().absolute()
             steps = self._reader.each_step(session_id)
-            pieces = format_of(target).write(self._reader.get(session_id), steps)
+            turns = self._reader.turns(session_id)
+            pieces = format_of(target).write(self._reader.get(session_id), steps, turns)
             return target, save(target, pieces, force=replace)
 
         try:

@@ -2,17 +2,33 @@
 
 from collections.abc import Mapping
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from ...sessions.model import Step
 from ..drawing.glyphs import Signs
 from ..drawing.spans import Row
 from .filtered_steps import FilteredSteps
-from .step_decorations import Unread, marked, numbered
+from .step_decorations import Unread, cut_row, edged, marked, numbered
 from .step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
+
+
+class TurnNote(Struct, frozen=True):
+    """The parts of a turn's heading beside its number."""
+
+    text: str = ""
+    """The end of the heading."""
+    mode: Row = ()
+    """The changes of the agent's permissions and settings: a line below the heading; empty for none."""
+
+
+TurnNotes = Mapping[int, TurnNote]
+"""The notes by the numbers of their turns."""
 
 NUMBERS_ROOM = 60
 """Least cells of a list that shows the numbers of its steps."""
+
+_MARGIN = 3
+"""Cells before the changes of a turn's settings, which begin below its name."""
 
 _NEXT_LEVEL = {USUAL: WHOLE, WHOLE: BRIEF, BRIEF: USUAL}
 
@@ -32,13 +48,13 @@ class HeadedSteps:
         """The text to highlight."""
         self.unread: Unread | None = None
         """The heading above the first step that the user has not seen."""
-        self.turn_notes: Mapping[int, str] = {}
-        """The note at the end of each turn's heading."""
+        self.turn_notes: TurnNotes = {}
+        """The notes in the headings of the turns."""
         self.digits = 0
         """Digits of the highest number of a step; 0 to show no numbers."""
         self._levels: dict[tuple[int, int], int] = {}
 
-    def note_turns(self, notes: Mapping[int, str]) -> set[int]:
+    def note_turns(self, notes: TurnNotes) -> set[int]:
         """Store the notes of the turns; return the turns whose note changed."""
         former, self.turn_notes = self.turn_notes, notes
         return {turn for turn in {*notes, *former} if notes.get(turn) != former.get(turn)}
@@ -62,7 +78,9 @@ class HeadedSteps:
         step, signs = steps.step(position), self.manner.signs
         rows: list[Row] = []
         if steps.begins_turn(position):
-            rows.append(rule(f"turn {step.turn}", width, signs, note=self.turn_notes.get(step.turn, "")))
+            note = self._note(step.turn)
+            rows.append(rule(f"turn {step.turn}", width, signs, note=note.text))
+            rows += [edged(cut_row(note.mode, width - _MARGIN), _MARGIN)] if note.mode else []
         if self.unread is not None and self.unread.item == steps.item(position):
             rows.append(self.unread.row(width, signs))
         manner = structs.replace(self.manner, level=self._level_of(step))
@@ -73,7 +91,12 @@ class HeadedSteps:
     def lines_above(self, steps: FilteredSteps, position: int) -> int:
         """Return the number of heading lines above the step at a position."""
         new = self.unread is not None and self.unread.item == steps.item(position)
-        return steps.begins_turn(position) + new
+        if not steps.begins_turn(position):
+            return int(new)
+        return 1 + bool(self._note(steps.turn(position)).mode) + new
+
+    def _note(self, turn: int) -> TurnNote:
+        return self.turn_notes.get(turn) or TurnNote()
 
     def _level_of(self, step: Step) -> int:
         return self._levels.get((step.turn, step.index), self.level)

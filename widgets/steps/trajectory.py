@@ -1,6 +1,6 @@
 """The steps of one session: a list with a cursor, folds, filters and jumps."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import ClassVar
 
 from msgspec import structs
@@ -13,7 +13,7 @@ from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.spans import Row
 from ..lists.virtual_list import Place, VirtualList
 from .filtered_steps import FilteredSteps
-from .headed_steps import HeadedSteps
+from .headed_steps import HeadedSteps, TurnNotes
 from .protocol import Steps
 from .step_decorations import Unread
 from .step_groups import FAILURES, PROMPTS
@@ -96,13 +96,13 @@ class Trajectory(VirtualList):
         self.place((0, 0))
         self.post_message(self.Filtered())
 
-    def show(self, steps: Steps, changed: Collection[int] = (), *, turn_notes: Mapping[int, str] | None = None) -> None:
+    def show(self, steps: Steps, changed: Collection[int] = (), *, turn_notes: TurnNotes | None = None) -> None:
         """Show a newer sequence of the same session.
 
         Args:
             steps: the sequence.
             changed: earlier items that changed.
-            turn_notes: the note at the end of each turn's heading.
+            turn_notes: the notes in the headings of the turns.
         """
         earlier, at_end, before = self.steps, self.following, self._cursor
         top = self._list.item(self._top[0]), self._top[1]

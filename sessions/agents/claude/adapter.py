@@ -3,8 +3,9 @@
 agentdash chooses the conversation's id before the start.
 """
 
+import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,6 +13,7 @@ from msgspec import Meta
 
 from ...costs.price_table import price_of
 from ...launch import Ladder, Launch
+from ..allowance import Allowance, listed
 from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
 from ..usage_meter import Measurable, Measures, Meter, When
 
@@ -22,6 +24,16 @@ _ALIASES = frozenset({"default", "best", "opus", "sonnet", "haiku", "opusplan"})
 """Names that claude maps to a model of its choice (``claude --help``, 2.1.197)."""
 
 _EVENTS = frozenset({"system", "assistant", "user", "result", "stream_event", "rate_limit_event"})
+
+
+_RULE = r"^[A-Za-z_*][^\x00-\x1f]*$"
+"""An entry of ``--allowedTools``, which takes any number of them: an entry with a dash would be the next option."""
+
+_WITHOUT_RULES = frozenset({"auto", "plan"})
+"""Permission modes in which an allowed tool can still be refused (2.1.197, 2.1.330)."""
+
+_TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+"""The name of a tool.  The model chooses the name of a refused call, so it must not become a rule with a pattern."""
 
 
 class ClaudeSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -35,6 +47,17 @@ class ClaudeSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fi
         bool,
         Meta(description="Skip all permission checks; claude refuses this as root unless IS_SANDBOX=1 is set."),
     ] = False
+    allowed_tools: Annotated[
+        tuple[Annotated[str, Meta(pattern=_RULE)], ...],
+        Meta(
+            description="Tools that need no permission, with the syntax of claude's --allowedTools.",
+            examples=[["Write", "Bash(git log:*)"]],
+        ),
+    ] = ()
+
+
+def _instructions(settings: AgentSettings) -> list[str]:
+    return ["--append-system-prompt", settings.instructions] if settings.instructions else []
 
 
 class Claude(Agent):
@@ -48,6 +71,7 @@ class Claude(Agent):
     settings_type = ClaudeSettings
     mode_key = "permission_mode"
     mode_help = "Permission mode"
+    takes_instructions = True
     polling_tools = Agent.polling_tools | {"BashOutput", "TaskOutput"}
     # SIGINT ends it with its commands; a late SIGTERM only makes it call the model again (protocols 1.1).
     ladder = Ladder(interrupt=4.0, terminate=1.5)
@@ -62,7 +86,9 @@ class Claude(Agent):
         """
         settings = request.settings
         if not isinstance(settings, ClaudeSettings):
-            settings = ClaudeSettings(bin=settings.bin, model=settings.model, args=settings.args)
+            settings = ClaudeSettings(
+                bin=settings.bin, model=settings.model, args=settings.args, instructions=settings.instructions
+            )
         model = request.model or settings.model
         argv = [settings.bin or "claude", "-p", "--output-format", "stream-json", "--verbose"]
         if model:
@@ -71,6 +97,9 @@ class Claude(Agent):
             argv.append("--dangerously-skip-permissions")
         else:
             argv += ["--permission-mode", settings.permission_mode]
+        if settings.allowed_tools:
+            argv += ["--allowedTools", *settings.allowed_tools]
+        argv += _instructions(settings)
         if request.agent_session is not None:
             argv += ["--resume", request.agent_session]
         else:
@@ -81,7 +110,24 @@ class Claude(Agent):
         """Return ``claude --resume CONVERSATION`` with the model (2.1.197); claude finds it only in its own folder."""
         model = request.model or request.settings.model
         argv = (request.settings.bin or "claude", "--resume", request.agent_session or "")
-        return (*argv, "--model", model) if model else argv
+        named = ("--model", model) if model else ()
+        return (*argv, *named, *_instructions(request.settings))
+
+    def allowance(self, settings: AgentSettings, denied: Sequence[str]) -> Allowance | None:
+        """Return the refused tools as allowed tools, in a permission mode in which that counts.
+
+        None if no refused name can be that of a tool, or if all of them were allowed.
+        """
+        if not isinstance(settings, ClaudeSettings) or settings.full_danger:
+            return None
+        tools = [name for name in dict.fromkeys(denied) if _TOOL.fullmatch(name) and name not in settings.allowed_tools]
+        if not tools:
+            return None
+        options: dict[str, Any] = {"allowed_tools": [*settings.allowed_tools, *tools]}
+        text = f"{listed(tools)} allowed"
+        if settings.permission_mode not in _WITHOUT_RULES:
+            return Allowance(options=options, text=text)
+        return Allowance(options=options | {"permission_mode": "default"}, text=f"permission mode default, {text}")
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
         """Return whether this is an event of the stream, with its session's id."""

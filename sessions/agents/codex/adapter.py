@@ -1,6 +1,6 @@
 """codex (codex-cli 0.169.0): ``codex exec --json`` and ``codex exec … resume THREAD``, one process per turn."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,6 +10,7 @@ from msgspec import Meta
 from ...costs.price_table import price_of
 from ...errors import UsageError
 from ...launch import Launch
+from ..allowance import Allowance
 from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
 from ..usage_meter import Measurable, Measures, Meter, When
 
@@ -26,6 +27,9 @@ _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "fu
 """Keys of ``config`` that have their own setting; in codex that setting's option silently overrides ``-c``."""
 
 
+_NEXT_SANDBOX = {"read-only": "workspace-write", "workspace-write": "danger-full-access"}
+
+
 class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[agents.codex]``."""
 
@@ -34,6 +38,10 @@ class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fie
         Meta(description="Sandbox mode of codex."),
     ] = "workspace-write"
     full_danger: Annotated[bool, Meta(description="No sandbox and no approvals.")] = False
+    search: Annotated[
+        bool | None,
+        Meta(description="Live web search.", examples=[True], extra={"default": "codex's own config", "offered": True}),
+    ] = None
     config: Annotated[
         dict[str, Any],
         Meta(
@@ -43,16 +51,33 @@ class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fie
     ] = msgspec.field(default_factory=dict)
 
 
-def _config(config: dict[str, Any]) -> list[str]:
-    for key, setting in _OWN_SETTINGS.items():
+def _config(settings: CodexSettings) -> list[str]:
+    """Return ``-c`` and a value for each override of codex's configuration."""
+    config, own = settings.config, _own_config(settings)
+    for key, setting in (_OWN_SETTINGS | {key: name for key, (name, _) in own.items()}).items():
         if key in config:
             raise UsageError(f"agents.codex.config.{key} would be ignored; set agents.codex.{setting} instead.")
     from .toml_values import assignments
 
     try:
-        return list(assignments(config))
+        pairs = list(assignments({key: value for key, (_, value) in own.items()} | config))
+        return [word for pair in pairs for word in ("-c", pair)]
     except (TypeError, ValueError) as error:
         raise UsageError(f"agents.codex.config cannot be passed to codex: {error}.") from None
+
+
+def _own_config(settings: CodexSettings) -> dict[str, tuple[str, str]]:
+    """Return the keys of codex's configuration that settings stand for, each with its setting and its value.
+
+    Seen in the requests of 0.169.0: without ``web_search``, codex offers a search in an index (``cached``), and
+    ``--search`` has no effect on ``exec``.  A thread keeps the developer instructions with which it began.
+    """
+    own: dict[str, tuple[str, str]] = {}
+    if settings.search is not None:
+        own["web_search"] = "search", "live" if settings.search else "disabled"
+    if settings.instructions:
+        own["developer_instructions"] = "instructions", settings.instructions
+    return own
 
 
 def _home(env: Mapping[str, str | None]) -> Path:
@@ -94,6 +119,7 @@ class Codex(Agent):
     settings_type = CodexSettings
     mode_key = "sandbox"
     mode_help = "Sandbox mode"
+    takes_instructions = True
     keeps_transcripts = True
     dangerous = frozenset({"danger-full-access"})
     unlimited = "no-sandbox"
@@ -106,15 +132,15 @@ class Codex(Agent):
         """
         settings = request.settings
         if not isinstance(settings, CodexSettings):
-            settings = CodexSettings(bin=settings.bin, model=settings.model, args=settings.args)
+            settings = CodexSettings(
+                bin=settings.bin, model=settings.model, args=settings.args, instructions=settings.instructions
+            )
         model = request.model or settings.model
         argv = [settings.bin or "codex", "exec", "--json", "--skip-git-repo-check", "-C", request.cwd]
         if model:
             argv += ["-m", model]
         argv += ["--dangerously-bypass-approvals-and-sandbox"] if settings.full_danger else ["-s", settings.sandbox]
-        for assignment in _config(settings.config):
-            argv += ["-c", assignment]
-        argv += settings.args
+        argv += [*_config(settings), *settings.args]
         if request.agent_session is not None:
             argv += ["resume", request.agent_session]
         return Launch(argv=(*argv, "-"), stdin=request.prompt, model=model)
@@ -125,9 +151,14 @@ class Codex(Agent):
         argv = [settings.bin or "codex", "resume", request.agent_session or ""]
         if model:
             argv += ["-m", model]
-        for assignment in _config(settings.config) if isinstance(settings, CodexSettings) else ():
-            argv += ["-c", assignment]
-        return tuple(argv)
+        return (*argv, *(_config(settings) if isinstance(settings, CodexSettings) else ()))
+
+    def allowance(self, settings: AgentSettings, denied: Sequence[str]) -> Allowance | None:
+        """Return the next wider sandbox; None behind the widest, and if nothing was refused."""
+        if not denied or not isinstance(settings, CodexSettings) or settings.full_danger:
+            return None
+        wider = _NEXT_SANDBOX.get(settings.sandbox)
+        return Allowance(options={"sandbox": wider}, text=f"sandbox {wider}") if wider else None
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:  # noqa: ARG002
         """Return whether an event's type begins with ``thread.``, ``turn.`` or ``item.``."""

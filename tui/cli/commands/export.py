@@ -36,7 +36,7 @@ def export(ref: str, name: str | None, turn: int | None, output: str | None, for
         session = reader.get(ref)
         reader.check_folder(session)
         steps = _Counted(reader.each_step(session.id, turn))
-        pieces = chosen.write(session, steps)
+        pieces = chosen.write(session, steps, reader.turns(session.id))
         if path is None:
             _print(pieces)
             return

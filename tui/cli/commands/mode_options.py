@@ -1,5 +1,6 @@
-"""The options of spawn that the agents define: each sets what an agent may do without asking."""
+"""The options of spawn that the agents define: what an agent may do without asking, and other settings of a turn."""
 
+from collections.abc import Iterator
 from functools import cache
 
 import click
@@ -15,7 +16,7 @@ class ModeCommand(click.Command):
         """Return the command's own parameters and the agents' options."""
         parameters = super().get_params(ctx)
         at = next(n for n, parameter in enumerate(parameters) if parameter.name == "danger")
-        return [*parameters[:at], *mode_options(), *parameters[at:]]
+        return [*parameters[:at], *mode_options(), *setting_options(), *parameters[at:]]
 
 
 @cache
@@ -38,6 +39,30 @@ def mode_options() -> tuple[click.Option, ...]:
         )
         for key in helps
     )
+
+
+@cache
+def setting_options() -> tuple[click.Option, ...]:
+    """Return one option for each setting that an agent offers by its own name; agents with the same key share one."""
+    from ....sessions.agents.offered_settings import OfferedSetting, offered_settings
+    from ....sessions.agents.registry import agent_named, agent_names
+
+    found: dict[str, OfferedSetting] = {}
+    names: dict[str, list[str]] = {}
+    for agent in map(agent_named, agent_names(demo=False)):
+        for one in offered_settings(agent):
+            found.setdefault(one.key, one)
+            names.setdefault(one.key, []).append(agent.name)
+
+    def made() -> Iterator[click.Option]:
+        for key, one in found.items():
+            words = f"{one.help.removesuffix('.')} ({', '.join(names[key])})."
+            if one.switch:
+                yield click.Option([f"{flag(key)}/--no-{flag(key)[2:]}", key], default=None, help=words)
+            else:
+                yield click.Option([flag(key), key], metavar="TEXT", help=words)
+
+    return tuple(made())
 
 
 def flag(key: str) -> str:

@@ -20,7 +20,6 @@ from ....widgets.lists.virtual_list import VirtualList
 from ....widgets.steps.filter_line import Shown
 from ....widgets.steps.step_lines import Manner
 from ....widgets.steps.trajectory import Trajectory
-from ... import texts
 from ...keys.actions import VIEWER_ACTIONS, bindings
 from ...services.background import Requests
 from ...services.external_programs import ExternalPrograms
@@ -35,6 +34,7 @@ from .step_numbers import numbered
 from .step_search import StepSearch
 from .steps_head import StepsHead
 from .trajectory_reader import TrajectoryReader
+from .turn_notes import turn_notes
 from .unread_steps import UnreadSteps
 
 SLOW_SECONDS = 0.2
@@ -177,8 +177,7 @@ class StepsPane(StepActionKeys):
             return  # nothing is new
         self.growth, self._view = growth, growth.view
         (self._ages.pause if self._over else self._ages.resume)()
-        notes = {turn.n: texts.turn_words(turn) for turn in growth.turns}
-        self.steps.show(growth.view, growth.changed, turn_notes=notes)
+        self.steps.show(growth.view, growth.changed, turn_notes=turn_notes(growth.turns))
         self._recall(following.session_id)
         self._show_answer(growth)
         self._unread.mark(self._view, growth.turns)

@@ -13,7 +13,7 @@ from agentdash.sessions.model import Step, StepKind
 
 def test_the_document_holds_the_documented_session_and_steps() -> None:
     told = json.loads("".join(as_json(session(), STEPS)))
-    assert list(told) == ["session", "steps"]
+    assert list(told) == ["session", "turns", "steps"]
     assert told["session"] == json.loads(dump(session_json(session())))
     assert told["steps"] == [json.loads(dump(step_json(step))) for step in STEPS]
 

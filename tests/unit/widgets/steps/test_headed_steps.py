@@ -7,7 +7,7 @@ import pytest
 from agentdash.sessions.model import Step, StepKind
 from agentdash.widgets.drawing.glyphs import UNICODE
 from agentdash.widgets.steps.filtered_steps import FilteredSteps
-from agentdash.widgets.steps.headed_steps import HeadedSteps
+from agentdash.widgets.steps.headed_steps import HeadedSteps, TurnNote
 from agentdash.widgets.steps.step_decorations import Unread
 
 
@@ -36,16 +36,30 @@ def drawing():
 
 
 def test_the_first_step_of_a_turn_has_a_heading_with_the_turns_note(drawing):
-    drawing.note_turns({2: "stopped by you"})
+    drawing.note_turns({2: TurnNote("stopped by you")})
     assert "turn 2" in texts(drawing, 2)[0]
     assert "stopped by you" in texts(drawing, 2)[0]
     assert "turn" not in texts(drawing, 3)[0]
 
 
 def test_the_turns_whose_note_changed_are_reported(drawing):
-    assert drawing.note_turns({1: "a", 2: "b"}) == {1, 2}
-    assert drawing.note_turns({1: "a", 2: "c"}) == {2}
-    assert drawing.note_turns({1: "a"}) == {2}
+    a, b, c = TurnNote("a"), TurnNote("b"), TurnNote("b", (("sandbox: read-only", "dim"),))
+    assert drawing.note_turns({1: a, 2: b}) == {1, 2}
+    assert drawing.note_turns({1: a, 2: c}) == {2}
+    assert drawing.note_turns({1: a}) == {2}
+
+
+def test_changed_settings_are_a_line_below_the_heading_of_their_turn_and_fit_its_width(drawing):
+    changes = (("sandbox: danger-full-access (was read-only)", "failure"), (" · ", "dim"), ("x" * 80, "dim"))
+    drawing.note_turns({2: TurnNote("done", changes)})
+    heading, line, first = drawing.rows(FilteredSteps(Steps()), 2, 60)[:3]
+    assert "turn 2" in heading[0][0]
+    assert line[0] == ("   sandbox: danger-full-access (was read-only)", "failure")
+    assert len("".join(text for text, _ in line)) == 60
+    assert "line" in "".join(text for text, _ in first)
+    assert drawing.lines_above(FilteredSteps(Steps()), 2) == 2
+    assert drawing.lines_above(FilteredSteps(Steps()), 0) == 1
+    assert drawing.lines_above(FilteredSteps(Steps()), 3) == 0
 
 
 def test_the_lines_above_a_step_are_its_headings(drawing):
