@@ -1,8 +1,13 @@
 """Sessions, turns and steps for tests: a test names what it is about, and everything else is ordinary."""
 
+import uuid
+from collections.abc import Mapping
 from typing import Any
 
+from agentdash.sessions.launch import Launch, TurnPlan
 from agentdash.sessions.model import Session, Status, Step, StepKind, Turn
+from agentdash.sessions.storage.prompt_queue import Request
+from agentdash.sessions.storage.store import Store
 
 T0 = 1_790_000_000_000
 """The moment of the tests, UTC ms."""
@@ -27,3 +32,28 @@ def step(index: int, kind: StepKind, took: int | None = None, **facts: Any) -> S
     """Make a step of the first turn, a second and a half after the one before it; ``took`` is in ms."""
     began = T0 + 1_500 * index
     return Step(turn=1, index=index, kind=kind, at=began, ended_at=None if took is None else began + took, **facts)
+
+
+def request(session_id: str, text: str = "more", /, **facts: Any) -> Request:
+    """Make a request for a prompt, with a key of its own if none is given."""
+    usual: dict[str, Any] = {"key": str(uuid.uuid4()), "plan": TurnPlan(settings={}, frame=Launch(argv=()))}
+    return Request(session=session_id, text=text, **(usual | facts))
+
+
+def add_turn(
+    store: Store,
+    session_id: str,
+    after: int,
+    text: str,
+    launch: Launch,
+    asked_by: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> int | None:
+    """Queue a prompt that becomes a turn at once, if turn ``after`` is the newest and has ended."""
+    asked = request(session_id, text, asked_by=asked_by, options=options, only_after=after)
+    return store.queue.add(asked, lambda *_: launch).turn
+
+
+def no_prompts(*_: object) -> Launch:
+    """Stand in for the maker of starts where no prompt waits."""
+    raise AssertionError("a prompt waits")

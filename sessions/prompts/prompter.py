@@ -9,10 +9,13 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import Struct, field, structs
+import msgspec
+from msgspec import Struct, field, structs, to_builtins
 
+from ..agents.allowance import Allowance
+from ..agents.base import AgentSettings
 from ..agents.registry import agent_named
-from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError
+from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..housekeeping import Housekeeping
 from ..launch import Start, TurnPlan
 from ..lifecycle.launch_plan import LaterTurn, checked_folder, checked_prompt, plan_turn, recorded_profile
@@ -120,14 +123,18 @@ class Prompter:
             )
         return self._add(session, prompt, options or PromptOptions(), "inject")
 
-    def retry(self, ref: str, options: PromptOptions | None = None) -> Sent:
-        """Send the newest prompt again, after a turn that failed, was stopped or was lost.
+    def retry(self, ref: str, options: PromptOptions | None = None, *, allow_denied: bool = False) -> Sent:
+        """Send the newest prompt again, after a turn that failed, was stopped, was lost, or was denied something.
 
-        A command runs again however it ended, because it cannot be continued.  ``options`` changes the settings of
-        the turn.
+        A command runs again however it ended, because it cannot be continued.
+
+        Args:
+            ref: the session.
+            options: changes the settings of the turn.
+            allow_denied: allows what the turn was denied (:meth:`allowance`).
 
         Raises:
-            UsageError: a limit that can never act.
+            UsageError: a limit that can never act, or nothing was denied that a setting allows.
             SessionBusyError: the turn is running, an agent completed it and was denied nothing, or the session has used
                 up one of its limits.
         """
@@ -135,6 +142,11 @@ class Prompter:
         session = self._housekeeping.settled(ref)
         _check_ended(session)
         options = options or PromptOptions()
+        if allow_denied:
+            allowance = self.allowance(session)
+            if allowance is None:
+                raise UsageError(f"Session {session.short_id} was denied nothing that a setting allows.")
+            options = structs.replace(options, settings=merged(allowance.options, options.settings))
         changed = bool(options.settings or options.model)
         if session.status is Status.DONE and agent_named(session.agent).resumable and not changed:
             raise SessionBusyError(
@@ -151,6 +163,17 @@ class Prompter:
         sent = self._add(session, prompts[-1].text, options, "retry", only_after=session.turn)
         self._store.queue.mark_resent(session.id, prompts[-1].turn)
         return sent
+
+    def allowance(self, session: Session) -> Allowance | None:
+        """Return the change of settings that would have allowed what the newest turn was denied; None if none would."""
+        names = session.denied_names
+        if not session.denied or not names:
+            return None
+        recipe, mode = self._store.recipe(session.id), self._store.newest_turn(session.id).mode
+        settings = self._config_of(session, recipe.env).settings_for(session.agent, recipe.options)
+        if mode is not None and mode.setting is not None and mode.permissions is not None:
+            settings = _with_mode(settings, mode.setting, mode.permissions)
+        return agent_named(session.agent).allowance(settings, names)
 
     def interrupt(
         self, ref: str, say: str | None = None, options: PromptOptions | None = None
@@ -283,6 +306,14 @@ class Prompter:
                 Remedy.STOP,
                 f"Stop them: agentdash stop {short}",
             )
+
+
+def _with_mode(settings: AgentSettings, name: str, value: str) -> AgentSettings:
+    """Return the settings with the permissions that a turn ran with, if the agent knows them."""
+    try:
+        return msgspec.convert({**to_builtins(settings), name: value}, type(settings))
+    except msgspec.ValidationError:
+        return settings
 
 
 def _check_ended(session: Session) -> None:

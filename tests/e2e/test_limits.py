@@ -11,8 +11,8 @@ import pytest
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status
-from agentdash.sessions.prompts.prompter import PromptOptions
 from agentdash.sessions.processes import processes
+from agentdash.sessions.prompts.prompter import PromptOptions
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

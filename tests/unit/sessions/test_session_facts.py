@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from factories import add_turn, no_prompts
 from msgspec import structs
 
 from agentdash.sessions.launch import Launch, Start
@@ -33,7 +34,7 @@ def started(store: Store, n: int = 1) -> TurnLog:
         start = Start("t", agent="codex", title="t", cwd="/", session_id=NAME)
         store.create(start, Launch(argv=("codex",)), "run-1", host="here")
     else:
-        store.add_turn(NAME, n - 1, "more", Launch(argv=("codex",)), f"run-{n}")
+        add_turn(store, NAME, n - 1, "more", Launch(argv=("codex",)))
     log = TurnLog(store, NAME, n, Owner(pid=1, start=2, boot_id="boot", pid_ns="ns"))
     assert log.claim() is not None
     log.running(10, 11)
@@ -81,7 +82,7 @@ def test_who_stopped_it_is_known_after_the_end_and_not_in_the_next_turn(store: S
     log = started(store)
     log.stopping(by)
     assert found(store).stopped_by is None
-    log.end(Facts(), Outcome(status=Status.STOPPED, reason="stopped", stop_by=by), 0)
+    log.end(Facts(), Outcome(status=Status.STOPPED, reason="stopped", stop_by=by), 0, build=no_prompts)
     assert found(store).stopped_by is StoppedBy.recorded(by)
     started(store, 2)
     assert found(store).stopped_by is None
@@ -90,7 +91,7 @@ def test_who_stopped_it_is_known_after_the_end_and_not_in_the_next_turn(store: S
 def test_a_stop_that_came_after_the_proper_end_stopped_nothing(store: Store):
     log = started(store)
     log.stopping("you")
-    log.end(Facts(end="completed"), Outcome(status=Status.DONE, reason=None), 0)
+    log.end(Facts(end="completed"), Outcome(status=Status.DONE, reason=None), 0, build=no_prompts)
     assert found(store).stopped_by is None
 
 
@@ -103,7 +104,7 @@ def test_what_was_refused_is_a_fact_of_its_turn(store: Store):
     needed = attention(found(store), 2)
     assert needed is not None
     assert needed.reason == "3 permissions denied: Bash, Write"
-    log.end(facts, Outcome(status=Status.DONE, reason=None), 1)
+    log.end(facts, Outcome(status=Status.DONE, reason=None), 1, build=no_prompts)
     started(store, 2)
     assert (found(store).denied, found(store).denied_names) == (0, None)
 
@@ -111,7 +112,7 @@ def test_what_was_refused_is_a_fact_of_its_turn(store: Store):
 def test_a_record_brings_all_facts_back(store: Store, tmp_path: Path):
     log, facts = started(store), Facts()
     facts.deny("Bash")
-    log.end(facts, Outcome(status=Status.STOPPED, reason="stopped by you", stop_by="you"), 1)
+    log.end(facts, Outcome(status=Status.STOPPED, reason="stopped by you", stop_by="you"), 1, build=no_prompts)
     folder = SessionFolder(tmp_path / NAME)
     folder.create()
     write_identity(store, folder)
@@ -125,7 +126,9 @@ def test_a_record_brings_all_facts_back(store: Store, tmp_path: Path):
 
 
 def test_the_record_of_an_earlier_version_says_who_stopped_the_session(store: Store, tmp_path: Path):
-    started(store).end(Facts(), Outcome(status=Status.STOPPED, reason="stopped by you", stop_by="you"), 1)
+    started(store).end(
+        Facts(), Outcome(status=Status.STOPPED, reason="stopped by you", stop_by="you"), 1, build=no_prompts
+    )
     folder = SessionFolder(tmp_path / NAME)
     folder.create()
     write_identity(store, folder)

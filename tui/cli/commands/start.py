@@ -294,7 +294,7 @@ def _report(
     if as_json:
         from ....sessions.json_schema import session_json
 
-        records = [session_json(session) | {"warnings": list(warnings)} | more for session in sessions]
+        records = [session_json(session) | {"warnings": list(warnings), **more} for session in sessions]
         common.print_json(records if several else records[0])
         return
     from ....sessions.text.sanitize import clean

@@ -3,6 +3,7 @@
 import sqlite3
 
 import pytest
+from factories import add_turn, no_prompts
 
 from agentdash.sessions.errors import SessionBusyError, StoreError, UnknownSessionError
 from agentdash.sessions.launch import Launch, Start
@@ -37,7 +38,9 @@ def play(store, session_id, n=1, facts=None, status=Status.DONE):
     log = TurnLog(store, session_id, n, OWNER)
     assert log.claim() is not None
     log.running(10, 11)
-    assert log.end(facts or Facts(end="completed"), Outcome(status=status, reason=None, exit_code=0), steps=3)
+    assert log.end(
+        facts or Facts(end="completed"), Outcome(status=status, reason=None, exit_code=0), steps=3, build=no_prompts
+    )
     return log
 
 
@@ -71,7 +74,7 @@ def test_steps_are_unread_until_somebody_looks_and_again_when_more_come(store):
     store.mark_seen(session_id)
     looked = store.session(session_id)
     assert (looked.seen_steps, looked.unread, looked.all_seen) == (3, 0, True)
-    store.add_turn(session_id, 1, "more", Launch(argv=("true",)), "run-2")
+    add_turn(store, session_id, 1, "more", Launch(argv=("true",)))
     play(store, session_id, 2)
     assert (store.session(session_id).steps, store.session(session_id).unread) == (6, 3)
 
@@ -105,7 +108,7 @@ def test_a_turn_is_claimed_by_exactly_one(store):
 def test_ZX15_an_ended_turn_cannot_be_ended_again(store):
     session_id = create(store)
     log = play(store, session_id, status=Status.STOPPED)
-    assert not log.end(Facts(), Outcome(status=Status.DONE, reason=None), steps=0)
+    assert not log.end(Facts(), Outcome(status=Status.DONE, reason=None), steps=0, build=no_prompts)
     log.progress(Facts(last_message="late"), Status.RUNNING, None, 9, None)
     session = store.session(session_id)
     assert (session.status, session.last_message) == (Status.STOPPED, None)
@@ -114,9 +117,9 @@ def test_ZX15_an_ended_turn_cannot_be_ended_again(store):
 def test_ZX16_of_two_prompts_after_the_same_turn_one_is_refused(store):
     session_id = create(store)
     play(store, session_id)
-    assert store.add_turn(session_id, 1, "a", Launch(argv=("true",)), "run-2") == 2
+    assert add_turn(store, session_id, 1, "a", Launch(argv=("true",))) == 2
     with pytest.raises(SessionBusyError, match="another prompt came first"):
-        store.add_turn(session_id, 1, "b", Launch(argv=("true",)), "run-3")
+        add_turn(store, session_id, 1, "b", Launch(argv=("true",)))
     assert [p.text for p in store.prompts(session_id)] == ["do it", "a"]
 
 
@@ -125,7 +128,7 @@ def test_MX9_a_prompt_for_a_deleted_session_brings_nothing_back(store):
     play(store, session_id)
     assert store.delete(session_id, 1)
     with pytest.raises(UnknownSessionError):
-        store.add_turn(session_id, 1, "b", Launch(argv=("true",)), "run-2")
+        add_turn(store, session_id, 1, "b", Launch(argv=("true",)))
     assert store.sessions() == []
 
 
@@ -139,7 +142,7 @@ def test_11_tokens_of_three_turns_for_a_cumulative_agent(store):
     session_id = create(store)
     for n, total in ((1, 100), (2, 250), (3, 450)):
         if n > 1:
-            store.add_turn(session_id, n - 1, "more", Launch(argv=("true",)), f"run-{n}")
+            add_turn(store, session_id, n - 1, "more", Launch(argv=("true",)))
         play(store, session_id, n, Facts(end="completed", agent_session="t", thread_usage=Usage.of(total, 0, 10 * n)))
     assert [turn.usage.input_tokens for turn in store.turns(session_id)] == [100, 150, 200]
     usage = store.session(session_id).usage
@@ -150,7 +153,7 @@ def test_11_tokens_of_three_turns_for_an_agent_that_counts_per_turn(store):
     session_id = create(store)
     for n in (1, 2, 3):
         if n > 1:
-            store.add_turn(session_id, n - 1, "more", Launch(argv=("true",)), f"run-{n}")
+            add_turn(store, session_id, n - 1, "more", Launch(argv=("true",)))
         play(store, session_id, n, Facts(end="completed", usage=Usage.of(110, None, 5), cost_usd=0.5))
     session = store.session(session_id)
     assert (session.usage.input_tokens, session.usage.total_tokens) == (330, 345)
@@ -161,9 +164,9 @@ def test_11_tokens_of_three_turns_for_an_agent_that_counts_per_turn(store):
 def test_a_failed_turn_without_usage_does_not_reset_the_thread(store):
     session_id = create(store)
     play(store, session_id, 1, Facts(end="completed", agent_session="t", thread_usage=Usage.of(100, 0, 10)))
-    store.add_turn(session_id, 1, "more", Launch(argv=("true",)), "run-2")
+    add_turn(store, session_id, 1, "more", Launch(argv=("true",)))
     play(store, session_id, 2, Facts(end="failed", agent_session="t"), Status.FAILED)
-    store.add_turn(session_id, 2, "more", Launch(argv=("true",)), "run-3")
+    add_turn(store, session_id, 2, "more", Launch(argv=("true",)))
     play(store, session_id, 3, Facts(end="completed", agent_session="t", thread_usage=Usage.of(300, 0, 30)))
     assert store.session(session_id).usage.total_tokens == 330
 
@@ -292,9 +295,9 @@ def test_a_turn_that_was_measured_by_itself_is_not_counted_again_by_the_sum_of_i
     log_of(store, session_id).running(10, 11)
     # Stopped in the middle: five calls were seen, the thread's own sum has four of them.
     facts = Facts(agent_session="t", usage=Usage.of(500, 0, 50), thread_usage=Usage.of(400, 0, 40))
-    log_of(store, session_id).end(facts, Outcome(status=Status.STOPPED, reason=None), steps=3)
+    log_of(store, session_id).end(facts, Outcome(status=Status.STOPPED, reason=None), steps=3, build=no_prompts)
     assert store.session(session_id).usage.total_tokens == 550
-    store.add_turn(session_id, 1, "more", Launch(argv=("true",)), "run-2")
+    add_turn(store, session_id, 1, "more", Launch(argv=("true",)))
     play(store, session_id, 2, Facts(agent_session="t", end="completed", thread_usage=Usage.of(600, 0, 60)))
     assert [turn.usage.total_tokens for turn in store.turns(session_id)] == [550, 220]
 
@@ -305,7 +308,7 @@ def test_who_concludes_a_turn_in_place_of_its_runner_forgets_nothing_that_was_me
     log.claim()
     log.running(10, 11)
     log.progress(Facts(usage=Usage.of(500, 0, 50), cost_about_usd=0.25), Status.RUNNING, None, 1, None)
-    log.end(Facts(), Outcome(status=Status.LOST, reason=None), steps=1)
+    log.end(Facts(), Outcome(status=Status.LOST, reason=None), steps=1, build=no_prompts)
     [turn] = store.turns(session_id)
     assert (turn.usage.total_tokens, turn.cost_about_usd, turn.cost_usd) == (550, 0.25, None)
 
@@ -317,7 +320,7 @@ def test_the_agent_s_own_figure_takes_the_place_of_an_estimate(store):
     log.running(10, 11)
     log.progress(Facts(cost_about_usd=0.25), Status.RUNNING, None, 1, None)
     assert store.session(session_id).cost_usd is None
-    log.end(Facts(end="completed", cost_usd=0.2), Outcome(status=Status.DONE, reason=None), steps=1)
+    log.end(Facts(end="completed", cost_usd=0.2), Outcome(status=Status.DONE, reason=None), steps=1, build=no_prompts)
     [turn] = store.turns(session_id)
     assert (turn.cost_about_usd, turn.cost_usd) == (None, 0.2)
 
@@ -325,8 +328,8 @@ def test_the_agent_s_own_figure_takes_the_place_of_an_estimate(store):
 def test_options_that_come_with_a_turn_hold_for_the_next_ones(store):
     session_id = create(store)
     play(store, session_id)
-    store.add_turn(session_id, 1, "more", Launch(argv=("true",)), "run-2", None, {"limits": {"tokens": 5}})
+    add_turn(store, session_id, 1, "more", Launch(argv=("true",)), None, {"limits": {"tokens": 5}})
     assert store.recipe(session_id).options == {"limits": {"tokens": 5}}
     play(store, session_id, 2)
-    store.add_turn(session_id, 2, "more", Launch(argv=("true",)), "run-3")
+    add_turn(store, session_id, 2, "more", Launch(argv=("true",)))
     assert store.recipe(session_id).options == {"limits": {"tokens": 5}}
