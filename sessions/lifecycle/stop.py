@@ -27,11 +27,18 @@ REACTION_SECONDS = 5.0
 
 
 def stop_session(
-    layout: Layout, store: Store, session: Session, *, settle: Callable[[], None], now: bool = False
+    layout: Layout,
+    store: Store,
+    session: Session,
+    *,
+    settle: Callable[[], None],
+    now: bool = False,
+    turn_only: bool = False,
 ) -> Receipt:
     """Stop a session and wait for the receipt.
 
-    Stopping an ended session changes nothing, unless it left processes behind: those are ended.
+    Stopping an ended session changes nothing, unless it left processes behind: those are ended.  ``turn_only`` leaves a
+    turn that follows the present one.
 
     Raises:
         AgentdashError: no runner carried it out.
@@ -55,7 +62,7 @@ def stop_session(
     except StoreError as error:
         return _stop_unrecorded(layout, session, turn, str(error))
     patience = _patience(store.launch(session.id, turn.n), session)
-    receipt = _Errand(layout, store, session.id, turn.n, request, settle).run(patience)
+    receipt = _Errand(layout, store, session.id, turn.n, request, settle, turn_only=turn_only).run(patience)
     # The session got a new turn in the meantime: stop that one as well.
     return receipt or stop_session(layout, store, session, settle=settle, now=now)
 
