@@ -64,7 +64,7 @@ class SessionManager:
         """All operations that only read."""
         self.housekeeping = Housekeeping(self.layout, self.store, self.reader)
         """Names, archive, trash, and the conclusion of sessions whose runner died."""
-        self.prompts = Prompter(self.layout, self.store, self.reader, self.housekeeping, self.stop)
+        self.prompts = Prompter(self.layout, self.store, self.reader, self.housekeeping, self._stop_turn)
         """Prompts to sessions: sending, retrying, interrupting."""
         self.queue = SessionQueue(self.layout, self.store, self.reader, self.prompts)
         """The prompts that wait."""
@@ -146,8 +146,17 @@ class SessionManager:
             UnknownSessionError, AmbiguousSessionError: no such session, or several.
             AgentdashError: it could not be stopped.
         """
+        return self._stop(ref, now=now)
+
+    def _stop_turn(self, ref: str) -> Receipt:
+        """Stop the running turn of a session, but not one that follows it."""
+        return self._stop(ref, turn_only=True)
+
+    def _stop(self, ref: str, *, now: bool = False, turn_only: bool = False) -> Receipt:
         session = self.reader.get(ref, destructive=True)
-        receipt = stop_session(self.layout, self.store, session, settle=self.housekeeping.settle, now=now)
+        receipt = stop_session(
+            self.layout, self.store, session, settle=self.housekeeping.settle, now=now, turn_only=turn_only
+        )
         pump(self.layout, self.store)  # a session that was cancelled before its start frees its place
         if not receipt.ended:
             self.housekeeping.record(self.layout.session(session.id))

@@ -104,8 +104,17 @@ class _Errand:
     """Deliver one request to a runner: a living one, an adopting one, or one that only sweeps."""
 
     def __init__(
-        self, layout: Layout, store: Store, session_id: str, turn: int, request: int, settle: Callable[[], None]
+        self,
+        layout: Layout,
+        store: Store,
+        session_id: str,
+        turn: int,
+        request: int,
+        settle: Callable[[], None],
+        *,
+        turn_only: bool,
     ) -> None:
+        self._turn_only = turn_only
         self._layout = layout
         self._store = store
         self._session = session_id
@@ -125,7 +134,7 @@ class _Errand:
                 if receipt is not None:
                     return receipt
                 newest = self._store.newest_turn(self._session)
-                if newest.n != self._turn:
+                if newest.n != self._turn and not self._turn_only:
                     return None
                 session = self._store.session(self._session)
                 if session is not None and session.stopping != stage:
