@@ -157,9 +157,7 @@ class Prompter:
         prompts = self._store.prompts(session.id)
         if not prompts:
             raise UnknownSessionError(f"Session {session.short_id} was deleted.")
-        # Two front ends that retry the same turn send it once.
-        key = options.key or f"retry {session.id} {session.turn}"
-        options = structs.replace(options, key=key, at_once=True)
+        options = structs.replace(options, at_once=True)
         sent = self._add(session, prompts[-1].text, options, "retry", only_after=session.turn)
         self._store.queue.mark_resent(session.id, prompts[-1].turn)
         return sent

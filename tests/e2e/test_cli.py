@@ -745,12 +745,15 @@ def test_a_state_folder_that_cannot_be_written(cli: Cli, monkeypatch: pytest.Mon
 
 
 @pytest.mark.usefixtures("demo_agent")
-def test_a_prompt_into_a_running_session_is_refused(cli: Cli) -> None:
+def test_a_prompt_into_a_running_session_waits_for_the_end_of_its_turn(cli: Cli) -> None:
     session = cli("spawn", "--agent", "demo", "go [[demo:silent]]", "--json").json["id"]
     result = cli("inject", session, "faster")
-    assert result.code == 1
-    assert "cannot take a prompt until turn 1 ends" in result.err
-    assert cli("inject", session, "faster", "--json").error["type"] == "SessionBusyError"
+    assert (result.code, result.out) == (0, "queued #1, after turn 1\n")
+    prompt = cli("inject", session, "and better", "--json").json["prompt"]
+    assert (prompt["state"], prompt["turn"], prompt["position"]) == ("queued", None, 2)
+    listed = cli("queue", session).out.splitlines()
+    assert listed[0] == "2 queued, after turn 1"
+    assert [line.split()[-1] for line in listed[1:]] == ["faster", "better"]
 
 
 def test_a_command_takes_no_prompt_running_or_not(cli: Cli) -> None:

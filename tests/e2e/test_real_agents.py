@@ -7,7 +7,6 @@ import time
 import pytest
 from real_clis import EVERY_CLI
 
-from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status, StepKind, StepStatus
 from agentdash.sessions.transcript.turn_file import StepFile
@@ -131,7 +130,7 @@ def test_2_a_trouble_that_passes_does_not_end_the_turn(manager, agent, project):
     assert (session.status, session.last_message) == (Status.DONE, "Recovered.")
 
 
-def test_ZX3_a_running_session_takes_no_second_prompt_and_goes_on_after_its_stop(
+def test_ZX3_a_prompt_to_a_running_session_waits_and_is_held_after_a_stop(
     manager, agent, project, leftovers, process_book, wait_until
 ):
     session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
@@ -139,8 +138,7 @@ def test_ZX3_a_running_session_takes_no_second_prompt_and_goes_on_after_its_stop
     wait_until(
         lambda: of_kind(manager.reader.trajectory(session.id), StepKind.COMMAND), what="the command in the stream"
     )
-    with pytest.raises(SessionBusyError, match="cannot take a prompt until turn 1 ends"):
-        manager.prompts.inject(session.id, "hurry up")
+    assert manager.prompts.inject(session.id, "[[fake:context_probe]] still there?").answer == "queued #1, after turn 1"
     assert len(manager.reader.prompts(session.id)) == 1
 
     process_book.add(manager.reader.processes(session.id))
@@ -153,7 +151,8 @@ def test_ZX3_a_running_session_takes_no_second_prompt_and_goes_on_after_its_stop
     command = of_kind(manager.reader.trajectory(session.id), StepKind.COMMAND)[-1]
     assert command.status is StepStatus.INTERRUPTED
 
-    manager.prompts.inject(session.id, "[[fake:context_probe]] still there?")
+    assert manager.reader.get(session.id).held == "turn 1 was stopped"
+    manager.queue.release(session.id)
     after = ended(manager, session)
     assert after.status is Status.DONE, after.reason
     assert "still there?" in after.last_message
