@@ -172,6 +172,12 @@ class FakeModel:
         self.url = url
         self._saved = saved
 
+    def asked(self, text):
+        """The requests with this text that offer the model tools: not those for a title."""
+        as_json = json.dumps(text)[1:-1]
+        sent = (path.read_text() for path in sorted(self._saved.iterdir()))
+        return [request for saved in sent if as_json in saved and (request := json.loads(saved)).get("tools")]
+
     def was_shown(self, text):
         """Whether any agent sent this text to the model, whole."""
         as_json = json.dumps(text)[1:-1]

@@ -1,6 +1,6 @@
 """The change of settings that would have allowed an agent's refused actions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -13,9 +13,3 @@ class Allowance(Struct, frozen=True, kw_only=True):
     """Keys of the agent's section; they replace those of the refused turn."""
     text: str
     """The change as a noun phrase: ``Bash allowed``, ``sandbox workspace-write``."""
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as a list in a sentence: ``Bash, Edit and Write``."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

@@ -9,6 +9,7 @@ from ..agents.base import Agent
 from ..agents.registry import agent_named, agent_names
 from ..errors import ConfigError
 from ..settings.config import load_config
+from ..text.units import listed
 from . import commands
 from .commands import Answer
 from .model import Finding, Subject, fail, ok, warn
@@ -31,16 +32,24 @@ def judge(agent: Agent, path: str, answer: Answer) -> Finding:
     if answer.exit_code != 0:
         first_line = f": {answer.first_line}" if answer.first_line else ""
         return fail(agent.name, f"{path} --version exited with code {answer.exit_code}{first_line}", _install(agent))
-    version = _VERSION.search(answer.text)
+    version, tested = _VERSION.search(answer.text), agent.tested_versions
     if version is None:
-        return warn(agent.name, f"{path} printed no version: {answer.first_line}", f"is it {agent.title}?")
-    tested = agent.tested_versions or (version[0],)
-    oldest, newest = tested[0], tested[-1]
-    if _numbers(version[0]) < _numbers(oldest):
-        found = f"{version[0]} ({path}) is older than the tested {oldest}"
-        return warn(agent.name, found, _install(agent))
-    newer = f", newer than the tested {newest}" if _numbers(version[0]) > _numbers(newest) else ""
-    return ok(agent.name, f"{version[0]} ({path}){newer}")
+        known = f" agentdash is tested with {listed(tested)}." if tested else ""
+        return warn(agent.name, f"{path} printed no version: {answer.first_line}", f"is it {agent.title}?{known}")
+    return _compared(agent, version[0], f"{version[0]} ({path})")
+
+
+def _compared(agent: Agent, version: str, found: str) -> Finding:
+    """Judge a version by those with which the adapter was tested."""
+    tested = agent.tested_versions
+    if not tested:
+        return ok(agent.name, found)
+    if _numbers(version) < _numbers(tested[0]):
+        return warn(agent.name, f"{found} is older than the tested {tested[0]}", _install(agent))
+    if _numbers(version) > _numbers(tested[-1]):
+        remedy = f"check the steps marked ??, or install {tested[-1]}"
+        return warn(agent.name, f"{found} is newer than the tested {tested[-1]}", remedy)
+    return ok(agent.name, f"{found}, tested with {listed(tested)}")
 
 
 def _agent_cli(subject: Subject, chosen: dict[str, str], agent: Agent) -> Finding:

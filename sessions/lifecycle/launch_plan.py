@@ -182,7 +182,7 @@ def _instructions(agent: Agent, settings: AgentSettings, later: LaterTurn | None
     Raises:
         UsageError: the agent takes none, or the request for a later turn names others.
     """
-    given = checked_text(settings.instructions or "", "text of the instructions")
+    given = checked_text(settings.instructions or "", "instruction text")
     if given and not agent.takes_instructions:
         raise UsageError(f"{agent.title} takes no instructions.")
     if later is None or later.mode is None or later.agent_session is None:

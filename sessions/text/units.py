@@ -6,6 +6,7 @@ be damaged: no number of 64 bits makes a function raise an error.
 """
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 _AGES = ((86_400, "d"), (3_600, "h"), (60, "m"))
@@ -57,6 +58,12 @@ def size(number: int) -> str:
 def percent(share: float | None) -> str:
     """Return a share of one processor: ``0%``, ``104%``."""
     return "?" if share is None else f"{share * 100:.0f}%"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence: ``Bash, Edit and Write``."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def duration(milliseconds: int) -> str:

@@ -51,6 +51,19 @@ async def test_a_preset_fills_the_fields_and_the_text_goes_where_it_belongs(dash
         )
 
 
+async def test_the_instructions_and_the_search_of_a_preset_fill_their_fields_and_stay_as_they_are(dashboard, manager):
+    own = {"instructions": "Be brief.\nNever guess.", "search": True}
+    manager.named_starts = {"brief": Preset(agent="codex", prompt="go", options=own)}
+    async with dashboard() as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.press("shift+tab", "right")
+        await d.shows("Be brief. Never guess.")
+        await d.shows(" default  [on]  off")
+        await d.press("enter")
+        await d.called("spawn", "go", "codex", None, "/home/ann/code/api", own)
+
+
 async def test_another_preset_takes_over_what_was_written(dashboard):
     async with dashboard() as d:
         await d.press("n")

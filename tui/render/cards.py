@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...sessions.launch import Launch
 from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn, short_id
+from ...sessions.rules.mode_changes import ModeChange, changes_by_turn
 from ...sessions.text.sanitize import cell_width, clean, one_line, pad
 from ...sessions.text.units import count, duration, moment, money, tokens
 from ...widgets.drawing.short_forms import place
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 def session_card(session: Session, turns: Sequence[Turn], prompts: Sequence[Prompt], style: Style) -> list[str]:
     """Return all facts of a session."""
     lines = [session_line(session, style), *_facts(_session_facts(session) | _reading_facts(turns), style)]
-    lines += [_turn_line(turn, style) for turn in turns]
+    changes = changes_by_turn(turns)
+    lines += [line for turn in turns for line in _turn_lines(turn, changes.get(turn.n, ()), style)]
     waiting = [prompt for prompt in prompts if prompt.state != "seen"]
     lines += [f"{prompt.state:>8}  {one_line(prompt.text, max(20, style.width - 10))}" for prompt in waiting]
     if session.last_message:
@@ -92,6 +94,12 @@ def _reading_facts(turns: Sequence[Turn]) -> dict[str, str | None]:
     """Return the fields of the turns' events that could not be read."""
     fields = ", ".join(one_line(name) for name in dict.fromkeys(name for turn in turns for name in turn.unreadable))
     return {"not read": fields or None}
+
+
+def _turn_lines(turn: Turn, changes: Sequence[ModeChange], style: Style) -> list[str]:
+    """Return the line of a turn and, if any of its settings changed, a line with these."""
+    words = "  ".join(style.paint(change.text, "danger" if change.dangerous else "dim") for change in changes)
+    return [_turn_line(turn, style), *([f"          {words}"] if words else [])]
 
 
 def _turn_line(turn: Turn, style: Style) -> str:

@@ -80,7 +80,7 @@ class HeadedSteps:
         if steps.begins_turn(position):
             note = self._note(step.turn)
             rows.append(rule(f"turn {step.turn}", width, signs, note=note.text))
-            rows += [edged(cut_row(note.mode, width - _MARGIN), _MARGIN)] if note.mode else []
+            rows += [edged(cut_row(note.mode, max(1, width - _MARGIN)), _MARGIN)] if note.mode else []
         if self.unread is not None and self.unread.item == steps.item(position):
             rows.append(self.unread.row(width, signs))
         manner = structs.replace(self.manner, level=self._level_of(step))

@@ -13,7 +13,8 @@ from msgspec import Meta
 
 from ...costs.price_table import price_of
 from ...launch import Ladder, Launch
-from ..allowance import Allowance, listed
+from ...text.units import listed
+from ..allowance import Allowance
 from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
 from ..usage_meter import Measurable, Measures, Meter, When
 

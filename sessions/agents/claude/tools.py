@@ -17,6 +17,9 @@ _EXIT = re.compile(r"Exit code ([0-9]{1,3})(?:\n|$)")
 _INTERRUPTED = re.compile(r"The user doesn't want to |\[Request interrupted by user")
 _DECLINED = re.compile(
     r"Claude requested permissions to |Permission to .{1,200} has been denied|.{0,200}requires approval"
+    # In the modes auto and plan (2.1.197, 2.1.330).
+    r"|Auto mode is unavailable: |Permission for this action was denied by "
+    r"|Cannot write to .{1,4000} while in plan mode"
 )
 _TAGGED = re.compile(r"<tool_use_error>(.*)</tool_use_error>\s*", re.DOTALL)
 """The refusal of a call that claude itself did not make: its arguments did not fit."""

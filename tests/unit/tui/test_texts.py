@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.model import Status, TurnMode, Usage
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.texts import headline, headline_facts, listed
 from agentdash.widgets.drawing.glyphs import UNICODE
@@ -67,6 +67,18 @@ def test_the_facts_have_a_line_of_their_own_if_there_is_room():
     assert below(60, **known) == "● running · demo demo-large · ~/code/api · turn 2 · $0.31"
     assert below(20, **known) == "● running · demo"
     assert headline(session(**known), 80, UNICODE, following=True, facts=False).plain.split("  ")[0] == TITLE
+
+
+def test_the_facts_have_the_permissions_of_the_newest_turn_and_their_danger():
+    held, free = (TurnMode(permissions=word, dangerous=word == "no-sandbox") for word in ("read-only", "no-sandbox"))
+    shown = headline_facts(session(), 90, UNICODE, held)
+    assert shown.plain == "● running · demo demo-large · ~/code/api · read-only · turn 2 · s1"
+    shown = headline_facts(session(), 90, UNICODE, free)
+    [alarming] = [shown.plain[span.start : span.end] for span in shown.spans if span.style == "$text-error"]
+    assert alarming == " · no-sandbox"
+    text = headline(session(), 130, UNICODE, following=True, mode=free).plain
+    assert "~/code/api · no-sandbox · turn 2" in text
+    assert headline_facts(session(), 90, UNICODE, TurnMode()).plain == headline_facts(session(), 90, UNICODE).plain
 
 
 def test_a_state_has_its_colour():

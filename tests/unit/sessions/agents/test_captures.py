@@ -30,6 +30,7 @@ UNENDED = {
 """Killed, or still trying: the stream just stops."""
 
 FAILED = {
+    "claude-330-err400": "API Error: 400 ",
     "claude-drop": "API Error: Unable to connect to API (ECONNRESET)",
     "claude-err400": "API Error: 400 ",
     "claude-err401": "Failed to authenticate. API Error: 401 ",
@@ -149,9 +150,9 @@ def test_ZX23_what_was_running_when_the_agent_died_is_shown_and_then_interrupted
     assert parser.close(78) == []
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-def test_work_is_commands_with_exit_codes_and_file_changes(agent: str) -> None:
-    parser, steps = read(f"{agent}-work.jsonl")
+@pytest.mark.parametrize("capture", [*AGENTS, "claude-330"])
+def test_work_is_commands_with_exit_codes_and_file_changes(capture: str) -> None:
+    parser, steps = read(f"{capture}-work.jsonl")
     shown = newest(steps)
     commands = [(s.command, s.exit_code, s.status) for s in shown if s.kind is StepKind.COMMAND]
     assert commands == [
@@ -238,6 +239,33 @@ def test_an_interrupted_claude_turn_is_not_the_end_of_its_process() -> None:
     assert (parser.facts.end, parser.facts.error) == ("completed", None)
 
 
+@pytest.mark.parametrize("version", ["claude", "claude-330"])
+def test_denied_claude_tools_are_counted_named_and_declined(version: str) -> None:
+    parser, steps = read(f"{version}-denied.jsonl")
+    assert (parser.facts.denied, parser.facts.denied_names) == (2, ["Bash", "Write"])
+    declined = [s.text for s in newest(steps) if s.status is StepStatus.DECLINED]
+    assert declined == ["cat does-not-exist.txt; exit 3", "/home/dev/project/notes.txt"]
+    assert steps[-1].text == "denied: Bash cat does-not-exist.txt; exit 3, Write /home/dev/project/notes.txt"
+
+
+def test_a_command_that_claude_refuses_in_plan_mode_is_declined_and_an_allowed_one_is_not() -> None:
+    for capture, denied, status in (("denied-plan", 1, StepStatus.DECLINED), ("allowed", 0, StepStatus.FAILED)):
+        parser, steps = read(f"claude-330-{capture}.jsonl")
+        assert parser.facts.denied == denied
+        assert [s.status for s in newest(steps) if s.kind is StepKind.COMMAND] == [status]
+
+
+def test_the_sub_agent_of_a_newer_claude_works_in_the_background() -> None:
+    steps = newest(read("claude-330-subagent.jsonl")[1])
+    agent = next(s for s in steps if s.kind is StepKind.SUBAGENT)
+    inside = [(s.kind, s.text) for s in steps if s.parent == agent.call_id]
+    assert inside == [
+        (StepKind.MESSAGE, "Helper: counting."),
+        (StepKind.COMMAND, "ls | wc -l"),
+        (StepKind.MESSAGE, "Helper: counted."),
+    ]
+
+
 def test_steps_of_a_claude_sub_agent_name_the_call_that_began_it() -> None:
     steps = newest(read("claude-subagent.jsonl")[1])
     agent = next(s for s in steps if s.kind is StepKind.SUBAGENT)
@@ -246,14 +274,6 @@ def test_steps_of_a_claude_sub_agent_name_the_call_that_began_it() -> None:
     inside = [(s.kind, s.text) for s in steps if s.parent == agent.call_id]
     assert inside == [(StepKind.PROMPT, "[[fake:sub]] Count the files."), (StepKind.COMMAND, "ls | wc -l")]
     assert step_json(next(s for s in steps if s.parent))["parent"] == agent.call_id
-
-
-def test_denied_claude_tools_are_counted_named_and_declined() -> None:
-    parser, steps = read("claude-denied.jsonl")
-    assert parser.facts.denied == 2
-    declined = [s.text for s in newest(steps) if s.status is StepStatus.DECLINED]
-    assert declined == ["cat does-not-exist.txt; exit 3", "/home/dev/project/notes.txt"]
-    assert steps[-1].text == "denied: Bash cat does-not-exist.txt; exit 3, Write /home/dev/project/notes.txt"
 
 
 def test_claude_tasks_become_one_growing_plan() -> None:

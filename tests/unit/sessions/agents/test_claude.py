@@ -82,8 +82,28 @@ class TestLaunch:
         assert plain[0] == "/opt/claude"
         assert "acceptEdits" in plain
 
+    def test_allowed_tools_and_instructions_are_passed_in_every_turn(self) -> None:
+        settings = ClaudeSettings(allowed_tools=("Write", "Bash(git log:*)"), instructions="--be brief\nplease")
+        own = ("--allowedTools", "Write", "Bash(git log:*)", "--append-system-prompt", "--be brief\nplease")
+        assert argv(settings)[7:-2] == own
+        assert argv(settings, turn=2, agent_session="C")[7:-2] == own
+        assert argv(ClaudeSettings(full_danger=True, allowed_tools=("Write",)))[5:8] == (
+            "--dangerously-skip-permissions", "--allowedTools", "Write",
+        )  # fmt: skip
+        assert "--append-system-prompt" not in argv(ClaudeSettings(instructions=""))
+
+    def test_the_agents_own_interface_gets_the_instructions_and_no_permissions(self) -> None:
+        settings = ClaudeSettings(allowed_tools=("Bash",), instructions="be brief")
+        request = LaunchRequest(prompt="", cwd="/p", session_id=SESSION, agent_session="C", settings=settings)
+        assert CLAUDE.resume_argv(request) == ("claude", "--resume", "C", "--append-system-prompt", "be brief")
+
     def test_settings_are_checked(self) -> None:
-        for wrong in ({"permission_mode": "yolo"}, {"sandbox": "read-only"}):
+        for wrong in (
+            {"permission_mode": "yolo"},
+            {"sandbox": "read-only"},
+            {"allowed_tools": ["--dangerously-skip-permissions"]},
+            {"allowed_tools": "Bash"},
+        ):
             with pytest.raises(msgspec.ValidationError):
                 msgspec.convert(wrong, ClaudeSettings)
 

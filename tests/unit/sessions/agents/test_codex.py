@@ -83,6 +83,22 @@ class TestLaunch:
             "tools.empty={}",
         ]
 
+    def test_web_search_and_instructions_are_overrides_of_codex_s_config(self) -> None:
+        settings = CodexSettings(search=True, instructions='be "brief"\nplease', config={"a": 1})
+        own = ("-c", 'web_search="live"', "-c", 'developer_instructions="be \\"brief\\"\\nplease"', "-c", "a=1")
+        assert argv(settings)[-7:-1] == own
+        assert argv(settings, turn=2, agent_session="T")[-9:-3] == own
+        assert argv(CodexSettings(search=False))[-3:-1] == ("-c", 'web_search="disabled"')
+        assert "-c" not in argv(CodexSettings(instructions=""))
+        request = LaunchRequest(prompt="", cwd="/p", session_id="s", agent_session="T", settings=settings)
+        assert CODEX.resume_argv(request) == ("codex", "resume", "T", *own)
+
+    @pytest.mark.parametrize(("key", "own"), [("web_search", "search"), ("developer_instructions", "instructions")])
+    def test_a_setting_and_the_override_that_it_stands_for_exclude_each_other(self, key: str, own: str) -> None:
+        assert f'{key}="x"' in argv(CodexSettings(config={key: "x"}))
+        with pytest.raises(UsageError, match=f"set agents.codex.{own} instead"):
+            argv(CodexSettings(config={key: "x"}, search=True, instructions="be brief"))
+
     def test_a_key_that_needs_quotes_stays_in_its_table(self) -> None:
         """codex splits keys at every dot and takes quotes for part of them."""
         config = {"projects": {"/home/x.y": {"trust_level": "trusted"}}}

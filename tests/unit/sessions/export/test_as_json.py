@@ -2,13 +2,15 @@
 
 import json
 
+import factories
+import msgspec
 from every_kind import STEPS, session
 from hostile_text import nasty, steps_saying
 from hypothesis import given
 
 from agentdash.sessions.export.as_json import as_json
 from agentdash.sessions.json_schema import dump, session_json, step_json
-from agentdash.sessions.model import Step, StepKind
+from agentdash.sessions.model import Step, StepKind, TurnMode
 
 
 def test_the_document_holds_the_documented_session_and_steps() -> None:
@@ -16,6 +18,13 @@ def test_the_document_holds_the_documented_session_and_steps() -> None:
     assert list(told) == ["session", "turns", "steps"]
     assert told["session"] == json.loads(dump(session_json(session())))
     assert told["steps"] == [json.loads(dump(step_json(step))) for step in STEPS]
+
+
+def test_each_turn_has_the_settings_with_which_it_ran() -> None:
+    mode = TurnMode(setting="sandbox", permissions="read-only", default="workspace-write", search=True)
+    turns = [factories.turn(1), factories.turn(2, mode=mode)]
+    told = json.loads("".join(as_json(session(), STEPS, turns)))["turns"]
+    assert told == [{"turn": 1, "mode": None}, {"turn": 2, "mode": json.loads(msgspec.json.encode(mode))}]
 
 
 def test_a_session_without_steps() -> None:

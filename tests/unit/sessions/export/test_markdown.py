@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+import factories
 import pytest
 from every_kind import ANSWER, DIFF, STEPS, session
 from hostile_text import REMOVED, nasty, steps_saying
@@ -11,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from agentdash.sessions.export.markdown import SHORT, markdown
 from agentdash.sessions.export.quoting import code, fence, message, plain
-from agentdash.sessions.model import Change, PlanItem, Status, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model import Change, PlanItem, Status, Step, StepKind, StepStatus, TurnMode, Usage
 
 OURS = re.compile(r"</?details>|<summary>[\w ,]+</summary>|<!-- -->")
 """The tags that a document has of its own."""
@@ -35,6 +36,15 @@ def test_the_title_and_the_facts_stand_above_the_turns() -> None:
     assert "| Cost | $0.31 |" in lines
     assert "| Tokens | 19,151 (18,240 in, 12,000 cached, 911 out, 207 reasoning) |" in lines
     assert [line for line in lines if line.startswith("## ")] == ["## Turn 1", "## Turn 2"]
+
+
+def test_changed_settings_are_below_the_heading_of_their_turn() -> None:
+    mode = TurnMode(setting="sandbox", permissions="read-only", default="workspace-write", args=("*a*",))
+    turns = [factories.turn(n, mode=mode if n == 2 else None) for n in (1, 2)]
+    whole = "".join(markdown(session(), STEPS, turns))
+    before, _, second = whole.partition("## Turn 2\n")
+    assert r"*sandbox: read-only · arguments: \*a\**" in second
+    assert "sandbox: " not in before
 
 
 def test_what_is_not_known_is_not_zero() -> None:

@@ -24,6 +24,7 @@ from agentdash.sessions.model import (
     Step,
     StepKind,
     StepStatus,
+    TurnMode,
     Usage,
 )
 from agentdash.sessions.rules.attention import SILENT_MS
@@ -303,6 +304,16 @@ def test_a_card_and_an_explanation() -> None:
     assert card.endswith("All\ngreen")
     told = explanation_text(explanation("lock", "held", "runner.lock"), LOOK)
     assert told == ["a1b2c3d4  ✗ failed (lock)", "rule: lock", "  lock  held  runner.lock"]
+
+
+def test_a_card_shows_below_a_turn_what_changed_of_its_settings() -> None:
+    held = TurnMode(setting="sandbox", permissions="workspace-write", default="workspace-write")
+    free = TurnMode(setting="sandbox", permissions="no-sandbox", default="workspace-write", dangerous=True, search=True)
+    turns = [factories.turn(n, mode=mode) for n, mode in enumerate((held, held, free), 1)]
+    card = session_card(session(), turns, [], LOOK)
+    assert [line.split()[1] for line in card if line.startswith("  turn ")] == ["1", "2", "3"]
+    at = next(n for n, line in enumerate(card) if line.startswith("  turn 3"))
+    assert card[at + 1 :] == ["          sandbox: no-sandbox (was workspace-write)  search: on (was default)"]
 
 
 def test_a_dry_run_can_be_typed() -> None:
