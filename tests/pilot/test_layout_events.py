@@ -76,17 +76,24 @@ class Layouts(Screen):
         self.layouts += 1
         super()._refresh_layout(*args, **named)
 
+    async def settled(self, pilot):
+        """Wait until no layout follows the last one: a scrollbar that comes makes a second one necessary."""
+        before = -1
+        while self.layouts != before:
+            before = self.layouts
+            await pilot.pause()
+
 
 async def test_a_scroll_view_lays_out_the_screen_only_if_its_scrollbar_comes_or_goes():
     screen = Layouts()
     async with App().run_test(size=(40, 10)) as pilot:
         await pilot.app.push_screen(screen)
-        await pilot.pause()
         shown = []
+        await screen.settled(pilot)
         for lines in (5, 8, 30, 50, 12, 3):
             before = screen.layouts
             screen.lines.set_height(lines)
-            await pilot.pause()
+            await screen.settled(pilot)
             bar = screen.lines.vertical_scrollbar.window_virtual_size if screen.lines.show_vertical_scrollbar else None
             shown.append((lines, bar, screen.lines.max_scroll_y, screen.layouts > before))
         assert shown == [
