@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -39,18 +40,34 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_itemcollected(item):
-    """A test of random examples tries more of them in full."""
-    if is_hypothesis_test(getattr(item, "obj", None)):
+    """Mark the tests that do more in full: those of random examples, and those that are left out in short."""
+    more = item.get_closest_marker("by_turns") or item.get_closest_marker("only_in_full")
+    if more or is_hypothesis_test(getattr(item, "obj", None)):
         item.add_marker(pytest.mark.torture)
+
+
+def only_in_full(items):
+    """Return the tests that the short form leaves out: of some, all parameters but those of the day."""
+    left_out, counts = set(), Counter()
+    for item in items:
+        turns = item.get_closest_marker("by_turns")
+        if turns is not None:
+            test = item.nodeid.partition("[")[0]
+            counts[test] += 1
+            if (counts[test] + int(SEED)) % turns.args[0]:
+                left_out.add(item)
+        elif item.get_closest_marker("only_in_full"):
+            left_out.add(item)
+    return left_out
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Leave out of the short form what only the full one runs."""
-    left_out = [] if FULL else [item for item in items if item.get_closest_marker("only_in_full")]
+    left_out = set() if FULL else only_in_full(items)
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_collection_finish():

@@ -96,6 +96,7 @@ def check_claude(manager, session, version, home):
     assert [step.text for step in of_kind(steps, StepKind.NOTICE) if '{"' in step.text] == []
 
 
+@pytest.mark.by_turns(2)
 def test_3_a_resume_reaches_the_same_conversation(manager, agent, project):
     session = ended(manager, spawn(manager, agent, "remember the first words", project))
     manager.prompts.inject(session.id, "and the second words")
@@ -116,6 +117,7 @@ def test_3_a_resume_reaches_the_same_conversation(manager, agent, project):
     assert third.usage.input_tokens == 3600
 
 
+@pytest.mark.by_turns(2)
 def test_1_an_error_of_the_model_is_failed_with_its_reason(manager, agent, project):
     session = ended(manager, spawn(manager, agent, "[[fake:err500]] go", project))
     assert session.status is Status.FAILED
@@ -125,11 +127,13 @@ def test_1_an_error_of_the_model_is_failed_with_its_reason(manager, agent, proje
     assert any(step.fatal for step in errors)
 
 
+@pytest.mark.by_turns(2)
 def test_2_a_trouble_that_passes_does_not_end_the_turn(manager, agent, project):
     session = ended(manager, spawn(manager, agent, f"[[fake:err500_twice]] for {agent}", project))
     assert (session.status, session.last_message) == (Status.DONE, "Recovered.")
 
 
+@pytest.mark.by_turns(2)
 def test_ZX3_a_prompt_to_a_running_session_waits_and_is_held_after_a_stop(
     manager, agent, project, leftovers, process_book, wait_until
 ):
@@ -158,6 +162,7 @@ def test_ZX3_a_prompt_to_a_running_session_waits_and_is_held_after_a_stop(
     assert "still there?" in after.last_message
 
 
+@pytest.mark.by_turns(2)
 def test_bgproc_is_stopped_with_its_detached_children(manager, agent, project, leftovers, process_book, wait_until):
     session = manager.started(spawn(manager, agent, "[[fake:bgproc]] go", project).id)
     running_command(manager, session, wait_until, "sleep 603")
@@ -170,6 +175,7 @@ def test_bgproc_is_stopped_with_its_detached_children(manager, agent, project, l
     assert leftovers(session.id) == []
 
 
+@pytest.mark.by_turns(2)
 def test_ZX10_a_200_kb_prompt_arrives(manager, agent, project, fake_model):
     text = "0123456789abcde " * 12800 + "the end"
     session = ended(manager, spawn(manager, agent, text, project))
@@ -178,11 +184,13 @@ def test_ZX10_a_200_kb_prompt_arrives(manager, agent, project, fake_model):
     assert fake_model.was_shown(text)
 
 
+@pytest.mark.by_turns(2)
 def test_Z13_a_prompt_that_begins_with_a_dash_is_literal(manager, agent, project):
     session = ended(manager, spawn(manager, agent, "--help", project))
     assert session.last_message == "You said: --help"
 
 
+@pytest.mark.by_turns(2)
 def test_ZX7_a_runner_killed_under_a_real_agent_is_replaced(manager, agent, project, leftovers, wait_until):
     session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
     running_command(manager, session, wait_until, "sleep 600")
@@ -197,6 +205,7 @@ def test_ZX7_a_runner_killed_under_a_real_agent_is_replaced(manager, agent, proj
     assert manager.reader.get(session.id).status is Status.STOPPED
 
 
+@pytest.mark.by_turns(2)
 def test_the_adopted_agent_finishes_properly(manager, agent, project, wait_until):
     session = manager.started(spawn(manager, agent, "[[fake:parallel]] go", project).id)
     running_command(manager, session, wait_until, "sleep")

@@ -31,6 +31,7 @@ def diff_of(edit):
     return [line for line in edit.diff.split("\n") if line[:1] in ("+", "-")]
 
 
+@pytest.mark.by_turns(2)
 def test_a_session_of_two_turns_has_every_diff_in_its_steps_too_and_what_git_says(manager, agent, project):
     session = ended(
         manager, manager.spawn(Start("[[fake:work]] go", agent=agent, cwd=str(project), options=OPTIONS[agent]))

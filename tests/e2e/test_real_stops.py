@@ -111,6 +111,7 @@ def test_K3_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, pr
         check(manager, session, before, receipt, leftovers)
 
 
+@pytest.mark.by_turns(2)
 def test_K3_an_agent_that_waits_for_its_model_is_stopped(manager, agent, project, leftovers, wait_until):
     session = manager.spawn(Start("[[fake:hang_after_tool]] go", agent=agent, cwd=str(project)))
     wait_until(
@@ -120,6 +121,7 @@ def test_K3_an_agent_that_waits_for_its_model_is_stopped(manager, agent, project
     check(manager, session, before, receipt, leftovers)
 
 
+@pytest.mark.by_turns(2)
 def test_K8_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, agent, project, leftovers):
     options = {"limits": {"silence_seconds": 3}}
     session = manager.spawn(Start("[[fake:hang]] go", agent=agent, cwd=str(project), options=options))

@@ -4,6 +4,7 @@ from abc import abstractmethod
 
 from textual import on
 from textual.events import Blur, DescendantBlur, DescendantFocus, Focus
+from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 
@@ -44,6 +45,20 @@ class PaintedView(ScrollView):
         self.show_focus()
         if self.parent is not None:
             self.parent.post_message(news)
+
+    def set_height(self, lines: int) -> None:
+        """Set the number of lines to scroll through.
+
+        Textual (8.2) lays out the whole screen for a new ``virtual_size``; here it does so only if the scrollbar comes
+        or goes.
+        """
+        page = self.container_size.height
+        if not page or self.show_vertical_scrollbar != (lines > page):
+            self.virtual_size = Size(0, lines)
+            return
+        self.set_reactive(ScrollView.virtual_size, Size(0, lines))
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.window_virtual_size = lines
 
     def on_mount(self) -> None:
         """Subscribe to theme changes: a theme that keeps the widget's own colours restyles nothing here."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import var
 from textual.scroll_view import ScrollView
@@ -109,7 +109,7 @@ class VirtualList(PaintedView, can_focus=True):
         """Put this line at the top of the screen, but scroll no further than the end; move the scrollbar to match."""
         self._top = max((0, 0), min(place, self.end()))
         page = self._visible()
-        self.virtual_size = Size(0, self._heights.total)
+        self.set_height(self._heights.total)
         y = float(self._heights.top(self._top[0]) + self._top[1])
         # Not by assignment: that would call the watcher, which moves the text.
         self.set_reactive(ScrollView.scroll_y, y)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import structs
 from textual.cache import LRUCache
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.strip import Strip
 
 from ...sessions.model import Load, Session
@@ -234,7 +234,9 @@ class RowCanvas(PaintedView, can_focus=True):
         # The widget's width without a scrollbar would bring up the horizontal one.  The spare line lets the last page
         # begin with a whole row.
         spare = int(self._rows.height > self._room)
-        self.virtual_size = Size(0, self._rows.height + 1 + spare)
+        self.set_height(self._rows.height + 1 + spare)
+        if self.scroll_offset.y > self.max_scroll_y:
+            self.scroll_to(y=self.max_scroll_y, animate=False)
 
     def _scroll_to_line(self, line: int) -> None:
         """Put this line at the top, or the line after it if this one is the second line of a row."""

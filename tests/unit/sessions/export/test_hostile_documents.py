@@ -32,6 +32,7 @@ def check_documents(steps):
     assert all(piece.key.isalpha() for step in steps for piece in pieces(step))
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
 def test_documents_about_a_hostile_file_are_harmless(path, agent):
     check_documents(parsed(path, agent_named(agent)))

@@ -24,6 +24,7 @@ def test_every_line_of_a_hostile_file_is_accounted_for(path, agent):
     assert check_lines(lines_of(path), agent_named(agent))
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
 def test_a_hostile_file_reads_the_same_in_blocks(path, agent, tmp_path):
     copy = tmp_path / "turn_1.jsonl"
@@ -59,6 +60,7 @@ def test_a_big_file_is_accounted_for_and_reads_the_same_in_blocks(big_file, agen
     assert len(check_blocks(path, agent_named(agent), block_bytes=100_000)) == len(steps)
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("agent", AGENT_NAMES)
 def test_a_hundred_megabytes_without_a_line_end_are_one_step(agent, tmp_path):
     path = big.sparse(tmp_path / "turn_1.jsonl")
@@ -95,6 +97,7 @@ def test_few_blocks_are_kept_where_each_is_a_huge_line():
     assert [number for number in range(6) if cache.get("turn", number)] == [5]
 
 
+@pytest.mark.only_in_full
 def test_speakers_with_long_names_are_not_all_remembered():
     parser = agent_named("claude").parser()
     tracemalloc.start()
