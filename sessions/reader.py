@@ -21,6 +21,7 @@ from .settings.presets import Preset
 from .storage import trash
 from .storage.file_part import FilePart
 from .storage.paths import Layout, SessionFolder
+from .storage.prompt_queue import QueuedPrompt
 from .storage.queries import Queries
 from .storage.trash import Trashed
 from .storage.turn_output import output_in
@@ -202,6 +203,10 @@ class SessionReader:
     def prompts(self, ref: str) -> list[Prompt]:
         """Return the prompts of the session."""
         return self._queries.prompts(self.get(ref).id)
+
+    def queued(self, ref: str) -> list[QueuedPrompt]:
+        """Return the prompts of the session that wait, in the order in which they will be sent."""
+        return self._queries.queued(self.get(ref).id)
 
     def open_trajectory(self, ref: str) -> "SessionSteps":
         """Open the session's steps, to be refreshed as they arrive; a session in the trash needs its whole id."""

@@ -50,7 +50,7 @@ class Sent(Struct, frozen=True, kw_only=True):
 
     @property
     def answer(self) -> str:
-        """What happens with it, one line: ``turn 4`` or ``queued #2, after turn 3``."""
+        """Its place in words, one line: ``turn 4`` or ``queued #2, after turn 3``."""
         if self.turn is not None:
             return f"turn {self.turn}"
         if self.session.held and not self.prompt.at_once:

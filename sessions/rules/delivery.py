@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class PromptState(StrEnum):
-    """How far a prompt has come."""
+    """The state of a prompt on its way to the agent."""
 
     QUEUED = "queued"
     """It waits for the turn before, or for a runner."""

@@ -10,6 +10,7 @@ from ..launch import Launch
 from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn, short_id
 from ..rules.urgency import by_urgency
 from .database import Database
+from .prompt_queue import PromptQueue, QueuedPrompt
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
 from .urgency import CURRENT, OUTDATED
 
@@ -178,6 +179,10 @@ class Queries:
         """All prompts of a session, in order."""
         rows = self.database.rows("SELECT * FROM prompts WHERE session = ? ORDER BY id", (session_id,))
         return [prompt_from(row) for row in rows]
+
+    def queued(self, session_id: str) -> list[QueuedPrompt]:
+        """The prompts of a session that wait, in the order in which they will be sent."""
+        return PromptQueue(self.database).waiting(session_id)
 
     def answered(self, request: int) -> Receipt | None:
         """The receipt of a request, once a runner has carried it out."""

@@ -56,7 +56,9 @@ def inject(
     as_json: bool,
     **modes: str | None,
 ) -> int:
-    """Send a prompt to a session; if it is at work, the prompt waits in its queue.
+    """Send a prompt to a session, or queue it.
+
+    A session at work gets it when its turn has ended.
 
     Without PROMPT, or with "-", the prompt is read from stdin.  With both, stdin is appended.
     """

@@ -8,11 +8,16 @@ from agentdash.sessions.errors import UsageError
 from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.prompts.prompter import Prompter
+from agentdash.sessions.prompts.queue import SessionQueue
 from agentdash.sessions.reader import SessionReader
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.queries import Queries
 from agentdash.sessions.storage.store import Store
 from agentdash.tui.services.write_access import WriteAccess
+
+READING = {"prompts", "plan", "sent", "allowance", "named"}
+"""What the queue and the prompter have for the verbs that change something."""
 
 LAUNCH = Launch(argv=("agentdash", "demo"))
 
@@ -21,13 +26,18 @@ def verbs(kind):
     return {name for name, _ in inspect.getmembers(kind, inspect.isfunction) if not name.startswith("_")}
 
 
+CHANGING = {
+    verb for kind in (SessionManager, Housekeeping, Prompter, SessionQueue) for verb in verbs(kind) - READING
+}
+
+
 def test_what_can_be_changed_is_known():
-    changing = verbs(SessionManager) | verbs(Housekeeping)
-    assert {"spawn", "inject", "retry", "stop", "delete", "archive", "restore", "mark_seen", "settle"} <= changing
+    assert {"spawn", "stop", "delete", "archive", "restore", "mark_seen", "settle"} <= CHANGING
+    assert {"inject", "retry", "interrupt", "edit", "move", "cancel", "hold", "release", "resend"} <= CHANGING
 
 
 def test_the_reader_shares_no_verb_with_what_changes_sessions():
-    assert verbs(SessionReader) & (verbs(SessionManager) | verbs(Housekeeping)) == set()
+    assert verbs(SessionReader) & CHANGING == set()
 
 
 def test_the_reader_needs_nothing_but_queries(tmp_path):
