@@ -298,7 +298,9 @@ def check_prompts(scene, sessions, report):
     """What a front end was told was accepted is there once, and no agent was given anything twice."""
     rows = {(s.id, p.turn): tokens_of(p.text) for s, _, prompts in sessions for p in prompts}
     _check_rows(sessions, report)
-    _check_accepted(scene, {s.id for s, _, _ in sessions}, rows, report)
+    with SessionManager(scene.home) as manager:
+        waiting = {s.id: {t for p in manager.queue.prompts(s.id) for t in tokens_of(p.text)} for s, _, _ in sessions}
+    _check_accepted(scene, waiting, rows, report)
     _check_copies(scene, rows, report)
     _check_delivered(scene, sessions, rows, report)
 
@@ -315,19 +317,24 @@ def _check_rows(sessions, report):
             report.add("prompts doubled", f"{name(session)}: prompts of turns {found}, but {len(turns)} turns")
 
 
-def _check_accepted(scene, present, rows, report):
-    """An acceptance is a promise: the row stands where the front end said."""
+def _check_accepted(scene, waiting, rows, report):
+    """An acceptance is a promise: the row stands where the front end said, or the prompt waits, or has waited."""
     deleted = {line.get("session") for line in scene.journal if line["op"] in ("delete", "rm")}
     for line in scene.journal:
         if line["state"] != "ok" or line["op"] not in ("spawn", "inject", "retry"):
             continue
         report.counts["prompts accepted"] += 1
         session, turn = line["session"], line["turn"]
-        if session not in present:
+        if session not in waiting:
             if session not in deleted:
                 report.add("prompts lost", f"session {session} is gone, and no front end asked for that: {line}")
             continue
         # A command line prints the session as it is once the turn has started: a later turn may be the newest by then.
+        if line["op"] == "inject" and line.get("token"):
+            later = {token for (other, _), tokens in rows.items() if other == session for token in tokens}
+            if line["token"] not in later | waiting[session]:
+                report.add("prompts lost", f"it is no prompt of {session}: {line}")
+            continue
         first = (1 if line.get("token") else 2) if line["who"] == "harness" else turn
         if not any(_is_kept(line, rows, session, n) for n in range(min(first, turn), turn + 1)):
             report.add("prompts lost", f"it is not the prompt of turn {turn} of {session}: {line}")

@@ -132,13 +132,13 @@ class Front:
         session, manager = self._dice.choice(sessions[:8]), self._manager
         if op == "inject":
             token = self._token()
-            self._try(op, lambda: manager.prompts.inject(session.id, token), token=token, session=session.id)
+            self._try(op, lambda: manager.prompts.inject(session.id, token).session, token=token, session=session.id)
             return
         actions = {
             "stop": lambda: manager.stop(session.id),
             "kill": lambda: manager.stop(session.id, now=True),
             "delete": lambda: manager.delete(session.id),
-            "retry": lambda: manager.prompts.retry(session.id),
+            "retry": lambda: manager.prompts.retry(session.id).session,
             "settle": manager.housekeeping.settle,
             "look": lambda: self._look(session.id),
             "list": lambda: (manager.reader.changes(0), manager.reader.sessions(), manager.reader.recent_prompts()),
