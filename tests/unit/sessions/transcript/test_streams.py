@@ -304,6 +304,17 @@ def test_the_end_of_a_slice_that_was_read_before_its_boundary_is_shown_without_t
     assert len(whole) == 1 + 1 + 100 + 1
 
 
+@pytest.mark.parametrize("place", [
+    {"begin_byte": -5}, {"begin_byte": 2**40}, {"end_byte": -1}, {"begin_byte": 30, "end_byte": 3}, {"stream": -2},
+], ids=["negative", "behind the end", "ends before the file", "ends before it begins", "no file"])  # fmt: skip
+def test_a_place_that_cannot_be_shows_what_there_is(growing, place):
+    growing.end(1, **place)
+    first = 1 if place == {"begin_byte": -5} else 0
+    assert texts(read_all(growing.open())) == ["task 1", *["a"] * first]
+    (output,) = outputs_of(growing.folder, growing.turns)
+    assert output.stdout.read() == growing.pieces[0] * first
+
+
 def test_children_of_an_ended_turn_that_go_on_printing_are_not_read(growing):
     growing.end(1)
     steps = growing.open()
