@@ -33,16 +33,16 @@ class FilePart(Struct, frozen=True):
         """Return the offset behind the last byte of the range that a file of ``size`` bytes has."""
         return size if self.end is None else min(size, self.end)
 
-    def pieces(self, begin: int | None = None) -> Iterator[bytes]:
-        """Yield the bytes of the range, a piece at a time, from its beginning or from an offset in the file.
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the bytes of the range, a piece at a time.
 
         Raises:
             OSError: the file exists and cannot be read.
         """
-        at = self.begin if begin is None else max(self.begin, begin)
+        at = self.begin
         with suppress(FileNotFoundError), self.path.open("rb") as file:
             file.seek(at)
-            while piece := file.read(PIECE if self.end is None else max(0, min(PIECE, self.end - at))):
+            while piece := file.read(self._room(at, PIECE)):
                 at += len(piece)
                 yield piece
 
@@ -56,4 +56,11 @@ class FilePart(Struct, frozen=True):
         Raises the error of :meth:`pieces`.
         """
         left_out = max(0, self.size - most)
-        return b"".join(self.pieces(self.begin + left_out))[:most], left_out
+        with suppress(FileNotFoundError), self.path.open("rb") as file:
+            file.seek(self.begin + left_out)
+            return file.read(self._room(self.begin + left_out, most)), left_out
+        return b"", 0
+
+    def _room(self, at: int, most: int) -> int:
+        """Return the bytes to read at an offset, at most ``most``."""
+        return most if self.end is None else max(0, min(most, self.end - at))

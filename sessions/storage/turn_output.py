@@ -75,7 +75,7 @@ def _part(stream: TurnOutput, turn: Turn, next_turn: Turn | None) -> TurnOutput:
         end_error = next_turn.begin_error_byte
     return TurnOutput(
         stream.stream,
-        FilePart(stream.stdout.path, turn.begin_byte, end),
-        FilePart(stream.stderr.path, turn.begin_error_byte, end_error),
+        FilePart(stream.stdout.path, max(0, turn.begin_byte), end),  # a damaged record can have any number
+        FilePart(stream.stderr.path, max(0, turn.begin_error_byte), end_error),
         stream.times,
     )

@@ -81,12 +81,15 @@ class Search:
                 break
 
     def extend(self, view: View, items: Iterable[int]) -> None:
-        """Take a newer view, which extends the searched one, and search its new or changed items.
+        """Take a newer view of the same session, and search its new or changed items.
 
         Raises:
             OSError: a file can no longer be read.
         """
-        self.view = view
+        with self._lock:
+            if not view.extends(self.view):
+                self.hits = array("I", sorted({view.moved(self.view, item) for item in self.hits}))
+            self.view = view
         for item in items:
             if holds(view.whole(item), self.needle):
                 self._found(item)

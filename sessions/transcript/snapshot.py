@@ -172,6 +172,12 @@ class View:
         # Both views end with the same steps.
         return max(0, item + len(self) - len(earlier)) if position is None else position
 
+    def after(self, earlier: "View") -> int:
+        """Return the first item that is new since an earlier view."""
+        if self.extends(earlier) or not len(earlier):
+            return len(earlier)
+        return self.moved(earlier, len(earlier) - 1) + 1
+
     def number(self, turn: int, index: int) -> int | None:
         """Return the item of a turn's step, or of its last if it has fewer; None while the step is not read."""
         there = [

@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 from places import CAPTURES
 
 from agentdash.sessions.export.formats import FORMATS
@@ -47,9 +46,8 @@ class Stored:
             for path, data in ((self.folder.output, piece), (self.folder.errors, error)):
                 with path(1 if shared else n).open("ab") as file:
                     file.write(data)
-        prompts = [
-            Prompt(id=n, session=SESSION, turn=n, text=f"task {n}", state="seen", created_at=1) for n in (1, 2, 3)
-        ]
+        asked = {"session": SESSION, "state": "seen", "created_at": 1}
+        prompts = [Prompt(id=n, turn=n, text=f"task {n}", **asked) for n in (1, 2, 3)]
         session = Session(
             id=SESSION, agent="codex", title="t", task="task 1", status=Status.DONE, cwd="/", turn=3, created_at=1,
             updated_at=2, ended_at=2, host=processes.host_name(),
@@ -62,15 +60,7 @@ class Stored:
 
     @staticmethod
     def _turn(n: int, **place: int | None) -> Turn:
-        facts = {
-            "session": SESSION,
-            "n": n,
-            "run_id": f"r{n}",
-            "created_at": 1,
-            "ended_at": 2,
-            "launches": 1,
-            "steps": 1,
-        }
+        facts = {"session": SESSION, "n": n, "run_id": f"r{n}", "created_at": 1, "ended_at": 2, "steps": 1}
         here = {"boot_id": processes.boot_id(), "pid_ns": processes.pid_namespace(), "argv": ("codex",)}
         return Turn(status=Status.DONE, usage=Usage.of(n, 0, 0), **facts, **here, **place)
 
@@ -143,19 +133,22 @@ def test_the_record_of_an_earlier_version_has_turns_with_files_of_their_own(own:
 
 
 def test_a_session_in_the_trash_is_read_by_its_parts(one: Stored, own: Stored) -> None:
-    write_identity(one.store, one.folder)
-    shutil.move(one.folder.path, one.layout.trash / SESSION)
-    with one.store.database.transaction() as db:
-        db.execute("DELETE FROM sessions")
-    opened = one.reader.open_trajectory(SESSION)
-    assert list(opened.every_step()) == own.reader.trajectory(SESSION)
+    found = []
+    for stored in (one, own):
+        write_identity(stored.store, stored.folder)
+        shutil.move(stored.folder.path, stored.layout.trash / SESSION)
+        with stored.store.database.transaction() as db:
+            db.execute("DELETE FROM sessions")
+        found.append(list(stored.reader.open_trajectory(SESSION).every_step()))
+    assert found[0] == found[1]
+    assert {step.turn for step in found[0]} == {1, 2, 3}
 
 
 def test_without_its_record_a_stream_is_one_turn_with_all_of_its_bytes(one: Stored) -> None:
     found = salvaged(one.folder, "here")
     assert found is not None
     assert [(turn.n, turn.stream, turn.begin_byte, turn.end_byte) for turn in found.turns] == [(1, None, 0, None)]
-    assert found.turns[0].status is Status.FAILED or found.turns[0].end == "completed"
+    assert found.turns[0].status is Status.DONE
     assert found.turns[0].steps > 0
     assert found.session.agent == "codex"
     assert found.session.last_message == one.reader.answer(SESSION)
@@ -180,9 +173,6 @@ def test_a_lost_turn_is_concluded_by_its_own_part(one: Stored, own: Stored) -> N
         assert turn.status is Status.DONE
         found.append((turn.steps, turn.unknown, turn.end, turn.thread_usage, session and session.last_message))
     assert found[0] == found[1]
-    assert one.reader.turns(SESSION)[:2] == [
-        structs.replace(turn, steps=1) for turn in one.reader.turns(SESSION)[:2]
-    ]  # the turns before it are as they were
 
 
 def test_the_second_name_of_a_stream_stays_while_a_later_turn_of_it_runs(one: Stored) -> None:

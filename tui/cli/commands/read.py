@@ -146,7 +146,7 @@ def output(ref: str, turn: int | None, stderr: bool, raw: bool, as_json: bool) -
     text = data.decode("utf-8", "replace")
     stream = "stderr" if stderr else "stdout"
     facts = {"session": session.id, "turn": turn or session.turn, "stream": stream, "path": str(part.path)}
-    common.print_json(facts | {"text": text, "lossy": text.encode() != data})
+    common.print_json(facts | {"begin_byte": part.begin, "text": text, "lossy": text.encode() != data})
 
 
 @click.command()

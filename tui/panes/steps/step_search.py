@@ -62,9 +62,10 @@ class StepSearch:
     async def grown(self, view: View, changed: Collection[int]) -> None:
         """Search the steps that are new or changed since."""
         search = self._search
-        if search is not None and view.extends(search.view):
-            new = [*changed, *range(len(search.view), len(view))]
-            await self._requests.ask(search.extend, view, new)
+        if search is None or (search.view.extends(view) and not view.extends(search.view)):
+            return  # a later call was faster
+        new = [*changed, *range(view.after(search.view), len(view))]
+        await self._requests.ask(search.extend, view, new)
 
     def next(self, item: int, direction: int) -> None:
         """Go to the next hit, or to the previous one; does nothing without a search."""

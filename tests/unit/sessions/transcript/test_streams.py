@@ -264,6 +264,24 @@ def test_steps_that_came_before_the_boundary_was_recorded_go_to_the_next_turn_an
     assert [view.moved(before, item) for item in range(4)] == [0, 1, 2, 3]
 
 
+def test_a_search_finds_steps_where_they_have_moved(growing):
+    steps = growing.open()
+    end = growing.folder.output(1).stat().st_size
+    written(growing, message("b"))
+    before = steps.refresh().view
+    search = Search(before, "b")
+    search.advance(1.0)
+    assert list(search.hits) == [2]
+    growing.end(1, end_byte=end)
+    growing.begin(2, end)
+    growing.prompts.append(structs.replace(growing.prompts[0], id=2, turn=2, text="task 2"))
+    written(growing, message("bc"))
+    view = steps.refresh().view
+    assert texts(view) == ["task 1", "a", "task 2", "b", "bc"]
+    search.extend(view, range(view.after(before), len(view)))
+    assert list(search.hits) == [3, 4]
+
+
 def test_the_end_of_a_slice_that_was_read_before_its_boundary_is_shown_without_the_next_turn(
     growing, monkeypatch, small_blocks
 ):
@@ -284,6 +302,17 @@ def test_the_end_of_a_slice_that_was_read_before_its_boundary_is_shown_without_t
     whole = read_all(steps)
     assert [text[:6] for text in texts(whole)[-2:]] == ["old 99", "b"]
     assert len(whole) == 1 + 1 + 100 + 1
+
+
+@pytest.mark.parametrize("place", [
+    {"begin_byte": -5}, {"begin_byte": 2**40}, {"end_byte": -1}, {"begin_byte": 30, "end_byte": 3}, {"stream": -2},
+], ids=["negative", "behind the end", "ends before the file", "ends before it begins", "no file"])  # fmt: skip
+def test_a_place_that_cannot_be_shows_what_there_is(growing, place):
+    growing.end(1, **place)
+    first = 1 if place == {"begin_byte": -5} else 0
+    assert texts(read_all(growing.open())) == ["task 1", *["a"] * first]
+    (output,) = outputs_of(growing.folder, growing.turns)
+    assert output.stdout.read() == growing.pieces[0] * first
 
 
 def test_children_of_an_ended_turn_that_go_on_printing_are_not_read(growing):

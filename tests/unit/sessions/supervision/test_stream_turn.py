@@ -1,0 +1,74 @@
+"""A runner's record of a turn that is a part of a stream: it has the facts of its own part alone."""
+
+import os
+from pathlib import Path
+
+from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.clock import now_ms
+from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.model import Status
+from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.store import Store
+from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turn_output import output_in
+from agentdash.sessions.supervision.child import AgentChild
+from agentdash.sessions.supervision.recorder import Recorder
+
+SESSION = "0123456789abcdef"
+FIRST = (
+    b'{"type":"thread.started","thread_id":"t-1"}\n'
+    b'{"type":"item.completed","item":{"id":"i0","type":"agent_message","text":"The first."}}\n'
+    b'{"type":"turn.completed","usage":{"input_tokens":100,"cached_input_tokens":0,"output_tokens":10}}\n'
+)
+SECOND = b'{"type":"item.completed","item":{"id":"i1","type":"agent_message","text":"The second."}}\n'
+FAILED = b'{"type":"turn.failed","error":{"message":"no more tokens"}}\n'
+
+
+def test_an_adopted_turn_of_a_stream_is_concluded_by_its_own_part(tmp_path: Path) -> None:
+    layout = Layout(tmp_path / "state")
+    layout.create()
+    folder = layout.session(SESSION)
+    folder.create()
+    store, launch = Store(layout.database), Launch(argv=("codex",))
+    owner = Owner(pid=1, start=2, boot_id="b", pid_ns="n")
+    store.create(Start("t", agent="codex", title="t", cwd="/", session_id=SESSION), launch, "r-1", host="h")
+    first = TurnLog(store, SESSION, 1, owner)
+    first.claim()
+    first.end(Facts(end="completed"), Outcome(status=Status.DONE, reason=None), 3)
+    store.add_turn(SESSION, 1, "more", launch, "r-2")
+    with store.database.transaction() as db:
+        place = (len(FIRST), len(b"a warning\n"), SESSION)
+        db.execute(
+            "UPDATE turns SET stream = 1, begin_byte = ?, begin_error_byte = ? WHERE session = ? AND n = 2", place
+        )
+    folder.output(1).write_bytes(FIRST + SECOND)
+    folder.errors(1).write_bytes(b"a warning\n")
+    os.link(folder.output(1), layout.live_name(SESSION, 1))
+    log = TurnLog(store, SESSION, 2, owner)
+    log.claim()
+    log.running(10, 11)
+
+    output = output_in(folder, store.turns(SESSION, 2), 2)
+    recorder = Recorder(layout, SESSION, 2, store, log, output=output)
+    recorder.begin(agent_named("codex"), launch, lambda: None, now_ms(), adopted_after_s=1.0)  # type: ignore[arg-type, return-value]
+    recorder.follow()
+    session = store.session(SESSION)
+    assert session is not None
+    assert (session.status, session.last_message) == (Status.RUNNING, "The second.")
+    with folder.output(1).open("ab") as file:
+        file.write(FAILED)
+    recorder.follow()
+    child = AgentChild()
+    child.adopt(None)
+    recorder.conclude(child, stopped_by=None, lingered=False, left=())
+
+    turns = store.turns(SESSION)
+    assert [(turn.status, turn.steps, turn.thread_usage.known) for turn in turns] == [
+        (Status.DONE, 3, False),
+        (Status.FAILED, 2, False),
+    ]
+    assert turns[1].error == "no more tokens"
+    assert (turns[1].stream, turns[1].begin_byte, turns[1].end_byte) == (1, len(FIRST), None)
+    assert list(layout.live.iterdir()) == []
+    store.close()
