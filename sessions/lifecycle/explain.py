@@ -138,10 +138,15 @@ def _asked(turn: Turn) -> str:
 
 def _mode_fact(mode: TurnMode) -> Fact:
     """The settings with which the turn runs; those that it leaves to the agent are left out."""
-    stated = structs.asdict(mode)
-    name = (stated.pop("setting") or "permissions").replace("_", " ")
-    named = {name: stated.pop("permissions")} | {key.replace("_", " "): value for key, value in stated.items()}
-    words = [f"{key}={_word(value)}" for key, value in named.items() if value not in (None, "", ())]
+    stated = {
+        mode.setting or "permissions": mode.permissions,
+        "model": mode.model,
+        "search": mode.search,
+        "args": mode.args,
+        "allowed_tools": mode.allowed_tools,
+        "instructions": mode.instructions,
+    }
+    words = [f"{key}={_word(value)}" for key, value in stated.items() if value not in (None, "", ())]
     return Fact("runs with", ", ".join(words) or "the agent's defaults", "turns.launch")
 
 

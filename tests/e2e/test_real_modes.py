@@ -8,6 +8,7 @@ from verbs import verb
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.rebuild import rebuild
 from agentdash.sessions.model import Status
 
 pytestmark = pytest.mark.real
@@ -92,7 +93,9 @@ def test_what_was_refused_is_done_with_the_change_that_allows_it(manager, use_ag
     assert (allowed.status, allowed.denied) == (Status.DONE, 0)
 
 
-def test_the_settings_of_a_turn_are_told_by_the_verbs_and_outlive_the_database(manager, codex_env, ended):
+def test_the_settings_of_a_turn_are_told_by_the_verbs_and_outlive_the_database(
+    manager, codex_env, ended, database_at_rest
+):
     session = ended("codex", "the prompt", sandbox="read-only", search=True, instructions=INSTRUCTIONS)
     [turn] = json.loads(verb("show", session.id, "--json").stdout)["turns"]
     assert turn["mode"] == {
@@ -101,12 +104,11 @@ def test_the_settings_of_a_turn_are_told_by_the_verbs_and_outlive_the_database(m
     }  # fmt: skip
     line = 'sandbox: read-only  search: on  instructions: Answer "briefly". Never guess.'
     assert line in verb("show", session.id).stdout
+    recorded = manager.reader.turns(session.id)[0].mode
     facts = {fact["name"]: fact["value"] for fact in json.loads(verb("explain", session.id, "--json").stdout)["facts"]}
     assert facts["runs with"].startswith("sandbox=read-only, search=on, instructions=Answer")
     exported = json.loads(verb("export", session.id, "--format", "json").stdout)
     assert exported["turns"] == [{"turn": 1, "mode": turn["mode"]}]
-    manager.close()
-    for part in manager.layout.home.glob("agentdash.db*"):
-        part.unlink()
-    assert verb("doctor", "--rebuild").returncode == 0
-    assert json.loads(verb("show", session.id, "--json").stdout)["turns"][0]["mode"] == turn["mode"]
+    database_at_rest().unlink()
+    assert rebuild(manager.layout).restored == (session.id,)
+    assert manager.reader.turns(session.id)[0].mode == recorded
