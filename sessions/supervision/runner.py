@@ -23,7 +23,7 @@ from ..clock import now_ms
 from ..errors import StoreError
 from ..launch import Ladder
 from ..model import Left, Receipt, Status, StoppedBy
-from ..processes import processes, runner_lock
+from ..processes import agent_group, processes, runner_lock
 from ..processes.process_ownership import SessionProcesses
 from ..processes.stop_ladder import POLL, Phase, Stop
 from ..storage.paths import Layout
@@ -81,6 +81,7 @@ class Runner:
         self._stopped_by: str | None = None
         self._unfinished_stop: str | None = None
         self._sweeps_after_turn = False
+        self._run_id: str | None = None
         self._lingered = False
         self._recorded_left: tuple[Left, ...] | None = None
         self._finishing_since: float | None = None
@@ -146,6 +147,7 @@ class Runner:
         agent = agent_named(claim.agent)
         self._ladder = claim.launch.ladder or agent.ladder
         self._sweeps_after_turn = claim.launch.after_turn == "sweep"
+        self._run_id = claim.run_id if agent.prompted else None
         self._growth = inotify.watch_growth(self._output.stdout.path)
         age_s = (now_ms() - (claim.started_at or now_ms())) / 1000 if self._child.adopted else None
         self._recorder.begin(
@@ -277,6 +279,8 @@ class Runner:
             self._finish_stop(self._stop, now)
             return True
         if self._child.gone and not self._ended:
+            if self._kill_rest():
+                return False
             left = _left(self._processes.find())
             if left and self._sweeps_after_turn:
                 self._begin_stop(now, None)
@@ -285,6 +289,12 @@ class Runner:
             self._recorder.guarded(self._processes.write)
             due = True
         return self._ended and due and self._may_leave()
+
+    def _kill_rest(self) -> bool:
+        """Kill what goes on with the turn after its launcher was killed; False if nothing does."""
+        if self._run_id is None or self._child.exit_code is not None or self._recorder.facts.end is not None:
+            return False
+        return agent_group.kill(self._run_id, self._child.identity)
 
     def _show_rung(self, stop: Stop, now: float) -> None:
         """Record the progress of the stop, for front ends to show."""

@@ -28,7 +28,7 @@ PATIENCE = 120
 ROUND = 10
 """Prompts that are queued at once for each session."""
 
-PAUSES = (0.02, 0.35)
+PAUSES = (0.05, 0.6)
 """Seconds between two kills."""
 
 GONE = {"unconfirmed", "cancelled", "unsent"}
@@ -38,6 +38,16 @@ CONFIG = '[queue]\nmax_running = 16\non_failure = "send"\n'
 OPTIONS = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
 
 until = partial(waiting.until, timeout=PATIENCE)
+
+
+def _group_of(pid):
+    with contextlib.suppress(OSError):
+        return os.getpgid(pid)
+    return None
+
+
+def _listed(counts):
+    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
 
 
 class Queues:
@@ -112,7 +122,7 @@ class Queues:
         elif victim == "runner":
             found = world.runners(self._home)
             newest = max(found, key=lambda runner: runner[1], default=None)
-            drawn = newest if not found or self._dice.random() < 0.3 else self._dice.choice(found)
+            drawn = newest if not found or self._dice.random() < 0.2 else self._dice.choice(found)
             if drawn is None or not world.kill(*drawn[:2]):
                 return
         elif not self._kill_agent():
@@ -121,11 +131,11 @@ class Queues:
 
     def _kill_agent(self):
         """The agent's own process; or with all that it started."""
-        agents = [(pid, start) for pid, start, _ in self._agents() if os.getpgid(pid) == pid]
+        agents = [(pid, start) for pid, start, _ in self._agents() if _group_of(pid) == pid]
         if not agents:
             return False
         pid, start = self._dice.choice(agents)
-        others = [found[:2] for found in self._agents() if self._dice_group(found[0]) == pid]
+        others = [found[:2] for found in self._agents() if _group_of(found[0]) == pid]
         if not world.kill(pid, start):
             return False
         if self._dice.random() < 0.5:
@@ -136,11 +146,6 @@ class Queues:
     def _agents(self):
         found = world.tagged(self._home)
         return [one for one in found if "AGENTDASH_SESSION_ID" in one[2] and "AGENTDASH_RUNNER" not in one[2]]
-
-    def _dice_group(self, pid):
-        with contextlib.suppress(OSError):
-            return os.getpgid(pid)
-        return None
 
     def _all_accepted(self):
         paths = sorted((self.folder / "accepted").iterdir(), key=lambda path: int(path.name))
@@ -235,8 +240,14 @@ class Queues:
                  "states that are wrong", "sent again after a crash", "queues that were held")  # fmt: skip
         rows = [
             ("seed", self.seed),
-            ("kill -9", f"{self.faults.total()} ({', '.join(f'{name} {n}' for name, n in sorted(self.faults.items()))})"),
+            (
+                "kill -9",
+                f"{self.faults.total()} ({', '.join(f'{name} {n}' for name, n in sorted(self.faults.items()))})",
+            ),
             *((name, self.counts[name]) for name in names),
-            ("states", ", ".join(f"{name[7:]} {n}" for name, n in sorted(self.counts.items()) if name[:7] == "state: ")),
+            (
+                "states",
+                ", ".join(f"{name[7:]} {n}" for name, n in sorted(self.counts.items()) if name[:7] == "state: "),
+            ),
         ]
         return "\n".join(f"{name:>27}  {value}" for name, value in rows)

@@ -27,9 +27,7 @@ TRIED = EVERY_CLI if FULL else (EVERY_CLI[SEED % len(EVERY_CLI)],)
 def test_I3_no_prompt_of_a_queue_is_lost_or_doubled_whoever_is_killed(use_agent, cli, scratch_home, tmp_path, show):
     kind = use_agent(cli)
     sessions, prompts = repeated((1, 4), (3, 10))
-    queues = Queues(
-        tmp_path, kind, scratch_home / kind, seed=SEED, sessions=sessions, prompts=prompts, kills=KILLS
-    )
+    queues = Queues(tmp_path, kind, scratch_home / kind, seed=SEED, sessions=sessions, prompts=prompts, kills=KILLS)
     try:
         queues.run()
     finally:
