@@ -13,7 +13,7 @@ case "$prompt" in
 esac
 echo '{{"type":"turn.started"}}'
 echo '{{"type":"item.completed","item":{{"id":"item_0","type":"agent_message","text":"heard"}}}}'
-case "$prompt" in *gate*) read line < {folder}/gate ;; esac
+case "$prompt" in *gate*) [ -e {folder}/opened ] || read line < {folder}/gate ;; esac
 case "$prompt" in *fail*) exit 1 ;; esac
 echo '{{"type":"turn.completed","usage":{{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}}}'
 """
@@ -41,7 +41,8 @@ class Notebook:
         return self._lines("argv")
 
     def open_gate(self):
-        """Let the turn that waits go on."""
+        """Let the turn that waits go on; no later one waits."""
+        (self.folder / "opened").touch()
         (self.folder / "gate").write_text("\n")
 
     def _lines(self, name):
