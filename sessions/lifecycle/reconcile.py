@@ -14,7 +14,7 @@ from ..agents.registry import agent_named
 from ..clock import monotonic
 from ..errors import AgentdashError
 from ..model import LIVE, Left, Session, Status, Turn, left_text
-from ..processes import processes, runner_lock
+from ..processes import agent_group, processes, runner_lock
 from ..processes.process_ownership import SessionProcesses
 from ..rules.delivery import TurnEvidence, fate
 from ..rules.status import EndFacts, at_the_end
@@ -146,7 +146,7 @@ def _send_again(layout: Layout, store: Store, turn: Turn, living: Callable[[], C
 
 
 def _settle_turn(layout: Layout, store: Store, turn: Turn, living: Callable[[], Collection[Path]]) -> None:
-    if agent_lives(turn):
+    if agent_lives(turn) or _goes_on(store, turn):
         send_runner(layout, turn.session, turn.n, "adopt", store.recipe(turn.session).env)
         return
     folder = layout.session(turn.session)
@@ -159,7 +159,7 @@ def _settle_turn(layout: Layout, store: Store, turn: Turn, living: Callable[[], 
             return  # another process settles it
     try:
         fresh = next((t for t in store.turns(turn.session) if t.n == turn.n), None)
-        if fresh is not None and fresh.status in LIVE and not agent_lives(fresh):
+        if fresh is not None and fresh.status in LIVE and not agent_lives(fresh) and not _goes_on(store, fresh):
             _conclude(layout, store, fresh)
     finally:
         if lock is not None:
@@ -176,6 +176,14 @@ def agent_lives(turn: Turn) -> bool:
     if turn.agent_pid is not None and turn.agent_start is not None:
         return processes.alive(turn.agent_pid, turn.agent_start)
     return processes.tagged_leader(turn.run_id) is not None
+
+
+def _goes_on(store: Store, turn: Turn) -> bool:
+    """Return whether the agent's launcher was killed and its program goes on; a runner has to end it first."""
+    session = store.session(turn.session)
+    if session is None or not processes.is_here(turn.boot_id, turn.pid_ns) or not agent_named(session.agent).prompted:
+        return False
+    return bool(agent_group.members(turn.run_id, turn.agent_pid))
 
 
 def _conclude(layout: Layout, store: Store, turn: Turn) -> None:

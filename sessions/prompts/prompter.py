@@ -154,6 +154,9 @@ class Prompter:
                 Remedy.PROMPT,
                 f"Send a prompt: agentdash inject {session.short_id}",
             )
+        waiting = self._store.queue.put_back(session.id, session.turn)
+        if waiting is not None:
+            return self._send_put_back(session, waiting, options)
         prompts = self._store.prompts(session.id)
         if not prompts:
             raise UnknownSessionError(f"Session {session.short_id} was deleted.")
@@ -161,6 +164,15 @@ class Prompter:
         sent = self._add(session, prompts[-1].text, options, "retry", only_after=session.turn)
         self._store.queue.mark_resent(session.id, prompts[-1].turn)
         return sent
+
+    def _send_put_back(self, session: Session, waiting: QueuedPrompt, options: PromptOptions) -> Sent:
+        """Send the prompt of the newest turn that waits again: a copy of it would be sent twice."""
+        self._check_reachable(session)
+        plan = self.plan(session, waiting.text, options, verb="retry")
+        self._store.queue.edit(waiting.id, waiting.text, plan)
+        self._store.queue.send_now(waiting.id, self._build)
+        self.serve(session.id)
+        return self.sent(waiting.id)
 
     def allowance(self, session: Session) -> Allowance | None:
         """Return the change of settings that would have allowed what the newest turn was denied; None if none would."""

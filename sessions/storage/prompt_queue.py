@@ -21,6 +21,9 @@ from .rows import dump, load
 HELD_BY_USER = "by you"
 """The reason of a hold that the user asked for; other holds end when nothing is left to hold."""
 
+_AGAIN = ", attempt "
+"""Between the key of a prompt and the number of an attempt; callers choose keys, which rarely contain this."""
+
 MOST_ATTEMPTS = 3
 """The number of times that one prompt is put back after a crash before it reached the agent."""
 
@@ -90,6 +93,15 @@ class PromptQueue:
         """Return the prompt that became a turn; None for a first turn, which was never queued."""
         rows = self._database.rows("SELECT * FROM queue WHERE session = ? AND turn = ?", (session_id, turn))
         return _prompt(rows[0]) if rows else None
+
+    def put_back(self, session_id: str, turn: int) -> QueuedPrompt | None:
+        """Return the waiting prompt that was put back from a turn; None if none was, or it was sent or cancelled."""
+        taken = self.of_turn(session_id, turn)
+        if taken is None:
+            return None
+        original, attempt = _attempt(taken.key)
+        again = f"{original}{_AGAIN}{attempt + 1}"
+        return next((prompt for prompt in self.waiting(session_id) if prompt.key == again), None)
 
     def stalled(self) -> list[str]:
         """Return the sessions whose next prompt could be sent now: their runner was killed, or knows no queue."""
@@ -242,19 +254,25 @@ def put_back(db: sqlite3.Connection, session_id: str, turn: int) -> bool:
     row = db.execute("SELECT * FROM queue WHERE session = ? AND turn = ?", (session_id, turn)).fetchone()
     if row is None:
         return False
-    original, _, attempt = row["key"].partition("#")
-    if int(attempt or 1) >= MOST_ATTEMPTS:
+    original, attempt = _attempt(row["key"])
+    if attempt >= MOST_ATTEMPTS:
         return False
     now = now_ms()
     db.execute(
         "INSERT OR IGNORE INTO queue (session, key, place, text, plan, state, at_once, asked_by, created_at,"
         " changed_at) VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, ?, ?)",
         (
-            session_id, f"{original}#{int(attempt or 1) + 1}", _place(db, session_id, first=True), row["text"],
+            session_id, f"{original}{_AGAIN}{attempt + 1}", _place(db, session_id, first=True), row["text"],
             row["plan"], row["asked_by"], row["created_at"], now,
         ),
     )  # fmt: skip
     return True
+
+
+def _attempt(key: str) -> tuple[str, int]:
+    """Return the key of a prompt as it was requested, and the number of this attempt to send it."""
+    original, again, attempt = key.rpartition(_AGAIN)
+    return (original, int(attempt)) if again and attempt.isdecimal() else (key, 1)
 
 
 def hold_after(db: sqlite3.Connection, session_id: str, turn: int, status: Status, *, by_user: bool) -> None:

@@ -12,7 +12,7 @@ from ..clock import now_ms
 from ..errors import StoreError
 from ..launch import Launch, Start
 from ..model import ENDED, Status
-from .prompt_queue import PromptQueue, hold_after, insert_turn
+from .prompt_queue import PromptQueue, hold_after, insert_turn, put_back
 from .queries import OPEN, Queries
 from .rows import dump
 
@@ -162,6 +162,8 @@ class Store(Queries):
                     " WHERE id = ? AND turn = ?",
                     (status, reason, now, now, session_id, n),
                 )
+                if status is Status.FAILED:
+                    put_back(db, session_id, n)  # no agent was started: nothing can have seen it
                 hold_after(db, session_id, n, status, by_user=by is not None)
         return bool(changed)
 

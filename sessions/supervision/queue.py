@@ -11,15 +11,20 @@ from ..storage.store import Store
 from .runner_process import send_runner
 
 
-def pump(layout: Layout, store: Store) -> None:
-    """Start a runner for every queued turn that gets a place.
+def pump(layout: Layout, store: Store, own: str | None = None) -> int | None:
+    """Start a runner for every queued turn that gets a place, but for that of the session ``own``, which is returned.
 
     A runner started by another session's runner inherits that runner's environment, overridden by the values recorded
     for its own session: secrets are never stored.
     """
+    kept = None
     for session_id, turn in store.take_places(processes.host_name()):
+        if session_id == own:
+            kept = turn
+            continue
         try:
             send_runner(layout, session_id, turn, "run", store.recipe(session_id).env)
         except (OSError, AgentdashError):
             # A turn whose runner cannot be started, or whose session was deleted, must not hold up the others.
             store.give_place_back(session_id, turn)
+    return kept

@@ -6,8 +6,8 @@
 ``adopt``  take over a turn whose runner was killed while its agent lives on,
 ``sweep``  end the processes that an ended or lost session has left.
 
-It holds the session's lock for its whole life.  It spawns the agent first and imports the adapter straight after,
-never later: an upgrade may replace the files during the turn.
+It holds the session's lock for its whole life, and goes on with the next prompt of the session's queue.  It spawns
+the agent first and imports the adapter straight after, never later: an upgrade may replace the files during the turn.
 """
 
 import contextlib
@@ -23,16 +23,17 @@ from ..clock import now_ms
 from ..errors import StoreError
 from ..launch import Ladder
 from ..model import Left, Receipt, Status, StoppedBy
-from ..processes import processes, runner_lock
+from ..processes import agent_group, processes, runner_lock
 from ..processes.process_ownership import SessionProcesses
 from ..processes.stop_ladder import POLL, Phase, Stop
 from ..storage.paths import Layout
 from ..storage.store import Store
-from ..storage.turn_log import Claim, Owner, TurnLog
+from ..storage.turn_log import Claim, TurnLog
 from ..storage.turn_output import output_in
 from . import inotify
 from .child import AgentChild
 from .hooks import Hooks
+from .identity import left_by_agent, owner
 from .queue import pump
 from .recorder import COMMIT_SECONDS, Recorder
 from .spawn import StartError, clean_signals, start_agent
@@ -60,13 +61,16 @@ LINGER_SECONDS = 30.0
 class Runner:
     """Supervises one turn."""
 
-    def __init__(self, home: Path, session_id: str, turn: int) -> None:
-        self._layout = Layout(home)
+    def __init__(self, layout: Layout, store: Store, signals: StopSignals, session_id: str, turn: int) -> None:
+        self._layout = layout
         self._folder = self._layout.session(session_id)
         self._session = session_id
         self._turn = turn
-        self._store = Store(self._layout.database)
-        self._log = TurnLog(self._store, session_id, turn, _owner())
+        self._store = store
+        self._own: str | None = session_id  # None if the next turn needs another environment
+        self.next_turn: int | None = None
+        """The session's next turn, if it is for this process; known at the end."""
+        self._log = TurnLog(self._store, session_id, turn, owner())
         self._processes = SessionProcesses(session_id, self._folder.lock, self._folder.procs)
         self._hooks = Hooks(self._layout, self._store, session_id, turn, self._processes.spare)
         self._output = output_in(self._folder, self._store.turns(session_id, turn), turn)
@@ -81,13 +85,14 @@ class Runner:
         self._stopped_by: str | None = None
         self._unfinished_stop: str | None = None
         self._sweeps_after_turn = False
+        self._run_id: str | None = None
         self._lingered = False
         self._recorded_left: tuple[Left, ...] | None = None
         self._finishing_since: float | None = None
         self._next_look = 0.0
         self._store.data_version()  # opens the database while its folder surely exists
         self._poke = os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-        self._signals = StopSignals()
+        self._signals = signals
         self._growth: int | None = None
         self._use = inotify.LateWatch()
 
@@ -139,13 +144,14 @@ class Runner:
         turn = next((turn for turn in self._store.turns(self._session) if turn.n == self._turn), None)
         self._processes = SessionProcesses.of_turn(self._folder, turn)
         self._child.adopt(None)
-        self._ended = True
+        self._ended, self._own = True, None
         self._loop()
 
     def _watch(self, claim: Claim) -> None:
         agent = agent_named(claim.agent)
         self._ladder = claim.launch.ladder or agent.ladder
         self._sweeps_after_turn = claim.launch.after_turn == "sweep"
+        self._run_id = claim.run_id if agent.prompted else None
         self._growth = inotify.watch_growth(self._output.stdout.path)
         age_s = (now_ms() - (claim.started_at or now_ms())) / 1000 if self._child.adopted else None
         self._recorder.begin(
@@ -170,9 +176,11 @@ class Runner:
                 self._next_look = now + LOOK_SECONDS
                 self._look_around(now)
             if self._advance(now, due):
+                self._use.off(poll)
                 return
             if self._ended and self._growth is not None:
                 poll.unregister(self._growth)  # output of the remaining processes does not matter
+                os.close(self._growth)
                 self._growth = None
                 self._use.off(poll)
             ready = [descriptor for descriptor, _ in poll.poll(0 if more else self._delay(now) * 1000)]
@@ -277,7 +285,9 @@ class Runner:
             self._finish_stop(self._stop, now)
             return True
         if self._child.gone and not self._ended:
-            left = _left(self._processes.find())
+            if self._kill_rest():
+                return False
+            left = left_by_agent(self._processes.find())
             if left and self._sweeps_after_turn:
                 self._begin_stop(now, None)
                 return False
@@ -285,6 +295,12 @@ class Runner:
             self._recorder.guarded(self._processes.write)
             due = True
         return self._ended and due and self._may_leave()
+
+    def _kill_rest(self) -> bool:
+        """Kill what goes on with the turn after its launcher was killed; False if nothing does."""
+        if self._run_id is None or self._child.exit_code is not None or self._recorder.facts.end is not None:
+            return False
+        return agent_group.kill(self._run_id, self._child.identity)
 
     def _show_rung(self, stop: Stop, now: float) -> None:
         """Record the progress of the stop, for front ends to show."""
@@ -294,23 +310,17 @@ class Runner:
 
     def _may_leave(self) -> bool:
         """Return whether the runner may exit: not while processes are left, unless a later turn is queued."""
-        left = _left(self._processes.find())
+        left = left_by_agent(self._processes.find())
         if left != self._recorded_left and self._recorder.guarded(lambda: self._log.left(left)):
             self._recorded_left = left
-        if not left:
-            return not self._pending()
         with contextlib.suppress(StoreError):
+            if not left:
+                return not self._log.requests()  # a stop came while the runner was about to exit
             if self._log.newer_turn_queued():
                 # Only the record finds a process that cleared its environment.
                 self._recorder.guarded(self._processes.write)
                 return True
-        return False
-
-    def _pending(self) -> bool:
-        """Return whether a stop was requested while the runner was about to exit."""
-        with contextlib.suppress(StoreError):
-            return bool(self._log.requests())
-        return False
+        return not left
 
     def _conclude(self, left: tuple[Left, ...], receipt: Callable[[Status], Receipt] | None = None) -> Status:
         """Record the end of the turn, and serve the queue."""
@@ -322,14 +332,27 @@ class Runner:
         return status
 
     def pass_on(self) -> None:
-        """Serve the queue: a place is free."""
-        self._recorder.guarded(lambda: pump(self._layout, self._store))
+        """Serve the queue: a place is free.  The session's own next turn stays with this process."""
+        self._recorder.guarded(self._pump)
+
+    def _pump(self) -> None:
+        own = pump(self._layout, self._store, None if self._signals.shutdown else self._own)
+        self.next_turn = own or self.next_turn
+
+    def close(self) -> None:
+        """Close what the turn needed."""
+        self._signals.requested = False
+        os.close(self._poke)
+        if self._growth is not None:
+            os.close(self._growth)
 
     def _finish_stop(self, stop: Stop, now: float) -> None:
         """Conclude after the ladder and the sweep, and answer with the receipt."""
         self._child.reap()
         if self._ended:
-            status = self._status()
+            status = Status.STOPPED
+            with contextlib.suppress(StoreError):
+                status = self._log.status() or status
             self._recorder.guarded(lambda: self._log.left(stop.left))
             self._recorder.guarded(lambda: self._log.rung(None))
         else:
@@ -337,32 +360,9 @@ class Runner:
         receipt = stop.receipt(self._session, status, now)
         self._recorder.retried(lambda: self._log.answer(receipt))
 
-    def _status(self) -> Status:
-        with contextlib.suppress(StoreError):
-            return self._log.status() or Status.STOPPED
-        return Status.STOPPED
-
-
-def _owner() -> Owner:
-    me = processes.by_pid(os.getpid())
-    return Owner(
-        pid=os.getpid(),
-        start=me.start if me else 0,
-        boot_id=processes.boot_id(),
-        pid_ns=processes.pid_namespace(),
-    )
-
-
-def _left(living: dict[tuple[int, int], processes.Process]) -> tuple[Left, ...]:
-    ports = processes.listening_ports([process.pid for process in living.values()])
-    return tuple(
-        Left(pid=p.pid, command=p.command, reason="left running by the agent", ports=ports.get(p.pid, ()))
-        for p in living.values()
-    )
-
 
 def main(argv: list[str]) -> int:
-    """Serve one turn; the arguments are described at the top of this module."""
+    """Serve a turn, and those that follow it at once; the arguments are described at the top of this module."""
     home, session_id, turn, mode = argv
     clean_signals()
     processes.become_subreaper()
@@ -375,14 +375,23 @@ def main(argv: list[str]) -> int:
         return 0
     with lock:
         try:
-            runner = Runner(layout.home, session_id, int(turn))
-            {"run": runner.run, "adopt": runner.adopt, "sweep": runner.sweep}[mode]()
-            runner.pass_on()  # also if no agent was started
+            _serve(layout, session_id, int(turn), mode)
         except StoreError as error:
             # No agent was started, or the store is unwritable: the next command that reconciles starts a new runner.
             print(error, file=sys.stderr)  # noqa: T201 - runner.log
             return 1
     return 0
+
+
+def _serve(layout: Layout, session_id: str, turn: int, mode: str) -> None:
+    """Serve turns of a session until none is left for this process."""
+    store, signals = Store(layout.database), StopSignals()
+    following: int | None = turn
+    while following is not None:
+        with contextlib.closing(Runner(layout, store, signals, session_id, following)) as runner:
+            {"run": runner.run, "adopt": runner.adopt, "sweep": runner.sweep}[mode]()
+            runner.pass_on()  # also if no agent was started
+        following, mode = runner.next_turn, "run"
 
 
 if __name__ == "__main__":

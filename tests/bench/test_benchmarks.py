@@ -18,6 +18,10 @@ TITLES = {
     "data_table": ["a table of sessions, 160x45"],
     "following": ["following a growing turn file"],
     "listing": ["listing"],
+    "next_turn": [
+        "from the end of an agent's process to the start of the next queued one",
+        "a queued turn of a real agent beside its bare resume (medians)",
+    ],
     "screen": ["start to first paint, ms (median)", "keys of the dashboard", "append to pixel, ms", "idle for 1 s"],
     "streams": ["the last of 5 turns in a stream of 0 MB"],
     "supervision": ["one runner", "2 sessions"],
@@ -42,7 +46,7 @@ TITLES = {
 }
 """The tables that each one prints."""
 
-IN_SHORT = ("following", "listing", "streams", "supervision")
+IN_SHORT = ("following", "listing", "next_turn", "streams", "supervision")
 """The programs that take seconds; the others run in the full form only."""
 
 

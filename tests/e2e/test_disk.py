@@ -1,5 +1,6 @@
 """A disk that fills up under a running agent: the turn ends, and its reason names the disk."""
 
+import contextlib
 import json
 import os
 import re
@@ -8,7 +9,9 @@ import subprocess
 import sys
 
 import pytest
+from e2e.notebook import Notebook
 
+from agentdash.sessions.errors import DiskFullError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
@@ -110,3 +113,30 @@ def test_S3_the_limit_of_file_sizes_is_named(tmp_path, monkeypatch):
     session = json.loads(done.stdout)
     assert session["status"] == "failed"
     assert "its output reached the file size limit (ulimit -f)" in session["reason"]
+
+
+def test_S3_a_full_disk_refuses_a_prompt_in_words_and_keeps_those_that_wait(manager, small_home, tmp_path, wait_until):
+    notebook = Notebook(tmp_path / "notebook")
+    start = Start("wait at the gate", agent="codex", cwd=str(tmp_path), options={"bin": str(notebook.command)})
+    session = manager.spawn(start)
+    wait_until(lambda: notebook.said, what="the first turn")
+    assert manager.prompts.inject(session.id, "one").answer == "queued #1, after turn 1"
+    ballast = small_home / "ballast"
+    with pytest.raises(DiskFullError, match="The disk is full"), ballast.open("wb", buffering=0) as file:
+        fill(file)
+        for _ in range(100):  # the log of the database may have a little room of its own
+            manager.prompts.inject(session.id, "x" * 50_000)
+    asked = manager.reader.get(session.id).queued
+    ballast.unlink()
+    notebook.open_gate()
+    wait_until(lambda: manager.reader.get(session.id).turn == 1 + asked, what="the prompts to be sent")
+    wait_until(lambda: len(notebook.said) == 1 + asked, what="the last prompt")
+    assert notebook.said[:2] == ["wait at the gate", "one"]
+
+
+def fill(file):
+    """Take all the room there is."""
+    for size in (1 << 16, 1 << 10, 1):
+        with contextlib.suppress(OSError):
+            while True:
+                file.write(b"x" * size)

@@ -52,12 +52,12 @@ def files(folder):
 READING = (
     ["ls"], ["ls", "--json"], ["show", "@last"], ["trajectory", "@last"], ["messages", "@last"], ["output", "@last"],
     ["explain", "@last"], ["digest", "@last"], ["changes", "@last"], ["export", "@last"], ["ps", "@last"],
-    ["wait", "@last"], ["replay", "@last"], ["restore"], ["clean", "--dry-run"],
+    ["wait", "@last"], ["replay", "@last"], ["queue", "@last"], ["restore"], ["clean", "--dry-run"],
 )  # fmt: skip
 CHANGING = (
     ["run", "--", "true"], ["spawn", "-a", "demo", "x"], ["inject", "@last", "x"], ["retry", "@last"],
     ["rm", "-y", "@last"], ["archive", "@last"], ["rename", "@last", "x"], ["pin", "@last"], ["clean"],
-    ["restore", "abc"], ["doctor", "--rebuild"],
+    ["restore", "abc"], ["doctor", "--rebuild"], ["queue", "@last", "hold"], ["queue", "@last", "release"],
 )  # fmt: skip
 
 

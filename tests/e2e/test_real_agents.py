@@ -118,6 +118,21 @@ def test_3_a_resume_reaches_the_same_conversation(manager, agent, project):
 
 
 @pytest.mark.by_turns(2)
+def test_ZX9_ZX12_queued_prompts_reach_the_conversation_and_each_turn_counts_its_own_tokens(
+    manager, agent, project, wait_until
+):
+    session = spawn(manager, agent, "remember the first words", project)
+    manager.prompts.inject(session.id, "and the second words")
+    manager.prompts.inject(session.id, "[[fake:context_probe]] what can you see?")
+    wait_until(lambda: manager.reader.get(session.id).turn == 3, timeout=2 * MINUTE, what="the third turn")
+    third = ended(manager, session)
+    assert int(re.search(r"I can see (\d+) user messages", third.last_message).group(1)) == 3
+    assert [turn.usage.input_tokens for turn in manager.reader.turns(session.id)] == [1200, 1200, 1200]
+    assert third.usage.input_tokens == 3600
+    assert [prompt.state for prompt in manager.reader.prompts(session.id)] == ["seen"] * 3
+
+
+@pytest.mark.by_turns(2)
 def test_1_an_error_of_the_model_is_failed_with_its_reason(manager, agent, project):
     session = ended(manager, spawn(manager, agent, "[[fake:err500]] go", project))
     assert session.status is Status.FAILED

@@ -251,3 +251,30 @@ def test_the_store_names_the_sessions_whose_runner_did_not_send_their_prompt(sto
     assert store.queue.advance(NAME, build) == 2
     assert log.status() is Status.DONE
     assert store.queue.stalled() == []
+
+
+def test_a_prompt_whose_runner_did_not_start_goes_back_to_a_held_queue(store):
+    ended(store)
+    taken = add(store, "more")
+    assert store.cancel_queued(NAME, taken.turn, Status.FAILED, "its runner did not start", "no runner started")
+    assert (sent(store), waiting(store)) == (["more"], ["more"])
+    assert store.prompts(NAME)[1].state == "unsent"
+    assert store.session(NAME).held == "turn 2 failed"
+    assert store.queue.put_back(NAME, 2).text == "more"
+
+
+def test_a_prompt_that_the_user_stopped_before_its_start_does_not_come_back(store):
+    ended(store)
+    taken = add(store, "more")
+    assert store.cancel_queued(NAME, taken.turn, Status.STOPPED, "stopped by you", "stop requested", by="you")
+    assert (waiting(store), store.queue.put_back(NAME, 2)) == ([], None)
+
+
+@pytest.mark.parametrize("key", ["job#3", "job#", "#", "job#x", ", attempt ", "job, attempt x"])
+def test_any_key_of_a_request_can_be_put_back(store, key):
+    ended(store)
+    add(store, "more", key=key)
+    ended(store, 2, Status.FAILED, prompt=Fate(PromptState.UNSENT, again=True))
+    assert waiting(store) == ["more"]
+    assert add(store, "more", key=key).turn == 2
+    assert waiting(store) == ["more"]

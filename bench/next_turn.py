@@ -1,0 +1,145 @@
+"""The time from the end of a turn to the process of the next queued prompt: ``python bench/next_turn.py``.
+
+The stand-in for codex notes when it starts and when it ends.  The real agents answer from the scripted model of the
+tests; their turns by the queue are compared with the bare command that resumes the same conversation.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import pairwise
+from pathlib import Path
+
+from measure import once, table
+from sizes import TINY, sized
+
+from agentdash.sessions.launch import Start
+from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model import Session
+
+TURNS = sized(20, 3)
+REAL_TURNS = 6
+PATIENCE_SECONDS = 120
+TESTS = Path(__file__).resolve().parent.parent / "tests"
+TOOLS = TESTS / "tools"
+REAL = {
+    "codex": TOOLS / "node_modules" / ".bin" / "codex",
+    "claude": TOOLS / "claude-2.1.330" / "node_modules" / ".bin" / "claude",
+}
+OPTIONS = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
+STAND_IN = """#!/bin/sh
+date +%s%6N >> {notes}
+cat > /dev/null
+echo '{{"type":"thread.started","thread_id":"0190f7a2-0000-7000-8000-000000000001"}}'
+echo '{{"type":"turn.started"}}'
+echo '{{"type":"turn.completed","usage":{{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}}}'
+date +%s%6N >> {notes}
+"""
+
+
+def queued_turns(manager: SessionManager, start: Start, count: int) -> Session:
+    """Queue prompts behind a held queue, release it, and return the session when all turns have ended."""
+    session = manager.wait([manager.spawn(start).id], timeout=PATIENCE_SECONDS)[0]
+    manager.queue.hold(session.id)
+    for number in range(count):
+        manager.prompts.inject(session.id, f"prompt {number}")
+    manager.queue.release(session.id)
+    while (session := manager.reader.get(session.id)).turn <= count or not session.status.ended:
+        time.sleep(0.05)
+    return session
+
+
+def gaps(folder: Path) -> tuple[list[float], float]:
+    """Return the milliseconds between the turns of the stand-in, and those of the stand-in itself."""
+    notes, stand_in = folder / "notes", folder / "codex"
+    stand_in.write_text(STAND_IN.format(notes=notes))
+    stand_in.chmod(0o700)
+    with SessionManager(folder / "state", folder / "none.toml") as manager:
+        queued_turns(manager, Start("go", agent="codex", cwd=str(folder), options={"bin": str(stand_in)}), TURNS)
+    times = [int(line) / 1000 for line in notes.read_text().split()]
+    begins, ends = times[::2], times[1::2]
+    between = [begin - end for end, begin in zip(ends, begins[1:], strict=False)][1:]  # the first waits for the hold
+    bare = [once(lambda: subprocess.run([stand_in], input=b"", capture_output=True, check=True)) for _ in range(TURNS)]
+    return between, statistics.median(bare)
+
+
+@contextmanager
+def scripted_model(folder: Path) -> Iterator[str]:
+    """Run the scripted model of the tests; yield its address."""
+    argv = [sys.executable, str(TESTS / "fakemodel" / "fakemodel.py"), "--port", "0"]
+    server = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder)
+    try:
+        assert server.stdout is not None
+        yield json.loads(server.stdout.readline())["url"]
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+def environment(folder: Path, url: str) -> dict[str, str]:
+    """Write the settings of both agents, and return the environment that points them at the model."""
+    codex, claude = folder / "codex-home", folder / "claude-home"
+    for home in (codex, claude):
+        home.mkdir()
+    (codex / "config.toml").write_text(
+        'model = "gpt-5.5"\nmodel_provider = "fake"\n[model_providers.fake]\n'
+        f'name = "Fake"\nbase_url = "{url}/v1"\nenv_key = "FAKE_KEY"\nwire_api = "responses"\n'
+    )
+    return {
+        "CODEX_HOME": str(codex), "FAKE_KEY": "dummy", "CLAUDE_CONFIG_DIR": str(claude), "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "dummy", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1", "IS_SANDBOX": "1", "HOME": str(folder),
+    }  # fmt: skip
+
+
+def real(folder: Path, agent: str, binary: Path) -> list[object]:
+    """Return the row of a real agent: its turns by the queue, its bare resume, and the ratio."""
+    options = {**OPTIONS[agent], "bin": str(binary)}
+    with SessionManager(folder / f"state-{agent}", folder / "none.toml") as manager:
+        session = queued_turns(manager, Start("go", agent=agent, cwd=str(folder), options=options), REAL_TURNS)
+        turns = manager.reader.turns(session.id)
+    ends = [turn.ended_at or 0 for turn in turns]
+    between = [(later.started_at or 0) - (turn.ended_at or 0) for turn, later in pairwise(turns)][1:]
+    by_queue = statistics.median(later - end for end, later in pairwise(ends[1:]))
+    resume = list(turns[-1].argv)
+    bare = statistics.median(
+        once(lambda: subprocess.run(resume, input=b"go on", capture_output=True, check=True, cwd=folder))
+        for _ in range(REAL_TURNS)
+    )
+    return [agent, float(statistics.median(between)), by_queue, bare, by_queue / bare]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        between, bare = gaps(folder)
+        median = statistics.median(between)
+        table(
+            "from the end of an agent's process to the start of the next queued one",
+            ["", "median", "worst"],
+            [
+                ["with a stand-in for codex, ms", median, max(between)],
+                ["the stand-in itself, ms", bare, ""],
+            ],
+        )
+        rows: list[list[object]] = []
+        if not TINY:
+            with scripted_model(folder) as url:
+                os.environ |= environment(folder, url)
+                for agent, binary in REAL.items():
+                    if binary.exists():
+                        rows.append(real(folder, agent, binary))
+        rows += [[agent, "not installed"] + [""] * 3 for agent in REAL if agent not in {row[0] for row in rows}]
+        table("a queued turn of a real agent beside its bare resume (medians)",
+              ["", "between turns, ms", "turn, ms", "bare resume, ms", "ratio"], rows)  # fmt: skip
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):
+        main()

@@ -1,0 +1,38 @@
+"""Queues of real agents under kill -9: every prompt is delivered once, in order, or its state says that it was not."""
+
+import sys
+
+import pytest
+from real_clis import EVERY_CLI
+from repetition import FULL, SEED, repeated
+
+from torture.queues import Queues
+
+pytestmark = [
+    pytest.mark.torture,
+    pytest.mark.real,
+    pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc"),
+]
+
+KILLS = repeated(
+    {"runner": 4, "agent": 1, "front end": 1},
+    {"runner": 70, "agent": 20, "front end": 18},
+)
+TRIED = EVERY_CLI if FULL else (EVERY_CLI[SEED % len(EVERY_CLI)],)
+"""Each agent; in short, one of them each day."""
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("cli", TRIED)
+def test_I3_no_prompt_of_a_queue_is_lost_or_doubled_whoever_is_killed(use_agent, cli, scratch_home, tmp_path, show):
+    kind = use_agent(cli)
+    sessions, prompts = repeated((1, 4), (3, 10))
+    queues = Queues(tmp_path, kind, scratch_home / kind, seed=SEED, sessions=sessions, prompts=prompts, kills=KILLS)
+    try:
+        queues.run()
+    finally:
+        show(queues.table())
+    assert sum(queues.faults.values()) == sum(KILLS.values())
+    assert queues.counts["prompts"] >= sessions * prompts
+    assert queues.counts["prompts delivered"] > 0
+    assert queues.findings == [], "\n".join(queues.findings)
