@@ -16,7 +16,7 @@ from waiting import StuckError
 
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.processes import runner_lock
+from agentdash.sessions.processes import processes
 
 __all__ = ["open_outer", "ssh"]
 
@@ -144,8 +144,10 @@ def database_at_rest(manager, wait_until):
     """Close the database once every runner has left, so that all of it is in its one file."""
 
     def close():
-        locks_of = [manager.layout.session(session.id).lock for session in manager.reader.sessions()]
-        wait_until(lambda: not any(map(runner_lock.is_held, locks_of)), what="the runners to leave")
+        turns = [turn for session in manager.reader.sessions() for turn in manager.reader.turns(session.id)]
+        runners = [(turn.runner_pid, turn.runner_start) for turn in turns if turn.runner_pid is not None]
+        # A runner has the database open until its process is gone, which is after its lock is free.
+        wait_until(lambda: not any(processes.alive(*runner) for runner in runners), what="the runners to leave")
         path = manager.reader.home / "agentdash.db"
         manager.close()
         # Who closes it last writes the log back; of two who close it in the same moment neither may.
