@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from factories import add_turn, no_prompts
+
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.clock import now_ms
 from agentdash.sessions.launch import Launch, Start
@@ -35,8 +37,8 @@ def test_an_adopted_turn_of_a_stream_is_concluded_by_its_own_part(tmp_path: Path
     store.create(Start("t", agent="codex", title="t", cwd="/", session_id=SESSION), launch, "r-1", host="h")
     first = TurnLog(store, SESSION, 1, owner)
     first.claim()
-    first.end(Facts(end="completed"), Outcome(status=Status.DONE, reason=None), 3)
-    store.add_turn(SESSION, 1, "more", launch, "r-2")
+    first.end(Facts(end="completed"), Outcome(status=Status.DONE, reason=None), 3, no_prompts)
+    add_turn(store, SESSION, 1, "more", launch)
     with store.database.transaction() as db:
         place = (len(FIRST), len(b"a warning\n"), SESSION)
         db.execute(

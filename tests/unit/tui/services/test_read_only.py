@@ -26,9 +26,7 @@ def verbs(kind):
     return {name for name, _ in inspect.getmembers(kind, inspect.isfunction) if not name.startswith("_")}
 
 
-CHANGING = {
-    verb for kind in (SessionManager, Housekeeping, Prompter, SessionQueue) for verb in verbs(kind) - READING
-}
+CHANGING = {verb for kind in (SessionManager, Housekeeping, Prompter, SessionQueue) for verb in verbs(kind) - READING}
 
 
 def test_what_can_be_changed_is_known():
