@@ -59,10 +59,10 @@ MIGRATIONS: tuple[Statements, ...] = (
         "ALTER TABLE turns ADD COLUMN begin_error_byte INTEGER NOT NULL DEFAULT 0",
         (
             "CREATE TABLE queue (id INTEGER PRIMARY KEY,"
-            " session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, key TEXT NOT NULL UNIQUE,"
+            " session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, key TEXT NOT NULL,"
             " place REAL NOT NULL, text TEXT NOT NULL, plan TEXT NOT NULL, state TEXT NOT NULL,"
             " at_once INTEGER NOT NULL DEFAULT 0, turn INTEGER, asked_by TEXT,"
-            " created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL) STRICT"
+            " created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, UNIQUE (session, key)) STRICT"
         ),
         "CREATE INDEX queue_waiting ON queue (session, place) WHERE state = 'queued'",
         f"CREATE TRIGGER queue_added AFTER INSERT ON queue {_COUNT_QUEUED}",

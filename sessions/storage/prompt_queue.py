@@ -34,7 +34,7 @@ class QueuedPrompt(Struct, frozen=True, kw_only=True):
     id: int
     session: str
     key: str
-    """Given with the request; a second request with the same key adds nothing."""
+    """Given with the request; a second request to the session with the same key adds nothing."""
     text: str
     plan: TurnPlan
     state: str
@@ -122,7 +122,9 @@ class PromptQueue:
         """
         now = now_ms()
         with self._database.transaction() as db:
-            known = db.execute("SELECT * FROM queue WHERE key = ?", (request.key,)).fetchone()
+            known = db.execute(
+                "SELECT * FROM queue WHERE session = ? AND key = ?", (request.session, request.key)
+            ).fetchone()
             if known is not None:
                 return _prompt(known)
             _check_session(db, request)

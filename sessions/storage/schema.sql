@@ -135,7 +135,7 @@ CREATE INDEX prompts_session ON prompts (session, turn);
 CREATE TABLE queue (                             -- prompts for later turns; each becomes a row of `prompts` with its turn
     id         INTEGER PRIMARY KEY,
     session    TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-    key        TEXT NOT NULL UNIQUE,             -- given with the request: the same request is recorded once
+    key        TEXT NOT NULL,                    -- given with the request: the same request is recorded once
     place      REAL NOT NULL,                    -- the order in which they are sent
     text       TEXT NOT NULL,
     plan       TEXT NOT NULL,                    -- launch.TurnPlan: the settings at the time of the request
@@ -144,7 +144,8 @@ CREATE TABLE queue (                             -- prompts for later turns; eac
     turn       INTEGER,                          -- the turn that it became
     asked_by   TEXT,                             -- the session from inside which it was asked for
     created_at INTEGER NOT NULL,
-    changed_at INTEGER NOT NULL
+    changed_at INTEGER NOT NULL,
+    UNIQUE (session, key)
 ) STRICT;
 CREATE INDEX queue_waiting ON queue (session, place) WHERE state = 'queued';
 

@@ -351,7 +351,7 @@ def test_K7_prompts_behind_a_turn_that_a_reboot_ended_are_held_unless_they_are_t
     assert notebook.said == ["wait at the gate", "go on"]
 
 
-def test_a_retry_sends_a_prompt_that_was_put_back_once(manager, at_work, notebook, wait_until, finished):
+def test_a_retry_sends_the_prompt_of_a_missing_agent_once(manager, at_work, notebook, wait_until, finished):
     manager.prompts.inject(at_work.id, "go on")
     notebook.command.rename(notebook.command.with_name("gone"))
     notebook.open_gate()
@@ -362,6 +362,23 @@ def test_a_retry_sends_a_prompt_that_was_put_back_once(manager, at_work, noteboo
     finished(at_work, 3)
     assert notebook.said == ["wait at the gate", "go on"]
     assert states(manager, at_work)[1:] == [("go on", "unsent"), ("go on", "seen")]
+
+
+def test_a_retry_of_a_prompt_that_waits_again_sends_it_and_no_copy(
+    manager, spawn, finished, notebook, tmp_path, wait_until
+):
+    session = finished(spawn("begin"), 1)
+    (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
+    spawn("wait at the gate")
+    wait_until(lambda: len(notebook.said) == 2, what="the only place to be taken")
+    manager.prompts.inject(session.id, "go on")
+    assert manager.store.cancel_queued(session.id, 2, Status.FAILED, "its runner did not start", "no runner started")
+    assert manager.reader.get(session.id).held == "turn 2 failed"
+    sent = manager.prompts.retry(session.id)
+    assert (sent.turn, sent.session.queued) == (3, 0)
+    notebook.open_gate()
+    finished(session, 3)
+    assert notebook.said == ["begin", "wait at the gate", "go on"]
 
 
 def test_a_session_of_another_host_takes_no_prompt_and_keeps_its_queue(manager, at_work, notebook, finished):

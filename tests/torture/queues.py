@@ -24,12 +24,12 @@ from torture import book as world
 from torture import kept
 
 HERE = Path(__file__).parent
-PATIENCE = 120
+PATIENCE = 300
 ROUND = 10
 """Prompts that are queued at once for each session."""
 
-PAUSES = (0.05, 0.6)
-"""Seconds between two kills."""
+PAUSES = (0.05, 0.5)
+"""Time between two kills, in first turns: on a busy machine everything takes longer, and a turn has to get on."""
 
 GONE = {"unconfirmed", "cancelled", "unsent"}
 """States of a prompt that the agent's conversation does not have."""
@@ -62,6 +62,7 @@ class Queues:
         self._home = Path(os.environ["AGENTDASH_HOME"])
         self._front = None
         self._asked = {}
+        self._turn_seconds = 1.0
         (self.folder / "accepted").mkdir()
         Path(os.environ["AGENTDASH_CONFIG"]).write_text(CONFIG)
 
@@ -81,8 +82,10 @@ class Queues:
         project = self.folder / "project"
         project.mkdir()
         start = Start("begin", agent=self.kind, cwd=str(project), options=OPTIONS[self.kind])
+        began = time.monotonic()
         ids = [manager.spawn(start).id for _ in range(self._width)]
         manager.wait(ids, timeout=PATIENCE)
+        self._turn_seconds = time.monotonic() - began
         self._asked = {session: [] for session in ids}
         self._ask_more()
 
@@ -103,7 +106,7 @@ class Queues:
             if time.monotonic() >= next_kill:
                 left = self.wanted - self.faults
                 self._kill(*self._dice.choices(list(left), left.values()))
-                next_kill = time.monotonic() + self._dice.uniform(*PAUSES)
+                next_kill = time.monotonic() + self._turn_seconds * self._dice.uniform(*PAUSES)
             if self._idle(manager):
                 self._ask_more()
             time.sleep(0.02)

@@ -93,6 +93,14 @@ def test_the_same_request_is_recorded_once(store):
     assert waiting(store) == ["more"]
 
 
+def test_the_same_key_for_another_session_is_another_request(store):
+    start = Start("do it", agent="command", title="do it", cwd="/", session_id="session-2")
+    store.create(start, Launch(argv=("true",)), "r2", host="h")
+    for name in (NAME, "session-2"):
+        store.queue.add(request(name, "more", key="nightly"), build)
+    assert [len(store.queue.waiting(name)) for name in (NAME, "session-2")] == [1, 1]
+
+
 def test_a_prompt_to_a_deleted_session_is_refused(store):
     ended(store)
     store.delete(NAME, 1)
