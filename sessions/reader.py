@@ -21,6 +21,7 @@ from .settings.presets import Preset
 from .storage import trash
 from .storage.file_part import FilePart
 from .storage.paths import Layout, SessionFolder
+from .storage.prompt_queue import PromptQueue, QueuedPrompt
 from .storage.queries import Queries
 from .storage.trash import Trashed
 from .storage.turn_output import output_in
@@ -203,6 +204,10 @@ class SessionReader:
         """Return the prompts of the session."""
         return self._queries.prompts(self.get(ref).id)
 
+    def queued(self, ref: str) -> list[QueuedPrompt]:
+        """Return the prompts of the session that wait, in the order in which they will be sent."""
+        return PromptQueue(self._queries.database).waiting(self.get(ref).id)
+
     def open_trajectory(self, ref: str) -> "SessionSteps":
         """Open the session's steps, to be refreshed as they arrive; a session in the trash needs its whole id."""
         try:
@@ -215,10 +220,8 @@ class SessionReader:
         return self._opened(session, self._recorded(session))
 
     def _opened(self, session: Session, recorded: "Recorded | None" = None) -> "SessionSteps":
-        folder, sid = self._layout.session(session.id), session.id
-        return self._steps(
-            folder, session.agent, lambda: (self._queries.turns(sid), self._queries.prompts(sid)), recorded
-        )
+        folder, sid, read = self._layout.session(session.id), session.id, self._queries
+        return self._steps(folder, session.agent, lambda: (read.turns(sid), read.prompts(sid)), recorded)
 
     def _steps(
         self, folder: SessionFolder, agent: str, facts: "Facts", recorded: "Recorded | None" = None

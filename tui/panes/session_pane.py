@@ -11,10 +11,11 @@ from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ...widgets.inputs.prompt_box import DraftBook, PromptBox
 from ...widgets.steps.trajectory import Trajectory
-from .. import texts
+from .. import queue_texts, texts
 from ..keys.keymap import Keymap
 from ..services.background import Requests
 from ..services.external_programs import ExternalPrograms
+from .next_modes import ChosenMode
 from .steps.step_documents import Source
 from .steps.steps_pane import StepsPane
 
@@ -78,15 +79,24 @@ class SessionPane(Vertical):
         if self._empty and self._lesson != self.steps.note:
             self.steps.clear(self._lesson)
 
-    def show_texts(self, session: Session | None, effect: str, keymap: Keymap) -> None:
+    def show_texts(
+        self, session: Session | None, effect: str, keymap: Keymap, chosen_mode: ChosenMode | None = None
+    ) -> None:
         """Update headline and label; an unchanged label is not redrawn.
 
         Args:
             session: the session that the pane shows.
             effect: the effect of sending a prompt.
             keymap: the keys in force.
+            chosen_mode: the permission mode of the next prompt, if it is not the usual one.
         """
-        self.prompt.show_target(effect, texts.prompt_hint(session))
+        self.prompt.show_target(
+            effect,
+            queue_texts.prompt_hint(session, keymap.name("prompt.interrupt")),
+            mode=chosen_mode.name if chosen_mode is not None else "",
+            dangerous=chosen_mode is not None and chosen_mode.dangerous,
+        )
+        self.prompt.input.has_queue = session is not None and session.queued > 0
         width = self.headline.size.width
         if session is None or not width:
             self.headline.show_text("")

@@ -308,7 +308,8 @@ class MainScreen(SessionScreen):
     def show_words(self) -> None:
         """Update counts, headline, the prompt's label and the valid keys."""
         self.status.show(self._tally, self._where)
-        self.detail.show_texts(self.current, self.sender.effect(self.target), self.keymap)
+        target = self.target
+        self.detail.show_texts(self.current, self.sender.effect(target), self.keymap, self.sender.mode(target))
         self._show_preview()
         super().show_words()
 

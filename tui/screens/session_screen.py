@@ -69,7 +69,7 @@ class SessionScreen(Screen[None]):
         self._signs = signs
         self._tour = tour
         self.read_only = operations.read_only
-        self.sender = PromptSender(self, operations)
+        self.sender = PromptSender(self, operations, self.show_words)
         self._came_from: Widget | None = None
         self._resumed = False
         self.foot = Foot(signs, table=self.has_table, note="" if self.has_table or not self.read_only else "read-only")
@@ -232,17 +232,30 @@ class SessionScreen(Screen[None]):
 
     @on(PromptInput.Left)
     def _prompt_left(self) -> None:
+        if self.current is None or not self.sender.end_edit(self.current, self.detail):
+            self._leave_prompt()
+
+    def _leave_prompt(self) -> None:
         back = self._came_from if self._came_from is not None and self._came_from.can_focus else self.home_focus()
         self.give_keys(back)
 
     @on(PromptInput.Sent)
     def _prompt_sent(self, event: PromptInput.Sent) -> None:
         if event.text.strip():
-            self.sender.send(event.text, self.target, self.detail)
+            self.sender.send(event.text, self.target, self.detail, interrupts=event.interrupts)
             if not self.operations.stay_in_prompt:
-                self._prompt_left()
+                self._leave_prompt()
             if event.then_next:
                 self.go_on()
+
+    @on(PromptInput.EditAsked)
+    def _edit_asked(self) -> None:
+        if self.current is not None:
+            self.sender.edit_last(self.current, self.detail)
+
+    @on(PromptInput.ModeAsked)
+    def _mode_asked(self) -> None:
+        self.sender.next_mode(self.target)
 
     def go_on(self) -> None:
         """Go on to the next session that needs the user, if this screen can choose another session."""

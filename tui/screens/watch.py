@@ -98,7 +98,8 @@ class WatchScreen(SessionScreen):
     def show_words(self) -> None:
         """Update headlines, labels and valid keys."""
         for pane, session in zip(self.details, self._sessions, strict=True):
-            pane.show_texts(session, self.sender.effect(ActionTarget(session, [session])), self.keymap)
+            target = ActionTarget(session, [session])
+            pane.show_texts(session, self.sender.effect(target), self.keymap, self.sender.mode(target))
         super().show_words()
 
     @on(SessionsChanged)
