@@ -286,6 +286,7 @@ _WHY_NOT = {
     "kill": "is not running",
     "archive": "is not finished yet",
     "interrupt_turn": "is not running",
+    "queue": "has no queued prompts",
     "retry": "cannot be retried: it neither failed nor was stopped",
     "new_like": "is a command and cannot be duplicated",
 }

@@ -7,7 +7,8 @@ from agentdash.sessions.errors import SessionBusyError, UsageError
 from agentdash.sessions.launch import Launch, TurnPlan
 from agentdash.sessions.model import Receipt, Status
 from agentdash.sessions.prompts.prompter import PromptOptions, Sent
-from agentdash.sessions.storage.prompt_queue import HELD_BY_USER, QueuedPrompt
+from agentdash.sessions.rules.delivery import HELD_BY_USER
+from agentdash.sessions.storage.prompt_queue import QueuedPrompt
 
 PLAN = TurnPlan(settings={}, frame=Launch(argv=()))
 
@@ -17,6 +18,12 @@ class FakePrompts:
 
     def __init__(self, manager):
         self._manager = manager
+        self.recorded = {}
+        """The prompts of turns, by session."""
+
+    def __call__(self, ref):
+        """Return the prompts of a session, as the reader's method of this name does."""
+        return self.recorded.get(ref, [])
 
     def inject(self, ref, prompt, options=None):
         options = options or PromptOptions()

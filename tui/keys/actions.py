@@ -91,7 +91,7 @@ ACTIONS = (
         changes=True,
     ),
     Action(
-        id="interrupt_turn", keys="I", label="interrupt", help="interrupt the turn (asks first)", weight=2,
+        id="interrupt_turn", keys="I", label="interrupt", help="interrupt the turn (asks first)", weight=1,
         on_target=True, changes=True,
     ),
     Action(id="queue", keys="Q", label="queue", help="show and change the queued prompts", weight=2),
@@ -340,6 +340,11 @@ def was_denied(session: Session) -> bool:
     return session.status.ended and session.denied > 0
 
 
+def has_queue(session: Session) -> bool:
+    """Return whether the session has prompts that wait or are unconfirmed, or holds the prompts that come."""
+    return session.queued > 0 or session.unconfirmed > 0 or session.held is not None
+
+
 def can_interrupt(session: Session) -> bool:
     """Return whether the session has a turn that can be interrupted; a command would only be stopped."""
     return not session.status.ended and takes_prompts(session.agent) and session.deleted_at is None
@@ -357,7 +362,7 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "new_like": lambda session: takes_prompts(session.agent),
     "archive": lambda session: session.status.ended and session.archived_at is None,
     "interrupt_turn": can_interrupt,
-    "queue": lambda session: takes_prompts(session.agent),
+    "queue": has_queue,
     "retry": lambda session: can_retry(session) or was_denied(session),
     "mark_read": lambda session: session.status.ended or not session.all_seen,
 }

@@ -183,6 +183,7 @@ class MainScreen(SessionScreen):
         changed = next((session for session in changes.updated if selected and session.id == selected.id), None)
         if changed is not None:
             self.detail.viewer.read_on()
+            self.detail.read_queue(changed)
             if changed.id == self._read_id:
                 self.mark_seen(changed)
 

@@ -17,6 +17,7 @@ from textual.widgets import Input, TextArea
 
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
+from ...sessions.storage.prompt_queue import QueuedPrompt
 from ...widgets.document.document_pane import DocumentPane
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.inputs.history_input import HistoryInput
@@ -334,6 +335,24 @@ class SessionScreen(Screen[None]):
         rest = TARGET_ACTIONS[action](self.operations, self.target)
         if rest is not None:
             self.run_worker(rest)
+
+    def action_queue(self) -> None:
+        """Show the queue of the session, to change it."""
+        session, pane = self.current, self.detail
+        if session is None:
+            return
+        from ..dialogs.queue import QueueScreen
+
+        def edit(chosen: tuple[int, QueuedPrompt] | None) -> None:
+            if chosen is not None and self.read_only:
+                self.requests.show_refusal("The dashboard is read-only: no edit.")
+            elif chosen is not None:
+                self.sender.edit(session, *chosen, pane)
+                self.action_write_prompt()
+
+        prompts = self.operations.prompts
+        read = partial(prompts.queue_now, session.id)
+        self.app.push_screen(QueueScreen(read, prompts.change, clock=self._clock, signs=self._signs), edit)
 
     def action_retry(self) -> None:
         """Send the last prompt of the chosen sessions again."""

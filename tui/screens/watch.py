@@ -111,6 +111,8 @@ class WatchScreen(SessionScreen):
         """Update the shown sessions from the store."""
         for number, session in enumerate(self._sessions):
             newest = await self.requests.outcome_of(self._reader.get, session.id)
+            if newest is not None and (newest.queued or newest != session):
+                self.details[number].read_queue(newest)
             if newest is not None and newest != session:
                 self._sessions[number] = newest
                 self.details[number].viewer.read_on()

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...sessions.agents.allowance import Allowance
 from ...sessions.model import Receipt, Session
 from ...sessions.prompts.prompter import PromptOptions, Sent
 from ...sessions.prompts.queue import SessionQueue
 from ...sessions.reader import SessionReader
+from ...sessions.rules.delivery import PromptState
 from ...sessions.storage.prompt_queue import QueuedPrompt
 from ...widgets.drawing.glyphs import Signs
 from .. import queue_texts, texts
@@ -18,6 +19,9 @@ from ..keys.key_queue import KeysInOrder
 from .background import Requests
 from .bulk_actions import BulkActions
 from .write_access import WriteAccess
+
+if TYPE_CHECKING:
+    from ..dialogs.queue import QueueNow
 
 
 class PromptActions:
@@ -47,6 +51,18 @@ class PromptActions:
         """Return the prompts of a session that wait."""
         return await self._requests.outcome_of(self._reader.queued, session_id) or []
 
+    async def queue_now(self, session_id: str) -> "QueueNow | None":
+        """Return the queue of a session with its unconfirmed prompts; None if the session was deleted."""
+        from ..dialogs.queue import QueueNow
+
+        def read() -> QueueNow:
+            session = self._reader.get(session_id)
+            prompts = self._reader.prompts(session_id) if session.unconfirmed else []
+            unconfirmed = tuple(prompt for prompt in prompts if prompt.state == PromptState.UNCONFIRMED)
+            return QueueNow(session, unconfirmed, tuple(self._reader.queued(session_id)))
+
+        return await self._requests.outcome_of(read)
+
     async def usual_options(self, session_id: str) -> dict[str, object]:
         """Return the options that the session's start requested beyond the settings."""
         return await self._requests.outcome_of(self._reader.options, session_id) or {}
@@ -61,10 +77,6 @@ class PromptActions:
         if sent is not None:
             self._requests.show_message(f"Saved: {sent.answer}.")
         return sent is not None
-
-    async def resend(self, session: Session, turn: int) -> bool:
-        """Send the unconfirmed prompt of a turn again; return whether it was accepted."""
-        return await self._accepted(lambda: self._access.manager("resend").queue.resend(session.id, turn))
 
     async def retry_chosen(self, sessions: Sequence[Session], current: Session | None) -> bool:
         """Send the sessions their last prompt again; return whether any session got it.
