@@ -142,8 +142,11 @@ class Session(Struct, frozen=True, kw_only=True):
 
         :func:`.rules.attention.attention` gives the reason, and also covers running sessions.
         """
-        if self.status not in (Status.WAITING, Status.FAILED, Status.DONE, Status.LOST):
-            return False
+        return self.status in (Status.WAITING, Status.FAILED, Status.DONE, Status.LOST) and self.is_unseen
+
+    @property
+    def is_unseen(self) -> bool:
+        """True if the user has not opened it since its last change."""
         return self.seen_at is None or self.seen_at < self.updated_at
 
     @property

@@ -220,10 +220,8 @@ class SessionReader:
         return self._opened(session, self._recorded(session))
 
     def _opened(self, session: Session, recorded: "Recorded | None" = None) -> "SessionSteps":
-        folder, sid = self._layout.session(session.id), session.id
-        return self._steps(
-            folder, session.agent, lambda: (self._queries.turns(sid), self._queries.prompts(sid)), recorded
-        )
+        folder, sid, read = self._layout.session(session.id), session.id, self._queries
+        return self._steps(folder, session.agent, lambda: (read.turns(sid), read.prompts(sid)), recorded)
 
     def _steps(
         self, folder: SessionFolder, agent: str, facts: "Facts", recorded: "Recorded | None" = None

@@ -350,7 +350,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     def _announce(self) -> None:
         if not isinstance(self.home, MainScreen):
             self.feed.take()  # the watch screen reads its few sessions itself
-        for screen in self._session_screens():
+        for screen in self.screen_stack:
             screen.post_message(SessionsChanged())
 
     def _session_screens(self) -> list[SessionScreen]:

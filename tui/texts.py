@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from textual.content import Content
 
 from ..sessions.agents.demo.place import ONLY_INSIDE
-from ..sessions.agents.registry import agent_named, is_agent, takes_prompts
+from ..sessions.agents.registry import agent_named, is_agent
 from ..sessions.launch import Ladder, Launch
 from ..sessions.lifecycle.agent_list import AgentInfo
 from ..sessions.lifecycle.process_list import ProcessInfo
@@ -285,6 +285,8 @@ _WHY_NOT = {
     "stop": "is not running",
     "kill": "is not running",
     "archive": "is not finished yet",
+    "interrupt_turn": "is not running",
+    "queue": "has no queued prompts",
     "retry": "cannot be retried: it neither failed nor was stopped",
     "new_like": "is a command and cannot be duplicated",
 }
@@ -293,7 +295,7 @@ _NONE = {
     "kill": "is running",
     "archive": "has ended",
     "retry": "has failed, was stopped or was lost",
-    "write_prompt": "can take a prompt (running, or not an agent)",
+    "write_prompt": "takes prompts",
 }
 
 
@@ -363,28 +365,9 @@ def not_installed(agent: str, others: bool, new_key: str) -> str:
     return f"{agent} is not installed: {new_key} starts another agent"
 
 
-def target(session: Session | None, default_agent: str, cwd: str, *, missing: str = "") -> str:
-    """Return the effect of sending a prompt; ``missing`` is the reason why it cannot start a session."""
-    if session is None and missing:
-        return missing
-    if session is None:
-        return f"→ new {default_agent or 'agent'} session in {place(cwd)}"
-    if session.deleted_at is not None:
-        return "in the trash: no prompts"
-    if not takes_prompts(session.agent):
-        return "plain command: no prompts"
-    if session.status.ended:
-        return f"→ {title(session, 30)} (turn {session.turn + 1})"
-    return f"{session.status}: cannot take a prompt until turn {session.turn} ends"
-
-
-def prompt_hint(session: Session | None) -> str:
-    """Return what to write in an empty prompt box; empty if the session takes no prompt."""
-    if session is None:
-        return "Describe a task"
-    if session.deleted_at is not None or not takes_prompts(session.agent):
-        return ""
-    return "Reply" if session.status.ended else "Draft the next prompt"
+def new_session(default_agent: str, cwd: str) -> str:
+    """Return the effect of a prompt without a session: it starts one."""
+    return f"→ new {default_agent or 'agent'} session in {place(cwd)}"
 
 
 def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[str | CommandLine]:

@@ -10,9 +10,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ..model import Session, Status
-from ..text import durations
+from ..model import Session, Status, StoppedBy
+from ..text import durations, units
 from ..text.sanitize import one_line
+from .delivery import HELD_BY_USER
 
 SILENT_MS = 120_000
 """The silence after which a running agent needs attention."""
@@ -47,7 +48,9 @@ class AttentionKind(StrEnum):
 
     WAITING = "waiting"
     STUCK = "stuck"
+    UNCONFIRMED = "unconfirmed"
     FAILED = "failed"
+    HELD = "held"
     DENIED = "denied"
     ASKS = "asks"
     SILENT = "silent"
@@ -83,38 +86,55 @@ def is_set_aside(session: Session) -> bool:
 def kind_of_need(session: Session, now: int) -> AttentionKind | None:
     """Return the kind of attention that a session needs, or None.
 
-    An ended session needs attention until the user has seen it.  A question, a loop, a refusal and silence need it
-    while they last.  A session that is archived, deleted or being stopped needs none.
+    An ended session needs attention until the user has seen it, also if it ended well and its queue is held.  A
+    question, a loop, a refusal, an unconfirmed prompt and silence need it while they last.  A session that is archived,
+    deleted or being stopped needs none.
     """
     if is_set_aside(session):
         return None
-    if session.status is Status.RUNNING:
-        return _need_of_running(session, now)
     if session.status is Status.WAITING:
         return AttentionKind.WAITING
-    return _need_of_ended(session) if session.attention else None
+    if session.is_stuck:
+        return AttentionKind.STUCK
+    if session.unconfirmed:
+        return AttentionKind.UNCONFIRMED
+    return _need_of_running(session, now) if session.status is Status.RUNNING else _need_of_ended(session)
 
 
 def _need_of_running(session: Session, now: int) -> AttentionKind | None:
-    if session.is_stuck:
-        return AttentionKind.STUCK
     if session.denied:
         return AttentionKind.DENIED
     return AttentionKind.SILENT if now - session.last_sign_at >= SILENT_MS else None
 
 
-def _need_of_ended(session: Session) -> AttentionKind:
+def _need_of_ended(session: Session) -> AttentionKind | None:
+    held = _is_held_unseen(session)
+    if not session.attention:
+        return AttentionKind.HELD if held else None
     if session.status is not Status.DONE:
         return AttentionKind.FAILED
+    if held:
+        return AttentionKind.HELD
     if session.denied:
         return AttentionKind.DENIED
     return AttentionKind.ASKS if session.asks is not None else AttentionKind.DONE
+
+
+def _is_held_unseen(session: Session) -> bool:
+    """Return whether prompts are held, and neither by the user nor after a stop of the user, who knows of them."""
+    if not session.status.ended or not session.queued or session.held in (None, HELD_BY_USER):
+        return False
+    return session.stopped_by is not StoppedBy.YOU and session.is_unseen
 
 
 def _reason(session: Session, kind: AttentionKind, now: int) -> str:
     """Return the reason as a text, which may contain the agent's words."""
     if kind is AttentionKind.DENIED:
         return _refusals(session)
+    if kind is AttentionKind.UNCONFIRMED:
+        return unconfirmed(session.unconfirmed)
+    if kind is AttentionKind.HELD:
+        return f"{units.count(session.queued, 'prompt')} held: {session.held}"
     if kind is AttentionKind.SILENT:
         return f"no output for {durations.text((now - session.last_sign_at) // 60_000 * 60)}"
     recorded = {AttentionKind.STUCK: session.stuck, AttentionKind.ASKS: session.asks}.get(kind, session.reason)
@@ -143,6 +163,11 @@ def _refusals(session: Session) -> str:
     if session.denied_names is None and session.reason:
         return session.reason
     return denials(session.denied, session.denied_names or ())
+
+
+def unconfirmed(count: int) -> str:
+    """Return a number of unconfirmed prompts as a text."""
+    return "a prompt is unconfirmed" if count == 1 else f"{count} prompts are unconfirmed"
 
 
 def denials(count: int, names: Sequence[str]) -> str:

@@ -4,6 +4,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+HELD_BY_USER = "by you"
+"""The reason of a hold that the user asked for; other holds end when nothing is left to hold."""
+
 
 class PromptState(StrEnum):
     """The state of a prompt on its way to the agent."""

@@ -26,7 +26,9 @@ class Urgency(IntEnum):
 _OF_NEED = {
     AttentionKind.WAITING: Urgency.WAITING,
     AttentionKind.STUCK: Urgency.STUCK,
+    AttentionKind.UNCONFIRMED: Urgency.FAILED,
     AttentionKind.FAILED: Urgency.FAILED,
+    AttentionKind.HELD: Urgency.FAILED,
     AttentionKind.DENIED: Urgency.DENIED,
     AttentionKind.ASKS: Urgency.ASKS,
     AttentionKind.SILENT: Urgency.AT_WORK,
@@ -48,7 +50,10 @@ def urgency(session: Session) -> Urgency:
 
 
 def needs_you(session: Session) -> bool:
-    """Return whether a session needs a decision of the user: it waits, is stuck, failed, was denied, or asks."""
+    """Return whether a session needs a decision of the user.
+
+    It waits, is stuck, failed, was denied, asks, has an unconfirmed prompt, or holds prompts after its end.
+    """
     return urgency(session) <= Urgency.ASKS and not session.put_away
 
 

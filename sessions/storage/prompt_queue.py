@@ -15,11 +15,9 @@ from ..clock import now_ms
 from ..errors import AgentdashError, SessionBusyError, UnknownSessionError
 from ..launch import Launch, TurnPlan
 from ..model import ENDED, Status, short_id
+from ..rules.delivery import HELD_BY_USER
 from .database import Database
 from .rows import dump, load
-
-HELD_BY_USER = "by you"
-"""The reason of a hold that the user asked for; other holds end when nothing is left to hold."""
 
 _AGAIN = ", attempt "
 """Between the key of a prompt and the number of an attempt; callers choose keys, which rarely contain this."""

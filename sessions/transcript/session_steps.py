@@ -2,11 +2,11 @@
 
 import os
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from ..agents.base import Agent
 from ..agents.event_parser import MOST_STRAY, stray_words
@@ -60,6 +60,8 @@ class Growth(Struct, frozen=True):
     """The turn, and the offset in its file from which on the runner has not recorded times of arrival yet."""
     trouble: str | None = None
     """The error, if a file could not be read."""
+    prompt_states: Mapping[int, str] = field(default_factory=dict)
+    """How far the prompt of each turn has come (:class:`..rules.delivery.PromptState`), by the turn's number."""
 
 
 class SessionSteps:
@@ -122,7 +124,8 @@ class SessionSteps:
                 self._read_rest(turns, seconds / 2, touched)
         except OSError as error:
             trouble = f"{error.filename or self._folder.path}: {error.strerror or error}"
-        return self._grown(turns, touched, trouble)
+        states = {prompt.turn: prompt.state for prompt in prompts}
+        return structs.replace(self._grown(turns, touched, trouble), prompt_states=states)
 
     def every_step(self, turn: int | None = None) -> Iterator[Step]:
         """Yield all steps in their order, with their whole texts, as they are now; one at a time is in memory.

@@ -33,6 +33,7 @@ from agentdash.sessions.settings.config import config_path, read_settings
 from agentdash.sessions.transcript.kind_codes import encoded
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
+from pilot.fake_prompts import FakePrompts, FakeQueue
 from pilot.gate import Gate
 
 INSTRUCTIONS = OfferedSetting(key="instructions", help="Text to append to the agent's system prompt.", switch=False)
@@ -183,6 +184,10 @@ class FakeManager:
         self.home = home
         self.reader = Part(self, SessionReader)
         self.housekeeping = Part(self, Housekeeping)
+        self.prompts = FakePrompts(self)
+        self.queue = FakeQueue(self)
+        self.allowances = {}
+        """What would have allowed a refused turn, by session."""
         self.live_dir = home / "live"
         self.live_dir.mkdir(parents=True)
         self.calls = []
@@ -242,15 +247,8 @@ class FakeManager:
         self.put(one)
         return one
 
-    def inject(self, ref, prompt, *, limits=None):
-        self.asked("inject", ref, prompt)
-        one = self.get(ref)
-        self.put(structs.replace(one, status=Status.RUNNING, turn=one.turn + 1))
-        return self.get(ref)
-
-    def retry(self, ref, *, limits=None):
-        self.asked("retry", ref)
-        return self.get(ref)
+    def queued(self, ref):
+        return self.queue.prompts(ref)
 
     def plan(self, start):
         if self.error is not None:

@@ -91,6 +91,11 @@ ACTIONS = (
         changes=True,
     ),
     Action(
+        id="interrupt_turn", keys="I", label="interrupt", help="interrupt the turn (asks first)", weight=1,
+        on_target=True, changes=True,
+    ),
+    Action(id="queue", keys="Q", label="queue", help="show and change the queued prompts", weight=2),
+    Action(
         id="table.next_attention", keys="w", label="next", help="next session that needs you", weight=5,
         does="next_attention(1)",
     ),
@@ -289,7 +294,8 @@ REGISTRY = {
 """All actions of keys, by name."""
 
 _WATCHING = frozenset({
-    "write_prompt", "stop", "kill", "retry", "processes", "shell", "lazygit", "follow", "command_line", "meter",
+    "write_prompt", "stop", "kill", "interrupt_turn", "queue", "retry", "processes", "shell", "lazygit", "follow",
+    "command_line", "meter",
     "theme", "mouse", "settings", "log", "back", "help", "quit",
 })  # fmt: skip
 """Actions of a screen without a table."""
@@ -329,9 +335,24 @@ def can_retry(session: Session) -> bool:
     return session.status in (Status.FAILED, Status.STOPPED, Status.LOST)
 
 
+def was_denied(session: Session) -> bool:
+    """Return whether the newest turn has ended and was denied something."""
+    return session.status.ended and session.denied > 0
+
+
+def has_queue(session: Session) -> bool:
+    """Return whether the session has prompts that wait or are unconfirmed, or holds the prompts that come."""
+    return session.queued > 0 or session.unconfirmed > 0 or session.held is not None
+
+
+def can_interrupt(session: Session) -> bool:
+    """Return whether the session has a turn that can be interrupted; a command would only be stopped."""
+    return not session.status.ended and takes_prompts(session.agent) and session.deleted_at is None
+
+
 def can_prompt(session: Session) -> bool:
-    """Return whether the session takes a prompt now; a prompt restores an archived one."""
-    return session.status.ended and takes_prompts(session.agent) and session.deleted_at is None
+    """Return whether the session takes a prompt: at once, or in its queue; a prompt restores an archived session."""
+    return takes_prompts(session.agent) and session.deleted_at is None
 
 
 _WHEN: dict[str, Callable[[Session], bool]] = {
@@ -340,15 +361,17 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "kill": can_stop,
     "new_like": lambda session: takes_prompts(session.agent),
     "archive": lambda session: session.status.ended and session.archived_at is None,
-    "retry": can_retry,
+    "interrupt_turn": can_interrupt,
+    "queue": has_queue,
+    "retry": lambda session: can_retry(session) or was_denied(session),
     "mark_read": lambda session: session.status.ended or not session.all_seen,
 }
 """Conditions of actions on the selected session; the other actions take any session."""
 
 
 _NOT_IN_TRASH = frozenset({
-    "new_like", "write_prompt", "stop", "kill", "retry", "delete", "archive", "rename", "pin", "mark_read", "processes",
-    "beside",
+    "new_like", "write_prompt", "stop", "kill", "interrupt_turn", "retry", "delete", "archive", "rename", "pin",
+    "mark_read", "processes", "beside",
 })  # fmt: skip
 """Actions that a deleted session refuses; it can be read and restored."""
 
@@ -359,7 +382,8 @@ BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "mark_rea
 def unlike(sessions: Iterable[Session]) -> list[Session]:
     """Return one session of each kind that :func:`possible` distinguishes: a few of thousands."""
     kinds = {
-        (one.status, one.left > 0, one.agent, one.archived_at is None, one.deleted_at is None): one for one in sessions
+        (one.status, one.left > 0, one.agent, one.archived_at is None, one.deleted_at is None, one.denied > 0): one
+        for one in sessions
     }
     return list(kinds.values())
 

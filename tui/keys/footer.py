@@ -14,7 +14,8 @@ Labels = tuple[tuple[str, str], ...]
 
 WRITING: Labels = (
     ("prompt.send", "send"), ("prompt.send_next", "send, next"), ("prompt.new_line", "new line"),
-    ("prompt.leave", "back"), ("prompt.earlier", "history"),
+    ("prompt.interrupt", "interrupt, send"), ("prompt.leave", "back"), ("prompt.earlier", "history"),
+    ("prompt.mode", "mode"),
 )  # fmt: skip
 ONE_STEP: Labels = (
     ("step.previous step.next", "prev/next step"), ("step.down step.up", "scroll"), ("steps.source", "source"),
@@ -90,7 +91,8 @@ def valid_keys(
     ``can`` returns whether an action is possible.
     """
     if place is Place.PROMPT:
-        return whole(labelled(keymap, WRITING), width)
+        writing = (pair for pair in WRITING if pair[0] != "prompt.interrupt" or can("interrupt_turn"))
+        return whole(labelled(keymap, writing), width)
     if place is Place.STEP:
         return whole(labelled(keymap, ONE_STEP), width)
     if in_field:

@@ -1,16 +1,21 @@
 """Prompts on their way to sessions: sent one at a time, and given back if a session does not accept its prompt."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from textual.screen import Screen
 
+from ...sessions.model import Session
+from ...sessions.prompts.prompter import PromptOptions
+from ...sessions.storage.prompt_queue import QueuedPrompt
 from ...widgets.inputs.prompt_box import PromptBox
-from .. import texts
+from .. import queue_texts, texts
 from ..keys.action_target import ActionTarget
-from ..keys.actions import can_prompt
+from ..keys.actions import can_interrupt, can_prompt
 from ..services.session_actions import SessionActions
+from .next_modes import ChosenMode, NextModes
 from .session_pane import SessionPane
 
 
@@ -20,12 +25,17 @@ class PromptSender:
     Args:
         owner: the screen that owns the workers.
         operations: asks and calls the manager.
+        changed: shows the labels of the prompt boxes again.
     """
 
-    def __init__(self, owner: Screen[Any], operations: SessionActions) -> None:
+    def __init__(self, owner: Screen[Any], operations: SessionActions, changed: Callable[[], None]) -> None:
         self._owner = owner
         self._operations = operations
+        self._changed = changed
         self._sending = asyncio.Lock()
+        self._modes = NextModes()
+        self._edited: dict[str, tuple[int, QueuedPrompt]] = {}
+        """The queued prompts in the prompt boxes and their positions, by session."""
 
     def effect(self, target: ActionTarget) -> str:
         """Return what sending a prompt will do."""
@@ -34,20 +44,52 @@ class PromptSender:
             return texts.target_of_several(chosen, sum(map(can_prompt, chosen)), marked=target.marked)
         if operations.read_only:
             return "read-only: prompts cannot be sent"
-        session = chosen[0] if chosen else None
-        return texts.target(session, operations.default_agent, str(Path.cwd()), missing=operations.missing)
+        if not chosen:
+            return operations.missing or texts.new_session(operations.default_agent, str(Path.cwd()))
+        edited = self._edited.get(chosen[0].id)
+        return queue_texts.editing(edited[0]) if edited is not None else queue_texts.target(chosen[0])
 
-    def send(self, text: str, target: ActionTarget, pane: SessionPane) -> None:
-        """Send a text to the chosen sessions, or to a new one; ``pane`` shows the current one."""
-        self._owner.run_worker(self._send(text, target, pane), group="send")
+    def mode(self, target: ActionTarget) -> ChosenMode | None:
+        """Return the permission mode that the user chose for the next prompt; None for the usual one."""
+        return self._modes.of(target.chosen[0].id) if len(target.chosen) == 1 else None
 
-    async def _send(self, text: str, target: ActionTarget, pane: SessionPane) -> None:
+    def next_mode(self, target: ActionTarget) -> None:
+        """Choose the next permission mode of the session's agent for the next prompt."""
+        self._owner.run_worker(self._next_mode(target), group="mode")
+
+    async def _next_mode(self, target: ActionTarget) -> None:
+        session = target.chosen[0] if len(target.chosen) == 1 else None
+        agent = next((one for one in self._operations.agents if session and one.name == session.agent), None)
+        if session is None or agent is None or not agent.modes:
+            self._operations.refuse(queue_texts.no_modes(session))
+            return
+        options = await self._operations.prompts.usual_options(session.id)
+        self._modes.go_on(session.id, agent, agent.choice_of(options))
+        self._changed()
+
+    def send(self, text: str, target: ActionTarget, pane: SessionPane, *, interrupts: bool = False) -> None:
+        """Send a text to the chosen sessions, or to a new one; ``pane`` shows the current one.
+
+        Args:
+            text: the prompt.
+            target: the sessions.
+            pane: the pane of the current session.
+            interrupts: interrupt the turn that is running, and send the text in its place.
+        """
+        current = target.current
+        edited = self._edited.get(current.id) if current is not None else None
+        if current is not None and edited is not None:
+            self._owner.run_worker(self._save(text, current, edited[1], pane), group="send")
+        else:
+            self._owner.run_worker(self._send(text, target, pane, interrupts=interrupts), group="send")
+
+    async def _send(self, text: str, target: ActionTarget, pane: SessionPane, *, interrupts: bool) -> None:
         chosen, current = target.chosen, target.current
         async with self._sending:  # one at a time: the second text may be for the session that the first one starts
             if len(chosen) > 1:
                 sent = await self._operations.bulk.send(chosen, text)
             else:
-                sent = await self._operations.send(chosen[0] if chosen else current, text, str(Path.cwd()))
+                sent = await self._send_one(chosen[0] if chosen else current, text, interrupts=interrupts)
         if sent:
             pane.prompt.accepted(text)
             if current is None or pane.viewer.session_id in (None, current.id):  # the user may have gone on meanwhile
@@ -55,12 +97,55 @@ class PromptSender:
         else:
             pane.prompt.give_back(current.id if current is not None else None, text)
 
+    async def _send_one(self, session: Session | None, text: str, *, interrupts: bool) -> bool:
+        if session is None:
+            return await self._operations.start(text, str(Path.cwd()))
+        mode = self._modes.of(session.id)
+        options = PromptOptions(settings=mode.settings) if mode is not None else None
+        prompts = self._operations.prompts
+        act = prompts.say_instead if interrupts and can_interrupt(session) else prompts.send
+        sent = await act(session, text, options)
+        if sent:
+            self._modes.used(session.id)
+            self._changed()
+        return sent
+
+    async def _save(self, text: str, session: Session, prompt: QueuedPrompt, pane: SessionPane) -> None:
+        """Replace a queued prompt; if it was sent first, its new text becomes a draft."""
+        saved = await self._operations.prompts.edit(prompt, text)
+        self.end_edit(session, pane)
+        if not saved:
+            pane.prompt.give_back(session.id, text)
+
+    def edit_last(self, session: Session, pane: SessionPane) -> None:
+        """Edit the last queued prompt of a session in its prompt box."""
+        self._owner.run_worker(self._edit_last(session, pane), group="edit")
+
+    async def _edit_last(self, session: Session, pane: SessionPane) -> None:
+        waiting = await self._operations.prompts.waiting(session.id)
+        if waiting:
+            self.edit(session, len(waiting), waiting[-1], pane)
+
+    def edit(self, session: Session, place: int, prompt: QueuedPrompt, pane: SessionPane) -> None:
+        """Edit a queued prompt, which is at a place of the queue, in the prompt box of its session."""
+        self._edited[session.id] = place, prompt
+        pane.prompt.begin_edit(session.id, prompt.text)
+        self._changed()
+
+    def end_edit(self, session: Session, pane: SessionPane) -> bool:
+        """Leave the queued prompt as it is; return False if none is edited."""
+        if self._edited.pop(session.id, None) is None:
+            return False
+        pane.prompt.end_edit(session.id)
+        self._changed()
+        return True
+
     def retry(self, target: ActionTarget, pane: SessionPane) -> None:
         """Send the last prompt of the chosen sessions again, and follow the answer."""
         self._owner.run_worker(self._retry(target, pane))
 
     async def _retry(self, target: ActionTarget, pane: SessionPane) -> None:
-        if await self._operations.retry_chosen(target.chosen, target.current):
+        if await self._operations.prompts.retry_chosen(target.chosen, target.current):
             pane.steps.following = True
 
     def offer_earlier(self, box: PromptBox) -> None:

@@ -2,28 +2,35 @@
 
 from collections.abc import Callable, Iterable
 
+from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
 from ...sessions.model import Session, TurnMode
+from ...sessions.storage.prompt_queue import QueuedPrompt
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ...widgets.inputs.prompt_box import DraftBook, PromptBox
+from ...widgets.steps.queue_lines import QueueLines
 from ...widgets.steps.trajectory import Trajectory
-from .. import texts
+from .. import queue_texts, texts
 from ..keys.keymap import Keymap
 from ..services.background import Requests
 from ..services.external_programs import ExternalPrograms
+from .next_modes import ChosenMode
 from .steps.step_documents import Source
 from .steps.steps_pane import StepsPane
+
+QUEUE_LINES = 3
+"""Most lines about the queue above the prompt box; on a low screen there is one."""
 
 
 class SessionPane(Vertical):
     """Shows headline, steps and prompt of one session at a time."""
 
     class Resized(Message):
-        """The pane has another width, so its lines must be redrawn."""
+        """The pane has another width or another queue, so its lines must be redrawn."""
 
     def __init__(
         self,
@@ -45,6 +52,11 @@ class SessionPane(Vertical):
         """True if the pane shows no session."""
         self._lesson = ""
         self.prompt = PromptBox(drafts, signs=signs)
+        self.queue = QueueLines(signs=signs, id="queue")
+        self._source = source
+        self._requests = requests
+        self._waiting: tuple[str, list[QueuedPrompt]] = ("", [])
+        """The id of the session whose queue was read, and its prompts."""
 
     @property
     def steps(self) -> Trajectory:
@@ -56,6 +68,7 @@ class SessionPane(Vertical):
         yield self.headline
         yield self.facts
         yield self.viewer
+        yield self.queue
         yield self.prompt
 
     def on_resize(self) -> None:
@@ -68,6 +81,17 @@ class SessionPane(Vertical):
         self.viewer.open(session)
         self._empty = session is None
         self._show_lesson()
+        self.read_queue(session)
+
+    @work(exclusive=True, group="queue")
+    async def read_queue(self, session: Session | None) -> None:
+        """Read the prompts of the session that wait, and show them."""
+        if session is None:
+            return
+        found = await self._requests.outcome_of(self._source.queued, session.id) if session.queued else None
+        if (session.id, found or []) != self._waiting:
+            self._waiting = session.id, found or []
+            self.post_message(self.Resized())
 
     def show_when_empty(self, lines: Iterable[str]) -> None:
         """Set the lines to show while the pane shows no session."""
@@ -78,15 +102,26 @@ class SessionPane(Vertical):
         if self._empty and self._lesson != self.steps.note:
             self.steps.clear(self._lesson)
 
-    def show_texts(self, session: Session | None, effect: str, keymap: Keymap) -> None:
+    def show_texts(
+        self, session: Session | None, effect: str, keymap: Keymap, chosen_mode: ChosenMode | None = None
+    ) -> None:
         """Update headline and label; an unchanged label is not redrawn.
 
         Args:
             session: the session that the pane shows.
             effect: the effect of sending a prompt.
             keymap: the keys in force.
+            chosen_mode: the permission mode of the next prompt, if it is not the usual one.
         """
-        self.prompt.show_target(effect, texts.prompt_hint(session))
+        self.viewer.prompt_keys = {"retry_key": keymap.name("retry"), "queue_key": keymap.name("queue")}
+        self.prompt.show_target(
+            effect,
+            queue_texts.prompt_hint(session, keymap.name("prompt.interrupt")),
+            mode=chosen_mode.name if chosen_mode is not None else "",
+            dangerous=chosen_mode is not None and chosen_mode.dangerous,
+        )
+        self._show_queue(session, keymap)
+        self.prompt.input.has_queue = session is not None and session.queued > 0
         width = self.headline.size.width
         if session is None or not width:
             self.headline.show_text("")
@@ -101,6 +136,15 @@ class SessionPane(Vertical):
             )
         )
         self.facts.show_text(texts.headline_facts(session, width, signs, mode) if below else "")
+
+    def _show_queue(self, session: Session | None, keymap: Keymap) -> None:
+        if session is None:
+            self.queue.show_lines([])
+            return
+        prompts = self._waiting[1] if self._waiting[0] == session.id else []
+        most = 1 if self.app.screen.has_class("-low") else QUEUE_LINES
+        key = keymap.name("queue")
+        self.queue.show_lines(queue_texts.queue_lines(session, prompts, self.size.width, most=most, queue_key=key))
 
     def _newest_mode(self, session_id: str) -> TurnMode | None:
         """Return the settings of the session's newest turn; None until its steps are read, or if none were recorded."""

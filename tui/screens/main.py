@@ -183,6 +183,7 @@ class MainScreen(SessionScreen):
         changed = next((session for session in changes.updated if selected and session.id == selected.id), None)
         if changed is not None:
             self.detail.viewer.read_on()
+            self.detail.read_queue(changed)
             if changed.id == self._read_id:
                 self.mark_seen(changed)
 
@@ -308,7 +309,8 @@ class MainScreen(SessionScreen):
     def show_words(self) -> None:
         """Update counts, headline, the prompt's label and the valid keys."""
         self.status.show(self._tally, self._where)
-        self.detail.show_texts(self.current, self.sender.effect(self.target), self.keymap)
+        target = self.target
+        self.detail.show_texts(self.current, self.sender.effect(target), self.keymap, self.sender.mode(target))
         self._show_preview()
         super().show_words()
 

@@ -62,16 +62,23 @@ def session_commands(screen: Commanded) -> Iterator[Command]:
     yield from named(screen.detail.steps, [*LINES_KEYS, *STEPS_KEYS])
     yield from named(screen.detail.viewer, VIEWER_ACTIONS, short=True)
     yield from named(screen, here(table=screen.has_table), why_not=why_not)
-    yield from _with_more(_More(screen), no_writing=why_not("write_prompt"))
+    yield from _with_more(_More(screen), no_writing=why_not("write_prompt"), no_interrupting=why_not("interrupt_turn"))
 
 
-def _with_more(more: "_More", *, no_writing: str) -> Iterator[Command]:
+def _with_more(more: "_More", *, no_writing: str, no_interrupting: str) -> Iterator[Command]:
     yield Command(
         names=("inject", "write_prompt", "prompt"),
         takes="[TEXT]",
         help="send a prompt to the session",
         run=more.inject,
         why_not=no_writing,
+    )
+    yield Command(
+        names=("interrupt", "interrupt_turn"),
+        takes="[TEXT]",
+        help="interrupt the turn, and send a prompt in its place",
+        run=more.interrupt,
+        why_not=no_interrupting,
     )
     yield Command(
         names=("theme",),
@@ -108,6 +115,13 @@ class _More:
             self._screen.sender.send(text, self._screen.target, self._screen.detail)
         else:
             self._screen.action_write_prompt()
+
+    async def interrupt(self, text: str) -> None:
+        """Interrupt and send a text; without a text, ask before interrupting."""
+        if text:
+            self._screen.sender.send(text, self._screen.target, self._screen.detail, interrupts=True)
+        else:
+            await self._screen.run_action("on_target('interrupt_turn')")
 
     async def theme(self, name: str) -> None:
         if name and name not in THEMES:

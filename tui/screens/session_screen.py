@@ -17,6 +17,7 @@ from textual.widgets import Input, TextArea
 
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
+from ...sessions.storage.prompt_queue import QueuedPrompt
 from ...widgets.document.document_pane import DocumentPane
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.inputs.history_input import HistoryInput
@@ -69,7 +70,7 @@ class SessionScreen(Screen[None]):
         self._signs = signs
         self._tour = tour
         self.read_only = operations.read_only
-        self.sender = PromptSender(self, operations)
+        self.sender = PromptSender(self, operations, self.show_words)
         self._came_from: Widget | None = None
         self._resumed = False
         self.foot = Foot(signs, table=self.has_table, note="" if self.has_table or not self.read_only else "read-only")
@@ -232,17 +233,30 @@ class SessionScreen(Screen[None]):
 
     @on(PromptInput.Left)
     def _prompt_left(self) -> None:
+        if self.current is None or not self.sender.end_edit(self.current, self.detail):
+            self._leave_prompt()
+
+    def _leave_prompt(self) -> None:
         back = self._came_from if self._came_from is not None and self._came_from.can_focus else self.home_focus()
         self.give_keys(back)
 
     @on(PromptInput.Sent)
     def _prompt_sent(self, event: PromptInput.Sent) -> None:
         if event.text.strip():
-            self.sender.send(event.text, self.target, self.detail)
+            self.sender.send(event.text, self.target, self.detail, interrupts=event.interrupts)
             if not self.operations.stay_in_prompt:
-                self._prompt_left()
+                self._leave_prompt()
             if event.then_next:
                 self.go_on()
+
+    @on(PromptInput.EditAsked)
+    def _edit_asked(self) -> None:
+        if self.current is not None:
+            self.sender.edit_last(self.current, self.detail)
+
+    @on(PromptInput.ModeAsked)
+    def _mode_asked(self) -> None:
+        self.sender.next_mode(self.target)
 
     def go_on(self) -> None:
         """Go on to the next session that needs the user, if this screen can choose another session."""
@@ -321,6 +335,24 @@ class SessionScreen(Screen[None]):
         rest = TARGET_ACTIONS[action](self.operations, self.target)
         if rest is not None:
             self.run_worker(rest)
+
+    def action_queue(self) -> None:
+        """Show the queue of the session, to change it."""
+        session, pane = self.current, self.detail
+        if session is None:
+            return
+        from ..dialogs.queue import QueueScreen
+
+        def edit(chosen: tuple[int, QueuedPrompt] | None) -> None:
+            if chosen is not None and self.read_only:
+                self.requests.show_refusal("The dashboard is read-only: no edit.")
+            elif chosen is not None:
+                self.sender.edit(session, *chosen, pane)
+                self.action_write_prompt()
+
+        prompts = self.operations.prompts
+        read = partial(prompts.queue_now, session.id)
+        self.app.push_screen(QueueScreen(read, prompts.change, clock=self._clock, signs=self._signs), edit)
 
     def action_retry(self) -> None:
         """Send the last prompt of the chosen sessions again."""

@@ -98,7 +98,8 @@ class WatchScreen(SessionScreen):
     def show_words(self) -> None:
         """Update headlines, labels and valid keys."""
         for pane, session in zip(self.details, self._sessions, strict=True):
-            pane.show_texts(session, self.sender.effect(ActionTarget(session, [session])), self.keymap)
+            target = ActionTarget(session, [session])
+            pane.show_texts(session, self.sender.effect(target), self.keymap, self.sender.mode(target))
         super().show_words()
 
     @on(SessionsChanged)
@@ -110,6 +111,8 @@ class WatchScreen(SessionScreen):
         """Update the shown sessions from the store."""
         for number, session in enumerate(self._sessions):
             newest = await self.requests.outcome_of(self._reader.get, session.id)
+            if newest is not None and (newest.queued or newest != session):
+                self.details[number].read_queue(newest)
             if newest is not None and newest != session:
                 self._sessions[number] = newest
                 self.details[number].viewer.read_on()

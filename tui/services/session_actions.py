@@ -28,6 +28,7 @@ from ..messages import SessionAwaited
 from .background import Requests
 from .bulk_actions import BulkActions
 from .drafts import Drafts
+from .prompt_actions import PromptActions
 from .start_memory import StartMemory
 from .write_access import WriteAccess
 
@@ -61,6 +62,8 @@ class SessionActions:
         """The characters to draw with."""
         self.bulk = BulkActions(app, reader, access, requests, signs)
         """The same actions for several sessions at once."""
+        self.prompts = PromptActions(app, reader, access, requests, self.bulk, signs)
+        """Prompts to sessions, and their queues."""
         self.default_agent = ""
         """The agent that is started if the user names none; empty until it is known."""
         self.agents: list[AgentInfo] = []
@@ -157,11 +160,12 @@ class SessionActions:
         for screen in self.app.screen_stack:
             screen.post_message(SessionAwaited())
 
-    async def send(self, session: Session | None, text: str, cwd: str) -> bool:
-        """Send a prompt to a session, or to a new one; return whether it was accepted."""
-        if session is not None:
-            sent = await self._requests.ask(lambda: self._access.manager("inject").prompts.inject(session.id, text))
-            return sent is not None
+    def refuse(self, reason: str) -> None:
+        """Show why a request changed nothing."""
+        self._requests.show_refusal(reason)
+
+    async def start(self, text: str, cwd: str) -> bool:
+        """Start a session with a prompt; return whether it was accepted."""
         if self.missing:
             self._requests.show_error(f"{self.missing[0].upper()}{self.missing[1:]}.")
             return False
@@ -169,15 +173,6 @@ class SessionActions:
         if reason is not None:
             self._requests.show_error(reason)
         return reason is None
-
-    async def retry_chosen(self, sessions: Sequence[Session], current: Session | None) -> bool:
-        """Send the sessions their last prompt again; return whether any session got it.
-
-        It asks first, unless the current session is the only one.
-        """
-        if sessions != [current]:
-            return await self.bulk.retry(sessions)
-        return await self._requests.ask(lambda: self._access.manager("retry").prompts.retry(sessions[0].id)) is not None
 
     async def stop_chosen(self, sessions: Sequence[Session]) -> None:
         """Stop one session with its own dialogs, several with one question."""

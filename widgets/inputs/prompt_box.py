@@ -26,18 +26,26 @@ class PromptInput(TextArea):
         Binding("up", "cursor_up", "previous prompt (from the first line)", show=False, id="prompt.earlier"),
         Binding("down", "cursor_down", "next prompt (from the last line)", show=False, id="prompt.later"),
         Binding("escape", "leave", "back (keeps the draft)", show=False, id="prompt.leave"),
+        Binding("shift+tab", "next_mode", "next permission mode, for one prompt", show=False, id="prompt.mode"),
     ]
 
     class Sent(Message):
-        """The user asked to send the text, and perhaps to go on to the next session."""
+        """The user asked to send the text, and perhaps to go on to the next session or to interrupt the turn."""
 
-        def __init__(self, text: str, *, then_next: bool = False) -> None:
+        def __init__(self, text: str, *, then_next: bool = False, interrupts: bool = False) -> None:
             super().__init__()
             self.text = text
             self.then_next = then_next
+            self.interrupts = interrupts
 
     class Left(Message):
         """The user left the box; the text stays."""
+
+    class EditAsked(Message):
+        """The user asked to edit the last queued prompt."""
+
+    class ModeAsked(Message):
+        """The user asked for the next permission mode."""
 
     def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:  # noqa: A002
         super().__init__(
@@ -49,6 +57,8 @@ class PromptInput(TextArea):
         """Earlier prompts."""
         self.clears = False
         """True if sending clears the text at once: text typed after that belongs to the next prompt."""
+        self.has_queue = False
+        """True if prompts wait behind this one: up in an empty box edits the last of them."""
 
     async def on_key(self, event: Key) -> None:
         """Send on Enter."""
@@ -58,15 +68,22 @@ class PromptInput(TextArea):
             event.prevent_default()
             self.send()
 
-    def send(self, *, then_next: bool = False) -> None:
+    def send(self, *, then_next: bool = False, interrupts: bool = False) -> None:
         """Send the text; the receiver handles a blank one."""
         text = self.text
         if self.clears and text.strip():
             self.clear()
-        self.post_message(self.Sent(text, then_next=then_next))
+        self.post_message(self.Sent(text, then_next=then_next, interrupts=interrupts))
+
+    def action_next_mode(self) -> None:
+        """Choose the next permission mode."""
+        self.post_message(self.ModeAsked())
 
     def action_cursor_up(self, select: bool = False) -> None:
-        """Move up by a line; from the first line to an earlier prompt."""
+        """Move up by a line; from the first line to an earlier prompt, from an empty box to the last queued one."""
+        if self.has_queue and not self.text and not select:
+            self.post_message(self.EditAsked())
+            return
         if select or self._row > 0 or not self._put(self.earlier.older(self.text)):
             super().action_cursor_up(select)
 
@@ -114,26 +131,33 @@ class TitledRule(Widget):
     def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._signs = signs
-        self._title = ""
+        self._title = self._note = ""
+        self._alarming = False
 
-    def show_title(self, title: str) -> None:
-        """Show a text; the same text again is not drawn again."""
-        if title != self._title:
-            self._title = title
+    def show_title(self, title: str, note: str = "", *, alarming: bool = False) -> None:
+        """Show a text and a note behind it, in the colour of failures if it is alarming; the same is not drawn again.
+
+        The title is cut, not the note.
+        """
+        if (title, note, alarming) != (self._title, self._note, self._alarming):
+            self._title, self._note, self._alarming = title, note, alarming
             self.refresh()
 
     def render(self) -> Content:
         """Return the text, and the line after it."""
-        text = f"{cut(self._title, self.size.width - 2)} " if self._title else ""
-        line = self._signs.rule * max(0, self.size.width - cell_width(text))
-        return Content(self._signs.plain(f"{text}{line}")).stylize("$rule", len(text))
+        note = f"{cut(self._note, self.size.width - 2)} " if self._note else ""
+        text = f"{cut(self._title, self.size.width - 2 - cell_width(note))} " if self._title else ""
+        line = self._signs.rule * max(0, self.size.width - cell_width(text + note))
+        shown = Content(self._signs.plain(f"{text}{note}{line}")).stylize("$rule", len(text + note))
+        return shown.stylize("bold $text-error" if self._alarming else "bold", len(text), len(text + note))
 
 
 class PromptBox(Vertical):
     """A prompt below a rule that shows its target."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+n", "send_and_next", "send, then next that needs you", show=False, id="prompt.send_next")
+        Binding("ctrl+n", "send_and_next", "send, then next that needs you", show=False, id="prompt.send_next"),
+        Binding("ctrl+t", "interrupt_and_send", "interrupt the turn and send", show=False, id="prompt.interrupt"),
     ]
     DEFAULT_CSS = """
     PromptBox { height: auto; max-height: 40%; }
@@ -151,6 +175,8 @@ class PromptBox(Vertical):
         self._sign = signs.kinds[StepKind.PROMPT]
         self._drafts = drafts
         self._session_id: str | None = None
+        self._edits: dict[str | None, str] = {}
+        """The texts of queued prompts that are being edited, by session: they are not drafts."""
 
     def compose(self) -> ComposeResult:
         """Yield the rule, the sign and the text."""
@@ -165,25 +191,33 @@ class PromptBox(Vertical):
         """Send the text, and go on to the next session that needs the user."""
         self.input.send(then_next=True)
 
+    def action_interrupt_and_send(self) -> None:
+        """Interrupt the turn that is running, and send the text in its place."""
+        self.input.send(interrupts=True)
+
     @property
     def input(self) -> PromptInput:
         """The widget with the current text."""
         return self.query_one(PromptInput)
 
-    def show_target(self, target: str, placeholder: str = "") -> None:
-        """Show what sending will do, and in an empty box what to write there."""
-        self.target.show_title(target)
+    def show_target(self, target: str, placeholder: str = "", *, mode: str = "", dangerous: bool = False) -> None:
+        """Show the effect of sending, the mode that the user chose, and in an empty box a hint."""
+        self.target.show_title(target, mode, alarming=dangerous)
         if self.input.placeholder != placeholder:
             self.input.placeholder = placeholder
 
     def switch(self, session_id: str | None) -> None:
         """Show the draft of a session that was just selected, or was edited elsewhere."""
         if session_id != self._session_id and self.has_focus_within:
-            self._drafts.put(self._session_id, self.input.text)  # the event of the last key may not have arrived yet
+            self._changed()  # the event of the last key may not have arrived yet
         self._session_id = session_id
-        draft = self._drafts.get(session_id)
-        if draft != self.input.text:
-            self.input.text = draft
+        self._show_text()
+
+    def _show_text(self) -> None:
+        shown = self._session_id
+        text = self._edits[shown] if shown in self._edits else self._drafts.get(shown)
+        if text != self.input.text:
+            self.input.text = text
             self.input.move_cursor(self.input.document.end)
 
     def on_mount(self) -> None:
@@ -196,7 +230,21 @@ class PromptBox(Vertical):
 
     @on(TextArea.Changed)
     def _changed(self) -> None:
-        self._drafts.put(self._session_id, self.input.text)
+        if self._session_id in self._edits:
+            self._edits[self._session_id] = self.input.text
+        else:
+            self._drafts.put(self._session_id, self.input.text)
+
+    def begin_edit(self, session_id: str, text: str) -> None:
+        """Edit a queued prompt in place of the draft, which comes back at the end."""
+        self._changed()
+        self._edits[session_id] = text
+        self._show_text()
+
+    def end_edit(self, session_id: str) -> None:
+        """Show the session's draft again."""
+        self._edits.pop(session_id, None)
+        self._show_text()
 
     def accepted(self, text: str) -> None:
         """Add a prompt that was accepted to the history."""

@@ -19,6 +19,8 @@ class TurnNote(Struct, frozen=True):
     """The end of the heading."""
     mode: Row = ()
     """The changes of the agent's permissions and settings: a line below the heading; empty for none."""
+    prompt: Row = ()
+    """A warning about the prompt: a line below that; empty for none."""
 
 
 TurnNotes = Mapping[int, TurnNote]
@@ -80,7 +82,8 @@ class HeadedSteps:
         if steps.begins_turn(position):
             note = self._note(step.turn)
             rows.append(rule(f"turn {step.turn}", width, signs, note=note.text))
-            rows += [edged(cut_row(note.mode, max(1, width - _MARGIN)), _MARGIN)] if note.mode else []
+            lines = (line for line in (note.mode, note.prompt) if line)
+            rows += [edged(cut_row(line, max(1, width - _MARGIN)), _MARGIN) for line in lines]
         if self.unread is not None and self.unread.item == steps.item(position):
             rows.append(self.unread.row(width, signs))
         manner = structs.replace(self.manner, level=self._level_of(step))
@@ -93,7 +96,8 @@ class HeadedSteps:
         new = self.unread is not None and self.unread.item == steps.item(position)
         if not steps.begins_turn(position):
             return int(new)
-        return 1 + bool(self._note(steps.turn(position)).mode) + new
+        note = self._note(steps.turn(position))
+        return 1 + bool(note.mode) + bool(note.prompt) + new
 
     def _note(self, turn: int) -> TurnNote:
         return self.turn_notes.get(turn) or TurnNote()

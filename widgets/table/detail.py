@@ -3,7 +3,7 @@
 import re
 
 from ...sessions.model import Activity, Plan, Session, Status, StepKind, StoppedBy, Stopping
-from ...sessions.rules.attention import SILENT_MS
+from ...sessions.rules.attention import SILENT_MS, unconfirmed
 from ...sessions.text import units
 from ...sessions.text.relative_paths import below
 from ...sessions.text.sanitize import one_line
@@ -60,6 +60,8 @@ def remark(session: Session, now: int) -> str:
     if session.left:
         what = f": {one_line(session.left_note)}" if session.left_note else ""
         return units.count(session.left, "process", "processes") + f" left running{what}"
+    if session.unconfirmed:
+        return unconfirmed(session.unconfirmed)
     silence = now - session.last_sign_at
     if session.status is Status.RUNNING and silence >= SILENT_MS:
         return f"no output for {units.age(silence)}"
@@ -77,7 +79,7 @@ def _recorded(session: Session) -> str | None:
 
 def _remark_role(session: Session) -> str:
     """The role of a remark: amber for what waits or was left over, else that of the session."""
-    waits = session.stopping or session.is_stuck or session.asks_user
+    waits = session.stopping or session.is_stuck or session.asks_user or session.unconfirmed
     colour = role(session)
     if waits or not session.reason:
         return "attention"

@@ -13,6 +13,9 @@ from .detail import detail
 DETAIL_LEAST = 24
 """Least free cells after the title that show a part of the detail of a row with one line."""
 
+_TITLE_LEAST = 4
+"""Least cells of a title beside the marks of its queue."""
+
 _COPY = re.compile(r" \(\d+/\d+\)$")
 """The number of a copy at the end of its title: often all that tells copies apart."""
 
@@ -77,15 +80,15 @@ def row_cells(session: Session, moment: Moment, form: Form, *, marked: bool = Fa
     title_role = "dim" if colour == "dim" else "strong" if marked or is_new(session) else "text"
     told = detail(session, moment.now, moment.signs)
     room = max(0, form.width - indent - (ends if right else 0))
-    title = lead + one_line(session.label)
+    title, marks = lead + one_line(session.label), queue_marks(session)
     if form.lines == 1:
         return (
             *start,
-            *_on_one_line(title, title_role, told, room, moment),
+            *_on_one_line(title, title_role, marks, told, room, moment),
             *_cells(right, session, moment, colour),
         ), ()
     room_below = max(0, form.width - indent - (ends if below else 0))
-    first = (*start, (pad(cut_title(title, room), room), title_role), *_cells(right, session, moment, colour, ends))
+    first = (*start, *_titled(title, title_role, marks, room), *_cells(right, session, moment, colour, ends))
     second = (" " * (indent - 1), "dim"), (pad(_cut_detail(told[0], room_below), room_below), told[1])
     return first, (*second, *_cells(below, session, moment, colour, ends))
 
@@ -107,12 +110,38 @@ def _cut_before(ending: re.Pattern[str], text: str, room: int) -> str:
     return cut(text[: found.start()], room - len(found[0])) + found[0]
 
 
-def _on_one_line(title: str, title_role: str, told: Cell, room: int, moment: Moment) -> list[Cell]:
-    """The title and, if there is room, the detail."""
-    rest = room - cell_width(title) - 1
+def _on_one_line(
+    title: str, title_role: str, marks: Sequence[Cell], told: Cell, room: int, moment: Moment
+) -> list[Cell]:
+    """The title, the marks of its queue and, if there is room, the detail."""
+    rest = room - cell_width(title) - 1 - taken_by(marks)
     if not told[0] or rest < min(DETAIL_LEAST, cell_width(told[0]) + 2):
+        return _titled(title, title_role, marks, room)
+    detail_cell = (pad(_cut_detail(f"{moment.signs.between} {told[0]}", rest), rest), told[1])
+    return [(title, title_role), *marks, detail_cell]
+
+
+def _titled(title: str, title_role: str, marks: Sequence[Cell], room: int) -> list[Cell]:
+    """The title with the marks of its queue behind it, in ``room`` cells; the title is cut, not the marks."""
+    least = room - taken_by(marks)
+    if not marks or least < _TITLE_LEAST:
         return [(pad(cut_title(title, room), room), title_role)]
-    return [(title, title_role), (pad(_cut_detail(f"{moment.signs.between} {told[0]}", rest), rest), told[1])]
+    shown = cut_title(title, least)
+    *first, (text, mark_role) = marks
+    return [(shown, title_role), *first, (pad(text, cell_width(text) + least - cell_width(shown)), mark_role)]
+
+
+def taken_by(marks: Sequence[Cell]) -> int:
+    """Cells of the marks, each with the blank before it."""
+    return sum(cell_width(text) + 1 for text, _ in marks)
+
+
+def queue_marks(session: Session) -> list[Cell]:
+    """The marks of a session's prompts: ``+2`` wait, ``+2 held``, ``!1`` unconfirmed; empty if there are none."""
+    marks = [(f"!{session.unconfirmed}", "failure")] if session.unconfirmed else []
+    if session.queued:
+        marks.append((f"+{session.queued} held", "attention") if session.held else (f"+{session.queued}", "dim"))
+    return marks
 
 
 def _cells(chosen: Sequence[Column], session: Session, moment: Moment, colour: str, ends: int = 0) -> list[Cell]:

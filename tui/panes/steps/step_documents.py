@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from ....sessions.errors import StoreError, UnknownSessionError
 from ....sessions.lifecycle.explain import Explanation
 from ....sessions.model import Session, Step
+from ....sessions.storage.prompt_queue import QueuedPrompt
 from ....sessions.text.sanitize import clean, one_line
 from ....sessions.text.units import count, size
 from ....sessions.transcript.snapshot import View
@@ -33,6 +34,9 @@ class Source(FollowingSource, Protocol):
 
     def get(self, ref: str) -> Session:
         """Return a session."""
+
+    def queued(self, ref: str) -> list[QueuedPrompt]:
+        """Return the prompts of the session that wait."""
 
     def explain(self, ref: str) -> Explanation:
         """Explain the session's status."""

@@ -78,6 +78,8 @@ class StepsPane(StepActionKeys):
         """True if the session is a plain command."""
         self.growth: Growth | None = None
         """The result of the last read."""
+        self.prompt_keys: dict[str, str] = {}
+        """The keys that send an unconfirmed prompt again, for :func:`.turn_notes`."""
         self.steps = Trajectory(signs=signs, id="steps")
         self.head = StepsHead(signs)
         self._unread = UnreadSteps(self, self.steps, self.head, requests)
@@ -177,7 +179,8 @@ class StepsPane(StepActionKeys):
             return  # nothing is new
         self.growth, self._view = growth, growth.view
         (self._ages.pause if self._over else self._ages.resume)()
-        self.steps.show(growth.view, growth.changed, turn_notes=turn_notes(growth.turns))
+        notes = turn_notes(growth.turns, growth.prompt_states, **self.prompt_keys)
+        self.steps.show(growth.view, growth.changed, turn_notes=notes)
         self._recall(following.session_id)
         self._show_answer(growth)
         self._unread.mark(self._view, growth.turns)

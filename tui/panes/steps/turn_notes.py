@@ -1,24 +1,51 @@
-"""The notes in the headings of turns: how a turn ended, and what changed of the agent's permissions and settings."""
+"""The notes in the headings of turns: the end of a turn, its prompt's state, changes of permissions and settings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from msgspec import structs
 
 from ....sessions.model import Turn
+from ....sessions.rules.delivery import PromptState
 from ....sessions.rules.mode_changes import BETWEEN, ModeChange, changes_by_turn
 from ....sessions.text.units import duration
 from ....widgets.drawing.spans import Row
 from ....widgets.steps.headed_steps import TurnNote
 
 
-def turn_notes(turns: Sequence[Turn]) -> dict[int, TurnNote]:
-    """Return the note of each turn, by its number."""
-    changes = changes_by_turn(turns)
-    return {turn.n: TurnNote(_ending(turn), _line(changes.get(turn.n, ()))) for turn in turns}
+def turn_notes(
+    turns: Sequence[Turn], prompt_states: Mapping[int, str] | None = None, *, retry_key: str = "", queue_key: str = ""
+) -> dict[int, TurnNote]:
+    """Return the note of each turn, by its number.
+
+    Args:
+        turns: the turns.
+        prompt_states: the states of their prompts.
+        retry_key: the key that sends an unconfirmed prompt of the newest turn again.
+        queue_key: the key of the dialog in which those of earlier turns can be sent again.
+    """
+    changes, states = changes_by_turn(turns), prompt_states or {}
+    notes = {turn.n: TurnNote(_ending(turn, states.get(turn.n, "")), _line(changes.get(turn.n, ()))) for turn in turns}
+    for turn in turns:
+        if states.get(turn.n) == PromptState.UNCONFIRMED:
+            key = retry_key if turn is turns[-1] and turn.status.ended else queue_key
+            warning = f"prompt unconfirmed: {key} to send it again" if key else "prompt unconfirmed"
+            notes[turn.n] = structs.replace(notes[turn.n], prompt=((warning, "failure"),))
+    return notes
 
 
-def _ending(turn: Turn) -> str:
-    """Return the status of a turn, and its duration if it has ended."""
+def _ending(turn: Turn, state: str) -> str:
+    """Return the status of a turn, its duration if it has ended, and its prompt's state if that is not plain."""
     took = duration(turn.duration_ms) if turn.duration_ms is not None and turn.status.ended else ""
-    return "  ".join(filter(None, (str(turn.status), took)))
+    return "  ".join(filter(None, (str(turn.status), took, _TOLD.get(state, ""))))
+
+
+_TOLD: Mapping[str, str] = {
+    PromptState.SENDING: "sending prompt",
+    PromptState.SENT: "prompt sent",
+    PromptState.UNSENT: "prompt unsent",
+    PromptState.RESENT: "prompt sent again",
+}
+"""The states that the status of the turn does not show already; an unconfirmed prompt has a line of its own."""
 
 
 def _line(changes: Sequence[ModeChange]) -> Row:

@@ -1,0 +1,215 @@
+"""The queue of one session: its unconfirmed prompts, and those that wait in their order."""
+
+from collections.abc import Awaitable, Callable
+from typing import ClassVar
+
+from msgspec import Struct
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from ...sessions.model import Prompt, Session
+from ...sessions.prompts.queue import SessionQueue
+from ...sessions.storage.prompt_queue import QueuedPrompt
+from ...widgets.drawing.glyphs import UNICODE, Signs
+from .. import queue_texts, texts
+from ..messages import SessionsChanged
+from .confirm import Answer, ConfirmScreen
+
+
+class QueueNow(Struct, frozen=True):
+    """The queue of a session at one moment."""
+
+    session: Session
+    unconfirmed: tuple[Prompt, ...] = ()
+    waiting: tuple[QueuedPrompt, ...] = ()
+
+
+Change = Callable[[str, Callable[[SessionQueue], object]], Awaitable[bool]]
+"""Changes the queue by a verb; returns False if that was not possible, after the reason was shown."""
+
+
+class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
+    """Lists the prompts and changes them; returns the prompt that the user wants to edit, with its position.
+
+    Args:
+        read: reads the queue.
+        change: changes it.
+        clock: returns the time in UTC ms.
+        signs: the characters to draw with.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,Q", "dismiss(None)", "close", show=False),
+        Binding("j", "go(1)", "down", show=False),
+        Binding("k", "go(-1)", "up", show=False),
+        Binding("J", "move(1)", "move down", show=False),
+        Binding("K", "move(-1)", "move up", show=False),
+        Binding("e", "edit", "edit", show=False),
+        Binding("D,delete", "cancel", "cancel", show=False),
+        Binding("s", "send_now", "send now", show=False),
+        Binding("h", "hold", "hold", show=False),
+        Binding("r", "release", "release", show=False),
+        Binding("R", "resend", "send again", show=False),
+    ]
+
+    def __init__(
+        self,
+        read: Callable[[], Awaitable[QueueNow | None]],
+        change: Change,
+        *,
+        clock: Callable[[], int],
+        signs: Signs = UNICODE,
+    ) -> None:
+        super().__init__()
+        self._read = read
+        self._change = change
+        self._clock = clock
+        self._signs = signs
+        self._now: QueueNow | None = None
+        self._dialog = Vertical(classes="dialog")
+        self._list = OptionList(id="queue-list")
+        self._keys = Static("Esc close", markup=False, classes="keys")
+
+    def compose(self) -> ComposeResult:
+        """Yield the prompts and the keys."""
+        with self._dialog:
+            yield self._list
+            yield self._keys
+
+    def on_mount(self) -> None:
+        """Read the queue."""
+        self._refresh_rows()
+
+    @on(SessionsChanged)
+    def _sessions_changed(self) -> None:
+        self._refresh_rows()
+
+    def on_resize(self) -> None:
+        """Fit the rows into the new width."""
+        self.call_after_refresh(self._show)
+
+    @work(exclusive=True)
+    async def _refresh_rows(self) -> None:
+        await self._reread()
+
+    async def _reread(self) -> None:
+        now = await self._read()
+        if now is not None and now != self._now:
+            under = self._under
+            self._now = now
+            self._show(under)
+
+    @property
+    def _rows(self) -> list[Prompt | QueuedPrompt]:
+        return [*self._now.unconfirmed, *self._now.waiting] if self._now is not None else []
+
+    @property
+    def _under(self) -> Prompt | QueuedPrompt | None:
+        """The prompt under the cursor."""
+        at, rows = self._list.highlighted, self._rows
+        return rows[at] if at is not None and at < len(rows) else None
+
+    @property
+    def _queued(self) -> tuple[int, QueuedPrompt] | None:
+        """The waiting prompt under the cursor, with its position."""
+        under = self._under
+        if self._now is None or not isinstance(under, QueuedPrompt):
+            return None
+        return self._now.waiting.index(under) + 1, under
+
+    def _show(self, under: Prompt | QueuedPrompt | None = None) -> None:
+        if self._now is None or not self._list.size.width:
+            return
+        session, width, time = self._now.session, self._list.size.width - 2, self._clock()
+        self._dialog.border_title = Content(self._signs.plain(f'Queue of "{texts.title(session)}"'))
+        lines = [queue_texts.unconfirmed_row(prompt, time, width) for prompt in self._now.unconfirmed]
+        lines += [
+            queue_texts.queue_row(session, place, prompt, time, width)
+            for place, prompt in enumerate(self._now.waiting, 1)
+        ]
+        at, under = self._list.highlighted or 0, under or self._under
+        self._list.clear_options()
+        for line in lines or [Content("No queued prompts.")]:
+            self._list.add_option(Option(Content(self._signs.plain(line.plain), spans=list(line.spans))))
+        known = [(type(row), row.id) for row in self._rows]
+        key = (type(under), under.id) if under is not None else None
+        self._list.highlighted = known.index(key) if key in known else min(at, max(0, len(lines) - 1))
+        self._show_keys()
+
+    @on(OptionList.OptionHighlighted)
+    def _show_keys(self) -> None:
+        if self._now is not None:
+            under = self._under
+            self._keys.update(
+                queue_texts.queue_keys(
+                    self._now.session,
+                    on_queued=isinstance(under, QueuedPrompt),
+                    on_unconfirmed=isinstance(under, Prompt),
+                )
+            )
+
+    @on(OptionList.OptionSelected)
+    def action_edit(self) -> None:
+        """Close, and edit the prompt under the cursor in the prompt box."""
+        if (queued := self._queued) is not None:
+            self.dismiss(queued)
+
+    def action_go(self, way: int) -> None:
+        """Move the cursor by one line."""
+        self._list.action_cursor_down() if way > 0 else self._list.action_cursor_up()
+
+    def action_move(self, way: int) -> None:
+        """Move the prompt under the cursor by one position."""
+        if (queued := self._queued) is not None and self._now is not None:
+            place = queued[0] + way
+            if 1 <= place <= len(self._now.waiting):
+                self._do("move", lambda queue: queue.move(queued[1], place))
+
+    @work
+    async def action_cancel(self) -> None:
+        """Cancel the prompt under the cursor after a question."""
+        if (queued := self._queued) is None:
+            return
+        question = ConfirmScreen(
+            f"Cancel queued prompt {queued[0]}?", [texts.quoted(queued[1].text)], "It is not sent.", "cancel it",
+            signs=self._signs,
+        )  # fmt: skip
+        if await self.app.push_screen_wait(question) is Answer.YES:
+            await self._done("cancel", lambda queue: queue.cancel(queued[1]))
+
+    def action_send_now(self) -> None:
+        """Send the prompt under the cursor before all others, although the queue is held."""
+        if (queued := self._queued) is not None:
+            self._do("send", lambda queue: queue.send_now(queued[1]))
+
+    def action_hold(self) -> None:
+        """Hold the queue: none of its prompts is sent until it is released."""
+        if self._now is not None:
+            key = self._now.session.id
+            self._do("hold", lambda queue: queue.hold(key))
+
+    def action_release(self) -> None:
+        """Release the queue."""
+        if self._now is not None:
+            key = self._now.session.id
+            self._do("release", lambda queue: queue.release(key))
+
+    def action_resend(self) -> None:
+        """Send the unconfirmed prompt under the cursor again."""
+        under = self._under
+        if isinstance(under, Prompt):
+            self._do("resend", lambda queue: queue.resend(under.session, under.turn))
+
+    @work
+    async def _do(self, verb: str, act: Callable[[SessionQueue], object]) -> None:
+        await self._done(verb, act)
+
+    async def _done(self, verb: str, act: Callable[[SessionQueue], object]) -> None:
+        await self._change(verb, act)
+        await self._reread()
