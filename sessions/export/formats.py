@@ -1,7 +1,8 @@
 """The formats of an export: their names, and the suffixes of their files."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -11,8 +12,12 @@ from .as_json import as_json
 from .html import html
 from .markdown import markdown
 
-Writer = Callable[[Session, Iterable[Step], Sequence[Turn]], Iterator[str]]
-"""Makes the pieces of a document from a session, its steps, each in its last form and in order, and all its turns."""
+
+class Writer(Protocol):
+    """Makes the pieces of a document."""
+
+    def __call__(self, session: Session, steps: Iterable[Step], turns: Sequence[Turn] = ()) -> Iterator[str]:
+        """Yield the pieces, from the steps, each in its last form and in order, and from the facts of all turns."""
 
 
 class Format(Struct, frozen=True):

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from agentdash.sessions.agents.codex.adapter import CodexSettings
 from agentdash.sessions.agents.offered_settings import offered_settings
 from agentdash.sessions.agents.registry import PLAIN_COMMAND, agent_named, agent_names
 from agentdash.sessions.errors import UsageError
@@ -99,7 +100,7 @@ def test_other_instructions_for_a_later_turn_are_refused_unless_the_conversation
 
 
 def test_a_dialog_gets_the_settings_to_offer_with_their_values() -> None:
-    config = Config(agents={"codex": agent_named("codex").settings_type(search=True, instructions="be brief")})
+    config = Config(agents={"codex": CodexSettings(search=True, instructions="be brief")})
     offered = {info.name: {one.key: one.switch for one in info.offered} for info in agent_list(config)}
     assert offered == {"codex": {"instructions": False, "search": True}, "claude": {"instructions": False}}
     codex = next(info for info in agent_list(config) if info.name == "codex")
