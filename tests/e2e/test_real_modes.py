@@ -110,5 +110,6 @@ def test_the_settings_of_a_turn_are_told_by_the_verbs_and_outlive_the_database(
     exported = json.loads(verb("export", session.id, "--format", "json").stdout)
     assert exported["turns"] == [{"turn": 1, "mode": turn["mode"]}]
     database_at_rest().unlink()
-    assert rebuild(manager.layout).restored == (session.id,)
+    rebuilt = rebuild(manager.layout)
+    assert rebuilt.restored == (session.id,), rebuilt
     assert manager.reader.turns(session.id)[0].mode == recorded

@@ -319,8 +319,7 @@ class SessionActions:
         def write() -> tuple[Path, int]:
             target = Path(path).expanduser().absolute()
             steps = self._reader.each_step(session_id)
-            turns = self._reader.turns(session_id)
-            pieces = format_of(target).write(self._reader.get(session_id), steps, turns)
+            pieces = format_of(target).write(self._reader.get(session_id), steps, self._reader.turns(session_id))
             return target, save(target, pieces, force=replace)
 
         try:

@@ -1,9 +1,12 @@
 """The options of spawn that the agents define: what an agent may do without asking, and other settings of a turn."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Any
 
 import click
+
+from ....sessions.errors import UsageError
 
 
 class ModeCommand(click.Command):
@@ -63,6 +66,19 @@ def setting_options() -> tuple[click.Option, ...]:
                 yield click.Option([flag(key), key], metavar="TEXT", help=words)
 
     return tuple(made())
+
+
+def chosen_settings(own: Mapping[str, str | bool | None], *, danger: bool) -> dict[str, Any]:
+    """Return the settings that these options and ``--danger`` choose; a mode overrides the danger flag of the settings.
+
+    Raises:
+        UsageError: both ``--danger`` and a mode.
+    """
+    modes = {option.name: own.get(option.name) for option in mode_options() if option.name}
+    if danger and any(modes.values()):
+        raise UsageError(f"--danger cannot be combined with {' and '.join(map(flag, modes))}.")
+    named = {**own, "full_danger": danger or (False if any(modes.values()) else None)}
+    return {key: value for key, value in named.items() if value is not None}
 
 
 def flag(key: str) -> str:

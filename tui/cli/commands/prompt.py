@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ....sessions.errors import UsageError
 from . import common
-from .mode_options import ModeCommand, flag
+from .mode_options import ModeCommand, chosen_settings
 from .start import follow, parse_pairs, parsed_limits, timeout_option, wait_option
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def inject(
     wait: bool,
     timeout: float | None,
     as_json: bool,
-    **modes: str | None,
+    **own: str | bool | None,
 ) -> int:
     """Send a prompt to a session, or queue it.
 
@@ -63,7 +62,7 @@ def inject(
     Without PROMPT, or with "-", the prompt is read from stdin.  With both, stdin is appended.
     """
     text = common.read_prompt(words)
-    options = _options(model, pairs, danger, limits, modes, first=first, at_once=now, key=key or "")
+    options = _options(model, pairs, danger, limits, own, first=first, at_once=now, key=key or "")
     with common.open_manager() as manager:
         sent = manager.prompts.inject(ref, text, options)
         return _report(manager, sent, wait=wait, timeout=timeout, as_json=as_json)
@@ -91,13 +90,13 @@ def retry(
     timeout: float | None,
     raw: bool,
     as_json: bool,
-    **modes: str | None,
+    **own: str | bool | None,
 ) -> int:
     """Retry the last turn of a session.
 
     A command can also be run again after it succeeded.
     """
-    options = _options(model, pairs, danger, limits, modes)
+    options = _options(model, pairs, danger, limits, own)
     with common.open_manager() as manager:
         sent = manager.prompts.retry(ref, options, allow_denied=allow)
         return _report(manager, sent, wait=wait, timeout=timeout, as_json=as_json, raw=raw)
@@ -145,16 +144,12 @@ def _options(
     pairs: tuple[str, ...],
     danger: bool,
     limits: tuple[str, ...],
-    modes: dict[str, str | None],
+    own: dict[str, str | bool | None],
     **place: Any,
 ) -> "PromptOptions":
     from ....sessions.prompts.prompter import PromptOptions
 
-    if danger and any(modes.values()):
-        raise UsageError(f"--danger cannot be combined with {' and '.join(map(flag, modes))}.")
-    settings = parse_pairs(pairs)
-    named = modes | {"full_danger": danger or (False if any(modes.values()) else None)}
-    settings |= {key: value for key, value in named.items() if value is not None}
+    settings = parse_pairs(pairs) | chosen_settings(own, danger=danger)
     instructions = settings.pop("instructions", None)
     return PromptOptions(
         limits=parsed_limits(limits), settings=settings, model=model, instructions=instructions, **place

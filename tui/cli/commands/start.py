@@ -13,7 +13,7 @@ from ....sessions.text.durations import seconds
 from ..exit_codes import FAILED
 from . import common
 from .config import complete_presets
-from .mode_options import ModeCommand, flag, mode_options
+from .mode_options import ModeCommand, chosen_settings
 
 if TYPE_CHECKING:
     from ....sessions.manager import SessionManager
@@ -92,14 +92,7 @@ def spawn(
     With a preset, PROMPT replaces {prompt} in the preset's prompt, or is appended to it.
     """
     text = common.read_prompt(words, needed=preset is None)
-    modes = {option.name: own.get(option.name) for option in mode_options() if option.name}
-    if danger and any(modes.values()):
-        flags = " and ".join(map(flag, modes))
-        raise UsageError(f"--danger cannot be combined with {flags}.")
-    options = _with_limits(parse_pairs(pairs), limits)
-    # A mode on the command line overrides the danger flag of the settings and of the preset.
-    named = own | {"full_danger": danger or (False if any(modes.values()) else None)}
-    options |= {key: value for key, value in named.items() if value is not None}
+    options = _with_limits(parse_pairs(pairs), limits) | chosen_settings(own, danger=danger)
     from ....sessions.launch import Start
     from ....sessions.settings.presets import preset_named
 
