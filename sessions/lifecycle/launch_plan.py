@@ -175,22 +175,17 @@ def plan_turn(config: Config, start: Start, *, home: Path, later: LaterTurn) -> 
 
 
 def _instructions(agent: Agent, settings: AgentSettings, later: LaterTurn | None) -> str | None:
-    """Return the instructions of a turn: a conversation keeps those with which it began.
-
-    codex 0.169.0 and claude 2.1.330 record them with the conversation and ignore others when they resume it.
+    """Return the instructions of a turn: a conversation keeps its own until a request for a turn names others.
 
     Raises:
-        UsageError: the agent takes none, or the request for a later turn names others.
+        UsageError: the agent takes none.
     """
     given = checked_text(settings.instructions or "", "instruction text")
     if given and not agent.takes_instructions:
         raise UsageError(f"{agent.title} takes no instructions.")
     if later is None or later.mode is None or later.agent_session is None:
         return given or None
-    kept = later.mode.instructions or ""
-    if given != kept and "instructions" in later.options:
-        raise UsageError("The instructions of a conversation cannot change. Start a new session for others.")
-    return kept or None
+    return (given if "instructions" in later.options else later.mode.instructions) or None
 
 
 def _environment(launch: Launch, recorded: Mapping[str, str | None]) -> dict[str, str]:

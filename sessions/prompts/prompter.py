@@ -223,7 +223,8 @@ class Prompter:
             SessionBusyError: the session has used up one of its limits.
         """
         recipe = self._store.recipe(session.id)
-        settings = merged(_kept(recipe, options), options.settings)
+        kept = _kept(recipe, options)
+        settings = merged(kept, options.settings)
         plan = plan_turn(
             self._config_of(session, recipe.env),
             Start(
@@ -242,7 +243,7 @@ class Prompter:
                 limits=options.limits,
                 env=recipe.env,
                 mode=self._store.newest_turn(session.id).mode,
-                options={*options.settings, *(("instructions",) if options.instructions is not None else ())},
+                options={*options.settings, *({"instructions"} & kept.keys())},
             ),
         )
         check_affordable(session, self._store.turns(session.id), plan.frame.limits, verb)

@@ -10,6 +10,7 @@ from ..model import Session, short_id
 from ..storage.paths import Layout
 from ..storage.prompt_queue import QueuedPrompt
 from ..storage.store import Store
+from ..turn_mode import TurnMode
 
 
 def builder(layout: Layout, store: Store) -> Callable[[QueuedPrompt, int, str | None], Launch]:
@@ -23,6 +24,8 @@ def builder(layout: Layout, store: Store) -> Callable[[QueuedPrompt, int, str | 
         text = prompt.text
         if agent_session is None and agent.resumable:
             text = _with_conversation(layout, store, session, text)
+        else:
+            text = _with_instructions(store.newest_turn(session.id).mode, prompt.plan.frame.mode, text)
         return launch_of(
             prompt.plan,
             agent,
@@ -34,6 +37,19 @@ def builder(layout: Layout, store: Store) -> Callable[[QueuedPrompt, int, str | 
         )
 
     return build
+
+
+def _with_instructions(before: TurnMode | None, now: TurnMode | None, prompt: str) -> str:
+    """Return the prompt with changed instructions before it.
+
+    codex 0.169.0 and claude 2.1.330 record instructions with a conversation and ignore others when they resume it.
+    """
+    if before is None or now is None or before.instructions == now.instructions:
+        return prompt
+    if now.instructions is None:
+        return f"The additional instructions for this conversation no longer apply.\n\n{prompt}"
+    changed = "New instructions for this conversation, in place of the earlier additional ones:"
+    return f"{changed}\n{now.instructions}\n\n{prompt}"
 
 
 def _with_conversation(layout: Layout, store: Store, session: Session, prompt: str) -> str:

@@ -10,6 +10,7 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.rebuild import rebuild
 from agentdash.sessions.model import Status
+from agentdash.sessions.prompts.prompter import PromptOptions
 
 pytestmark = pytest.mark.real
 
@@ -56,10 +57,24 @@ def test_instructions_reach_the_model_in_the_first_and_in_later_turns(manager, a
     session = ended(agent, "the first prompt with instructions", instructions=INSTRUCTIONS)
     assert session.status is Status.DONE, session.reason
     assert set(with_instructions(fake_model, "the first prompt with instructions")) == {True}
-    manager.inject(session.id, "the second prompt with instructions")
+    manager.prompts.inject(session.id, "the second prompt with instructions")
     assert manager.wait([session.id], timeout=2 * MINUTE)[0].status is Status.DONE
     assert set(with_instructions(fake_model, "the second prompt with instructions")) == {True}
     assert [turn.mode.instructions for turn in manager.reader.turns(session.id)] == [INSTRUCTIONS] * 2
+
+
+@pytest.mark.by_turns(2)
+@pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
+def test_changed_instructions_reach_the_model_with_the_next_prompt_and_stay(manager, agent, ended, fake_model):
+    session = ended(agent, "the first prompt with instructions", instructions=INSTRUCTIONS)
+    for number, options in enumerate((PromptOptions(instructions="Answer in verse."), PromptOptions()), 2):
+        manager.prompts.inject(session.id, f"prompt {number}, please", options)
+        manager.wait([session.id], timeout=60)
+    [second, third] = manager.reader.turns(session.id)[1:]
+    assert (second.mode.instructions, third.mode.instructions) == ("Answer in verse.", "Answer in verse.")
+    changed = "New instructions for this conversation, in place of the earlier additional ones:"
+    assert fake_model.was_shown(f"{changed}\nAnswer in verse.\n\nprompt 2, please")
+    assert manager.reader.prompts(session.id)[1].text == "prompt 2, please"
 
 
 def searches(fake_model, prompt):
@@ -73,7 +88,7 @@ def searches(fake_model, prompt):
 
 def test_web_search_is_live_or_off_in_each_turn_of_codex(manager, codex_env, ended, fake_model):
     session = ended("codex", "a prompt with a search", search=True)
-    manager.inject(session.id, "a later prompt with a search")
+    manager.prompts.inject(session.id, "a later prompt with a search")
     assert manager.wait([session.id], timeout=2 * MINUTE)[0].status is Status.DONE
     assert searches(fake_model, "a prompt with a search") == {True}
     assert searches(fake_model, "a later prompt with a search") == {True}

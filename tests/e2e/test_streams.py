@@ -45,7 +45,7 @@ def test_every_verb_says_the_same_of_two_turns_in_one_file(manager, agent, tmp_p
     project.mkdir()
     session = manager.spawn(Start("[[fake:work]] please do it", agent=agent, cwd=str(project), options=OPTIONS[agent]))
     manager.wait([session.id], timeout=2 * MINUTE)
-    manager.inject(session.id, "[[fake:work]] and again")
+    manager.prompts.inject(session.id, "[[fake:work]] and again")
     assert manager.wait([session.id], timeout=2 * MINUTE)[0].status is Status.DONE
 
     def said(*words):
