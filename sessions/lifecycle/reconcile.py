@@ -231,7 +231,9 @@ def _evidence(layout: Layout, store: Store, turn: Turn, facts: Facts, steps: int
     started = layout.session(turn.session).output(turn.n).exists() or not layout.session(turn.session).path.is_dir()
     proper = facts.end is not None
     crashed = turn.stop_requested_at is None
-    evidence = TurnEvidence(started=started, printed=steps > 0, proper_end=proper, crashed=crashed)
+    session = store.session(turn.session)
+    printed = steps > 0 or (session is not None and not agent_named(session.agent).prompted)
+    evidence = TurnEvidence(started=started, printed=printed and started, proper_end=proper, crashed=crashed)
     return with_transcript(evidence, store, turn.session, turn.n, facts.agent_session)
 
 

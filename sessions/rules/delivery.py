@@ -34,7 +34,7 @@ class TurnEvidence(Struct, frozen=True, kw_only=True):
     started: bool
     """The agent's process may have been started."""
     printed: bool
-    """The agent printed something."""
+    """The agent printed something; true for a command, which is its own prompt."""
     proper_end: bool
     """The agent reported the end of the turn."""
     crashed: bool
@@ -61,7 +61,8 @@ def fate(turn: TurnEvidence) -> Fate:
     if not turn.started:
         return Fate(PromptState.UNSENT, again=turn.crashed)
     if turn.in_transcript is None:
-        return Fate(PromptState.SEEN if turn.printed else PromptState.UNCONFIRMED)
+        silent = PromptState.UNCONFIRMED if turn.crashed else PromptState.SENT
+        return Fate(PromptState.SEEN if turn.printed else silent)
     # Absent from the transcript: an agent that printed something may still have acted on the prompt.
     return Fate(PromptState.UNCONFIRMED) if turn.printed else Fate(PromptState.UNSENT, again=turn.crashed)
 

@@ -291,7 +291,8 @@ class Recorder:
     def _fate(self, facts: Facts, steps: int, *, crashed: bool) -> Fate:
         """Return the fate of the turn's prompt; ``crashed`` if the agent ended by a signal that is not ours."""
         proper = facts.end is not None
-        evidence = TurnEvidence(started=True, printed=steps > 0, proper_end=proper, crashed=crashed)
+        printed = steps > 0 or (self._agent is not None and not self._agent.prompted)
+        evidence = TurnEvidence(started=True, printed=printed, proper_end=proper, crashed=crashed)
         return fate(with_transcript(evidence, self._store, self._session, self._turn, facts.agent_session))
 
     def _question(self, status: Status, message: str | None) -> str | None:

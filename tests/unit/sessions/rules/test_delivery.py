@@ -41,11 +41,12 @@ EVERY = [
             TurnEvidence(started=True, printed=False, proper_end=False, crashed=False, in_transcript=False),
             Fate(PromptState.UNSENT),
         ),
+        (TurnEvidence(started=True, printed=False, proper_end=False, crashed=False), Fate(PromptState.SENT)),
     ],
     ids=[
         "a proper end", "never started", "the runner died before the start", "broke off, no transcript",
         "silent, no transcript", "silent, in the transcript", "silent, not in the transcript",
-        "broke off, not in the transcript", "stopped before it printed",
+        "broke off, not in the transcript", "stopped before it printed", "ended by itself in silence",
     ],
 )  # fmt: skip
 def test_the_evidence_decides(evidence, expected):
