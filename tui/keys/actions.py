@@ -94,7 +94,7 @@ ACTIONS = (
         id="interrupt_turn", keys="I", label="interrupt", help="interrupt the turn (asks first)", weight=1,
         on_target=True, changes=True,
     ),
-    Action(id="queue", keys="Q", label="queue", help="show and change the queued prompts", weight=2),
+    Action(id="queue", keys="Q", label="queue", help="show and change the queue", weight=2),
     Action(
         id="table.next_attention", keys="w", label="next", help="next session that needs you", weight=5,
         does="next_attention(1)",
