@@ -66,7 +66,7 @@ async def test_an_unconfirmed_prompt_needs_the_user_until_it_is_sent_again(dashb
         await d.press("R")
         await d.called("resend", "done0001", 2)
         await d.press("escape")
-        await d.until(lambda: "unconfirmed" not in d.text())
+        await d.until(lambda: "is unconfirmed" not in d.text())
 
 
 @pytest.mark.parametrize("size", SIZES)

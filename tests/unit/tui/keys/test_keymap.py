@@ -181,7 +181,7 @@ def _without_label(pair):
 
 def test_the_help_says_the_keys_in_force_and_how_to_reach_what_has_none():
     lines = all_lines(sections(keymap({"stop": "Z", "archive": ""}), Place.TABLE))
-    assert any(line.startswith("Q stop the session") for line in lines)
+    assert any(line.startswith("Z stop the session") for line in lines)
     assert ":archive archive the session (undo restores it)" in lines
 
 
