@@ -114,7 +114,7 @@ async def test_other_settings_are_taken_over_at_once_and_broken_ones_change_noth
         await d.until(lambda: d.app.keymap.name("follow") == "Z")
         await d.press("f", "j")
         assert d.main.detail.steps.following
-        await d.shows("Q follow")
+        await d.shows("Z follow")
         await d.press("Z")
         await d.shows("follow: off (Q)")
         d.app.post_message(SettingsRead(Config(keys={"follow": "n"})))
@@ -127,7 +127,7 @@ async def test_settings_that_somebody_writes_are_in_force_without_a_key(dashboar
         await d.shows("f follow")
         path = d.manager.settings_path
         path.write_text('[keys]\nfollow = "Z"\n')
-        await d.shows("Q follow")
+        await d.shows("Z follow")
         path.write_text("[keys\n")
         await d.shows("config.toml")
         assert d.app.keymap.name("follow") == "Z"
