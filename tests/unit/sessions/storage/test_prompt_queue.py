@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from agentdash.sessions.errors import UnknownSessionError, UsageError
 from agentdash.sessions.launch import Launch, Start, TurnPlan
 from agentdash.sessions.model import Status
-from agentdash.sessions.rules.delivery import Fate, PromptState
+from agentdash.sessions.rules.delivery import HELD_BY_USER, Fate, PromptState
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.prompt_queue import HELD_BY_USER, MOST_ATTEMPTS
+from agentdash.sessions.storage.prompt_queue import MOST_ATTEMPTS
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
 
