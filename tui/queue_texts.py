@@ -16,7 +16,7 @@ from .keys.actions import can_interrupt
 from .texts import title
 
 _TITLE_CELLS = 30
-_LABEL_CELLS = 44
+_LABEL_CELLS = 42
 """Cells of a title and the effect beside it, so that a narrow pane shows the effect whole."""
 
 _LEAST_TITLE = 12
@@ -52,7 +52,7 @@ def prompt_hint(session: Session | None, interrupt_key: str = "") -> str:
     if session.status.ended:
         return "Reply"
     instead = f" ({interrupt_key}: interrupt and send)" if interrupt_key and can_interrupt(session) else ""
-    return f"Queue the next prompt{instead}"
+    return f"Queue a prompt{instead}"
 
 
 def queue_lines(

@@ -61,7 +61,7 @@ class Growth(Struct, frozen=True):
     trouble: str | None = None
     """The error, if a file could not be read."""
     prompt_states: Mapping[int, str] = field(default_factory=dict)
-    """How far the prompt of each turn has come (:class:`..rules.delivery.PromptState`), by the turn's number."""
+    """The delivery state of each turn's prompt (:class:`..rules.delivery.PromptState`), by the turn's number."""
 
 
 class SessionSteps:

@@ -28,7 +28,7 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.type("And now something long, please [[demo:long]]")
     terminal.shows("something long")
     terminal.keys("Enter")
-    terminal.shows("● running", "── turn 2 ──", "running: cannot take a prompt")
+    terminal.shows("● running", "── turn 2 ──", "(queued #1, after turn 2)")
     (session,) = manager.reader.sessions()
     terminal.shows("✦ Module 1 ", "x stop")
 
@@ -36,7 +36,7 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.shows('Stop "', "demo (turn 2)", "n cancel")
     terminal.keys("Enter")
     terminal.lacks('Stop "')
-    terminal.shows("● running", "running: cannot take a prompt")
+    terminal.shows("● running", "(queued #1, after turn 2)")
     terminal.keys("x")
     terminal.shows('Stop "')
     terminal.keys("y")

@@ -220,19 +220,19 @@ async def test_keys_after_a_pasted_text_come_after_it(dashboard):
         await d.until(lambda: d.main.detail.prompt.input.text == "Xx\nqj")
 
 
-async def test_a_second_prompt_that_is_too_early_is_given_back(dashboard, manager, monkeypatch):
-    inject = manager.inject
+async def test_a_second_prompt_that_is_refused_is_given_back(dashboard, manager, monkeypatch):
+    inject = manager.prompts.inject
 
-    def busy_after_the_first(ref, prompt):
+    def over_after_the_first(ref, prompt, options=None):
         if prompt != "alpha":
-            raise SessionBusyError("it is running")
-        return inject(ref, prompt)
+            raise SessionBusyError("it is over its limit")
+        return inject(ref, prompt, options)
 
-    monkeypatch.setattr(manager, "inject", busy_after_the_first)
+    monkeypatch.setattr(manager.prompts, "inject", over_after_the_first)
     async with dashboard(settings=DashboardSettings(stay_in_prompt=True)) as d:
         await d.select("done0001")
         await d.press("i", *"alpha", "enter", *"beta", "enter")
-        await d.shows("it is running")
+        await d.shows("it is over its limit")
         await d.until(lambda: d.main.detail.prompt.input.text == "beta")
         assert ("inject", "done0001", "alpha") in d.manager.calls
 
@@ -250,10 +250,10 @@ async def test_the_keys_of_the_prompt_stand_below_it(dashboard):
 async def test_a_refused_prompt_is_told_and_kept(dashboard):
     async with dashboard() as d:
         await d.select("running1")
-        await d.shows("running: cannot take a prompt until turn 1 ends")
-        d.manager.error = SessionBusyError("Session is [running]; wait for it.")
+        await d.shows("(queued #1, after turn 1)")
+        d.manager.error = SessionBusyError("Session is [over] its limit.")
         await d.press("m", *"hello", "enter")
-        await d.shows("Session is [running]; wait for it.")
+        await d.shows("Session is [over] its limit.")
         assert d.main.detail.prompt.input.text == "hello"
         await d.press("escape", "escape")  # the first one removes the error
         assert d.app.focused is d.main.table

@@ -19,6 +19,7 @@ from agentdash.tui.dialogs.log import LogScreen
 from agentdash.tui.dialogs.new_session import NewSessionScreen
 from agentdash.tui.dialogs.pick import PickScreen
 from agentdash.tui.dialogs.processes import ProcessesScreen
+from agentdash.tui.dialogs.queue import QueueScreen
 from agentdash.tui.dialogs.rename import RenameScreen
 from agentdash.tui.dialogs.save import SaveScreen
 from agentdash.tui.dialogs.views import ViewsScreen
@@ -144,6 +145,38 @@ async def replies_and_goes_on_to_the_next(d, keys):
     await d.called("inject", "done0001", "go on")
     assert d.main.table.selected.id == "waiting1"
     assert d.app.focused is d.main.table
+
+
+@scenario("prompt.interrupt")
+async def interrupts_and_sends(d, keys):
+    await d.select("running1")
+    await keys("write_prompt")
+    await d.press(*"stop that")
+    await keys("prompt.interrupt")
+    await d.called("interrupt", "running1", "stop that")
+
+
+@scenario("prompt.mode")
+async def chooses_the_next_mode_for_a_prompt(d, keys):
+    await d.select("done0001")
+    await keys("write_prompt", "prompt.mode")
+    await d.shows("(turn 4) plan ──")
+
+
+@scenario("interrupt_turn")
+async def interrupts_after_a_question(d, keys):
+    await d.select("running1")
+    await keys("interrupt_turn")
+    await d.screen(ConfirmScreen)
+
+
+@scenario("queue")
+async def shows_the_queue(d, keys):
+    d.manager.queue.added("running1", "then the docs")
+    await d.select("running1")
+    await d.shows("1 queued, after turn 1")
+    await keys("queue")
+    await d.screen(QueueScreen)
 
 
 @scenario("stop")

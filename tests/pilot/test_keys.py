@@ -9,14 +9,14 @@ from agentdash.widgets.inputs.prompt_box import PromptInput
 
 
 async def test_a_key_that_was_moved_acts_once_and_the_former_one_not_at_all(dashboard):
-    async with dashboard(keymap=keymap({"kill": ["Q", "ctrl+x"]})) as d:
+    async with dashboard(keymap=keymap({"kill": ["Z", "ctrl+x"]})) as d:
         await d.select("running1")
         await d.press("X", "x")
         await d.screen(ConfirmScreen)
         await d.press("n")
         await d.until(lambda: d.app.screen is d.main)
         assert not [call for call in d.manager.calls if call[0] == "stop"]
-        await d.press("Q")
+        await d.press("Z")
         await d.called("stop", "running1", True)
         assert len([call for call in d.manager.calls if call[0] == "stop"]) == 1
 
@@ -54,9 +54,9 @@ async def test_the_keys_of_lists_can_be_moved(dashboard):
 
 
 async def test_a_character_is_text_in_a_prompt_whatever_key_it_is(dashboard):
-    async with dashboard(keymap=keymap({"mouse": "Q"})) as d:
-        await d.press("i", *"Qq")
-        assert d.main.detail.prompt.input.text == "Qq"
+    async with dashboard(keymap=keymap({"mouse": "Z"})) as d:
+        await d.press("i", *"Zq")
+        assert d.main.detail.prompt.input.text == "Zq"
         assert not d.app.mouse
 
 
@@ -110,26 +110,26 @@ async def test_the_help_begins_with_what_is_valid_here(dashboard):
 async def test_other_settings_are_taken_over_at_once_and_broken_ones_change_nothing(dashboard):
     async with dashboard() as d:
         await d.shows("f follow")
-        d.app.post_message(SettingsRead(Config(keys={"follow": "Q"})))
-        await d.until(lambda: d.app.keymap.name("follow") == "Q")
+        d.app.post_message(SettingsRead(Config(keys={"follow": "Z"})))
+        await d.until(lambda: d.app.keymap.name("follow") == "Z")
         await d.press("f", "j")
         assert d.main.detail.steps.following
-        await d.shows("Q follow")
-        await d.press("Q")
+        await d.shows("Z follow")
+        await d.press("Z")
         await d.shows("follow: off (Q)")
         d.app.post_message(SettingsRead(Config(keys={"follow": "n"})))
         await d.shows("keys.follow: n cannot be bound")
-        assert d.app.keymap.name("follow") == "Q"
+        assert d.app.keymap.name("follow") == "Z"
 
 
 async def test_settings_that_somebody_writes_are_in_force_without_a_key(dashboard):
     async with dashboard() as d:
         await d.shows("f follow")
         path = d.manager.settings_path
-        path.write_text('[keys]\nfollow = "Q"\n')
-        await d.shows("Q follow")
+        path.write_text('[keys]\nfollow = "Z"\n')
+        await d.shows("Z follow")
         path.write_text("[keys\n")
         await d.shows("config.toml")
-        assert d.app.keymap.name("follow") == "Q"
+        assert d.app.keymap.name("follow") == "Z"
         path.unlink()
         await d.shows("f follow")

@@ -19,7 +19,7 @@ UNSUITABLE = {
     "kill": (ENDED, "None of the 3 marked sessions is running."),
     "archive": (RUNNING, "None of the 3 marked sessions has ended."),
     "retry": (RUNNING, "None of the 3 marked sessions has failed, was stopped or was lost."),
-    "write_prompt": (COMMANDS, "None of the 3 marked sessions can take a prompt (running, or not an agent)."),
+    "write_prompt": (COMMANDS, "None of the 3 marked sessions takes prompts."),
 }
 """Actions that ask something of a session, sessions that do not have it, and what is said of them."""
 SUITABLE = {

@@ -71,8 +71,10 @@ async def test_no_operation_gets_through_to_the_manager(dashboard):
         asked: SessionActions = d.main.operations
         one = d.manager.get("failed01")
         await asked.undo()
-        assert not await asked.send(one, "hello", "/")
-        assert not await asked.retry_chosen([one], one)
+        assert not await asked.prompts.send(one, "hello")
+        assert not await asked.prompts.say_instead(one, "hello")
+        assert not await asked.prompts.retry_chosen([one], one)
+        assert not await asked.prompts.change("hold", lambda queue: queue.hold(one.id))
         assert await asked.spawn(Start("x", cwd="/")) is not None
         assert await asked.spawn_copies(Start("x", cwd="/", copies=2)) is not None
         await asked.archive(one)

@@ -460,7 +460,7 @@ async def test_one_marked_session_is_what_the_keys_mean(dashboard):
         await d.select("running1")
         await d.press("space")
         assert d.main.table.selected.id == "done0001"
-        await d.shows("running: cannot take a prompt until turn 1 ends")
+        await d.shows("(queued #1, after turn 1)")
         await d.press("X")
         await d.screen(ConfirmScreen)
         await d.shows("Kill 1 session?")

@@ -94,7 +94,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         """Fit the rows into the new width."""
         self.call_after_refresh(self._show)
 
-    @work(exclusive=True)
+    @work(exclusive=True, group="rows")
     async def _refresh_rows(self) -> None:
         await self._reread()
 

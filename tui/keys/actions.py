@@ -94,7 +94,7 @@ ACTIONS = (
         id="interrupt_turn", keys="I", label="interrupt", help="interrupt the turn (asks first)", weight=1,
         on_target=True, changes=True,
     ),
-    Action(id="queue", keys="Q", label="queue", help="show and change the queued prompts", weight=2),
+    Action(id="queue", keys="Q", label="queue", help="show and change the queue", weight=2),
     Action(
         id="table.next_attention", keys="w", label="next", help="next session that needs you", weight=5,
         does="next_attention(1)",
@@ -335,11 +335,6 @@ def can_retry(session: Session) -> bool:
     return session.status in (Status.FAILED, Status.STOPPED, Status.LOST)
 
 
-def was_denied(session: Session) -> bool:
-    """Return whether the newest turn has ended and was denied something."""
-    return session.status.ended and session.denied > 0
-
-
 def has_queue(session: Session) -> bool:
     """Return whether the session has prompts that wait or are unconfirmed, or holds the prompts that come."""
     return session.queued > 0 or session.unconfirmed > 0 or session.held is not None
@@ -363,7 +358,7 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "archive": lambda session: session.status.ended and session.archived_at is None,
     "interrupt_turn": can_interrupt,
     "queue": has_queue,
-    "retry": lambda session: can_retry(session) or was_denied(session),
+    "retry": lambda session: can_retry(session) or (session.status.ended and session.denied > 0),
     "mark_read": lambda session: session.status.ended or not session.all_seen,
 }
 """Conditions of actions on the selected session; the other actions take any session."""

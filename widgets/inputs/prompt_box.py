@@ -26,7 +26,6 @@ class PromptInput(TextArea):
         Binding("up", "cursor_up", "previous prompt (from the first line)", show=False, id="prompt.earlier"),
         Binding("down", "cursor_down", "next prompt (from the last line)", show=False, id="prompt.later"),
         Binding("escape", "leave", "back (keeps the draft)", show=False, id="prompt.leave"),
-        Binding("shift+tab", "next_mode", "next permission mode, for one prompt", show=False, id="prompt.mode"),
     ]
 
     class Sent(Message):
@@ -74,10 +73,6 @@ class PromptInput(TextArea):
         if self.clears and text.strip():
             self.clear()
         self.post_message(self.Sent(text, then_next=then_next, interrupts=interrupts))
-
-    def action_next_mode(self) -> None:
-        """Choose the next permission mode."""
-        self.post_message(self.ModeAsked())
 
     def action_cursor_up(self, select: bool = False) -> None:
         """Move up by a line; from the first line to an earlier prompt, from an empty box to the last queued one."""
@@ -158,6 +153,7 @@ class PromptBox(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+n", "send_and_next", "send, then next that needs you", show=False, id="prompt.send_next"),
         Binding("ctrl+t", "interrupt_and_send", "interrupt the turn and send", show=False, id="prompt.interrupt"),
+        Binding("shift+tab", "next_mode", "next permission mode, for one prompt", show=False, id="prompt.mode"),
     ]
     DEFAULT_CSS = """
     PromptBox { height: auto; max-height: 40%; }
@@ -194,6 +190,10 @@ class PromptBox(Vertical):
     def action_interrupt_and_send(self) -> None:
         """Interrupt the turn that is running, and send the text in its place."""
         self.input.send(interrupts=True)
+
+    def action_next_mode(self) -> None:
+        """Choose the next permission mode."""
+        self.input.post_message(PromptInput.ModeAsked())
 
     @property
     def input(self) -> PromptInput:

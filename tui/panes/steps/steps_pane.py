@@ -65,8 +65,7 @@ class StepsPane(StepActionKeys):
         self._clock = clock
         self._following: TrajectoryReader | None = None
         self._shown: TrajectoryReader | None = None
-        self._stale = False
-        self._reading = False
+        self._stale = self._reading = False
         self._places = ReadPositions()
         self._recalling = False
         self._answered_turns = 0
@@ -169,10 +168,9 @@ class StepsPane(StepActionKeys):
     def _show(self, following: TrajectoryReader, growth: Growth) -> None:
         opened = following is not self._shown
         if opened:
-            self._shown = following
+            self._shown, self._recalling = following, True
             self._read_document()
             self.steps.clear()
-            self._recalling = True
         if growth.trouble is not None and (self.growth is None or self.growth.trouble != growth.trouble):
             self.requests.show_error(growth.trouble)
         if not opened and growth == self.growth:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import Status, Stopping
+from agentdash.sessions.model import Status, StoppedBy, Stopping
 from agentdash.sessions.rules.attention import SILENT_MS, Attention, AttentionKind, attention, denials, is_needed
 
 NOW = 1_790_000_000_000
@@ -129,3 +129,24 @@ def test_denials_are_counted_and_named():
 )  # fmt: skip
 def test_the_short_answer_is_that_of_the_long_one(one):
     assert is_needed(one, NOW) is (attention(one, NOW) is not None)
+
+
+@pytest.mark.parametrize("status", [Status.RUNNING, Status.DONE, Status.LOST])
+def test_an_unconfirmed_prompt_needs_the_user_also_if_the_session_was_seen(status):
+    one = session(status, unconfirmed=1, seen_at=NOW)
+    assert kind(one) is AttentionKind.UNCONFIRMED
+    assert attention(one, NOW).reason == "a prompt is unconfirmed"
+
+
+def test_a_held_queue_of_an_ended_session_needs_the_user_until_it_was_seen():
+    held = {"queued": 1, "held": "turn 3 was stopped", "stopped_by": StoppedBy.LIMIT}
+    assert attention(session(Status.STOPPED, **held), NOW).reason == "1 prompt held: turn 3 was stopped"
+    assert kind(session(Status.STOPPED, **held, seen_at=NOW)) is None
+    assert kind(session(Status.DONE, queued=1, held="No such sandbox.")) is AttentionKind.HELD
+    assert kind(session(Status.FAILED, queued=1, held="turn 3 failed")) is AttentionKind.FAILED
+
+
+def test_a_hold_of_the_user_needs_nobody():
+    assert kind(session(Status.STOPPED, queued=1, held="by you")) is None
+    assert kind(session(Status.STOPPED, queued=1, held="turn 3 was stopped", stopped_by=StoppedBy.YOU)) is None
+    assert kind(session(Status.RUNNING, queued=1, held="turn 3 failed", last_event_at=NOW)) is None

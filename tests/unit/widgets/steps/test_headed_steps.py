@@ -98,3 +98,12 @@ def test_a_step_unfolds_alone_and_folding_all_forgets_it(drawing):
     assert len(texts(drawing, 1)) == len(texts(drawing, 3)) == 1
     drawing.fold_all()
     assert len(texts(drawing, 1)) == usual
+
+
+def test_a_warning_about_the_prompt_is_a_line_below_the_changed_settings(drawing):
+    drawing.note_turns({2: TurnNote("lost", (("sandbox: read-only", "dim"),), (("prompt unconfirmed", "failure"),))})
+    heading, settings, warning, *_ = drawing.rows(FilteredSteps(Steps()), 2, 60)
+    assert "turn 2" in heading[0][0]
+    assert settings[0][0].strip() == "sandbox: read-only"
+    assert (warning[0][0].strip(), warning[0][1]) == ("prompt unconfirmed", "failure")
+    assert drawing.lines_above(FilteredSteps(Steps()), 2) == 3

@@ -398,3 +398,21 @@ OLD = range(TOGETHER_MS, TOGETHER_MS + 3_600_000, 17_113)
 def test_a_countdown_is_drawn_each_time():
     one = session(stopping=Stopping(rung="SIGINT", next="SIGTERM", due_at=NOW + 2_000))
     assert steady_until(one, NOW) == NOW
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+@pytest.mark.parametrize("width", [50, 80, 160])
+def test_the_marks_of_a_queue_are_behind_the_title_and_cost_nothing_without_one(lines, width):
+    def first(**facts):
+        return row_cells(session(**facts), Moment(NOW), Form(width, lines=lines))[0]
+
+    def shown(cells):
+        return " ".join(text for text, _ in cells)
+
+    assert "fix the login test +2 " in shown(first(queued=2))
+    assert " !1 +2 held " in shown(first(queued=2, held="turn 2 failed", unconfirmed=1))
+    assert len(first()) < len(first(queued=2))
+    assert {cell_width(shown(first(**facts))) for facts in ({}, {"queued": 2}, {"unconfirmed": 1})} == {width}
+    roles = {text.strip(): role for text, role in first(queued=2, held="turn 2 failed", unconfirmed=1)}
+    assert (roles["!1"], roles["+2 held"]) == ("failure", "attention")
+    assert {text.strip(): role for text, role in first(queued=2)}["+2"] == "dim"

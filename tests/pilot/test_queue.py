@@ -1,0 +1,300 @@
+"""Prompts for a busy session: they wait in its queue, and the dashboard shows, edits, moves and sends them."""
+
+import pytest
+from factories import T0
+from msgspec import structs
+
+from agentdash.sessions.agents.allowance import Allowance
+from agentdash.sessions.model import Prompt, Status
+from agentdash.sessions.settings.config import DashboardSettings
+from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.pick import PickScreen
+from agentdash.tui.dialogs.queue import QueueScreen
+from agentdash.tui.screens.main import MainScreen
+from agentdash.widgets.inputs.prompt_box import PromptInput
+from pilot.fakes import session
+
+SIZES = [(160, 45), (80, 24), (50, 24)]
+
+
+def change(manager, sid, **facts):
+    manager.put(structs.replace(manager.get(sid), **facts))
+
+
+async def reading(d, sid):
+    """Show the steps and the prompt of a session, also in a narrow terminal."""
+    await d.select(sid)
+    await d.press("enter")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_busy_session_takes_a_prompt_and_says_before_and_after_where_it_waits(dashboard, size):
+    async with dashboard(size=size) as d:
+        await reading(d, "running1")
+        await d.shows("(queued #1, after turn 1) ──")
+        await d.press("i", *"then the docs", "enter")
+        await d.called("inject", "running1", "then the docs")
+        await d.shows("Queued #1, after turn 1.")
+        await d.shows("1 queued, after turn 1")
+        await d.shows("(queued #2, after turn 1) ──")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_row_shows_what_waits_what_is_held_and_what_is_unconfirmed(dashboard, manager, size):
+    manager.queue.added("running1", "then the docs")
+    change(manager, "stopped1", queued=2, held="turn 1 was stopped")
+    change(manager, "done0001", unconfirmed=1)
+    async with dashboard(size=size) as d:
+        row = {line.partition("│")[0] for line in d.text().split("\n")}
+        assert any("split" in line and "+1" in line.split() and "+1 held" not in line for line in row)
+        assert any("rename the store +2 held" in line for line in row)
+        assert any("write the migration !1" in line for line in row)
+
+
+async def test_an_unconfirmed_prompt_needs_the_user_until_it_is_sent_again(dashboard, manager):
+    manager.prompts.recorded["done0001"] = [
+        Prompt(id=7, session="done0001", turn=2, text="drop the index", state="unconfirmed", created_at=T0 - 60_000)
+    ]
+    change(manager, "done0001", unconfirmed=1, seen_at=T0)
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.shows("NEEDS YOU 3")
+        await d.shows("a prompt is unconfirmed   Q to send it again")
+        await d.press("Q")
+        await d.screen(QueueScreen)
+        await d.shows("unconfirmed drop the index")
+        await d.press("R")
+        await d.called("resend", "done0001", 2)
+        await d.press("escape")
+        await d.until(lambda: "is unconfirmed" not in d.text())
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_queue_is_above_the_box_and_takes_no_line_without_prompts(dashboard, manager, size):
+    for text in ("fix the tests", "write the docs", "bump the version", "tag it"):
+        manager.queue.added("running1", text)
+    async with dashboard(size=size) as d:
+        await reading(d, "running1")
+        await d.shows("4 queued, after turn 1")
+        low = size[1] < 32
+        await d.shows("1 fix the tests")
+        assert ("2 write the docs   +2 more" in d.text()) is not low
+        await reading(d, "waiting1")
+        await d.until(lambda: "queued, after" not in d.text())
+        assert not d.main.detail.queue.display
+
+
+async def test_a_held_queue_says_why_and_which_key_releases_it(dashboard, manager):
+    manager.queue.added("stopped1", "fix the tests")
+    change(manager, "stopped1", held="turn 1 failed")
+    async with dashboard() as d:
+        await d.select("stopped1")
+        await d.shows("1 queued, held: turn 1 failed   Q to release")
+        await d.shows("(queued #2, held: turn 1 failed) ──")
+        await d.press("Q")
+        await d.screen(QueueScreen)
+        await d.shows("r release")
+        await d.press("r")
+        await d.called("release", "stopped1")
+        await d.shows("h hold")
+
+
+@pytest.fixture
+def three(manager):
+    for text in ("fix the tests", "write the docs", "bump the version"):
+        manager.queue.added("running1", text)
+    return manager
+
+
+async def opened(d):
+    await d.select("running1")
+    await d.shows("3 queued, after turn 1")
+    await d.press("Q")
+    return await d.screen(QueueScreen)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_dialog_moves_cancels_and_sends_prompts(dashboard, three, size):
+    async with dashboard(size=size) as d:
+        await d.select("running1")
+        await d.press("Q")
+        await d.screen(QueueScreen)
+        await d.shows("3  3m   queued      bump the version")
+        await d.press("J")
+        await d.called("move", 1, 2)
+        await d.shows("2  1m   queued      fix the tests")
+        await d.press("D")
+        await d.screen(ConfirmScreen)
+        await d.shows("Cancel queued prompt 2?")
+        await d.press("y")
+        await d.called("cancel", 1)
+        await d.until(lambda: "fix the tests" not in d.text())
+        await d.press("s")
+        await d.called("send_now", 3)
+
+
+async def test_a_question_comes_before_a_prompt_is_cancelled(dashboard, three):
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("D", "n")
+        await d.screen(QueueScreen)
+        assert not [call for call in three.calls if call[0] == "cancel"]
+
+
+async def test_a_queued_prompt_is_edited_in_the_prompt_box(dashboard, three):
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("j", "enter")
+        await d.shows("editing queued #2: Enter saves, Esc cancels")
+        box = d.main.detail.prompt.input
+        assert (d.app.focused, box.text) == (box, "write the docs")
+        await d.press(*" too", "enter")
+        await d.called("edit", 2, "write the docs too")
+        await d.shows("Saved: queued #2, after turn 1.")
+        await d.shows("(queued #4, after turn 1)")
+        assert box.text == ""
+
+
+async def test_the_draft_comes_back_after_an_edit_that_was_cancelled(dashboard, three):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("i", *"my draft", "escape", "Q")
+        await d.screen(QueueScreen)
+        await d.press("e")
+        await d.shows("editing queued #1")
+        await d.press(*" x", "escape")
+        box = d.main.detail.prompt.input
+        await d.until(lambda: box.text == "my draft")
+        assert not [call for call in three.calls if call[0] == "edit"]
+
+
+async def test_an_edit_that_comes_too_late_becomes_the_draft(dashboard, three):
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("enter")
+        await d.shows("editing queued #1")
+        three.queue.taken("running1")
+        await d.press(*" again", "enter")
+        await d.shows("Not edited: it was sent as turn 4.")
+        assert d.main.detail.prompt.input.text == "fix the tests again"
+
+
+async def test_up_in_an_empty_box_edits_the_last_queued_prompt(dashboard, three):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.shows("3 queued")
+        await d.press("i", "up")
+        await d.shows("editing queued #3")
+        assert d.main.detail.prompt.input.text == "bump the version"
+
+
+async def test_up_without_a_queue_goes_to_the_earlier_prompt(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("i")
+        await d.until(lambda: d.main.detail.prompt.input.earlier._texts)
+        await d.press("up")
+        assert d.main.detail.prompt.input.text == "write the migration"
+
+
+async def test_a_read_only_dashboard_shows_the_queue_and_changes_nothing(dashboard, three):
+    async with dashboard(settings=DashboardSettings(read_only=True)) as d:
+        await opened(d)
+        await d.press("s")
+        await d.shows("The dashboard is read-only: no send.")
+        await d.press("escape", "enter")
+        await d.shows("The dashboard is read-only: no edit.")
+        assert not three.calls or {call[0] for call in three.calls} <= {"mark_seen"}
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_turn_is_interrupted_after_a_question_that_says_what_it_does(dashboard, three, size):
+    async with dashboard(size=size) as d:
+        await d.select("running1")
+        await d.press("I")
+        await d.screen(ConfirmScreen)
+        await d.shows("Ends its process and resumes with the next")
+        await d.press("y")
+        await d.called("interrupt", "running1")
+        await d.screen(MainScreen)
+        await d.shows("Interrupted turn 1")
+
+
+async def test_the_box_interrupts_and_sends_instead_and_says_so_before(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.shows("Queue a prompt (Ctrl+T: interrupt and send)")
+        await d.press("i")
+        await d.shows("Ctrl+T interrupt, send")
+        await d.press(*"no, the other one", "ctrl+t")
+        await d.called("interrupt", "running1", "no, the other one")
+        await d.shows("Sent: turn 2.")
+
+
+async def test_a_session_at_rest_offers_no_interruption(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("i")
+        await d.shows("Enter send")
+        assert "interrupt" not in d.text()
+        await d.press(*"go on", "ctrl+t")
+        await d.called("inject", "done0001", "go on")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_mode_is_chosen_for_one_prompt(dashboard, size):
+    async with dashboard(size=size) as d:
+        await reading(d, "done0001")
+        await d.press("i", "shift+tab")
+        await d.shows("(turn 4) plan ──")
+        await d.press(*"think first", "enter")
+        await d.called("inject", "done0001", "think first", {"permission_mode": "plan"})
+        await d.until(lambda: " plan ──" not in d.text())
+
+
+async def test_modes_come_round_and_full_danger_is_not_among_them(dashboard):
+    async with dashboard() as d:
+        await d.select("stopped1")  # codex, with the sandbox read-only
+        await d.press("i")
+        await d.press("shift+tab")
+        await d.shows("(turn 2) workspace-write ──")
+        assert not d.main.detail.prompt.target._alarming
+        await d.press("shift+tab")
+        await d.shows("(turn 2) danger-full-access ──")
+        assert d.main.detail.prompt.target._alarming
+        await d.press("shift+tab")
+        await d.shows("(turn 2) ──")
+        assert isinstance(d.app.focused, PromptInput)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_denied_turn_is_sent_again_with_what_was_denied(dashboard, manager, size):
+    manager.allowances["denied01"] = Allowance(options={"allowed_tools": ["Bash"]}, text="Bash allowed")
+    manager.put(
+        session("denied01", Status.DONE, "run the tests", created=9, agent="claude", denied=1, denied_names=("Bash",))
+    )
+    async with dashboard(size=size) as d:
+        await d.select("denied01")
+        await d.press("R")
+        await d.screen(PickScreen)
+        await d.shows("again, with Bash allowed")
+        assert "unchanged" not in d.text()
+        await d.press("a")
+        await d.called("retry", "denied01", "allowed")
+
+
+async def test_a_turn_that_no_setting_would_have_helped_is_not_sent_again(dashboard, manager):
+    manager.put(session("denied01", Status.DONE, "run the tests", created=9, denied=1))
+    async with dashboard() as d:
+        await d.select("denied01")
+        await d.press("R")
+        await d.shows("No setting allows what was denied.")
+
+
+async def test_ascii_has_the_same_marks_and_lines(dashboard, three):
+    change(three, "stopped1", queued=1, held="turn 1 was stopped", unconfirmed=1)
+    async with dashboard(plain_ascii=True) as d:
+        await d.select("running1")
+        await d.shows("3 queued, after turn 1")
+        await d.shows("rename the store !1 +1 held")
+        assert d.text().isascii()
