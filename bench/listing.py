@@ -32,7 +32,7 @@ def fill(store: Store, count: int) -> None:
         log = TurnLog(store, session_id, 1, owner)
         log.claim()
         facts = Facts(end="completed", last_message="All tests pass. " * 20, usage=Usage.of(24763, 24448, 122))
-        log.end(facts, Outcome(status=Status.DONE, reason=None, exit_code=0), 50)
+        log.end(facts, Outcome(status=Status.DONE, reason=None, exit_code=0), 50, lambda *_: Launch(argv=()))
 
 
 def fill_files(folder: Path, count: int) -> None:
