@@ -10,7 +10,19 @@ from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.themes import THEMES
 from pilot.terminal import strips
 
-FIELDS = ("prompt", "agent", "sandbox", "folder", "model", "title", "limits", "arguments", "copies")
+FIELDS = (
+    "prompt",
+    "agent",
+    "sandbox",
+    "folder",
+    "model",
+    "title",
+    "limits",
+    "instructions",
+    "search",
+    "arguments",
+    "copies",
+)
 
 
 def painted(app):

@@ -116,7 +116,7 @@ async def test_other_settings_are_taken_over_at_once_and_broken_ones_change_noth
         assert d.main.detail.steps.following
         await d.shows("Z follow")
         await d.press("Z")
-        await d.shows("follow: off (Q)")
+        await d.shows("follow: off (Z)")
         d.app.post_message(SettingsRead(Config(keys={"follow": "n"})))
         await d.shows("keys.follow: n cannot be bound")
         assert d.app.keymap.name("follow") == "Z"

@@ -257,14 +257,14 @@ async def test_several_are_deleted_and_archived_after_one_question(dashboard):
 
 
 async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboard, manager, monkeypatch):
-    given = manager.inject
+    given = manager.prompts.inject
 
     def inject(ref, text):
         if ref == "failed01":
-            raise SessionBusyError("Another prompt came first.")
+            raise SessionBusyError("It runs on another machine.")
         return given(ref, text)
 
-    monkeypatch.setattr(manager, "inject", inject)
+    monkeypatch.setattr(manager.prompts, "inject", inject)
     async with dashboard() as d:
         await d.press("j", "space", "j", "space", "i")
         await d.shows("→ 2 marked sessions (asks first)")
@@ -273,7 +273,7 @@ async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboar
         await d.shows('Sends "go on" to each.')
         await d.press("y")
         await d.called("inject", "done0001", "go on")
-        await d.shows("Another prompt came first.")
+        await d.shows("It runs on another machine.")
         assert ("inject", "failed01", "go on") not in d.manager.calls
 
 
@@ -445,7 +445,7 @@ async def test_the_heading_of_a_group_stands_for_all_of_it_folded_or_not(dashboa
         await d.press("h")
         await d.shows("▸ ~/code/api")
         assert {one.id for one in d.main.table.group} == group
-        await d.shows("→ 2 of the 4 sessions of the group (asks first)")
+        await d.shows("→ 4 sessions of the group (asks first)")
         await d.press("x")
         await d.screen(ConfirmScreen)
         await d.shows("Stop 2 sessions?")
