@@ -105,7 +105,7 @@ def _repeated(desk: Desk) -> bool:
 
 
 def _more_news(manager: SessionManager, store: Store) -> dict[str, str]:
-    manager.wait([manager.prompts.inject(store.ids["queue"], "And the other queue?").id], timeout=60)
+    manager.wait([manager.prompts.inject(store.ids["queue"], "And the other queue?").session.id], timeout=60)
     return {}
 
 
