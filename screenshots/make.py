@@ -163,6 +163,17 @@ async def command(app: Dashboard, pilot: Pilot[Any]) -> None:
     await shown(app, pilot, ":sort co")
 
 
+async def queue(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """Show the prompts that wait for the session at work."""
+    select(app, "monolith")
+    await pilot.pause(0.5)
+    await pilot.press("Q")
+    await shown(app, pilot, "send now")
+
+
+QUEUED = ("When you are done, update the changelog", "Then run the whole test suite and report what fails")
+"""Prompts that wait for the end of the turn of the session at work."""
+
 SCENES: dict[str, tuple[tuple[int, int], str, Scene]] = {
     "dashboard-160-dark": ((160, 45), "dark", table),
     "dashboard-160-light": ((160, 45), "light", table),
@@ -177,6 +188,8 @@ SCENES: dict[str, tuple[tuple[int, int], str, Scene]] = {
     "viewer-80": ((80, 24), "dark", viewer),
     "step": ((120, 36), "dark", step),
     "changes": ((120, 36), "dark", changed_files),
+    "queue": ((120, 36), "dark", queue),
+    "queue-80": ((80, 24), "light", queue),
     "side-by-side": ((160, 45), "dark", beside),
     "search": ((100, 36), "light", searching),
     "groups": ((120, 35), "dark", groups),
@@ -228,12 +241,14 @@ def start(manager: SessionManager, home: Path) -> None:
     begin_repository(home / "code" / "auth")
     sessions = {session.task: session for session in manager.reader.sessions()}
     manager.wait([sessions[prompt].id for _, prompt, script in SESSIONS if script not in RUNNING], timeout=60)
-    manager.inject(sessions[SESSIONS[0][1]].id, "And the same for the cache")
+    manager.prompts.inject(sessions[SESSIONS[0][1]].id, "And the same for the cache")
     manager.wait([sessions[SESSIONS[0][1]].id], timeout=60)
     manager.housekeeping.mark_seen(sessions[SESSIONS[0][1]].id)
     busy = next(session for session in manager.reader.sessions() if "monolith" in session.task)
     while len(manager.reader.trajectory(busy.id)) < 40:
         asyncio.run(asyncio.sleep(0.2))
+    for prompt in QUEUED:
+        manager.prompts.inject(busy.id, prompt)
     assert all(s.status is Status.RUNNING for s in manager.reader.sessions() if "monolith" in s.task)
 
 
