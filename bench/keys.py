@@ -42,7 +42,8 @@ class Watch(Terminal):
         super().__init__([sys.executable, "-m", "agentdash", "watch", home.session], home.env)
         self.home = home
         self.until(home.big.counted, timeout=300)
-        self.until_quiet(0.5)
+        while self.read(0.5):  # that text may have been the last one
+            pass
 
     def type(self, keys: str) -> None:
         """Press keys in turn, with ``A_KEY_SECONDS`` after each for the screen to settle."""

@@ -417,7 +417,8 @@ def _check_folder(folder, present, scene, report):
     tried = any(line["op"] in ("delete", "rm") and line.get("session") == folder.name for line in scene.journal)
     if folder.name not in present and not tried:
         # A front end that was killed between making the folder and recording the session leaves an empty one.
-        kind = "stray files" if any((folder / "turns").iterdir()) else "empty folders"
+        turns = folder / "turns"  # made after the folder
+        kind = "stray files" if turns.is_dir() and any(turns.iterdir()) else "empty folders"
         report.counts[kind] += 1
         if kind == "stray files":
             report.findings.append(Finding(kind, f"{folder} belongs to no session"))
