@@ -52,6 +52,7 @@ def with_instructions(fake_model, prompt):
     return [as_json in json.dumps(request) for request in requests]
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
 def test_instructions_reach_the_model_in_the_first_and_in_later_turns(manager, agent, ended, fake_model):
     session = ended(agent, "the first prompt with instructions", instructions=INSTRUCTIONS)
@@ -63,7 +64,7 @@ def test_instructions_reach_the_model_in_the_first_and_in_later_turns(manager, a
     assert [turn.mode.instructions for turn in manager.reader.turns(session.id)] == [INSTRUCTIONS] * 2
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
 def test_changed_instructions_reach_the_model_with_the_next_prompt_and_stay(manager, agent, ended, fake_model):
     session = ended(agent, "the first prompt with instructions", instructions=INSTRUCTIONS)
@@ -96,6 +97,7 @@ def test_web_search_is_live_or_off_in_each_turn_of_codex(manager, codex_env, end
     assert searches(fake_model, "a prompt without any search") == {None}
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(("cli", "part", "options", "words"), REFUSED)
 def test_what_was_refused_is_done_with_the_change_that_allows_it(manager, use_agent, ended, cli, part, options, words):
     agent = use_agent(cli)

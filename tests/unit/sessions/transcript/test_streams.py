@@ -4,10 +4,11 @@ import json
 from itertools import accumulate, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 from places import CAPTURES
+from repetition import repeated
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.export.formats import FORMATS
@@ -141,6 +142,7 @@ def streams(draw):
     return agent, [data[begin:end] for begin, end in pairwise(cuts)], times
 
 
+@settings(max_examples=repeated(10, 200))
 @given(streams(), st.booleans())
 def test_slices_of_a_stream_are_read_like_files_of_their_own(tmp_path_factory, stream, open_ends):
     agent, pieces, times = stream
@@ -150,6 +152,7 @@ def test_slices_of_a_stream_are_read_like_files_of_their_own(tmp_path_factory, s
         same_as_own_files(tmp_path_factory.mktemp("stream"), agent, pieces, times=times, open_ends=open_ends)
 
 
+@settings(max_examples=repeated(10, 200))
 @given(streams(), st.integers(200, 5_000))
 def test_the_end_of_a_long_stream_comes_first_and_the_rest_takes_its_place(tmp_path_factory, stream, room):
     agent, pieces, times = stream
@@ -363,6 +366,7 @@ def test_a_failed_turn_tells_its_own_stderr_alone(tmp_path):
     assert [step.output for step in shown(view) if step.fatal] == ["of the second", "of the third"]
 
 
+@pytest.mark.only_in_full
 def test_a_thousand_turns_of_one_stream(tmp_path, small_blocks, monkeypatch):
     pieces = [b"".join(message(f"{turn}.{n}") for n in range(turn % 5)) for turn in range(1, 1_001)]
     one, own = (Laid(tmp_path / name, "codex", pieces, shared=name == "one") for name in ("one", "own"))
