@@ -50,6 +50,8 @@ def test_K1_more_than_the_cap_waits_and_the_order_is_kept(two_places, tmp_path, 
     let_go(tmp_path, "b")
     wait_until(lambda: statuses(manager, sessions)[3] == "running", what="the last one's turn")
     assert sorted((tmp_path / "order").read_text().split()[:2]) == ["a", "b"]
+    # It runs before it has noted its start.
+    wait_until(lambda: len((tmp_path / "order").read_text().split()) == 4, what="the last one's note")
     assert (tmp_path / "order").read_text().split()[2:] == ["c", "d"]
     for name in "cd":
         let_go(tmp_path, name)
