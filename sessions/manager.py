@@ -148,15 +148,13 @@ class SessionManager:
         """
         return self._stop(ref, now=now)
 
-    def _stop_turn(self, ref: str) -> Receipt:
-        """Stop the running turn of a session, but not one that follows it."""
-        return self._stop(ref, turn_only=True)
+    def _stop_turn(self, ref: str, turn: int) -> Receipt:
+        """Stop a turn of a session, but not one that follows it."""
+        return self._stop(ref, only=turn)
 
-    def _stop(self, ref: str, *, now: bool = False, turn_only: bool = False) -> Receipt:
+    def _stop(self, ref: str, *, now: bool = False, only: int | None = None) -> Receipt:
         session = self.reader.get(ref, destructive=True)
-        receipt = stop_session(
-            self.layout, self.store, session, settle=self.housekeeping.settle, now=now, turn_only=turn_only
-        )
+        receipt = stop_session(self.layout, self.store, session, settle=self.housekeeping.settle, now=now, only=only)
         pump(self.layout, self.store)  # a session that was cancelled before its start frees its place
         if not receipt.ended:
             self.housekeeping.record(self.layout.session(session.id))

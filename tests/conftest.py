@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from isolation import isolate
+from order import spread
 from real_clis import BIN, CLAUDES, TRIED_CLAUDES
 from repetition import FULL, SEED, repeated
 from waiting import until
@@ -76,11 +77,11 @@ def only_in_full(items):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave out of the short form what only the full one runs."""
+    """Leave out of the short form what only the full one runs, and spread the tests that wait."""
     left_out = set() if FULL else only_in_full(items)
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
-        items[:] = [item for item in items if item not in left_out]
+    items[:] = spread(item for item in items if item not in left_out)
 
 
 def pytest_collection_finish():

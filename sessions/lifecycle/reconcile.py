@@ -158,7 +158,7 @@ def _settle_turn(layout: Layout, store: Store, turn: Turn, living: Callable[[], 
         if lock is None:
             return  # another process settles it
     try:
-        fresh = next((t for t in store.turns(turn.session) if t.n == turn.n), None)
+        fresh = store.one_turn(turn.session, turn.n)
         if fresh is not None and fresh.status in LIVE and not agent_lives(fresh) and not _goes_on(store, fresh):
             _conclude(layout, store, fresh)
     finally:

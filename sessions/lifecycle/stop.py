@@ -33,18 +33,20 @@ def stop_session(
     *,
     settle: Callable[[], None],
     now: bool = False,
-    turn_only: bool = False,
+    only: int | None = None,
 ) -> Receipt:
     """Stop a session and wait for the receipt.
 
-    Stopping an ended session changes nothing, unless it left processes behind: those are ended.  ``turn_only`` leaves a
-    turn that follows the present one.
+    Stopping an ended session changes nothing, unless it left processes behind: those are ended.  ``only`` is the one
+    turn to stop: if it has ended, the turn that follows it goes on.
 
     Raises:
         AgentdashError: no runner carried it out.
         SessionBusyError: the session runs on another host.
     """
     turn = store.newest_turn(session.id)
+    if only is not None and turn.n != only:
+        return _had_ended(store, session.id, only)
     if turn.status.live and is_foreign(session, turn):
         raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; stop it there.")
     cancelled = turn.status is Status.QUEUED and store.cancel_queued(
@@ -62,9 +64,17 @@ def stop_session(
     except StoreError as error:
         return _stop_unrecorded(layout, session, turn, str(error))
     patience = _patience(store.launch(session.id, turn.n), session)
-    receipt = _Errand(layout, store, session.id, turn.n, request, settle, turn_only=turn_only).run(patience)
+    receipt = _Errand(layout, store, session.id, turn.n, request, settle).run(patience)
     # The session got a new turn in the meantime: stop that one as well.
-    return receipt or stop_session(layout, store, session, settle=settle, now=now)
+    return receipt or stop_session(layout, store, session, settle=settle, now=now, only=only)
+
+
+def _had_ended(store: Store, session_id: str, n: int) -> Receipt:
+    """Return the receipt of a turn that another one followed before it could be stopped."""
+    turn = store.one_turn(session_id, n)
+    if turn is not None and turn.receipt is not None:
+        return turn.receipt
+    return Receipt(session=session_id, status=turn.status if turn else Status.LOST, note=f"turn {n} had ended")
 
 
 def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> Receipt:
@@ -111,10 +121,7 @@ class _Errand:
         turn: int,
         request: int,
         settle: Callable[[], None],
-        *,
-        turn_only: bool,
     ) -> None:
-        self._turn_only = turn_only
         self._layout = layout
         self._store = store
         self._session = session_id
@@ -134,8 +141,8 @@ class _Errand:
                 if receipt is not None:
                     return receipt
                 newest = self._store.newest_turn(self._session)
-                if newest.n != self._turn and not self._turn_only:
-                    return None
+                if newest.n != self._turn:
+                    return self._store.answered(self._request)
                 session = self._store.session(self._session)
                 if session is not None and session.stopping != stage:
                     stage, deadline = session.stopping, monotonic() + patience  # it is working, only slowly

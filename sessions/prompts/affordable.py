@@ -1,6 +1,6 @@
 """A check that a session may go on: it has not used up one of its limits."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..costs.session_usage import spent_by
 from ..errors import Remedy, SessionBusyError
@@ -8,15 +8,17 @@ from ..model import Session, Turn
 from ..rules.limits import Limits, roomier, used_up
 
 
-def check_affordable(session: Session, turns: Sequence[Turn], limits: Limits, verb: str) -> None:
+def check_affordable(session: Session, turns: Callable[[], Sequence[Turn]], limits: Limits, verb: str) -> None:
     """Refuse a turn for a session that has used up a limit, because its runner would only stop it again.
+
+    ``turns`` reads the session's turns; it is called only if a limit needs them.
 
     Raises:
         SessionBusyError: it has; the error names the command that raises the limit with ``verb``.
     """
     if not limits.stops or (limits.tokens is None and limits.cost_usd is None):
         return
-    spent = spent_by(list(turns))
+    spent = spent_by(list(turns()))
     over = used_up(limits, spent.tokens, spent.cost_usd, estimated=spent.estimated)
     if over:
         short = session.short_id

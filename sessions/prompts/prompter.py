@@ -20,13 +20,14 @@ from ..housekeeping import Housekeeping
 from ..launch import Start, TurnPlan
 from ..lifecycle.launch_plan import LaterTurn, checked_folder, checked_prompt, plan_turn, recorded_profile
 from ..lifecycle.reconcile import survivors
-from ..model import Receipt, Session, Status
+from ..model import Prompt, Receipt, Session, Status
 from ..processes import processes
 from ..reader import SessionReader
+from ..rules.delivery import PromptState
 from ..settings.config import Config
 from ..settings.merge import merged
 from ..storage.paths import Layout
-from ..storage.prompt_queue import QueuedPrompt, Request
+from ..storage.prompt_queue import QueuedPrompt, Request, resend_key
 from ..storage.queries import Recipe
 from ..storage.store import Store
 from ..supervision.next_turn import builder
@@ -85,7 +86,7 @@ class Prompter:
         store: the rows.
         reader: every query.
         housekeeping: concludes sessions whose runner died.
-        stop: stops a session, and returns the receipt.
+        stop: stops a turn of a session, and returns the receipt.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class Prompter:
         store: Store,
         reader: SessionReader,
         housekeeping: Housekeeping,
-        stop: Callable[[str], Receipt],
+        stop: Callable[[str, int], Receipt],
     ) -> None:
         self._layout = layout
         self._store = store
@@ -154,20 +155,26 @@ class Prompter:
                 Remedy.PROMPT,
                 f"Send a prompt: agentdash inject {session.short_id}",
             )
-        waiting = self._store.queue.put_back(session.id, session.turn)
+        waiting = self._store.queue.waiting_again(session.id, session.turn)
         if waiting is not None:
-            return self._send_put_back(session, waiting, options)
+            return self._send_waiting(session, waiting, options)
         prompts = self._store.prompts(session.id)
         if not prompts:
             raise UnknownSessionError(f"Session {session.short_id} was deleted.")
         options = structs.replace(options, at_once=True)
-        sent = self._add(session, prompts[-1].text, options, "retry", only_after=session.turn)
-        self._store.queue.mark_resent(session.id, prompts[-1].turn)
-        return sent
+        return self._add(session, prompts[-1].text, options, "retry", only_after=session.turn, resends=prompts[-1])
 
-    def _send_put_back(self, session: Session, waiting: QueuedPrompt, options: PromptOptions) -> Sent:
+    def resend(self, session: Session, prompt: Prompt) -> Sent:
+        """Send an unconfirmed prompt of any turn again, before those that wait.
+
+        Raises:
+            SessionBusyError: as for :meth:`inject`, or it was sent again before.
+        """
+        return self._add(session, prompt.text, PromptOptions(first=True), "inject", resends=prompt)
+
+    def _send_waiting(self, session: Session, waiting: QueuedPrompt, options: PromptOptions) -> Sent:
         """Send the prompt of the newest turn that waits again: a copy of it would be sent twice."""
-        self._check_reachable(session)
+        self.check_reachable(session)
         plan = self.plan(session, waiting.text, options, verb="retry")
         self._store.queue.edit(waiting.id, waiting.text, plan)
         self._store.queue.send_now(waiting.id, self._build)
@@ -209,8 +216,10 @@ class Prompter:
             # Recorded first: a front end that dies between the two loses nothing.
             at_once = structs.replace(options or PromptOptions(), at_once=True)
             sent = self._add(session, checked_prompt(say), at_once, "inject")
-        receipt = self._stop(session.id)
+        receipt = self._stop(session.id, session.turn)
         if sent is not None:
+            # A turn that no runner had taken was cancelled by us: no runner sends what follows it.
+            self._store.queue.advance(session.id, self._build)
             self.serve(session.id)
             sent = self.sent(sent.prompt.id)
         return receipt, sent
@@ -223,8 +232,11 @@ class Prompter:
             SessionBusyError: the session has used up one of its limits.
         """
         recipe = self._store.recipe(session.id)
-        kept = _kept(recipe, options)
-        settings = merged(kept, options.settings)
+        return self._plan(session, prompt, options, recipe, _kept(recipe, options), verb)
+
+    def _plan(
+        self, session: Session, prompt: str, options: PromptOptions, recipe: Recipe, kept: dict[str, Any], verb: str
+    ) -> TurnPlan:
         plan = plan_turn(
             self._config_of(session, recipe.env),
             Start(
@@ -232,7 +244,7 @@ class Prompter:
                 agent=session.agent,
                 model=options.model or session.model,
                 cwd=checked_folder(session.cwd),
-                options=settings,
+                options=merged(kept, options.settings),
                 argv=recipe.command,
                 session_id=session.id,
             ),
@@ -246,7 +258,7 @@ class Prompter:
                 options={*options.settings, *({"instructions"} & kept.keys())},
             ),
         )
-        check_affordable(session, self._store.turns(session.id), plan.frame.limits, verb)
+        check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
         return plan
 
     def sent(self, prompt_id: int) -> Sent:
@@ -263,20 +275,28 @@ class Prompter:
         return Sent(session=self._reader.by_id(prompt.session), prompt=prompt, position=position)
 
     def _add(
-        self, session: Session, prompt: str, options: PromptOptions, verb: str, *, only_after: int | None = None
+        self,
+        session: Session,
+        prompt: str,
+        options: PromptOptions,
+        verb: str,
+        *,
+        only_after: int | None = None,
+        resends: Prompt | None = None,
     ) -> Sent:
-        self._check_reachable(session)
+        self.check_reachable(session)
         folder = self._layout.session(session.id)
         if not folder.path.is_dir():
             folder.create()  # the folder was removed: its output is lost, the conversation is the agent's own
-        plan = self.plan(session, prompt, options, verb=verb)
         recipe = self._store.recipe(session.id)
         kept = _kept(recipe, options)
+        plan = self._plan(session, prompt, options, recipe, kept, verb)
         self._store.max_running(self._reader.config().queue.max_running)
+        unconfirmed = resends is not None and resends.state == PromptState.UNCONFIRMED
         added = self._store.queue.add(
             Request(
                 session=session.id,
-                key=options.key or str(uuid.uuid4()),
+                key=resend_key(resends.turn) if resends and unconfirmed else options.key or str(uuid.uuid4()),
                 text=prompt,
                 plan=plan,
                 asked_by=os.environ.get(processes.SESSION_TAG),
@@ -284,6 +304,7 @@ class Prompter:
                 at_once=options.at_once,
                 options=kept if kept != recipe.options else None,
                 only_after=only_after,
+                resends=resends.turn if resends else None,
             ),
             self._build,
         )
@@ -307,7 +328,12 @@ class Prompter:
             began = f" Session {session.short_id} uses the profile {profile!r}." if profile else ""
             raise ConfigError(f"{error}{began}") from None
 
-    def _check_reachable(self, session: Session) -> None:
+    def check_reachable(self, session: Session) -> None:
+        """Refuse a prompt to a session of another host, or to one whose lost turn has left processes.
+
+        Raises:
+            SessionBusyError: it is one of them.
+        """
         short = session.short_id
         if session.host != processes.host_name():
             raise SessionBusyError(f"Session {short} runs on {session.host}; continue it there.")

@@ -93,9 +93,11 @@ class SessionQueue:
         """Send a waiting prompt before all others, although the queue is held: at once if the session is free.
 
         Raises:
-            SessionBusyError: it was sent or cancelled first.
+            SessionBusyError: it was sent or cancelled first, the session runs on another host, or processes of a lost
+                turn still live.
         """
         self._layout.check_writable()
+        self._prompter.check_reachable(self._reader.by_id(prompt.session))
         self._store.queue.send_now(prompt.id, self._build)
         sent = self._recorded(prompt)
         if sent.prompt.state == PromptState.CANCELLED:
@@ -111,9 +113,14 @@ class SessionQueue:
         return self._reader.by_id(session.id)
 
     def release(self, ref: str) -> Session:
-        """Release the queue of a session; if the session is free, its next turn begins."""
+        """Release the queue of a session; if the session is free, its next turn begins.
+
+        Raises:
+            SessionBusyError: the session runs on another host, or processes of a lost turn still live.
+        """
         self._layout.check_writable()
         session = self._reader.get(ref)
+        self._prompter.check_reachable(session)
         self._store.queue.release(session.id, self._build)
         self._prompter.serve(session.id)
         return self._reader.by_id(session.id)
@@ -123,15 +130,15 @@ class SessionQueue:
 
         Raises:
             UsageError: the prompt of this turn is not unconfirmed.
+            SessionBusyError: the session has used up one of its limits, runs on another host, or has processes of a
+                lost turn.
         """
+        self._layout.check_writable()
         session = self._reader.get(ref)
         prompt = next((prompt for prompt in self._store.prompts(session.id) if prompt.turn == turn), None)
         if prompt is None or prompt.state != PromptState.UNCONFIRMED:
             raise UsageError(f"The prompt of turn {turn} of session {session.short_id} is not unconfirmed.")
-        options = PromptOptions(key=f"resend {session.id} {turn}", first=True)
-        sent = self._prompter.inject(session.id, prompt.text, options)
-        self._store.queue.mark_resent(session.id, turn)
-        return sent
+        return self._prompter.resend(session, prompt)
 
     def _recorded(self, prompt: QueuedPrompt) -> Sent:
         self._prompter.serve(prompt.session)

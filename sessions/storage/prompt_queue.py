@@ -5,22 +5,26 @@ move, cancel or send it, exactly one has its way, and each prompt is sent or can
 """
 
 import sqlite3
-import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import Struct
+import msgspec
+from msgspec import Raw, Struct, field
 
 from ..clock import now_ms
-from ..errors import AgentdashError, SessionBusyError, UnknownSessionError
+from ..errors import AgentdashError, SessionBusyError, StoreError, UnknownSessionError
 from ..launch import Launch, TurnPlan
 from ..model import ENDED, Status, short_id
-from ..rules.delivery import HELD_BY_USER
+from ..rules.delivery import HELD_BY_USER, PromptState
 from .database import Database
 from .rows import dump, load
 
 _AGAIN = ", attempt "
 """Between the key of a prompt and the number of an attempt; callers choose keys, which rarely contain this."""
+
+_WAITING = "FROM queue WHERE session = ? AND state = 'queued'"
+_ORDER = "ORDER BY at_once DESC, place, id"
+"""The order in which the prompts of a session are sent."""
 
 MOST_ATTEMPTS = 3
 """The number of times that one prompt is put back after a crash before it reached the agent."""
@@ -34,7 +38,8 @@ class QueuedPrompt(Struct, frozen=True, kw_only=True):
     key: str
     """Given with the request; a second request to the session with the same key adds nothing."""
     text: str
-    plan: TurnPlan
+    recorded_plan: Raw = field(name="plan")
+    """:attr:`plan` as JSON."""
     state: str
     """``queued``, ``taken`` (it became a turn) or ``cancelled``."""
     at_once: bool = False
@@ -45,6 +50,18 @@ class QueuedPrompt(Struct, frozen=True, kw_only=True):
     """The session from inside which it was requested."""
     created_at: int
     changed_at: int
+
+    @property
+    def plan(self) -> TurnPlan:
+        """The settings of its turn.
+
+        Raises:
+            StoreError: a version with another format recorded them.
+        """
+        try:
+            return msgspec.json.decode(self.recorded_plan, type=TurnPlan)
+        except msgspec.MsgspecError as error:
+            raise StoreError(f"The settings of a queued prompt cannot be read: {error}.") from None
 
 
 Build = Callable[[QueuedPrompt, int, str | None], Launch]
@@ -59,6 +76,8 @@ class Request(Struct, frozen=True, kw_only=True):
     text: str
     plan: TurnPlan
     asked_by: str | None = None
+    resends: int | None = None
+    """The turn whose prompt this sends again; None for a new prompt."""
     first: bool = False
     """It goes before all others."""
     at_once: bool = False
@@ -77,9 +96,7 @@ class PromptQueue:
 
     def waiting(self, session_id: str) -> list[QueuedPrompt]:
         """Return the prompts of a session that wait, in the order in which they will be sent."""
-        rows = self._database.rows(
-            "SELECT * FROM queue WHERE session = ? AND state = 'queued' ORDER BY at_once DESC, place, id", (session_id,)
-        )
+        rows = self._database.rows(f"SELECT * {_WAITING} {_ORDER}", (session_id,))
         return [_prompt(row) for row in rows]
 
     def prompt(self, prompt_id: int) -> QueuedPrompt | None:
@@ -92,7 +109,7 @@ class PromptQueue:
         rows = self._database.rows("SELECT * FROM queue WHERE session = ? AND turn = ?", (session_id, turn))
         return _prompt(rows[0]) if rows else None
 
-    def put_back(self, session_id: str, turn: int) -> QueuedPrompt | None:
+    def waiting_again(self, session_id: str, turn: int) -> QueuedPrompt | None:
         """Return the waiting prompt that was put back from a turn; None if none was, or it was sent or cancelled."""
         taken = self.of_turn(session_id, turn)
         if taken is None:
@@ -116,7 +133,8 @@ class PromptQueue:
 
         Raises:
             UnknownSessionError: the session was deleted.
-            SessionBusyError: another turn began after ``request.only_after``.
+            SessionBusyError: another turn began after ``request.only_after``, or the prompt that it sends again was
+                sent again before.
         """
         now = now_ms()
         with self._database.transaction() as db:
@@ -126,6 +144,7 @@ class PromptQueue:
             if known is not None:
                 return _prompt(known)
             _check_session(db, request)
+            _mark_resent(db, request)
             place = _place(db, request.session, first=request.first or request.at_once)
             cursor = db.execute(
                 "INSERT INTO queue (session, key, place, text, plan, state, at_once, asked_by, created_at, changed_at)"
@@ -157,11 +176,7 @@ class PromptQueue:
                 return False
             order = [
                 other["id"]
-                for other in db.execute(
-                    "SELECT id FROM queue WHERE session = ? AND state = 'queued' AND id <> ?"
-                    " ORDER BY at_once DESC, place, id",
-                    (row["session"], prompt_id),
-                )
+                for other in db.execute(f"SELECT id {_WAITING} AND id <> ? {_ORDER}", (row["session"], prompt_id))
             ]
             order.insert(max(0, position - 1), prompt_id)
             db.executemany("UPDATE queue SET place = ? WHERE id = ?", [(place, key) for place, key in enumerate(order)])
@@ -203,14 +218,6 @@ class PromptQueue:
             )
             return take(db, row["session"], build)
 
-    def mark_resent(self, session_id: str, turn: int) -> None:
-        """Record that the user sent the unconfirmed prompt of a turn again."""
-        with self._database.transaction() as db:
-            db.execute(
-                "UPDATE prompts SET state = 'resent' WHERE session = ? AND turn = ? AND state = 'unconfirmed'",
-                (session_id, turn),
-            )
-
     def advance(self, session_id: str, build: Build) -> int | None:
         """Begin the turn of the next prompt, if the session is free; return its number."""
         with self._database.transaction() as db:
@@ -227,12 +234,8 @@ def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
     ).fetchone()
     if session is None or Status(session["status"]) not in ENDED:
         return None
-    row = db.execute(
-        "SELECT * FROM queue WHERE session = ? AND state = 'queued' AND (at_once OR ?)"
-        " ORDER BY at_once DESC, place, id LIMIT 1",
-        (session_id, session["held"] is None),
-    ).fetchone()
-    if row is None:
+    row = _next(db, session_id)
+    if row is None or not (row["at_once"] or session["held"] is None):
         return None
     prompt, n = _prompt(row), int(session["turn"]) + 1
     try:
@@ -241,6 +244,8 @@ def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
         db.execute("UPDATE queue SET at_once = 0 WHERE id = ?", (prompt.id,))
         hold(db, session_id, str(error))
         return None
+    import uuid  # most runners send no second prompt
+
     now = now_ms()
     insert_turn(db, session_id, n, prompt.text, launch, str(uuid.uuid4()), now, prompt.asked_by)
     begin_turn(db, session_id, n, launch.model, now)
@@ -282,11 +287,8 @@ def hold_after(db: sqlite3.Connection, session_id: str, turn: int, status: Statu
     """
     if status is Status.DONE and not by_user:
         return
-    row = db.execute(
-        "SELECT plan FROM queue WHERE session = ? AND state = 'queued' ORDER BY at_once DESC, place, id LIMIT 1",
-        (session_id,),
-    ).fetchone()
-    if row is not None and (by_user or (load(row["plan"], TurnPlan) or _NO_PLAN).on_failure == "hold"):
+    row = _next(db, session_id)
+    if row is not None and (by_user or row["on_failure"] != "send"):
         hold(db, session_id, f"turn {turn} {_ENDINGS[status]}")
 
 
@@ -334,7 +336,13 @@ _ENDINGS = {
     Status.LOST: "was lost",
 }
 
-_NO_PLAN = TurnPlan(settings={}, frame=Launch(argv=()))
+
+def _next(db: sqlite3.Connection, session_id: str) -> sqlite3.Row | None:
+    """Return the first prompt that waits, and its plan's ``on_failure``; None if none waits."""
+    row: sqlite3.Row | None = db.execute(
+        f"SELECT *, json_extract(plan, '$.on_failure') AS on_failure {_WAITING} {_ORDER} LIMIT 1", (session_id,)
+    ).fetchone()
+    return row
 
 
 def _check_session(db: sqlite3.Connection, request: Request) -> None:
@@ -345,6 +353,25 @@ def _check_session(db: sqlite3.Connection, request: Request) -> None:
     if after is not None and (row["turn"] != after or Status(row["status"]) not in ENDED):
         state = f"{row['status']} (turn {row['turn']})"
         raise SessionBusyError(f"Session {short_id(request.session)} is {state}: another prompt came first.")
+
+
+def _mark_resent(db: sqlite3.Connection, request: Request) -> None:
+    """Record that the unconfirmed prompt of a turn is sent again; refuse if a copy of it waits already."""
+    if request.resends is None:
+        return
+    copies = (resend_key(request.resends), f"{resend_key(request.resends)}{_AGAIN}%")
+    if db.execute(f"SELECT 1 {_WAITING} AND (key = ? OR key LIKE ?)", (request.session, *copies)).fetchone():
+        what = f"The prompt of turn {request.resends} of session {short_id(request.session)}"
+        raise SessionBusyError(f"{what} waits to be sent again already.")
+    db.execute(
+        "UPDATE prompts SET state = ? WHERE session = ? AND turn = ? AND state = ?",
+        (PromptState.RESENT, request.session, request.resends, PromptState.UNCONFIRMED),
+    )
+
+
+def resend_key(turn: int) -> str:
+    """Return the key under which the unconfirmed prompt of a turn is sent again, once for all requests."""
+    return f"resend {turn}"
 
 
 def _place(db: sqlite3.Connection, session_id: str, *, first: bool) -> float:
@@ -367,5 +394,6 @@ def _let_go_if_empty(db: sqlite3.Connection, session_id: str) -> None:
 
 def _prompt(row: sqlite3.Row) -> QueuedPrompt:
     names = ("id", "session", "key", "text", "state", "turn", "asked_by", "created_at", "changed_at")
-    plan = load(row["plan"], TurnPlan) or _NO_PLAN
-    return QueuedPrompt(plan=plan, at_once=bool(row["at_once"]), **{name: row[name] for name in names})
+    return QueuedPrompt(
+        recorded_plan=Raw(row["plan"].encode()), at_once=bool(row["at_once"]), **{name: row[name] for name in names}
+    )

@@ -134,6 +134,11 @@ class Queries:
         rows = self.database.rows("SELECT * FROM turns WHERE session = ? AND n >= ? ORDER BY n", (session_id, first))
         return [turn_from(row) for row in rows]
 
+    def one_turn(self, session_id: str, n: int) -> Turn | None:
+        """Return a turn of a session; None if it was deleted."""
+        rows = self.database.rows("SELECT * FROM turns WHERE session = ? AND n = ?", (session_id, n))
+        return turn_from(rows[0]) if rows else None
+
     def newest_turn(self, session_id: str) -> Turn:
         """The last turn of a session.
 

@@ -73,8 +73,8 @@ def _prompt_row(prompt: Prompt) -> dict[str, object]:
 
 
 def _queue_row(prompt: QueuedPrompt, place: int) -> dict[str, object]:
-    plain = {key: value for key, value in structs.asdict(prompt).items() if key not in ("id", "plan")}
-    return plain | {"plan": dump(prompt.plan), "place": place}
+    plain = {key: value for key, value in structs.asdict(prompt).items() if key not in ("id", "recorded_plan")}
+    return plain | {"plan": bytes(prompt.recorded_plan).decode(), "place": place}
 
 
 def _insert(db: sqlite3.Connection, table: str, row: dict[str, object]) -> None:

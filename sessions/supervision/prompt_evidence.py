@@ -3,7 +3,6 @@
 from msgspec import structs
 
 from ..agents.registry import agent_named
-from ..agents.sent_prompt import SentPrompt
 from ..rules.delivery import TurnEvidence, needs_transcript
 from ..storage.store import Store
 
@@ -14,8 +13,11 @@ def with_transcript(
     """Add the evidence of the transcript, if it has to decide; ``agent_session`` is the conversation, if known."""
     if not needs_transcript(evidence):
         return evidence
+    # A runner rarely needs it: nearly every turn reports its own end.
+    from ..agents.sent_prompt import SentPrompt
+
     session, launch = store.session(session_id), store.launch(session_id, n)
-    turn = next((turn for turn in store.turns(session_id) if turn.n == n), None)
+    turn = store.one_turn(session_id, n)
     if session is None or launch is None or turn is None:
         return evidence
     sent = SentPrompt(

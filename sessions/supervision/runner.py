@@ -141,7 +141,7 @@ class Runner:
 
     def sweep(self) -> None:
         """End the processes that the session has left, and answer the requests."""
-        turn = next((turn for turn in self._store.turns(self._session) if turn.n == self._turn), None)
+        turn = self._store.one_turn(self._session, self._turn)
         self._processes = SessionProcesses.of_turn(self._folder, turn)
         self._child.adopt(None)
         self._ended, self._own = True, None

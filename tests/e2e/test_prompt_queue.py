@@ -251,6 +251,36 @@ def test_I4_interrupt_and_say_sends_the_words_next_and_holds_the_others(manager,
     assert (session.queued, session.held) == (1, "turn 1 was stopped")
 
 
+def test_an_interrupt_that_comes_too_late_does_not_stop_the_turn_that_it_adds(
+    manager, at_work, notebook, wait_until, finished, monkeypatch
+):
+    def stop_late(ref, turn):
+        """Stop the turn, which has ended by itself meanwhile."""
+        notebook.open_gate()
+        wait_until(lambda: len(manager.reader.turns(ref)) > turn, what="the next turn")
+        return manager._stop_turn(ref, turn)
+
+    monkeypatch.setattr(manager.prompts, "_stop", stop_late)
+    receipt, sent = manager.prompts.interrupt(at_work.id, "and this")
+    assert (receipt.note, sent.turn) == ("turn 1 had ended", 2)
+    assert finished(at_work, 2).status is Status.DONE
+    assert notebook.said == ["wait at the gate", "and this"]
+
+
+def test_interrupt_of_a_turn_that_waits_for_a_place_sends_the_words_in_its_stead(
+    manager, spawn, at_work, notebook, tmp_path, wait_until
+):
+    (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
+    waits = spawn("not wanted any more")
+    manager.prompts.inject(waits.id, "later")
+    receipt, sent = manager.prompts.interrupt(waits.id, "this instead")
+    assert (receipt.note, sent.turn) == ("not started yet", 2)
+    notebook.open_gate()
+    wait_until(lambda: manager.reader.get(waits.id).status is Status.DONE, what="the second turn")
+    assert notebook.said == ["wait at the gate", "this instead"]
+    assert manager.reader.get(waits.id).held == "turn 1 was stopped"
+
+
 def test_I9_a_queued_prompt_has_a_sandbox_of_its_own_for_its_turn_alone(manager, at_work, notebook, finished):
     manager.prompts.inject(at_work.id, "look only", PromptOptions(settings={"sandbox": "read-only"}))
     manager.prompts.inject(at_work.id, "now write", PromptOptions(settings={"sandbox": "workspace-write"}))
@@ -385,8 +415,14 @@ def test_a_session_of_another_host_takes_no_prompt_and_keeps_its_queue(manager, 
     manager.prompts.inject(at_work.id, "go on")
     with manager.store.database.transaction() as db:
         db.execute("UPDATE sessions SET host = 'elsewhere'")
-    with pytest.raises(SessionBusyError, match="elsewhere"):
-        manager.prompts.inject(at_work.id, "hello")
+    [waiting] = manager.queue.prompts(at_work.id)
+    for change in (
+        lambda: manager.prompts.inject(at_work.id, "hello"),
+        lambda: manager.queue.send_now(waiting),
+        lambda: manager.queue.release(at_work.id),
+    ):
+        with pytest.raises(SessionBusyError, match="elsewhere"):
+            change()
     with manager.store.database.transaction() as db:
         db.execute("UPDATE sessions SET host = ?", (processes.host_name(),))
     notebook.open_gate()

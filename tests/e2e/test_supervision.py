@@ -318,9 +318,11 @@ def test_8_opening_listing_and_watching_change_no_byte_of_a_session(manager, wai
     assert manager.reader.changes(seq).updated == ()
 
 
-def test_files_are_private(manager):
+def test_files_are_private(manager, wait_until):
     session = manager.wait([manager.run(["echo", "secret"]).id], timeout=60)[0]
     folder = manager.reader.home / "sessions" / session.id
+    lock = manager.layout.session(session.id).lock
+    wait_until(lambda: not runner_lock.is_held(lock), what="the runner, which writes files, to be gone")
     for path in [manager.reader.home, folder, *folder.rglob("*"), *manager.reader.home.glob("agentdash.db*")]:
         assert path.stat().st_mode & 0o077 == 0, path
 

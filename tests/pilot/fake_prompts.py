@@ -1,16 +1,13 @@
 """The queue of the fake manager: prompts that wait, in memory, by the interface of the real one."""
 
 from factories import T0
-from msgspec import structs
+from msgspec import Raw, structs
 
 from agentdash.sessions.errors import SessionBusyError, UsageError
-from agentdash.sessions.launch import Launch, TurnPlan
 from agentdash.sessions.model import Receipt, Status
 from agentdash.sessions.prompts.prompter import PromptOptions, Sent
 from agentdash.sessions.rules.delivery import HELD_BY_USER
 from agentdash.sessions.storage.prompt_queue import QueuedPrompt
-
-PLAN = TurnPlan(settings={}, frame=Launch(argv=()))
 
 
 class FakePrompts:
@@ -70,8 +67,8 @@ class FakeQueue:
         """Return a new prompt, which waits nowhere yet."""
         self._number += 1
         return QueuedPrompt(
-            id=self._number, session=ref, key=f"key-{self._number}", text=text, plan=PLAN, state="queued",
-            created_at=T0 - 60_000 * self._number, changed_at=T0,
+            id=self._number, session=ref, key=f"key-{self._number}", text=text, state="queued",
+            recorded_plan=Raw(b"{}"), created_at=T0 - 60_000 * self._number, changed_at=T0,
         )  # fmt: skip
 
     def added(self, ref, text):

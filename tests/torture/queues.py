@@ -232,7 +232,7 @@ class Queues:
             self.findings.append(f"{kind}: {told}")
 
     def _end(self, manager):
-        """Nobody whom this run started survives."""
+        """No process that this run started survives."""
         if self._front is not None:
             self._front.kill()
             self._front.wait()

@@ -5,8 +5,8 @@ from functools import partial
 import factories
 import pytest
 from factories import T0
+from msgspec import Raw
 
-from agentdash.sessions.launch import Launch, TurnPlan
 from agentdash.sessions.model import Status
 from agentdash.sessions.storage.prompt_queue import QueuedPrompt
 from agentdash.tui import queue_texts
@@ -15,10 +15,10 @@ session = partial(factories.session, title="fix the flaky login test", turn=3)
 
 
 def prompts(*texts):
-    plan = TurnPlan(settings={}, frame=Launch(argv=()))
     return [
         QueuedPrompt(
-            id=n, session="s1", key=str(n), text=text, plan=plan, state="queued", created_at=T0, changed_at=T0
+            id=n, session="s1", key=str(n), text=text, state="queued", recorded_plan=Raw(b"{}"),
+            created_at=T0, changed_at=T0,
         )
         for n, text in enumerate(texts)
     ]  # fmt: skip

@@ -1,5 +1,6 @@
 """The verbs that send prompts to a session: inject, retry, interrupt."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,29 +13,34 @@ if TYPE_CHECKING:
     from ....sessions.manager import SessionManager
     from ....sessions.prompts.prompter import PromptOptions, Sent
 
-_limit = click.option(
-    "--limit",
-    "limits",
-    multiple=True,
-    metavar="WHAT=N",
-    help="New limit from this turn on, e.g. tokens=1M (repeatable; as for spawn).",
+_TURN_OPTIONS = (
+    click.option("--model", "-m", metavar="NAME", help="Model from this turn on."),
+    click.option(
+        "--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] for this turn."
+    ),
+    click.option("--danger", is_flag=True, help="No sandbox, no approvals in this turn."),
+    click.option(
+        "--limit",
+        "limits",
+        multiple=True,
+        metavar="WHAT=N",
+        help="New limit from this turn on, e.g. tokens=1M (repeatable; as for spawn).",
+    ),
 )
-_model = click.option("--model", "-m", metavar="NAME", help="Model from this turn on.")
-_set = click.option(
-    "--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] for this turn."
-)
-_danger = click.option("--danger", is_flag=True, help="No sandbox, no approvals in this turn.")
-_key = click.option("--key", metavar="NAME", help="Name of the request: the same name sends nothing twice.")
+
+
+def turn_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options by which a turn may differ from its session."""
+    for option in reversed(_TURN_OPTIONS):
+        command = option(command)
+    return command
 
 
 @click.command(cls=ModeCommand)
-@_model
-@_set
-@_danger
-@_limit
+@turn_options
 @click.option("--first", is_flag=True, help="Put it before the prompts that wait.")
 @click.option("--now", is_flag=True, help="Send it as soon as the session is free, even if its queue is held.")
-@_key
+@click.option("--key", metavar="NAME", help="Name of the request: the same name sends nothing twice.")
 @wait_option
 @timeout_option
 @common.json_option
@@ -69,10 +75,7 @@ def inject(
 
 
 @click.command(cls=ModeCommand)
-@_model
-@_set
-@_danger
-@_limit
+@turn_options
 @click.option("--allow", is_flag=True, help="Allow what the turn was denied: the tools of claude, codex's sandbox.")
 @wait_option
 @timeout_option

@@ -48,7 +48,7 @@ def queue(ref: str, action: str, words: tuple[str, ...], as_json: bool) -> int:
             return _list(manager, ref, as_json)
         if action in ("hold", "release"):
             _check(action, words, 0)
-            getattr(manager.queue, action)(ref)
+            (manager.queue.hold if action == "hold" else manager.queue.release)(ref)
             return _list(manager, ref, as_json)
         return _report(_change(manager, ref, action, words), action, as_json)
 

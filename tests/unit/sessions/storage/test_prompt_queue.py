@@ -5,12 +5,12 @@ from factories import no_prompts, request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.errors import UnknownSessionError, UsageError
+from agentdash.sessions.errors import SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.launch import Launch, Start, TurnPlan
 from agentdash.sessions.model import Status
 from agentdash.sessions.rules.delivery import HELD_BY_USER, Fate, PromptState
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.prompt_queue import MOST_ATTEMPTS
+from agentdash.sessions.storage.prompt_queue import MOST_ATTEMPTS, resend_key
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
 
@@ -19,7 +19,7 @@ NAME = "session-1"
 
 
 def build(prompt, turn, agent_session):
-    return Launch(argv=("agent", str(turn)), stdin=prompt.text)
+    return Launch(argv=("agent", str(turn)), stdin=prompt.text, model=prompt.plan.model)
 
 
 @pytest.fixture
@@ -234,8 +234,34 @@ def test_an_unconfirmed_prompt_is_counted_until_it_is_sent_again(store):
         Facts(), Outcome(status=Status.LOST, reason=None, prompt=Fate(PromptState.UNCONFIRMED)), 1, build=no_prompts
     )
     assert store.session(NAME).unconfirmed == 1
-    store.queue.mark_resent(NAME, 1)
+    again = add(store, "do it", key=resend_key(1), resends=1)
+    assert again.turn == 2
     assert (store.session(NAME).unconfirmed, store.prompts(NAME)[0].state) == (0, "resent")
+
+
+def test_an_unconfirmed_prompt_is_sent_again_once_whoever_requests_it(store):
+    log = running(store)
+    add(store, "more")
+    lost = Outcome(status=Status.LOST, reason=None, prompt=Fate(PromptState.UNCONFIRMED))
+    log.end(Facts(), lost, 1, build=build)
+    first = add(store, "do it", key=resend_key(1), resends=1, first=True)
+    assert add(store, "do it", key=resend_key(1), resends=1, at_once=True).id == first.id
+    with pytest.raises(SessionBusyError, match="waits to be sent again already"):
+        add(store, "do it", resends=1, at_once=True)
+    assert waiting(store) == ["do it", "more"]
+    store.queue.cancel(first.id)
+    assert add(store, "do it", resends=1, at_once=True).turn == 2
+
+
+def test_a_prompt_whose_settings_cannot_be_read_holds_the_queue_and_ends_nothing_else(store):
+    log = running(store)
+    prompt = add(store, "more")
+    with store.database.transaction() as db:
+        db.execute("UPDATE queue SET plan = '{\"settings\": 5}'")
+    assert log.end(Facts(end="completed"), Outcome(status=Status.DONE, reason=None), 1, build)
+    assert (store.session(NAME).status, waiting(store)) == (Status.DONE, ["more"])
+    assert "cannot be read" in store.session(NAME).held
+    assert store.queue.cancel(prompt.id)
 
 
 def test_a_turn_whose_agent_was_never_started_is_queued_again(store):
@@ -268,14 +294,14 @@ def test_a_prompt_whose_runner_did_not_start_goes_back_to_a_held_queue(store):
     assert (sent(store), waiting(store)) == (["more"], ["more"])
     assert store.prompts(NAME)[1].state == "unsent"
     assert store.session(NAME).held == "turn 2 failed"
-    assert store.queue.put_back(NAME, 2).text == "more"
+    assert store.queue.waiting_again(NAME, 2).text == "more"
 
 
 def test_a_prompt_that_the_user_stopped_before_its_start_does_not_come_back(store):
     ended(store)
     taken = add(store, "more")
     assert store.cancel_queued(NAME, taken.turn, Status.STOPPED, "stopped by you", "stop requested", by="you")
-    assert (waiting(store), store.queue.put_back(NAME, 2)) == ([], None)
+    assert (waiting(store), store.queue.waiting_again(NAME, 2)) == ([], None)
 
 
 @pytest.mark.parametrize("key", ["job#3", "job#", "#", "job#x", ", attempt ", "job, attempt x"])
