@@ -17,7 +17,7 @@ from ..launch import Launch, TurnPlan
 from ..model import ENDED, Status, short_id
 from ..rules.delivery import HELD_BY_USER, PromptState
 from .database import Database
-from .rows import dump, load
+from .rows import dump
 
 _AGAIN = ", attempt "
 """Between the key of a prompt and the number of an attempt; callers choose keys, which rarely contain this."""

@@ -51,6 +51,7 @@ def test_K8_a_limit_that_is_crossed_stops_the_turn_and_is_the_reason(manager, le
     assert leftovers(session.id) == []
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("limit", [{"tokens": 50}, {"cost_usd": 0.001}])
 def test_K8_tokens_and_money_are_counted_over_all_turns(manager, limit):
     first = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
@@ -67,6 +68,7 @@ def test_K8_tokens_and_money_are_counted_over_all_turns(manager, limit):
     assert second.reason.startswith("over limit: ")
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.parametrize(
     ("limit", "told"),
     [
@@ -202,6 +204,7 @@ def test_K8_the_real_codex_is_stopped_by_its_cost_at_the_user_s_prices(manager, 
     assert stopped.cost_usd is None  # an estimate is no figure of the agent's
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.real
 def test_K8_the_real_claude_is_stopped_by_its_cost(manager, claude_env, leftovers):
     options = {"permission_mode": "bypassPermissions", "limits": {"cost_usd": 0.008}}
