@@ -110,6 +110,12 @@ class Launch(Struct, frozen=True, kw_only=True):
     model: str | None = None
     mode: TurnMode | None = None
     """The settings with which it runs; None for a plain command, and in the records of older versions."""
+    transport: str = ""
+    """The protocol of a live agent, whose process serves several turns; empty for a process of one turn."""
+    opening: tuple[str, ...] = ()
+    """The lines of a live agent's handshake, in the order in which they are written."""
+    plain_argv: tuple[str, ...] = ()
+    """The argv of a process of one turn, used if the handshake of a live agent fails."""
 
 
 class TurnPlan(Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ argv, and lines into steps.  Processes and files are handled once, elsewhere, fo
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct, field, structs
@@ -21,6 +21,7 @@ from .allowance import Allowance
 from .usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
+    from .dialogue import Dialogue
     from .recorded_edits import Transcript
     from .sent_prompt import SentPrompt
 
@@ -47,6 +48,21 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ] = None
     stop: StopSettings = StopSettings()
     limits: Limits = Limits()
+
+
+class LiveSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Adds the keys of an agent whose process can serve several turns."""
+
+    live: Annotated[
+        bool,
+        Meta(
+            description="Keep the agent's process for later prompts, steer it while it works, and answer what it asks."
+        ),
+    ] = False
+    approvals: Annotated[
+        Literal["ask", "deny"],
+        Meta(description="What a live agent needs permission for: ask the user, or deny it at once."),
+    ] = "ask"
 
 
 class LaunchRequest(Struct, frozen=True, kw_only=True):
@@ -213,8 +229,12 @@ class Agent(ABC):
         return None
 
     @abstractmethod
-    def parser(self, turn: int = 1) -> TurnParser:
-        """Return a new parser for one turn."""
+    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
+        """Return a new parser for one turn of a process with this :attr:`..launch.Launch.transport`."""
+
+    def dialogue(self, launch: Launch) -> "Dialogue | None":  # noqa: ARG002
+        """Return a new dialogue with the process of a live launch; None if the agent has no such protocol."""
+        return None
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:  # noqa: ARG002
         """Return whether a JSON object is an event of the agent's stream, so that a file's format need not be named.

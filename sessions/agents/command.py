@@ -53,7 +53,7 @@ class Command(Agent):
             raise UsageError("No command. Put it after `--`: agentdash run -- make test")
         return Launch(argv=request.argv)
 
-    def parser(self, turn: int = 1) -> TurnParser:
+    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:  # noqa: ARG002
         """Return a new parser for one turn."""
         return CommandParser(turn)
 

@@ -93,7 +93,7 @@ class Tiny(Agent):
         """Events are named after the agent."""
         return kind is not None and kind.startswith("tiny.")
 
-    def parser(self, turn: int = 1) -> TurnParser:
+    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
         """A fresh parser for one turn."""
         return TinyParser(turn)
 
@@ -126,6 +126,6 @@ class TinyLog(TranscriptFormat):
         """Each line says who speaks."""
         return "tiny_log" in event
 
-    def parser(self, turn: int = 1) -> TurnParser:
+    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
         """A fresh parser, beginning with this turn."""
         return TinyLogParser(turn)

@@ -134,7 +134,7 @@ class Claude(Agent):
         """Return whether this is an event of the stream, with its session's id."""
         return kind in _EVENTS and "session_id" in event
 
-    def parser(self, turn: int = 1) -> TurnParser:
+    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:  # noqa: ARG002
         """Return a new parser for one turn."""
         from .turn_parser import ClaudeParser  # only a process that reads turns needs it
 

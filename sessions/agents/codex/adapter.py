@@ -164,7 +164,7 @@ class Codex(Agent):
         """Return whether an event's type begins with ``thread.``, ``turn.`` or ``item.``."""
         return kind is not None and kind.startswith(("thread.", "turn.", "item."))
 
-    def parser(self, turn: int = 1) -> TurnParser:
+    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:  # noqa: ARG002
         """Return a new parser for one turn."""
         from .turn_parser import CodexParser  # only a process that reads turns needs it
 

@@ -67,7 +67,7 @@ class Demo(Agent):
         """Return whether this is the first line or a command event."""
         return kind in _EVENTS and ("conversation" in event or "id" in event)
 
-    def parser(self, turn: int = 1) -> TurnParser:
+    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:  # noqa: ARG002
         """Return a new parser for one turn."""
         from .turn_parser import DemoParser  # only a process that reads turns needs it
 

@@ -1,0 +1,104 @@
+"""The questions of a live agent that wait for the user, and the user's answers.  Values only, without I/O.
+
+An agent asks before it runs a command, edits a file or uses a tool, and it asks questions of its own.  Its text is
+hostile: front ends clean it before they show it.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from msgspec import Struct, field
+
+
+class AskKind(StrEnum):
+    """What an agent asks for."""
+
+    COMMAND = "command"
+    """Permission to run a command."""
+    EDIT = "edit"
+    """Permission to change files."""
+    TOOL = "tool"
+    """Permission to use another tool."""
+    PERMISSIONS = "permissions"
+    """Wider permissions, such as a folder or the network."""
+    PLAN = "plan"
+    """Approval of a plan."""
+    QUESTION = "question"
+    """An answer to questions, with options or in words."""
+    FORM = "form"
+    """Values of the fields of a form: an MCP server's elicitation."""
+
+
+class Verdict(StrEnum):
+    """The user's decision."""
+
+    ALLOW = "allow"
+    ALWAYS = "always"
+    """Allow it, and the same for the rest of the session."""
+    DENY = "deny"
+    STOP = "stop"
+    """Deny it and end the turn."""
+    ANSWER = "answer"
+    """Answers to questions, or the values of a form."""
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """One option of a question."""
+
+    label: str
+    description: str = ""
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """One question, or one field of a form."""
+
+    key: str
+    """The name under which the agent expects the answer."""
+    text: str
+    header: str = ""
+    choices: tuple[Choice, ...] = ()
+    """The offered answers; empty for an answer in words."""
+    several: bool = False
+    """Several choices may be taken."""
+    free: bool = True
+    """An answer in words is accepted beside the choices."""
+    secret: bool = False
+    """The answer must not be shown or recorded."""
+    required: bool = True
+    type: str = "string"
+    """The JSON type of a form's value: ``string``, ``number``, ``integer`` or ``boolean``."""
+
+
+class Ask(Struct, frozen=True, kw_only=True):
+    """One open question of an agent.  No text is cleaned or cut here."""
+
+    key: str
+    """Names it among the asks of one process; the answer carries it back."""
+    kind: AskKind
+    tool: str = ""
+    """The tool that it would use: ``Bash``, ``apply_patch``."""
+    title: str
+    """What is asked, one line without a subject: ``run: rm -rf build``, ``edit src/app.py``."""
+    body: str = ""
+    """The whole command, diff, arguments or plan."""
+    cwd: str = ""
+    """The folder in which it would act."""
+    paths: tuple[str, ...] = ()
+    """The files that it would change."""
+    why: str = ""
+    """The agent's reason."""
+    verdicts: tuple[Verdict, ...] = (Verdict.ALLOW, Verdict.DENY, Verdict.STOP)
+    """The decisions that the agent itself accepts, in its order."""
+    always: str = ""
+    """What the agent's own ``always`` covers; empty if it has none."""
+    questions: tuple[Question, ...] = ()
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """The decision about an ask."""
+
+    verdict: Verdict
+    message: str = ""
+    """Words for the agent: why it was denied."""
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The answers by :attr:`Question.key`; several if the question takes several."""
