@@ -1,0 +1,48 @@
+"""An ask as the store records it."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from .model import Answer, Ask
+
+
+class AskState(StrEnum):
+    """The state of an ask on its way to the agent and back."""
+
+    OPEN = "open"
+    """It waits for an answer."""
+    ANSWERED = "answered"
+    """It has an answer, which the runner has not written yet."""
+    SENT = "sent"
+    """The answer was written to the agent."""
+    SETTLED = "settled"
+    """The agent has the answer."""
+    WITHDRAWN = "withdrawn"
+    """The agent no longer waits for one: the turn was interrupted."""
+    EXPIRED = "expired"
+    """Nobody answered in time, and the settings decided."""
+    LOST = "lost"
+    """The agent ended first."""
+
+
+class RecordedAsk(Struct, frozen=True, kw_only=True):
+    """One ask with its place and its fate."""
+
+    id: int
+    session: str
+    turn: int
+    stream: int
+    """The number of the process's files, by which the asks of one process are told apart."""
+    ask: Ask
+    state: AskState
+    asked_at: int
+    """UTC ms."""
+    due_at: int | None = None
+    """Time at which the settings decide, UTC ms; None if it waits for ever."""
+    answer: Answer | None = None
+    """The decision; without the values of secret questions."""
+    answered_by: str | None = None
+    """``you``, ``rule: …``, ``the time limit``, or the session that answered it."""
+    answered_at: int | None = None
+    settled_at: int | None = None
