@@ -86,6 +86,25 @@ class Start(Struct, frozen=True):
     """A new UUID: that of a plan that is to be carried out as it was shown.  If empty, agentdash makes one."""
 
 
+class WarmSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[live]``: how long the processes of live agents wait for further prompts, and how many of them."""
+
+    keep_seconds: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=86_400,
+            description="Seconds that a live agent's process waits for the next prompt before it is closed.",
+        ),
+    ] = 600.0
+    keep_most: Annotated[
+        int,
+        Meta(
+            ge=0, le=64, description="Waiting processes on this host; beyond it, the one that waits longest is closed."
+        ),
+    ] = 4
+
+
 class Launch(Struct, frozen=True, kw_only=True):
     """One exact start: shown by a dry run, recorded in the turn, executed without a shell."""
 
@@ -116,6 +135,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     """The lines of a live agent's handshake, in the order in which they are written."""
     plain_argv: tuple[str, ...] = ()
     """The argv of a process of one turn, used if the handshake of a live agent fails."""
+
+    warm: WarmSettings = WarmSettings()
 
 
 class TurnPlan(Struct, frozen=True, kw_only=True):

@@ -110,6 +110,8 @@ class Session(Struct, frozen=True, kw_only=True):
     """One line: the reason why they are not sent when it ends; None if they are."""
     unconfirmed: int = 0
     """Number of prompts of which it is not known whether the agent got them."""
+    warm_since: int | None = None
+    """Time since which its agent's process waits for prompts, UTC ms; None if it works, or there is none."""
 
     @property
     def short_id(self) -> str:
@@ -213,6 +215,8 @@ class Turn(Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...] = ()
     mode: TurnMode | None = None
     """The settings with which it runs; None for a plain command, and if an older version started it."""
+    transport: str = ""
+    """The protocol of the live agent that runs it; empty for a process of its own."""
     created_at: int
     started_at: int | None = None
     ended_at: int | None = None

@@ -58,6 +58,7 @@ def settle(layout: Layout, store: Store) -> None:
     with suppress(OSError):
         _tidy(layout, turns)
     _count_left(layout, store)
+    _mind_warm_agents(layout, store)
     with suppress(AgentdashError):
         _serve_queues(layout, store)
         pump(layout, store)
@@ -84,6 +85,15 @@ def _count_left(layout: Layout, store: Store) -> None:
             if not is_foreign(session, turn) and not runner_lock.is_held(layout.session(session.id).lock):
                 left = survivors(layout, turn)
                 store.count_left(session.id, len(left), left_text(left))
+
+
+def _mind_warm_agents(layout: Layout, store: Store) -> None:
+    """Send runners to the live agents that wait for prompts and whose runners were killed."""
+    for session in store.with_warm_agent():
+        with suppress(OSError, AgentdashError):
+            turn = store.newest_turn(session.id)
+            if not is_foreign(session, turn) and not runner_lock.is_held(layout.session(session.id).lock):
+                send_runner(layout, session.id, turn.n, "warm", store.recipe(session.id).env)
 
 
 def _tidy(layout: Layout, turns: list[Turn]) -> None:

@@ -74,6 +74,10 @@ MIGRATIONS: tuple[Statements, ...] = (
             " WHERE session = NEW.session AND state = 'unconfirmed') WHERE id = NEW.session; END"
         ),
     ),
+    (
+        "ALTER TABLE sessions ADD COLUMN warm_since INTEGER",
+        "ALTER TABLE turns ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""
 

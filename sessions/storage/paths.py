@@ -32,6 +32,8 @@ class SessionFolder:
         self.turns = path / "turns"
         self.lock = path / "runner.lock"
         self.poke = path / "poke"
+        self.stdin = path / "stdin"
+        """The FIFO from which a live agent reads; made when it is needed."""
         self.procs = path / "procs.json"
         self.runner_log = path / "runner.log"
         self.identity = path / "session.json"

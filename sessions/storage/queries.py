@@ -139,6 +139,28 @@ class Queries:
         rows = self.database.rows("SELECT * FROM turns WHERE session = ? AND n = ?", (session_id, n))
         return turn_from(rows[0]) if rows else None
 
+    def queued_turns(self, session_id: str) -> list[Turn]:
+        """Return the turns of a session that no runner has taken."""
+        rows = self.database.rows("SELECT * FROM turns WHERE session = ? AND status = 'queued'", (session_id,))
+        return [turn_from(row) for row in rows]
+
+    def open_requests(self, session_id: str, turn: int) -> list[str]:
+        """Return the kinds of the open requests for a turn, or for a later one that never started."""
+        rows = self.database.rows(
+            "SELECT kind FROM requests WHERE session = ? AND turn >= ? AND done_at IS NULL ORDER BY id",
+            (session_id, turn),
+        )
+        return [row["kind"] for row in rows]
+
+    def is_warm(self, session_id: str) -> bool:
+        """Return whether a live agent of the session waits for prompts."""
+        return bool(self.database.rows("SELECT 1 FROM sessions WHERE id = ? AND warm_since IS NOT NULL", (session_id,)))
+
+    def with_warm_agent(self) -> list[Session]:
+        """Return the sessions whose live agents wait for prompts, those that wait longest first."""
+        rows = self.database.rows(f"{SELECT_SESSION} WHERE warm_since IS NOT NULL ORDER BY warm_since")
+        return [session_from(row) for row in rows]
+
     def newest_turn(self, session_id: str) -> Turn:
         """The last turn of a session.
 

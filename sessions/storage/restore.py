@@ -57,7 +57,7 @@ def _session_row(session: Session, recipe: Recipe) -> dict[str, object]:
 
 
 def _turn_row(turn: Turn, launch: Launch, session: Session) -> dict[str, object]:
-    plain = {key: value for key, value in structs.asdict(turn).items() if key not in ("argv", "mode")}
+    plain = {key: value for key, value in structs.asdict(turn).items() if key not in ("argv", "mode", "transport")}
     packed = {name: dump(plain[name]) for name in ("usage", "thread_usage", "left", "unreadable")}
     receipt = dump(turn.receipt) if turn.receipt else None
     # The record does not hold each turn's conversation; the turns that matter here belong to the last one.

@@ -62,7 +62,8 @@ CREATE TABLE sessions (
     plan          TEXT,                         -- rules.activity.Plan: the progress of the newest turn's todo list
     queued        INTEGER NOT NULL DEFAULT 0,   -- prompts that wait for the end of the newest turn; kept by triggers
     held          TEXT,                         -- why they are not sent when it ends, one line; NULL: they are
-    unconfirmed   INTEGER NOT NULL DEFAULT 0    -- prompts of which it is not known whether the agent got them; by triggers
+    unconfirmed   INTEGER NOT NULL DEFAULT 0,   -- prompts of which it is not known whether the agent got them; by triggers
+    warm_since    INTEGER                       -- since when the agent's process waits for prompts; NULL: it does not
 ) STRICT;
 CREATE INDEX sessions_seq ON sessions (seq);
 CREATE INDEX sessions_created ON sessions (created_at);
@@ -116,6 +117,7 @@ CREATE TABLE turns (
     begin_byte    INTEGER NOT NULL DEFAULT 0,   -- where its output begins in that file
     end_byte      INTEGER,                      -- the offset behind its output; NULL: the end of the file
     begin_error_byte INTEGER NOT NULL DEFAULT 0, -- where its stderr begins
+    attempt       INTEGER NOT NULL DEFAULT 0,   -- how often its prompt was sent to a live agent
     PRIMARY KEY (session, n)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX turns_open ON turns (status) WHERE status IN ('queued', 'starting', 'running', 'waiting', 'finishing');

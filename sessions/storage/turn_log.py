@@ -53,6 +53,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     agent_start: int | None = None
     stop_requested_at: int | None = None
     stop_by: str | None = None
+    stream: int | None = None
+    begin_byte: int = 0
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -73,6 +75,10 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """The question of the agent's last message (:mod:`..rules.questions`)."""
     prompt: Fate = Fate(PromptState.SEEN)
     """The fate of the turn's prompt."""
+    end_byte: int | None = None
+    """The offset behind its output; None if it reaches to the end of the file."""
+    warm: bool = False
+    """The agent's process lives on and waits for prompts."""
 
 
 class TurnLog:
@@ -101,8 +107,10 @@ class TurnLog:
                 " updated_at = ? WHERE id = ?",
                 (now, now, self._session),
             )
-            self._mark_prompt(db, PromptState.SENDING, only_from=PromptState.QUEUED)
-            return self._read_claim(db)
+            claim = self._read_claim(db)
+            if not claim.launch.transport:
+                self._mark_prompt(db, PromptState.SENDING, only_from=PromptState.QUEUED)
+            return claim
 
     def adopt(self) -> Claim | None:
         """Take a live turn whose runner is gone; the caller holds the session's lock."""
@@ -114,8 +122,8 @@ class TurnLog:
             ).rowcount
             return self._read_claim(db) if changed else None
 
-    def running(self, agent_pid: int, agent_start: int) -> None:
-        """Record the identity of the running agent, and its prompt as sent."""
+    def running(self, agent_pid: int, agent_start: int, *, sent: bool = True) -> None:
+        """Record the identity of the running agent, and its prompt as sent, unless it is sent later."""
         now = now_ms()
         with self._database.transaction() as db:
             changed = db.execute(
@@ -129,11 +137,12 @@ class TurnLog:
                 "UPDATE sessions SET status = 'running', reason = NULL, updated_at = ? WHERE id = ?",
                 (now, self._session),
             )
-            db.execute(
-                "UPDATE prompts SET state = 'sent', sent_at = ?"
-                " WHERE session = ? AND turn = ? AND state IN ('queued', 'sending')",
-                (now, self._session, self._n),
-            )
+            if sent:
+                db.execute(
+                    "UPDATE prompts SET state = 'sent', sent_at = ?"
+                    " WHERE session = ? AND turn = ? AND state IN ('queued', 'sending')",
+                    (now, self._session, self._n),
+                )
 
     def progress(
         self,
@@ -145,8 +154,13 @@ class TurnLog:
         stuck: Stuck | None = None,
         activity: Activity | None = None,
         plan: Plan | None = None,
+        *,
+        seen: bool = True,
     ) -> None:
-        """Record the facts of the stream so far, what the agent does, and why the turn is stuck, if it is."""
+        """Record the facts of the stream so far, what the agent does, and why the turn is stuck, if it is.
+
+        ``seen``: a step proves that the agent has the prompt.
+        """
         with self._database.transaction() as db:
             changed = db.execute(
                 f"UPDATE turns SET status = ? WHERE session = ? AND n = ? AND status IN {_LIVE}"  # noqa: S608
@@ -165,7 +179,7 @@ class TurnLog:
                     dump(plan) if plan else None, now_ms(), self._session,
                 ),
             )  # fmt: skip
-            if steps:
+            if steps and seen:
                 db.execute(
                     "UPDATE prompts SET state = 'seen', seen_at = ?"
                     " WHERE session = ? AND turn = ? AND state IN ('sending', 'sent')",
@@ -183,13 +197,14 @@ class TurnLog:
             changed = db.execute(
                 f"UPDATE turns SET status = ?, reason = ?, rule = ?, exit_code = ?, signal = ?, duration_ms = ?,"  # noqa: S608
                 f" stop_by = COALESCE(stop_by, ?), stop_requested_at = COALESCE(stop_requested_at, ?),"
-                f" rusage = ?, receipt = ?, left = ?, ended_at = ? WHERE session = ? AND n = ? AND status IN {_LIVE}",
+                f" rusage = ?, receipt = ?, left = ?, ended_at = ?, end_byte = ? WHERE session = ? AND n = ?"
+                f" AND status IN {_LIVE}",
                 (
                     outcome.status, reason, outcome.rule, outcome.exit_code, outcome.signal, outcome.duration_ms,
                     outcome.stop_by, now if outcome.stop_by else None,
                     dump(outcome.rusage) if outcome.rusage else None,
                     dump(outcome.receipt) if outcome.receipt else None,
-                    dump(outcome.left), now, self._session, self._n,
+                    dump(outcome.left), now, outcome.end_byte, self._session, self._n,
                 ),
             ).rowcount  # fmt: skip
             if not changed:
@@ -199,10 +214,10 @@ class TurnLog:
             db.execute(
                 "UPDATE sessions SET status = ?, reason = ?, exit_code = ?, signal = ?, left = ?, left_note = ?,"
                 " stopping = NULL, stuck = NULL, stuck_at = NULL, activity = NULL, asks = ?,"
-                " ended_at = ?, updated_at = ? WHERE id = ?",
+                " warm_since = ?, ended_at = ?, updated_at = ? WHERE id = ?",
                 (
                     outcome.status, reason, outcome.exit_code, outcome.signal, len(outcome.left),
-                    left_text(outcome.left), outcome.asks, now, now, self._session,
+                    left_text(outcome.left), outcome.asks, now if outcome.warm else None, now, now, self._session,
                 ),
             )  # fmt: skip
             self._serve_queue(db, outcome, build)
@@ -318,12 +333,15 @@ class TurnLog:
             " JOIN sessions ON sessions.id = turns.session WHERE session = ? AND n = ?",
             (self._session, self._n),
         ).fetchone()
-        names = ("run_id", "agent", "cwd", "started_at", "agent_pid", "agent_start", "stop_requested_at", "stop_by")
+        names = (
+            "run_id", "agent", "cwd", "started_at", "agent_pid", "agent_start", "stop_requested_at", "stop_by",
+            "stream", "begin_byte",
+        )  # fmt: skip
         return Claim(launch=launch_from(row), **{name: row[name] for name in names})
 
     def _write_facts(self, db: sqlite3.Connection, facts: Facts, steps: int) -> None:
         """Write the turn's facts, and the session's sums over all turns."""
-        usage = self._usage(db, facts)
+        usage, cost = self._usage(db, facts), self._cost(db, facts)
         db.execute(
             "UPDATE turns SET agent_session = ?, end = ?, error = ?, usage = COALESCE(?, usage),"
             " thread_usage = COALESCE(?, thread_usage), cost_usd = ?,"
@@ -331,7 +349,7 @@ class TurnLog:
             " steps = ?, unknown = ?, unreadable = ?, denied_names = ? WHERE session = ? AND n = ?",
             (
                 _name(facts.agent_session), facts.end, _short(facts.error), _known(usage), _known(facts.thread_usage),
-                facts.cost_usd, facts.cost_usd is not None, facts.cost_about_usd, facts.cost_about_usd, steps,
+                cost, cost is not None, facts.cost_about_usd, facts.cost_about_usd, steps,
                 facts.unknown, dump(facts.unreadable), dump(facts.denied_names), self._session, self._n,
             ),
         )  # fmt: skip
@@ -351,6 +369,18 @@ class TurnLog:
                 self._session,
             ),
         )  # fmt: skip
+
+    def _cost(self, db: sqlite3.Connection, facts: Facts) -> float | None:
+        """Return this turn's own cost: claude reports that of the whole process (2.1.197)."""
+        if facts.cost_usd is None:
+            return None
+        row = db.execute(
+            "SELECT SUM(before.cost_usd) AS cost FROM turns AS before"
+            " JOIN turns AS this ON this.session = before.session WHERE this.session = ? AND this.n = ? AND before.n < this.n"
+            " AND COALESCE(before.stream, before.n) = this.stream",
+            (self._session, self._n),
+        ).fetchone()
+        return max(0.0, facts.cost_usd - (row["cost"] or 0.0))
 
     def _usage(self, db: sqlite3.Connection, facts: Facts) -> Usage:
         """Return this turn's own tokens: the cumulative counts minus those that the same thread reported before.

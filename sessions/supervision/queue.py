@@ -8,7 +8,7 @@ from ..errors import AgentdashError
 from ..processes import processes
 from ..storage.paths import Layout
 from ..storage.store import Store
-from .runner_process import send_runner
+from .runner_process import poke, send_runner
 
 
 def pump(layout: Layout, store: Store, own: str | None = None) -> int | None:
@@ -22,6 +22,8 @@ def pump(layout: Layout, store: Store, own: str | None = None) -> int | None:
         if session_id == own:
             kept = turn
             continue
+        if store.is_warm(session_id) and poke(layout.session(session_id).poke):
+            continue  # its runner waits with the agent
         try:
             send_runner(layout, session_id, turn, "run", store.recipe(session_id).env)
         except (OSError, AgentdashError):

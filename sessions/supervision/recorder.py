@@ -18,7 +18,7 @@ from ..launch import Launch
 from ..model import Left, Receipt, Status, Step
 from ..rules.activity import ActivityWatch
 from ..rules.attention import Stuck
-from ..rules.delivery import Fate, TurnEvidence, fate
+from ..rules.delivery import Fate, PromptState, TurnEvidence, fate
 from ..rules.questions import question
 from ..rules.status import EndFacts, at_the_end, while_running
 from ..rules.turn_facts import Facts
@@ -83,6 +83,7 @@ class Recorder:
         self._output = output or own_output(self._folder, turn)
         self._disk = DiskWatch(self._output.stdout.path, self._output.stdout.begin)
         self._reserve = Reserve(self._folder.reserve)
+        self._hears: Callable[[bytes, int], None] | None = None
         self._not_recorded: tuple[int, int] | None = None
 
     @property
@@ -95,13 +96,32 @@ class Recorder:
         """True if something was read that is not committed yet."""
         return self._follower is not None and self._key(self._follower) != self._committed
 
+    def hear(self, hears: Callable[[bytes, int], None], output: TurnOutput) -> None:
+        """Follow a part of a live agent's output; ``hears`` gets each line, and the offset behind it.
+
+        The prompt's way is recorded elsewhere.
+        """
+        self._hears = hears
+        self._output = output
+        self._disk = DiskWatch(output.stdout.path, output.stdout.begin)
+
+    def end_here(self) -> None:
+        """End the turn behind the line that is being read."""
+        if self._follower is not None:
+            self._follower.end = self._follower.position
+
+    @property
+    def position(self) -> int:
+        """The offset behind the last line that was read."""
+        return self._follower.position if self._follower is not None else self._output.stdout.begin
+
     def keep_room(self) -> None:
         """Reserve disk space for recording the end; call this before the agent can fill the disk."""
         self._reserve.take()
 
     def started(self, agent_pid: int, agent_start: int) -> None:
         """Record the agent's identity; on a full disk with the next commit, so that following starts at once."""
-        if not self.guarded(lambda: self._log.running(agent_pid, agent_start)):
+        if not self.guarded(lambda: self._log.running(agent_pid, agent_start, sent=self._hears is None)):
             self._not_recorded = (agent_pid, agent_start)
 
     def begin(
@@ -126,7 +146,7 @@ class Recorder:
             output.times,
             agent.parser(turn),
             self._step,
-            self._spending.feed if self._spending is not None else None,
+            self._line,
             output.stdout.begin,
         )
         if adopted_after_s is not None:
@@ -165,6 +185,12 @@ class Recorder:
         due = self._stuck_watch.check(self.facts, time.monotonic(), self._printed_at(self._follower))
         self._commit(self._follower)
         return due
+
+    def _line(self, line: bytes) -> None:
+        if self._spending is not None:
+            self._spending.feed(line)
+        if self._hears is not None and self._follower is not None:
+            self._hears(line, self._follower.position)
 
     def _step(self, step: Step) -> None:
         self._activity.feed(step, now_ms())
@@ -222,7 +248,15 @@ class Recorder:
         doing = self._activity
         if self.guarded(
             lambda: self._log.progress(
-                follower.facts, status, reason, steps, event_at, stuck, doing.activity, doing.plan
+                follower.facts,
+                status,
+                reason,
+                steps,
+                event_at,
+                stuck,
+                doing.activity,
+                doing.plan,
+                seen=self._hears is None,
             )
         ):
             self._committed, self._committed_at = key, now
@@ -236,12 +270,23 @@ class Recorder:
         lingered: bool,
         left: tuple[Left, ...],
         receipt: Callable[[Status], Receipt] | None = None,
+        prompt: PromptState | None = None,
+        adopted: bool = False,
+        goes_on: bool = False,
     ) -> Status:
         """Record the turn's end; retried while the disk is full, because it is recorded nowhere else.
 
-        ``receipt`` makes the receipt of the stop or the sweep that ended the turn, if there was one.
+        Args:
+            child: the agent.
+            stopped_by: the requester of the stop, if one ended the turn.
+            lingered: the process was ended after its proper end.
+            left: the processes that outlive the turn.
+            receipt: makes the receipt of the stop or the sweep that ended the turn, if there was one.
+            adopted: another runner began the turn.
+            prompt: the recorded way of a live agent's prompt.
+            goes_on: the live agent's process outlives the turn.
         """
-        facts, steps = self.facts, 0
+        facts, steps, end = self.facts, 0, self.position
         if self._follower is not None:
             self._follower.finish()
             steps = self._follower.steps
@@ -263,7 +308,7 @@ class Recorder:
                 stopped_by=stopped_by,
                 stderr_reason=self._agent.stderr_reason(stderr) if self._agent is not None else None,
                 stdout_reason=self._agent.stderr_reason("\n".join(facts.stray)) if self._agent is not None else None,
-                runner_killed=child.adopted,
+                runner_killed=adopted,
                 lingered=lingered,
                 crossed=tuple(self._ever_over.values()),
                 blind=self._blind(),
@@ -278,21 +323,29 @@ class Recorder:
             stop_by=stopped_by,
             exit_code=child.exit_code,
             signal=child.signal,
-            duration_ms=None if child.adopted else round((time.monotonic() - self._began) * 1000),
+            duration_ms=None if adopted else round((time.monotonic() - self._began) * 1000),
             rusage=child.rusage,
             receipt=receipt(verdict.status) if receipt else None,
             left=left,
             asks=self._question(verdict.status, facts.last_message),
-            prompt=self._fate(facts, steps, crashed=stopped_by is None and child.exit_code is None),
+            prompt=self._fate(facts, steps, prompt, crashed=stopped_by is None and child.exit_code is None),
+            end_byte=end if goes_on else None,
+            warm=goes_on,
         )
         self._write_end(facts, outcome, steps)
         return verdict.status
 
-    def _fate(self, facts: Facts, steps: int, *, crashed: bool) -> Fate:
-        """Return the fate of the turn's prompt; ``crashed`` if the agent ended by a signal that is not ours."""
+    def _fate(self, facts: Facts, steps: int, way: PromptState | None, *, crashed: bool) -> Fate:
+        """Return the fate of the turn's prompt; ``crashed`` if the agent ended by a signal that is not ours.
+
+        ``way`` is how far it came to a live agent, which prints also before it has the prompt.
+        """
         proper = facts.end is not None
         printed = steps > 0 or (self._agent is not None and not self._agent.prompted)
-        evidence = TurnEvidence(started=True, printed=printed, proper_end=proper, crashed=crashed)
+        started = way is not PromptState.QUEUED
+        if way is not None:
+            printed = way is PromptState.SEEN
+        evidence = TurnEvidence(started=started, printed=printed, proper_end=proper and started, crashed=crashed)
         return fate(with_transcript(evidence, self._store, self._session, self._turn, facts.agent_session))
 
     def _question(self, status: Status, message: str | None) -> str | None:
@@ -352,8 +405,9 @@ class Recorder:
             self.retried(end)
         self._reserve.give_back()
         self._follower = None
-        with contextlib.suppress(OSError):
-            self._layout.live_name(self._session, self._output.stream).unlink(missing_ok=True)
+        if not outcome.warm:
+            with contextlib.suppress(OSError):
+                self._layout.live_name(self._session, self._output.stream).unlink(missing_ok=True)
         self.guarded(lambda: write_identity(self._store, self._folder))
         if ended == [True]:
             self.guarded(lambda: self._tell(outcome.status, outcome.reason))

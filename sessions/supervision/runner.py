@@ -4,6 +4,7 @@
 
 ``run``    start a queued turn and see it through,
 ``adopt``  take over a turn whose runner was killed while its agent lives on,
+``warm``   take over a live agent that waits for prompts and whose runner was killed,
 ``sweep``  end the processes that an ended or lost session has left.
 
 It holds the session's lock for its whole life, and goes on with the next prompt of the session's queue.  It spawns
@@ -26,6 +27,7 @@ from ..model import Left, Receipt, Status, StoppedBy
 from ..processes import agent_group, processes, runner_lock
 from ..processes.process_ownership import SessionProcesses
 from ..processes.stop_ladder import POLL, Phase, Stop
+from ..storage.live_log import LiveLog
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..storage.turn_log import Claim, TurnLog
@@ -34,6 +36,9 @@ from . import inotify
 from .child import AgentChild
 from .hooks import Hooks
 from .identity import left_by_agent, owner
+from .live.agent import LiveAgent
+from .live.turn import LiveTurn, adopted_agent, close, new_channel, orphan, size_of
+from .live.warm import Warm
 from .queue import pump
 from .recorder import COMMIT_SECONDS, Recorder
 from .spawn import StartError, clean_signals, start_agent
@@ -61,7 +66,16 @@ LINGER_SECONDS = 30.0
 class Runner:
     """Supervises one turn."""
 
-    def __init__(self, layout: Layout, store: Store, signals: StopSignals, session_id: str, turn: int) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        store: Store,
+        signals: StopSignals,
+        session_id: str,
+        turn: int,
+        live: LiveAgent | None = None,
+    ) -> None:
+        """``live`` is the live agent that served the turn before."""
         self._layout = layout
         self._folder = self._layout.session(session_id)
         self._session = session_id
@@ -77,7 +91,12 @@ class Runner:
         self._recorder = Recorder(
             self._layout, session_id, turn, self._store, self._log, self._hooks.status_changed, self._output
         )
-        self._child = AgentChild()
+        self.live = live
+        """The live agent; None for a process of one turn, and before it is started."""
+        self._live_log = LiveLog(store.database, session_id)
+        self._live_turn: LiveTurn | None = None
+        self._child = live.child if live is not None else AgentChild()
+        self._adopted = False
         self._ladder = Ladder()
         self._ended = False
         self._stop: Stop | None = None
@@ -104,22 +123,69 @@ class Runner:
         self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
         self._recorder.keep_room()
         try:
-            process = start_agent(
-                self._layout,
-                self._session,
-                self._turn,
-                launch=claim.launch,
-                run_id=claim.run_id,
-                cwd=claim.cwd,
-            )
+            identity = self._agent_for(claim)
         except StartError as error:
             self._recorder.fail_to_start(agent_named(claim.agent), str(error))
             receipt = Receipt(session=self._session, status=Status.FAILED, note="never started")
             self._recorder.guarded(lambda: self._log.answer(receipt))
             return
-        self._processes.agent = identity = self._child.started(process)
+        self._processes.agent = identity
+        if self.live is not None:
+            self._converse(self.live, claim)
         self._recorder.started(*identity)
         self._watch(claim)
+
+    def own(self) -> None:
+        """See a turn through that the live agent began by itself."""
+        claim = self._log.adopt()
+        if claim is None or self.live is None:
+            return
+        self._processes.agent = self._child.identity
+        self._converse(self.live, claim)
+        self._watch(claim)
+
+    def _agent_for(self, claim: Claim) -> tuple[int, int]:
+        """Return the identity of the agent that runs the turn: the live one that is there, or a new process.
+
+        Raises:
+            StartError: it could not be started.
+        """
+        self.live = self.live or orphan(self._folder, self._store, self._session, self._turn, self._child)
+        if self.live is not None and not self.live.serves(claim.launch):
+            close(self.live, self._layout.live_name(self._session, self.live.stream))
+            self.live, self._child = None, AgentChild()
+        if self.live is not None and self._child.identity is not None:
+            live = self.live
+            self._live_log.continue_stream(self._turn, live.stream, live.end_byte, live.end_error_byte)
+            live.adjust(claim.launch)
+            return self._child.identity
+        channel = new_channel(self._folder) if claim.launch.transport else None
+        process = start_agent(
+            self._layout,
+            self._session,
+            self._turn,
+            launch=claim.launch,
+            run_id=claim.run_id,
+            cwd=claim.cwd,
+        )
+        identity = self._child.started(process)
+        dialogue = agent_named(claim.agent).dialogue(claim.launch) if channel is not None else None
+        if channel is not None and dialogue is not None:
+            self.live = LiveAgent(self._child, channel, dialogue, launch=claim.launch, stream=self._turn)
+            self.live.begin()
+        return identity
+
+    def _converse(self, live: LiveAgent, claim: Claim) -> None:
+        """Let the live agent's output end the turn, and send it the prompt."""
+        self._live_turn = LiveTurn(live, self._live_log, self._turn, claim)
+        self._output = output_in(self._folder, self._store.turns(self._session, self._turn), self._turn)
+        self._recorder.hear(self._hear, self._output)
+
+    def _hear(self, line: bytes, position: int) -> None:
+        if self.live is not None and self._live_turn is not None:
+            self.live.feed(line, position)
+            if self._live_turn.over:
+                self._recorder.end_here()
 
     def adopt(self) -> None:
         """Take over a turn whose runner was killed."""
@@ -133,7 +199,15 @@ class Runner:
         identity = (leader[0], leader[1]) if leader and leader[0] is not None and leader[1] is not None else None
         self._processes.agent = identity
         self._child.adopt(identity)
+        self._adopted = True
         self._recorder.keep_room()
+        if claim.launch.transport and not self._child.gone:
+            stream = claim.stream or self._turn
+            launch = self._store.launch(self._session, stream) or claim.launch
+            agent = agent_named(claim.agent)
+            self.live = adopted_agent(self._child, self._folder, agent, launch, stream, claim.begin_byte)
+            if self.live is not None:
+                self._converse(self.live, claim)
         if identity is not None:
             self._recorder.started(*identity)
         self._unfinished_stop = claim.stop_by
@@ -153,7 +227,7 @@ class Runner:
         self._sweeps_after_turn = claim.launch.after_turn == "sweep"
         self._run_id = claim.run_id if agent.prompted else None
         self._growth = inotify.watch_growth(self._output.stdout.path)
-        age_s = (now_ms() - (claim.started_at or now_ms())) / 1000 if self._child.adopted else None
+        age_s = (now_ms() - (claim.started_at or now_ms())) / 1000 if self._adopted else None
         self._recorder.begin(
             agent, claim.launch, self._processes.used, claim.started_at or now_ms(), adopted_after_s=age_s
         )
@@ -168,6 +242,8 @@ class Runner:
         while True:
             self._child.reap()
             more = self._recorder.follow()
+            if self._live_turn is not None and not self._ended:
+                self._live_turn.advance()
             if self._recorder.spending is not None and not self._ended:
                 self._use.on(self._recorder.spending.meter_path, poll)
             now = time.monotonic()
@@ -200,6 +276,8 @@ class Runner:
         until_look = max(0.0, self._next_look - now)
         if self._ended:
             return until_look
+        if self._live_turn is not None:
+            until_look = self._live_turn.delay(until_look)
         if self._child.adopted or self._growth is None:
             return min(POLL_SECONDS, until_look)
         spending = self._recorder.spending
@@ -226,7 +304,9 @@ class Runner:
         self._child.forget()
         if self._child.gone:
             return
-        if self._recorder.facts.end is not None:
+        if self._live_turn is not None and self._live_turn.courier.failed is not None:
+            self._begin_stop(now, None)
+        elif self._live_turn is None and self._recorder.facts.end is not None:
             self._wait_for_exit(now)
         else:
             self._mind_limits(now)
@@ -284,6 +364,9 @@ class Runner:
                 return False
             self._finish_stop(self._stop, now)
             return True
+        if self._live_turn is not None and self._live_turn.over and not self._ended and not self._child.gone:
+            self._conclude(())
+            due = True
         if self._child.gone and not self._ended:
             if self._kill_rest():
                 return False
@@ -310,6 +393,8 @@ class Runner:
 
     def _may_leave(self) -> bool:
         """Return whether the runner may exit: not while processes are left, unless a later turn is queued."""
+        if self.live is not None and self.live.alive:
+            return not self._log.requests()
         left = left_by_agent(self._processes.find())
         if left != self._recorded_left and self._recorder.guarded(lambda: self._log.left(left)):
             self._recorded_left = left
@@ -325,8 +410,18 @@ class Runner:
     def _conclude(self, left: tuple[Left, ...], receipt: Callable[[Status], Receipt] | None = None) -> Status:
         """Record the end of the turn, and serve the queue."""
         self._ended = True
+        live, turn = self.live, self._live_turn
+        if live is not None:
+            live.end_byte, live.end_error_byte = self._recorder.position, size_of(self._output.stderr.path)
         status = self._recorder.conclude(
-            self._child, stopped_by=self._stopped_by, lingered=self._lingered, left=left, receipt=receipt
+            self._child,
+            stopped_by=self._stopped_by,
+            lingered=self._lingered,
+            left=left,
+            receipt=receipt,
+            adopted=self._adopted,
+            prompt=turn.courier.state if turn is not None else None,
+            goes_on=live is not None and live.alive,
         )
         self.pass_on()
         return status
@@ -387,11 +482,18 @@ def _serve(layout: Layout, session_id: str, turn: int, mode: str) -> None:
     """Serve turns of a session until none is left for this process."""
     store, signals = Store(layout.database), StopSignals()
     following: int | None = turn
+    live = orphan(layout.session(session_id), store, session_id, turn + 1) if mode == "warm" else None
     while following is not None:
-        with contextlib.closing(Runner(layout, store, signals, session_id, following)) as runner:
-            {"run": runner.run, "adopt": runner.adopt, "sweep": runner.sweep}[mode]()
+        if mode == "warm":
+            following, mode = Warm(layout, store, signals, session_id, following, live).wait()
+            continue
+        with contextlib.closing(Runner(layout, store, signals, session_id, following, live)) as runner:
+            {"run": runner.run, "own": runner.own, "adopt": runner.adopt, "sweep": runner.sweep}[mode]()
             runner.pass_on()  # also if no agent was started
-        following, mode = runner.next_turn, "run"
+        live = runner.live if runner.live is not None and runner.live.alive else None
+        following, mode = runner.next_turn or (following if live is not None else None), "run"
+        if live is not None and runner.next_turn is None:
+            mode = "warm"
 
 
 if __name__ == "__main__":

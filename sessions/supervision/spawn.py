@@ -32,7 +32,7 @@ def clean_signals() -> None:
 def start_agent(
     layout: Layout, session_id: str, turn: int, *, launch: Launch, run_id: str, cwd: str
 ) -> subprocess.Popen[bytes]:
-    """Start the turn's process.
+    """Start the turn's process; a live agent reads from the session's FIFO, which it holds open itself.
 
     The turn file is opened by its name in ``live/``, so that the kernel reports its writes in that folder.
 
@@ -41,7 +41,7 @@ def start_agent(
     """
     folder = layout.session(session_id)
     try:
-        stdin = _stdin(folder.prompt(turn), launch.stdin)
+        stdin = _fifo(folder.stdin) if launch.transport else _stdin(folder.prompt(turn), launch.stdin)
         stdout = _output(folder.output(turn), layout.live_name(session_id, turn))
         stderr = _create(folder.errors(turn))
     except OSError as error:
@@ -81,6 +81,11 @@ def _stdin(path: Path, text: str | None) -> int:
     with open(descriptor, "wb") as file:
         file.write(text.encode("utf-8", "replace"))
     return os.open(path, os.O_RDONLY)
+
+
+def _fifo(path: Path) -> int:
+    """The agent's own read-write end of its FIFO: it never sees an end of file, whatever becomes of its runner."""
+    return os.open(path, os.O_RDWR)
 
 
 def _output(path: Path, live: Path) -> int:

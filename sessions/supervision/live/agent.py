@@ -1,0 +1,136 @@
+"""A live agent as its runner has it: the process, its standard input, and the dialogue with it."""
+
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import structs
+
+from ...agents.dialogue import Dialogue, Event
+from ...launch import Launch
+from ...storage.line_reader import LineReader
+from ..child import AgentChild
+from .channel import Channel
+
+SEND_SECONDS = 0.01
+"""Interval between two attempts to write a line that waits until the agent has read the one before."""
+
+
+def _nothing(_: Event) -> None:
+    """Drop an event: an adopter reads those that its predecessor handled."""
+
+
+class LiveAgent:
+    """One process that serves turn after turn.
+
+    Args:
+        child: the process.
+        channel: its standard input.
+        dialogue: a new dialogue with it.
+        launch: its start.
+        stream: the number of its files.
+    """
+
+    def __init__(self, child: AgentChild, channel: Channel, dialogue: Dialogue, *, launch: Launch, stream: int) -> None:
+        self.child = child
+        self.channel = channel
+        self.dialogue = dialogue
+        self.launch = launch
+        self.stream = stream
+        self.position = 0
+        """The offset behind the last line of its output that the dialogue got."""
+        self.end_byte = 0
+        """The offset behind the output of its last turn: the next turn begins there."""
+        self.end_error_byte = 0
+        """The same of its stderr."""
+        self.listener: Callable[[Event], None] = _nothing
+        """Handles each event as its line is read."""
+        self._lines: deque[tuple[bytes, Callable[[], None] | None]] = deque()
+        self._probes = 0
+
+    @property
+    def alive(self) -> bool:
+        """True if the process lives."""
+        return not self.child.gone
+
+    @property
+    def waits(self) -> bool:
+        """True if a line is to be written."""
+        return bool(self._lines)
+
+    def serves(self, launch: Launch) -> bool:
+        """Return whether a turn can run on this process: it lives, and a change of the model is all that is needed."""
+        if not self.alive or self.launch.transport != launch.transport or self.launch.env != launch.env:
+            return False
+        own, asked = self.launch.mode, launch.mode
+        if own is None or asked is None or self.launch.argv[0] != launch.argv[0]:
+            return False
+        changes = own.model == asked.model or self._changes_model(asked.model)
+        return changes and structs.replace(own, model=None) == structs.replace(asked, model=None)
+
+    def adjust(self, launch: Launch) -> None:
+        """Change the model of the process to that of the next turn."""
+        own, asked = self.launch.mode, launch.mode
+        if own is not None and asked is not None and asked.model is not None and own.model != asked.model:
+            self.send(self.dialogue.change("model", asked.model))
+        self.launch = structs.replace(self.launch, mode=asked)
+
+    def _changes_model(self, model: str | None) -> bool:
+        return model is not None and self.dialogue.change("model", model) is not None
+
+    def begin(self) -> None:
+        """Write the first lines of the handshake."""
+        self._shake_hands()
+
+    def catch_up(self, output: Path, end: int) -> None:
+        """Feed the dialogue the output up to an offset, which an earlier runner has handled."""
+        with LineReader(output, end=end) as reader:
+            for position, line in reader.lines():
+                self.feed(line, position)
+
+    def feed(self, line: bytes, position: int) -> None:
+        """Give a line to the dialogue once; ``position`` is the offset behind it."""
+        if position <= self.position:
+            return
+        self.position = position
+        for event in self.dialogue.feed(line):
+            self.listener(event)
+        if not self.dialogue.ready:
+            self._shake_hands()
+
+    def send(self, line: bytes | None, written: Callable[[], None] | None = None) -> None:
+        """Write a line as soon as the agent has read those before; ``written`` is called then."""
+        if line is not None:
+            self._lines.append((line, written))
+
+    def send_probe(self) -> int | None:
+        """Send a line that is answered after everything before it, and return its number; None if there is none."""
+        line = self.dialogue.probe(self._probes + 1)
+        if line is None:
+            return None
+        self._probes += 1
+        self.send(line)
+        return self._probes
+
+    def flush(self) -> None:
+        """Write the lines that can be written.
+
+        Raises:
+            LineTooLongError: a line can never be written; it is dropped.
+            OSError: the FIFO is broken.
+        """
+        while self._lines:
+            line, written = self._lines[0]
+            try:
+                if not self.channel.write(line):
+                    return
+            except BaseException:
+                self._lines.popleft()
+                raise
+            self._lines.popleft()
+            if written is not None:
+                written()
+
+    def _shake_hands(self) -> None:
+        for line in self.dialogue.opening():
+            self.send(line)

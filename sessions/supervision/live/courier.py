@@ -1,0 +1,183 @@
+"""The prompt of one turn on its way to a live agent: it is written once, and its arrival ends in a receipt.
+
+The state is recorded before the line is written and after it.  A runner that adopts the agent therefore knows whether
+its predecessor may have written the prompt, and finds out from the agent's answers if it did (prompts 3).
+"""
+
+import time
+from enum import Enum
+
+from ...agents.dialogue import (
+    Asked,
+    Delivery,
+    Event,
+    Failed,
+    Ready,
+    Received,
+    Settled,
+    TurnBegan,
+    TurnEnded,
+)
+from ...rules.delivery import PromptState
+from ...storage.live_log import LiveLog
+from .agent import LiveAgent
+from .channel import LineTooLongError
+
+HANDSHAKE_SECONDS = 10.0
+"""Time in which an agent must answer the handshake."""
+
+
+class _Way(Enum):
+    """How far the prompt has come."""
+
+    UNWRITTEN = "unwritten"
+    UNSURE = "a runner died while it wrote the prompt"
+    PROBED = "the agent is asked whether it has the prompt"
+    WRITING = "the line waits until the agent has read those before"
+    WRITTEN = "written"
+    NONE = "the agent began the turn by itself"
+
+
+class Courier:
+    """Sends the prompt of a turn, and concludes when the turn is over.
+
+    Args:
+        live: the agent.
+        log: records the prompt's states.
+        turn: the number of the turn.
+        key: names the prompt for the agent; None for a turn that the agent began by itself.
+        text: the prompt.
+        state: its recorded state.
+        attempt: how often it was sent, this time included.
+    """
+
+    def __init__(
+        self, live: LiveAgent, log: LiveLog, turn: int, *, key: str | None, text: str, state: PromptState, attempt: int
+    ) -> None:
+        self._live = live
+        self._log = log
+        self._turn = turn
+        self._key = key
+        self._text = text
+        self._attempt = attempt
+        self._way = _beginning(key, state)
+        self._deadline = time.monotonic() + HANDSHAKE_SECONDS
+        self._probe = 0
+        self.seen = state is PromptState.SEEN
+        """True if the prompt is part of the conversation."""
+        self.over = False
+        """True if the line that ends the turn was read."""
+        self.agent_session: str | None = None
+        """The conversation, as the handshake named it."""
+        self.failed: str | None = None
+        """The reason why the agent cannot be used."""
+        self.too_long = False
+        """True if the prompt does not fit into the agent's standard input."""
+        self._began = self._way in (_Way.NONE, _Way.WRITTEN)
+
+    @property
+    def state(self) -> PromptState | None:
+        """How far the prompt came; None for a turn without one."""
+        if self.seen:
+            return PromptState.SEEN
+        return _STATES[self._way]
+
+    def hear(self, event: Event) -> None:
+        """Conclude from an event of the agent."""
+        match event:
+            case Ready(agent_session=agent_session):
+                self.agent_session = agent_session
+            case Failed(reason=reason):
+                self.failed = reason
+            case TurnBegan():
+                self._began = self._began or self._way is _Way.WRITTEN
+            case TurnEnded():
+                # A turn that the agent began by itself may have ended before ours began.
+                self.over = self.over or self._began or self.seen
+            case Received(key=key, delivery=delivery, reason=reason) if key == self._key:
+                self._receive(delivery, reason)
+            case Received() | Asked() | Settled():
+                pass
+            case _:
+                pass
+
+    def advance(self) -> None:
+        """Take the next step that is possible; call this after each read."""
+        if self.failed is not None or self._key is None:
+            return
+        if not self._live.dialogue.ready:
+            if time.monotonic() > self._deadline:
+                self.failed = f"the agent did not answer the handshake in {HANDSHAKE_SECONDS:.0f} s"
+        elif self._way is _Way.UNWRITTEN:
+            self._write()
+        elif self._way is _Way.UNSURE:
+            self._ask()
+        elif self._way is _Way.PROBED:
+            self._weigh()
+        try:
+            self._live.flush()
+        except LineTooLongError:
+            self.too_long = True
+        except OSError as error:
+            self.failed = f"its standard input is broken: {error}"
+
+    @property
+    def due(self) -> float | None:
+        """Seconds until the next step that no output of the agent triggers; None if there is none."""
+        if self._live.dialogue.ready:
+            return None
+        return max(0.0, self._deadline - time.monotonic())
+
+    def _receive(self, delivery: Delivery, reason: str) -> None:
+        if delivery is Delivery.SEEN:
+            self.seen = True
+            self._way = _Way.WRITTEN
+            self._log.prompt_is(self._turn, PromptState.SEEN)
+        elif delivery is Delivery.REFUSED:
+            self.failed = reason or "the agent refused the prompt"
+        elif self._way is _Way.UNSURE:
+            self._way = _Way.WRITTEN
+
+    def _write(self) -> None:
+        key = self._key or ""
+        self._way = _Way.WRITING
+        self._log.prompt_is(self._turn, PromptState.SENDING, self._attempt)
+        self._live.send(self._live.dialogue.prompt(key, self._attempt, self._text), self._written)
+
+    def _written(self) -> None:
+        self._way = _Way.WRITTEN
+        self._log.prompt_is(self._turn, PromptState.SENT)
+
+    def _ask(self) -> None:
+        """Find out whether a dead runner wrote the prompt, or write it again if that does no harm."""
+        number = None if self._live.dialogue.resends else self._live.send_probe()
+        if number is None:
+            self._write()
+        else:
+            self._probe, self._way = number, _Way.PROBED
+
+    def _weigh(self) -> None:
+        arrived = self._live.dialogue.arrived(self._key or "", self._attempt, self._probe)
+        if arrived is False:
+            self._attempt += 1
+            self._write()
+        elif arrived:
+            self._written()
+
+
+_STATES = {
+    _Way.UNWRITTEN: PromptState.QUEUED,
+    _Way.UNSURE: PromptState.SENDING,
+    _Way.PROBED: PromptState.SENDING,
+    _Way.WRITING: PromptState.SENDING,
+    _Way.WRITTEN: PromptState.SENT,
+    _Way.NONE: None,
+}
+
+
+def _beginning(key: str | None, state: PromptState) -> _Way:
+    if key is None:
+        return _Way.NONE
+    if state is PromptState.SENDING:
+        return _Way.UNSURE
+    return _Way.UNWRITTEN if state is PromptState.QUEUED else _Way.WRITTEN

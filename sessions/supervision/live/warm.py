@@ -1,0 +1,149 @@
+"""A live agent between two turns: its process waits for a prompt, for a while, and may begin a turn by itself."""
+
+import contextlib
+import os
+import select
+import time
+import uuid
+
+from ...agents.dialogue import Event, TurnBegan
+from ...clock import now_ms
+from ...errors import StoreError
+from ...model import Receipt, Turn
+from ...processes import processes
+from ...storage.line_reader import LineReader
+from ...storage.live_log import LiveLog
+from ...storage.paths import Layout
+from ...storage.store import Store
+from ...storage.turn_log import TurnLog
+from .. import inotify
+from ..identity import owner
+from ..queue import pump
+from ..runner_process import poke
+from ..stop_signals import StopSignals
+from .agent import LiveAgent
+from .turn import close
+
+LOOK_SECONDS = 5.0
+"""Interval between unprompted checks of requests and of an adopted process."""
+
+
+class Warm:
+    """Waits with an idle agent.
+
+    Args:
+        layout: the state folder.
+        store: the rows.
+        signals: the signals of this runner.
+        session_id: the session.
+        turn: its newest turn.
+        live: the agent; None if it is gone.
+    """
+
+    def __init__(
+        self, layout: Layout, store: Store, signals: StopSignals, session_id: str, turn: int, live: LiveAgent | None
+    ) -> None:
+        self._layout = layout
+        self._folder = layout.session(session_id)
+        self._store = store
+        self._signals = signals
+        self._session = session_id
+        self._turn = turn
+        self._live = live
+        self._log = LiveLog(store.database, session_id)
+        self._began = False
+
+    def wait(self) -> tuple[int | None, str]:
+        """Return the next turn and how to serve it: ``run``, ``own`` or ``sweep``; None if nothing is to be done."""
+        live = self._live
+        if live is None:
+            self._log.warm(None)
+            return self._next() or self._turn, "run" if self._queued() else "sweep"
+        live.listener = self._hear
+        self._make_room(live)
+        descriptors = [os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC), self._signals.wake]
+        growth = inotify.watch_growth(self._folder.output(live.stream))
+        if growth is not None:
+            descriptors.append(growth)
+        try:
+            return self._serve(live, descriptors)
+        finally:
+            os.close(descriptors[0])
+            if growth is not None:
+                os.close(growth)
+
+    def _serve(self, live: LiveAgent, descriptors: list[int]) -> tuple[int | None, str]:
+        poll = select.poll()
+        for descriptor in descriptors:
+            poll.register(descriptor, select.POLLIN)
+        closes_at = time.monotonic() + live.launch.warm.keep_seconds
+        while True:
+            live.child.reap()
+            if not live.alive:
+                return self._gone(live)
+            with LineReader(self._folder.output(live.stream), live.position) as reader:
+                for position, line in reader.lines():
+                    live.feed(line, position)
+                    if self._began:
+                        return self._own_turn(live), "own"
+            if (following := self._next()) is not None:
+                return following, "run"
+            kinds = self._requests()
+            if kinds - {"close"} or not self._folder.path.is_dir():
+                return self._turn, "sweep"
+            if kinds or self._signals.shutdown or time.monotonic() >= closes_at:
+                close(live, self._layout.live_name(self._session, live.stream))
+                return self._gone(live)
+            with contextlib.suppress(OSError):
+                live.flush()
+            wait = max(0.0, min(LOOK_SECONDS, closes_at - time.monotonic()))
+            for descriptor, _ in poll.poll(wait * 1000):
+                inotify.drain(descriptor)
+
+    def _hear(self, event: Event) -> None:
+        self._began = self._began or isinstance(event, TurnBegan)
+
+    def _gone(self, live: LiveAgent) -> tuple[int | None, str]:
+        """Record that the process is gone; what it left is counted as after any turn."""
+        self._layout.live_name(self._session, live.stream).unlink(missing_ok=True)
+        with contextlib.suppress(StoreError):
+            self._log.warm(None)
+            turn = self._store.newest_turn(self._session)
+            receipt = Receipt(session=self._session, status=turn.status, note="its process was closed")
+            TurnLog(self._store, self._session, turn.n, owner()).answer(receipt)
+        following = self._next()
+        return (following, "run") if following is not None else (self._turn, "sweep")
+
+    def _own_turn(self, live: LiveAgent) -> int:
+        return self._log.own_turn(
+            live.launch,
+            str(uuid.uuid4()),
+            owner(),
+            live.child.identity or (0, 0),
+            (live.stream, live.end_byte, live.end_error_byte),
+        )
+
+    def _next(self) -> int | None:
+        """Return the session's next turn if it has a place."""
+        with contextlib.suppress(StoreError):
+            own = pump(self._layout, self._store, None if self._signals.shutdown else self._session)
+            queued = self._queued()
+            return own or (queued.n if queued is not None and queued.launches else None)
+        return None
+
+    def _queued(self) -> Turn | None:
+        return next((turn for turn in self._store.queued_turns(self._session) if turn.n > self._turn), None)
+
+    def _requests(self) -> set[str]:
+        with contextlib.suppress(StoreError):
+            return set(self._store.open_requests(self._session, self._turn))
+        return set()
+
+    def _make_room(self, live: LiveAgent) -> None:
+        """Have the agents closed that wait longest, if too many wait on this host."""
+        with contextlib.suppress(StoreError):
+            self._log.warm(now_ms())
+            waiting = [one for one in self._store.with_warm_agent() if one.host == processes.host_name()]
+            for session in waiting[: max(0, len(waiting) - live.launch.warm.keep_most)]:
+                self._store.request(session.id, session.turn, "close", "agentdash")
+                poke(self._layout.session(session.id).poke)
