@@ -25,7 +25,7 @@ from ..storage.paths import SESSION_ID, Layout
 from ..storage.session_record import write_identity
 from ..storage.store import Store
 from ..storage.turn_log import Outcome, Owner, TurnLog
-from ..storage.turn_output import output_in
+from ..storage.turn_output import output_in, remove_output
 from ..supervision.hooks import run_end_hook
 from ..supervision.next_turn import builder
 from ..supervision.prompt_evidence import with_transcript
@@ -249,10 +249,7 @@ def _evidence(layout: Layout, store: Store, turn: Turn, facts: Facts, steps: int
 
 def _start_again(layout: Layout, turn: Turn, log: TurnLog) -> bool:
     """Queue a turn again that came to nothing, without its empty files; False if it has ended meanwhile."""
-    folder = layout.session(turn.session)
-    for path in (folder.output(turn.n), folder.errors(turn.n), folder.prompt(turn.n), folder.times(turn.n)):
-        path.unlink(missing_ok=True)
-    layout.live_name(turn.session, turn.n).unlink(missing_ok=True)
+    remove_output(layout, turn.session, turn.n)
     return log.start_again()
 
 

@@ -38,7 +38,7 @@ def stop_session(
     """Stop a session and wait for the receipt.
 
     Stopping an ended session changes nothing, unless it left processes behind: those are ended.  ``only`` is the one
-    turn to stop: if it has ended, the turn that follows it goes on.
+    turn to stop: if it has ended, the turn that follows it goes on, and so does the process of a live agent.
 
     Raises:
         AgentdashError: no runner carried it out.
@@ -60,7 +60,8 @@ def stop_session(
         store.count_left(session.id, 0, None)
         return Receipt(session=session.id, status=turn.status, note=f"nothing to stop: {turn.status}")
     try:
-        request = store.request(session.id, turn.n, "kill" if now else "stop", StoppedBy.YOU)
+        kind = "interrupt" if only is not None and turn.transport else "kill" if now else "stop"
+        request = store.request(session.id, turn.n, kind, StoppedBy.YOU)
     except StoreError as error:
         return _stop_unrecorded(layout, session, turn, str(error))
     patience = _patience(store.launch(session.id, turn.n), session)

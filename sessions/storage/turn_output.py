@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ..model import Turn
 from .file_part import FilePart
-from .paths import SessionFolder
+from .paths import Layout, SessionFolder
 
 
 class TurnOutput(Struct, frozen=True):
@@ -65,6 +65,14 @@ def output_in(folder: SessionFolder, turns: Iterable[Turn], n: int) -> TurnOutpu
     if turn is None or turn.n != n:
         return own_output(folder, n)
     return output_of(folder, turn, next((one for one in later if one.stream_number == turn.stream_number), None))
+
+
+def remove_output(layout: Layout, session_id: str, n: int) -> None:
+    """Remove the files of a turn that came to nothing: it is started again with the same number."""
+    folder = layout.session(session_id)
+    for path in (folder.output(n), folder.errors(n), folder.prompt(n), folder.times(n)):
+        path.unlink(missing_ok=True)
+    layout.live_name(session_id, n).unlink(missing_ok=True)
 
 
 def _part(stream: TurnOutput, turn: Turn, next_turn: Turn | None) -> TurnOutput:

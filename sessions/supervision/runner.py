@@ -27,17 +27,18 @@ from ..model import Left, Receipt, Status, StoppedBy
 from ..processes import agent_group, processes, runner_lock
 from ..processes.process_ownership import SessionProcesses
 from ..processes.stop_ladder import POLL, Phase, Stop
+from ..rules.delivery import PromptState
 from ..storage.live_log import LiveLog
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..storage.turn_log import Claim, TurnLog
-from ..storage.turn_output import output_in
+from ..storage.turn_output import output_in, remove_output
 from . import inotify
 from .child import AgentChild
 from .hooks import Hooks
 from .identity import left_by_agent, owner
 from .live.agent import LiveAgent
-from .live.turn import LiveTurn, adopted_agent, close, new_channel, orphan, size_of
+from .live.turn import LiveTurn, adopted_agent, close, new_channel, orphan, plain_launch, size_of
 from .live.warm import Warm
 from .queue import pump
 from .recorder import COMMIT_SECONDS, Recorder
@@ -95,6 +96,7 @@ class Runner:
         """The live agent; None for a process of one turn, and before it is started."""
         self._live_log = LiveLog(store.database, session_id)
         self._live_turn: LiveTurn | None = None
+        self._claim: Claim | None = None
         self._child = live.child if live is not None else AgentChild()
         self._adopted = False
         self._ladder = Ladder()
@@ -222,6 +224,7 @@ class Runner:
         self._loop()
 
     def _watch(self, claim: Claim) -> None:
+        self._claim = claim
         agent = agent_named(claim.agent)
         self._ladder = claim.launch.ladder or agent.ladder
         self._sweeps_after_turn = claim.launch.after_turn == "sweep"
@@ -317,6 +320,8 @@ class Runner:
         """In whose name to stop; None if there is no reason to stop."""
         if self._unfinished_stop is not None:
             return self._unfinished_stop
+        if self._interrupts(kinds):
+            return None
         if kinds or self._signals.requested:
             return StoppedBy.YOU
         if self._signals.shutdown:
@@ -324,6 +329,27 @@ class Runner:
         if not self._folder.path.is_dir():
             return StoppedBy.AGENTDASH.because("its folder was removed")  # no front end could see or stop it
         return None
+
+    def _interrupts(self, kinds: list[str]) -> bool:
+        """Ask a live agent to end its turn; False if more is requested, or it does not end the turn in time."""
+        turn, now = self._live_turn, time.monotonic()
+        if turn is None or self._ended or not kinds or set(kinds) != {"interrupt"} or not turn.interrupt(now):
+            return False
+        self._recorder.guarded(lambda: self._log.stopping(StoppedBy.YOU))
+        due = (turn.interrupted_at or now) + self._ladder.interrupt
+        self._next_look = min(self._next_look, due)
+        return now < due
+
+    def _end_live_turn(self, turn: LiveTurn) -> None:
+        """Conclude a turn whose agent lives on."""
+        if turn.interrupted_at is None:
+            self._conclude(())
+            return
+        self._stopped_by = StoppedBy.YOU
+        took = round((time.monotonic() - turn.interrupted_at) * 1000)
+        status = self._conclude(())
+        receipt = Receipt(session=self._session, status=status, duration_ms=took, note="turn interrupted")
+        self._recorder.retried(lambda: self._log.answer(receipt))
 
     def _wait_for_exit(self, now: float) -> None:
         self._finishing_since = self._finishing_since or now
@@ -365,7 +391,7 @@ class Runner:
             self._finish_stop(self._stop, now)
             return True
         if self._live_turn is not None and self._live_turn.over and not self._ended and not self._child.gone:
-            self._conclude(())
+            self._end_live_turn(self._live_turn)
             due = True
         if self._child.gone and not self._ended:
             if self._kill_rest():
@@ -441,9 +467,26 @@ class Runner:
         if self._growth is not None:
             os.close(self._growth)
 
+    def _falls_back(self) -> bool:
+        """Queue a turn again as a process of its own if the live agent could not be used; False if that is no way."""
+        turn, claim = self._live_turn, self._claim
+        if self._ended or turn is None or claim is None or self._stopped_by is not None:
+            return False
+        if turn.courier.failed is None or turn.courier.state is not PromptState.QUEUED:
+            return False
+        launch = plain_launch(claim.launch, turn.courier.failed)
+        if launch is None or not self._log.start_again():
+            return False
+        self._live_log.relaunch(self._turn, launch)
+        remove_output(self._layout, self._session, self._turn)
+        self.live, self.next_turn = None, self._turn
+        return True
+
     def _finish_stop(self, stop: Stop, now: float) -> None:
         """Conclude after the ladder and the sweep, and answer with the receipt."""
         self._child.reap()
+        if self._falls_back():
+            return
         if self._ended:
             status = Status.STOPPED
             with contextlib.suppress(StoreError):

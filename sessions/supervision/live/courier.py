@@ -71,8 +71,6 @@ class Courier:
         """The conversation, as the handshake named it."""
         self.failed: str | None = None
         """The reason why the agent cannot be used."""
-        self.too_long = False
-        """True if the prompt does not fit into the agent's standard input."""
         self._began = self._way in (_Way.NONE, _Way.WRITTEN)
 
     @property
@@ -116,8 +114,8 @@ class Courier:
             self._weigh()
         try:
             self._live.flush()
-        except LineTooLongError:
-            self.too_long = True
+        except LineTooLongError as error:
+            self.failed, self._way = f"the prompt is too long for it ({error})", _Way.UNWRITTEN
         except OSError as error:
             self.failed = f"its standard input is broken: {error}"
 

@@ -5,6 +5,8 @@ import signal
 import time
 from pathlib import Path
 
+from msgspec import structs
+
 from ...agents.base import Agent
 from ...agents.dialogue import Event
 from ...agents.registry import agent_named
@@ -166,6 +168,21 @@ def close(live: LiveAgent, live_name: Path) -> None:
         _signal(live, signal.SIGKILL)
     live.channel.close()
     live_name.unlink(missing_ok=True)
+
+
+def plain_launch(launch: Launch, why: str) -> Launch | None:
+    """Return the start of a process of one turn in place of a live agent; None if the launch has none."""
+    if not launch.plain_argv:
+        return None
+    warning = f"The agent does not run live in this turn: {why}."
+    return structs.replace(
+        launch,
+        argv=launch.plain_argv,
+        plain_argv=(),
+        transport="",
+        opening=(),
+        warnings=(*launch.warnings, warning),
+    )
 
 
 def _signal(live: LiveAgent, number: signal.Signals) -> None:
