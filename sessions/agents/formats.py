@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from ..errors import UsageError
-from .base import TurnParser
+from .base import Agent, TurnParser
 from .registry import agent_named, agent_names, is_agent, transcript_formats
 
 
@@ -12,6 +12,18 @@ class Reader(Protocol):
 
     def parser(self, turn: int = 1) -> TurnParser:
         """Return a new parser that begins with this turn."""
+
+
+class TransportReader:
+    """The reader of the output of an agent's processes with one :attr:`..launch.Launch.transport`."""
+
+    def __init__(self, agent: Agent, transport: str) -> None:
+        self._agent = agent
+        self._transport = transport
+
+    def parser(self, turn: int = 1) -> TurnParser:
+        """Return a new parser for one turn."""
+        return self._agent.parser(turn, self._transport)
 
 
 def format_names() -> tuple[str, ...]:

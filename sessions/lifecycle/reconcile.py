@@ -259,7 +259,7 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     if session is None:
         return Facts(), 0
     output = output_in(layout.session(turn.session), store.turns(turn.session, turn.n), turn.n)
-    facts, steps = parsed_facts(output.stdout, agent_named(session.agent).parser(turn.n))
+    facts, steps = parsed_facts(output.stdout, agent_named(session.agent).parser(turn.n, turn.transport))
     facts.agent_session = facts.agent_session or session.agent_session
     return facts, steps
 

@@ -376,7 +376,8 @@ class TurnLog:
             return None
         row = db.execute(
             "SELECT SUM(before.cost_usd) AS cost FROM turns AS before"
-            " JOIN turns AS this ON this.session = before.session WHERE this.session = ? AND this.n = ? AND before.n < this.n"
+            " JOIN turns AS this ON this.session = before.session"
+            " WHERE this.session = ? AND this.n = ? AND before.n < this.n"
             " AND COALESCE(before.stream, before.n) = this.stream",
             (self._session, self._n),
         ).fetchone()

@@ -24,6 +24,8 @@ class TurnOutput(Struct, frozen=True):
     stderr: FilePart
     times: Path
     """The arrival times of the bytes of the whole stream, by their offsets in its file."""
+    transport: str = ""
+    """The protocol in which a live agent wrote it; empty for a process of one turn."""
 
 
 def own_output(folder: SessionFolder, n: int) -> TurnOutput:
@@ -86,4 +88,5 @@ def _part(stream: TurnOutput, turn: Turn, next_turn: Turn | None) -> TurnOutput:
         FilePart(stream.stdout.path, max(0, turn.begin_byte), end),  # a damaged record can have any number
         FilePart(stream.stderr.path, max(0, turn.begin_error_byte), end_error),
         stream.times,
+        turn.transport,
     )

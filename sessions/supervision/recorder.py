@@ -144,7 +144,7 @@ class Recorder:
         self._follower = Follower(
             output.stdout.path,
             output.times,
-            agent.parser(turn),
+            agent.parser(turn, launch.transport),
             self._step,
             self._line,
             output.stdout.begin,

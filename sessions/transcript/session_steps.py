@@ -10,6 +10,7 @@ from msgspec import Struct, field, structs
 
 from ..agents.base import Agent
 from ..agents.event_parser import MOST_STRAY, stray_words
+from ..agents.formats import TransportReader
 from ..agents.json_lines import NOT_JSON
 from ..clock import monotonic
 from ..errors import StoreError
@@ -201,7 +202,7 @@ class SessionSteps:
         return TurnIndex(
             part.path,
             output.times,
-            self._agent,
+            TransportReader(self._agent, output.transport),
             turn,
             self._cache,
             prompt=asked,

@@ -440,7 +440,7 @@ def _check_folder(folder, present, scene, report):
 def _check_turn_file(scene, session, turn, report):
     """A fresh reading of the bytes gives the counts of the row."""
     path = file_of(scene, turn)
-    parser = agent_named(session.agent).parser(turn.n)
+    parser = agent_named(session.agent).parser(turn.n, turn.transport)
     steps = lines = 0
     with LineReader(path, turn.begin_byte, end=scene.ends[session.id, turn.n]) as reader:
         for line in reader.all_lines():
