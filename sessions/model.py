@@ -110,6 +110,8 @@ class Session(Struct, frozen=True, kw_only=True):
     """One line: the reason why they are not sent when it ends; None if they are."""
     unconfirmed: int = 0
     """Number of prompts of which it is not known whether the agent got them."""
+    asking: int = 0
+    """Number of asks of the agent that wait for an answer."""
     warm_since: int | None = None
     """Time since which its agent's process waits for prompts, UTC ms; None if it works, or there is none."""
 

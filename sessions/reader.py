@@ -9,6 +9,7 @@ from msgspec import structs
 
 from .agents.demo.place import find_demo
 from .agents.registry import agent_named, agent_names, takes_prompts
+from .asks.recorded import RecordedAsk
 from .errors import Remedy, StoreError, UnknownSessionError, UsageError
 from .launch import Ladder, Launch, Start
 from .lifecycle import session_ref
@@ -373,6 +374,10 @@ class SessionReader:
 
         session = self.get(ref)
         return resume_command(session, self._queries.recipe(session.id), self.config)
+
+    def asks(self, ref: str | None = None) -> list[RecordedAsk]:
+        """List the asks that wait for an answer, of one session or of all, the oldest first."""
+        return self._queries.open_asks(self.get(ref).id if ref is not None else None)
 
     def descendants(self, ref: str) -> list[Session]:
         """List the sessions that were started from inside this one, and from inside those; the oldest first."""

@@ -17,6 +17,11 @@ _COUNT_QUEUED = (
     " WHERE session = NEW.session AND state = 'queued') WHERE id = NEW.session; END"
 )
 
+_COUNT_ASKING = (
+    "BEGIN UPDATE sessions SET asking = (SELECT COUNT(*) FROM asks"
+    " WHERE session = NEW.session AND state = 'open') WHERE id = NEW.session; END"
+)
+
 MIGRATIONS: tuple[Statements, ...] = (
     ("ALTER TABLE seen ADD COLUMN steps INTEGER",),  # 2: the number of steps the user has seen
     (  # 3: facts that decide whether a session needs attention, and when it was pinned
@@ -74,9 +79,20 @@ MIGRATIONS: tuple[Statements, ...] = (
             " WHERE session = NEW.session AND state = 'unconfirmed') WHERE id = NEW.session; END"
         ),
     ),
-    (
+    (  # 9: live agents: what they ask, and how long they wait
+        "ALTER TABLE sessions ADD COLUMN asking INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE sessions ADD COLUMN warm_since INTEGER",
         "ALTER TABLE turns ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",
+        (
+            "CREATE TABLE asks (id INTEGER PRIMARY KEY,"
+            " session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, turn INTEGER NOT NULL,"
+            " stream INTEGER NOT NULL, key TEXT NOT NULL, ask TEXT NOT NULL, state TEXT NOT NULL,"
+            " asked_at INTEGER NOT NULL, due_at INTEGER, answer TEXT, answered_by TEXT, answered_at INTEGER,"
+            " sent_at INTEGER, settled_at INTEGER, UNIQUE (session, stream, key)) STRICT"
+        ),
+        "CREATE INDEX asks_open ON asks (session) WHERE state = 'open'",
+        f"CREATE TRIGGER ask_added AFTER INSERT ON asks {_COUNT_ASKING}",
+        f"CREATE TRIGGER ask_changed AFTER UPDATE ON asks {_COUNT_ASKING}",
     ),
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""

@@ -5,10 +5,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ..asks.recorded import RecordedAsk
 from ..errors import UnknownSessionError
 from ..launch import Launch
 from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn, short_id
 from ..rules.urgency import by_urgency
+from .asks import Asks
 from .database import Database
 from .prompt_queue import PromptQueue, QueuedPrompt
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
@@ -210,6 +212,10 @@ class Queries:
     def queued(self, session_id: str) -> list[QueuedPrompt]:
         """The prompts of a session that wait, in the order in which they will be sent."""
         return PromptQueue(self.database).waiting(session_id)
+
+    def open_asks(self, session_id: str | None = None) -> list[RecordedAsk]:
+        """The asks that wait for an answer, of one session or of all, the oldest first."""
+        return Asks(self.database).open(session_id)
 
     def answered(self, request: int) -> Receipt | None:
         """The receipt of a request, once a runner has carried it out."""

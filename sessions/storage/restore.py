@@ -53,7 +53,8 @@ def _session_row(session: Session, recipe: Recipe) -> dict[str, object]:
     usage = {name: getattr(session.usage, name) for name in USAGE_COLUMNS}
     built = {name: dump(getattr(recipe, name)) for name in ("options", "command", "env")}
     progress = {name: dump(plain[name]) if plain[name] is not None else None for name in ("activity", "plan")}
-    return plain | usage | built | progress
+    # The record has no asks: the process that asked has ended, or its runner records them again.
+    return plain | usage | built | progress | {"asking": 0}
 
 
 def _turn_row(turn: Turn, launch: Launch, session: Session) -> dict[str, object]:

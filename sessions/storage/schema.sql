@@ -63,6 +63,7 @@ CREATE TABLE sessions (
     queued        INTEGER NOT NULL DEFAULT 0,   -- prompts that wait for the end of the newest turn; kept by triggers
     held          TEXT,                         -- why they are not sent when it ends, one line; NULL: they are
     unconfirmed   INTEGER NOT NULL DEFAULT 0,   -- prompts of which it is not known whether the agent got them; by triggers
+    asking        INTEGER NOT NULL DEFAULT 0,   -- open rows of `asks`; kept by triggers
     warm_since    INTEGER                       -- since when the agent's process waits for prompts; NULL: it does not
 ) STRICT;
 CREATE INDEX sessions_seq ON sessions (seq);
@@ -151,6 +152,25 @@ CREATE TABLE queue (                             -- prompts for later turns; eac
 ) STRICT;
 CREATE INDEX queue_waiting ON queue (session, place) WHERE state = 'queued';
 
+CREATE TABLE asks (                              -- what a live agent asks, and the answers
+    id          INTEGER PRIMARY KEY,
+    session     TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    turn        INTEGER NOT NULL,
+    stream      INTEGER NOT NULL,                -- the process that asks, as in `turns`
+    key         TEXT NOT NULL,                   -- names the ask among those of its process
+    ask         TEXT NOT NULL,                   -- asks.model.Ask; a long body is cut
+    state       TEXT NOT NULL,                   -- asks.recorded.AskState
+    asked_at    INTEGER NOT NULL,
+    due_at      INTEGER,
+    answer      TEXT,                            -- asks.model.Answer; secret values only until sent_at
+    answered_by TEXT,
+    answered_at INTEGER,
+    sent_at     INTEGER,                         -- when the answer was written to the agent
+    settled_at  INTEGER,
+    UNIQUE (session, stream, key)
+) STRICT;
+CREATE INDEX asks_open ON asks (session) WHERE state = 'open';
+
 CREATE TABLE requests (                          -- what a front end asks of a runner
     id         INTEGER PRIMARY KEY,
     session    TEXT NOT NULL,
@@ -196,6 +216,14 @@ CREATE TRIGGER queue_added AFTER INSERT ON queue BEGIN
 END;
 CREATE TRIGGER queue_changed AFTER UPDATE ON queue BEGIN
     UPDATE sessions SET queued = (SELECT COUNT(*) FROM queue WHERE session = NEW.session AND state = 'queued')
+        WHERE id = NEW.session;
+END;
+CREATE TRIGGER ask_added AFTER INSERT ON asks BEGIN
+    UPDATE sessions SET asking = (SELECT COUNT(*) FROM asks WHERE session = NEW.session AND state = 'open')
+        WHERE id = NEW.session;
+END;
+CREATE TRIGGER ask_changed AFTER UPDATE ON asks BEGIN
+    UPDATE sessions SET asking = (SELECT COUNT(*) FROM asks WHERE session = NEW.session AND state = 'open')
         WHERE id = NEW.session;
 END;
 CREATE TRIGGER prompt_confirmed AFTER UPDATE OF state ON prompts

@@ -12,6 +12,7 @@ from ..clock import now_ms
 from ..errors import StoreError
 from ..launch import Launch, Start
 from ..model import ENDED, Status
+from .asks import Asks
 from .prompt_queue import PromptQueue, hold_after, insert_turn, put_back
 from .queries import OPEN, Queries
 from .rows import dump
@@ -36,6 +37,8 @@ class Store(Queries):
         super().__init__(path)
         self.queue = PromptQueue(self.database)
         """The prompts that wait."""
+        self.asks = Asks(self.database)
+        """The asks of live agents."""
 
     def create(
         self,

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from agentdash.sessions.asks.model import Ask, AskKind
 from agentdash.sessions.errors import NewerStoreError, StoreError
 from agentdash.sessions.model import Status, StoppedBy
 from agentdash.sessions.rules.attention import attention
@@ -239,7 +240,7 @@ def test_rows_of_version_1_are_found_and_what_was_seen_then_is_not_known(old):
     assert store.turns("looked-at")[0].argv == ("codex",)
     store.mark_seen("looked-at")
     assert store.session("looked-at").seen_steps == 12
-    assert version(old) == migrations.VERSION == 8
+    assert version(old) == migrations.VERSION == 9
 
 
 def test_a_migrated_database_has_the_shape_of_a_new_one(old, second, tmp_path):
@@ -428,3 +429,15 @@ def test_a_migration_that_cannot_write_says_so_and_changes_nothing(old, monkeypa
     assert (version(old), columns(old)) == (1, before)
     assert len(Store(old).sessions()) == 2
     assert version(old) == migrations.VERSION
+
+
+def test_a_database_of_version_8_gets_asks_and_its_writers_go_on(tmp_path):
+    path = made(tmp_path / "eighth.db", 8)
+    writer = sqlite3.connect(path, isolation_level=None)
+    store = Store(path)
+    assert (store.session("looked-at").asking, store.asks.open()) == (0, [])
+    store.asks.record("looked-at", 1, 1, Ask(key="k", kind=AskKind.COMMAND, title="run: ls"))
+    writer.execute("UPDATE sessions SET status = 'waiting', updated_at = 70 WHERE id = 'looked-at'")
+    writer.close()
+    found = store.session("looked-at")
+    assert (found.status, found.asking) == (Status.WAITING, 1)
