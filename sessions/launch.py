@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field, structs
 
+from .asks.settings import AsksSettings
 from .costs.prices import Price
 from .notifications.settings import Hook
 from .rules.attention import AttentionSettings
@@ -137,6 +138,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     """The argv of a process of one turn, used if the handshake of a live agent fails."""
 
     warm: WarmSettings = WarmSettings()
+    asks: AsksSettings = AsksSettings()
+    """The rules and the time limit for what a live agent asks."""
 
 
 class TurnPlan(Struct, frozen=True, kw_only=True):

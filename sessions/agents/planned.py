@@ -41,4 +41,5 @@ def launch_of(
             argv=plan.argv,
         )
     )
-    return structs.replace(plan.frame, argv=launch.argv, stdin=launch.stdin, env=launch.env, model=launch.model)
+    made = ("argv", "stdin", "env", "model", "transport", "opening", "plain_argv")
+    return structs.replace(plan.frame, **{name: getattr(launch, name) for name in made})

@@ -52,6 +52,8 @@ class Sent(Struct, frozen=True, kw_only=True):
     @property
     def answer(self) -> str:
         """Its place in words, one line: ``turn 4`` or ``queued #2, after turn 3``."""
+        if self.prompt.steers and self.prompt.state != "taken":
+            return f"steers turn {self.turn or self.session.turn}: the agent reads it at its next step"
         if self.turn is not None:
             return f"turn {self.turn}"
         if self.session.held and not self.prompt.at_once:
@@ -76,6 +78,8 @@ class PromptOptions(Struct, frozen=True, kw_only=True):
     """It goes before the prompts that wait."""
     at_once: bool = False
     """It is sent as soon as the session is free, although its queue is held."""
+    steer: bool = True
+    """A live agent may read it in its running turn."""
 
 
 class Prompter:
@@ -302,6 +306,7 @@ class Prompter:
                 asked_by=os.environ.get(processes.SESSION_TAG),
                 first=options.first,
                 at_once=options.at_once,
+                steers=options.steer and bool(self._store.newest_turn(session.id).transport),
                 options=kept if kept != recipe.options else None,
                 only_after=only_after,
                 resends=resends.turn if resends else None,

@@ -1,13 +1,13 @@
 """The writes of a runner that only turns of live agents need: the part of a stream, the prompt's way, warm agents."""
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ..clock import now_ms
 from ..launch import Launch
 from ..model import Status
 from ..rules.delivery import PromptState
 from .database import Database
-from .prompt_queue import begin_turn
+from .prompt_queue import UNDER_WAY, begin_turn
 from .rows import dump
 from .turn_log import Owner
 
@@ -18,6 +18,24 @@ class SentPrompt(Struct, frozen=True, kw_only=True):
     text: str
     state: PromptState
     attempt: int
+
+
+class Steered(Struct, frozen=True, kw_only=True):
+    """A prompt into a running turn."""
+
+    id: int
+    text: str
+    state: PromptState
+    attempt: int
+    run_id: str
+    """Names the prompt for the agent; a turn that begins with it has this id."""
+
+
+def run_id_of(session_id: str, prompt_id: int) -> str:
+    """Return the name of a queued prompt for the agent: a UUID, as claude demands."""
+    import uuid  # few runners need it
+
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"agentdash:{session_id}:{prompt_id}"))
 
 
 class LiveLog:
@@ -97,6 +115,57 @@ class LiveLog:
                 (Status.RUNNING, now, self._session),
             )
         return n
+
+    def steering(self) -> Steered | None:
+        """Return the next prompt that is to be written into the running turn; None if none is."""
+        return next(iter(self._steered("state = 'queued' AND steers ORDER BY at_once DESC, place, id LIMIT 1")), None)
+
+    def under_way(self) -> list[Steered]:
+        """Return the prompts that were written into a turn, or may have been, and were not seen yet."""
+        return self._steered(f"{UNDER_WAY} ORDER BY changed_at, id")
+
+    def steered_is(self, prompt_id: int, state: PromptState, turn: int, attempt: int | None = None) -> bool:
+        """Record the state of a prompt into a running turn; False if it was cancelled, edited away or seen before."""
+        before = "'queued'" if state is PromptState.SENDING and attempt == 1 else "'queued', 'sending', 'sent'"
+        with self._database.transaction() as db:
+            changed = db.execute(
+                "UPDATE queue SET state = ?, turn = CASE ? WHEN 'queued' THEN NULL ELSE ? END,"  # noqa: S608
+                f" attempt = COALESCE(?, attempt), changed_at = ? WHERE id = ? AND state IN ({before})",
+                (state, state, turn, attempt, now_ms(), prompt_id),
+            ).rowcount
+        return bool(changed)
+
+    def steered_turn(
+        self, prompt: Steered, launch: Launch, owner: Owner, agent: tuple[int, int], part: tuple[int, int, int]
+    ) -> int:
+        """Record the turn that the agent begins with a prompt that came too late for the turn before.
+
+        The arguments are those of :meth:`own_turn`.
+        """
+        n = self.own_turn(structs.replace(launch, stdin=prompt.text), prompt.run_id, owner, agent, part)
+        now = now_ms()
+        with self._database.transaction() as db:
+            db.execute("UPDATE queue SET state = 'taken', turn = ?, changed_at = ? WHERE id = ?", (n, now, prompt.id))
+            db.execute("UPDATE turns SET asked_by = NULL WHERE session = ? AND n = ?", (self._session, n))
+            db.execute(
+                "INSERT INTO prompts (session, turn, text, state, created_at, sent_at)"
+                " SELECT session, ?, text, 'sent', created_at, ? FROM queue WHERE id = ?",
+                (n, now, prompt.id),
+            )
+        return n
+
+    def _steered(self, where: str) -> list[Steered]:
+        rows = self._database.rows(f"SELECT * FROM queue WHERE session = ? AND {where}", (self._session,))  # noqa: S608
+        return [
+            Steered(
+                id=row["id"],
+                text=row["text"],
+                state=PromptState(row["state"]),
+                attempt=max(1, row["attempt"]),
+                run_id=run_id_of(self._session, row["id"]),
+            )
+            for row in rows
+        ]
 
     def warm(self, since: int | None) -> None:
         """Record since when the agent waits for prompts, UTC ms; None if its process is gone, or works."""

@@ -83,6 +83,8 @@ MIGRATIONS: tuple[Statements, ...] = (
         "ALTER TABLE sessions ADD COLUMN asking INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE sessions ADD COLUMN warm_since INTEGER",
         "ALTER TABLE turns ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE queue ADD COLUMN steers INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE queue ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",
         (
             "CREATE TABLE asks (id INTEGER PRIMARY KEY,"
             " session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, turn INTEGER NOT NULL,"

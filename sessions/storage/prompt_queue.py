@@ -22,6 +22,9 @@ from .rows import dump
 _AGAIN = ", attempt "
 """Between the key of a prompt and the number of an attempt; callers choose keys, which rarely contain this."""
 
+UNDER_WAY = "state IN ('sending', 'sent')"
+"""A prompt on its way into a running turn."""
+
 _WAITING = "FROM queue WHERE session = ? AND state = 'queued'"
 _ORDER = "ORDER BY at_once DESC, place, id"
 """The order in which the prompts of a session are sent."""
@@ -41,11 +44,13 @@ class QueuedPrompt(Struct, frozen=True, kw_only=True):
     recorded_plan: Raw = field(name="plan")
     """:attr:`plan` as JSON."""
     state: str
-    """``queued``, ``taken`` (it became a turn) or ``cancelled``."""
+    """``queued``, ``taken`` (it became a turn), ``cancelled``; in a running turn ``sending``, ``sent`` or ``seen``."""
     at_once: bool = False
     """It is sent although the queue is held."""
     turn: int | None = None
-    """The turn that it became."""
+    """The turn that it became, or into which it was written."""
+    steers: bool = False
+    """It may be written into a running turn."""
     asked_by: str | None = None
     """The session from inside which it was requested."""
     created_at: int
@@ -82,6 +87,8 @@ class Request(Struct, frozen=True, kw_only=True):
     """It goes before all others."""
     at_once: bool = False
     """It is sent although the queue is held."""
+    steers: bool = False
+    """It may be written into the running turn of a live agent."""
     options: Mapping[str, Any] | None = None
     """Options that replace the session's from now on; None leaves them."""
     only_after: int | None = None
@@ -106,7 +113,9 @@ class PromptQueue:
 
     def of_turn(self, session_id: str, turn: int) -> QueuedPrompt | None:
         """Return the prompt that became a turn; None for a first turn, which was never queued."""
-        rows = self._database.rows("SELECT * FROM queue WHERE session = ? AND turn = ?", (session_id, turn))
+        rows = self._database.rows(
+            "SELECT * FROM queue WHERE session = ? AND turn = ? AND state = 'taken'", (session_id, turn)
+        )
         return _prompt(rows[0]) if rows else None
 
     def waiting_again(self, session_id: str, turn: int) -> QueuedPrompt | None:
@@ -147,11 +156,11 @@ class PromptQueue:
             _mark_resent(db, request)
             place = _place(db, request.session, first=request.first or request.at_once)
             cursor = db.execute(
-                "INSERT INTO queue (session, key, place, text, plan, state, at_once, asked_by, created_at, changed_at)"
-                " VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)",
+                "INSERT INTO queue (session, key, place, text, plan, state, at_once, asked_by, created_at, changed_at,"
+                " steers) VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)",
                 (
                     request.session, request.key, place, request.text, dump(request.plan), request.at_once,
-                    request.asked_by, now, now,
+                    request.asked_by, now, now, request.steers,
                 ),
             )  # fmt: skip
             if request.options is not None:
@@ -235,6 +244,8 @@ def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
     if session is None or Status(session["status"]) not in ENDED:
         return None
     row = _next(db, session_id)
+    if db.execute(f"SELECT 1 FROM queue WHERE session = ? AND {UNDER_WAY}", (session_id,)).fetchone():  # noqa: S608
+        return None  # the agent has it, and begins a turn with it
     if row is None or not (row["at_once"] or session["held"] is None):
         return None
     prompt, n = _prompt(row), int(session["turn"]) + 1
@@ -256,7 +267,9 @@ def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
 
 def put_back(db: sqlite3.Connection, session_id: str, turn: int) -> bool:
     """Queue the prompt of a turn again, before all others; False if it was tried too often or never queued."""
-    row = db.execute("SELECT * FROM queue WHERE session = ? AND turn = ?", (session_id, turn)).fetchone()
+    row = db.execute(
+        "SELECT * FROM queue WHERE session = ? AND turn = ? AND state = 'taken'", (session_id, turn)
+    ).fetchone()
     if row is None:
         return False
     original, attempt = _attempt(row["key"])
@@ -395,5 +408,8 @@ def _let_go_if_empty(db: sqlite3.Connection, session_id: str) -> None:
 def _prompt(row: sqlite3.Row) -> QueuedPrompt:
     names = ("id", "session", "key", "text", "state", "turn", "asked_by", "created_at", "changed_at")
     return QueuedPrompt(
-        recorded_plan=Raw(row["plan"].encode()), at_once=bool(row["at_once"]), **{name: row[name] for name in names}
+        recorded_plan=Raw(row["plan"].encode()),
+        at_once=bool(row["at_once"]),
+        steers=bool(row["steers"]),
+        **{name: row[name] for name in names},
     )

@@ -142,12 +142,14 @@ CREATE TABLE queue (                             -- prompts for later turns; eac
     place      REAL NOT NULL,                    -- the order in which they are sent
     text       TEXT NOT NULL,
     plan       TEXT NOT NULL,                    -- launch.TurnPlan: the settings at the time of the request
-    state      TEXT NOT NULL,                    -- queued, taken, cancelled
+    state      TEXT NOT NULL,                    -- queued, taken, cancelled; of a prompt into a running turn: sending, sent, seen
     at_once    INTEGER NOT NULL DEFAULT 0,       -- it is sent although the queue is held
     turn       INTEGER,                          -- the turn that it became
     asked_by   TEXT,                             -- the session from inside which it was asked for
     created_at INTEGER NOT NULL,
     changed_at INTEGER NOT NULL,
+    steers     INTEGER NOT NULL DEFAULT 0,       -- it may be written into a running turn
+    attempt    INTEGER NOT NULL DEFAULT 0,       -- how often that was tried
     UNIQUE (session, key)
 ) STRICT;
 CREATE INDEX queue_waiting ON queue (session, place) WHERE state = 'queued';

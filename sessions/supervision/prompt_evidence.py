@@ -13,17 +13,35 @@ def with_transcript(
     """Add the evidence of the transcript, if it has to decide; ``agent_session`` is the conversation, if known."""
     if not needs_transcript(evidence):
         return evidence
+    return structs.replace(evidence, in_transcript=in_transcript(store, session_id, n, agent_session))
+
+
+def in_transcript(
+    store: Store, session_id: str, n: int, agent_session: str | None, text: str | None = None
+) -> bool | None:
+    """Return whether the agent's own transcript has a prompt since the start of a turn.
+
+    Args:
+        store: the rows.
+        session_id: the session.
+        n: the turn.
+        agent_session: the conversation, if known.
+        text: the prompt; None for that of the turn.
+
+    Returns:
+        None if there is no transcript that can be read.
+    """
     # A runner rarely needs it: nearly every turn reports its own end.
     from ..agents.sent_prompt import SentPrompt
 
     session, launch = store.session(session_id), store.launch(session_id, n)
     turn = store.one_turn(session_id, n)
     if session is None or launch is None or turn is None:
-        return evidence
+        return None
     sent = SentPrompt(
-        launch=launch,
+        launch=structs.replace(launch, stdin=text) if text is not None else launch,
         agent_session=agent_session or session.agent_session,
         env=store.recipe(session_id).env,
         at=turn.started_at or turn.created_at,
     )
-    return structs.replace(evidence, in_transcript=agent_named(session.agent).has_prompt(sent))
+    return agent_named(session.agent).has_prompt(sent)

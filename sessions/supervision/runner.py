@@ -40,6 +40,7 @@ from .identity import left_by_agent, owner
 from .live.agent import LiveAgent
 from .live.turn import LiveTurn, adopted_agent, close, new_channel, orphan, plain_launch, size_of
 from .live.warm import Warm
+from .prompt_evidence import in_transcript
 from .queue import pump
 from .recorder import COMMIT_SECONDS, Recorder
 from .spawn import StartError, clean_signals, start_agent
@@ -82,6 +83,8 @@ class Runner:
         self._session = session_id
         self._turn = turn
         self._store = store
+        self.own_turn: int | None = None
+        """The turn that the live agent began by itself; known at the end."""
         self._own: str | None = session_id  # None if the next turn needs another environment
         self.next_turn: int | None = None
         """The session's next turn, if it is for this process; known at the end."""
@@ -179,7 +182,7 @@ class Runner:
 
     def _converse(self, live: LiveAgent, claim: Claim) -> None:
         """Let the live agent's output end the turn, and send it the prompt."""
-        self._live_turn = LiveTurn(live, self._live_log, self._turn, claim)
+        self._live_turn = LiveTurn(live, self._store, self._live_log, self._session, self._turn, claim)
         self._output = output_in(self._folder, self._store.turns(self._session, self._turn), self._turn)
         self._recorder.hear(self._hear, self._output)
 
@@ -303,6 +306,8 @@ class Runner:
             self._stop.hurry(now)
         if self._ended or self._stop is not None:
             return
+        if self._live_turn is not None:
+            self._recorder.guarded(self._live_turn.steer)
         self._recorder.guarded(self._processes.remember)
         self._child.forget()
         if self._child.gone:
@@ -344,12 +349,24 @@ class Runner:
         """Conclude a turn whose agent lives on."""
         if turn.interrupted_at is None:
             self._conclude(())
+            self._follow_up()
             return
         self._stopped_by = StoppedBy.YOU
         took = round((time.monotonic() - turn.interrupted_at) * 1000)
         status = self._conclude(())
         receipt = Receipt(session=self._session, status=status, duration_ms=took, note="turn interrupted")
         self._recorder.retried(lambda: self._log.answer(receipt))
+        self._follow_up()
+
+    def _follow_up(self) -> None:
+        """Record the turn that the agent begins with a prompt that came too late for the last one."""
+        with contextlib.suppress(StoreError):
+            late = next(iter(self._live_log.under_way()), None)
+            if late is not None and self.live is not None and self.live.alive:
+                live = self.live
+                part = (live.stream, live.end_byte, live.end_error_byte)
+                agent = live.child.identity or (0, 0)
+                self.own_turn = self._live_log.steered_turn(late, live.launch, owner(), agent, part)
 
     def _wait_for_exit(self, now: float) -> None:
         self._finishing_since = self._finishing_since or now
@@ -437,6 +454,9 @@ class Runner:
         """Record the end of the turn, and serve the queue."""
         self._ended = True
         live, turn = self.live, self._live_turn
+        if turn is not None and self._child.gone:
+            turn.clerk.lose()
+            self._recorder.guarded(self._recover_prompts)
         if live is not None:
             live.end_byte, live.end_error_byte = self._recorder.position, size_of(self._output.stderr.path)
         status = self._recorder.conclude(
@@ -466,6 +486,13 @@ class Runner:
         os.close(self._poke)
         if self._growth is not None:
             os.close(self._growth)
+
+    def _recover_prompts(self) -> None:
+        """Queue the prompts again that were written to an agent that is gone and are not in its transcript."""
+        for prompt in self._live_log.under_way():
+            agent_session = self._recorder.facts.agent_session
+            known = in_transcript(self._store, self._session, self._turn, agent_session, prompt.text)
+            self._live_log.steered_is(prompt.id, PromptState.SEEN if known else PromptState.QUEUED, self._turn)
 
     def _falls_back(self) -> bool:
         """Queue a turn again as a process of its own if the live agent could not be used; False if that is no way."""
@@ -534,8 +561,11 @@ def _serve(layout: Layout, session_id: str, turn: int, mode: str) -> None:
             {"run": runner.run, "own": runner.own, "adopt": runner.adopt, "sweep": runner.sweep}[mode]()
             runner.pass_on()  # also if no agent was started
         live = runner.live if runner.live is not None and runner.live.alive else None
-        following, mode = runner.next_turn or (following if live is not None else None), "run"
-        if live is not None and runner.next_turn is None:
+        if live is not None and runner.own_turn is not None:
+            following, mode = runner.own_turn, "own"
+        elif runner.next_turn is not None or live is None:
+            following, mode = runner.next_turn, "run"
+        else:
             mode = "warm"
 
 

@@ -1,10 +1,11 @@
-"""The prompt of one turn on its way to a live agent: it is written once, and its arrival ends in a receipt.
+"""A prompt on its way to a live agent: it is written once, and its arrival ends in a receipt.
 
 The state is recorded before the line is written and after it.  A runner that adopts the agent therefore knows whether
 its predecessor may have written the prompt, and finds out from the agent's answers if it did (prompts 3).
 """
 
 import time
+from collections.abc import Callable
 from enum import Enum
 
 from ...agents.dialogue import (
@@ -19,12 +20,14 @@ from ...agents.dialogue import (
     TurnEnded,
 )
 from ...rules.delivery import PromptState
-from ...storage.live_log import LiveLog
 from .agent import LiveAgent
 from .channel import LineTooLongError
 
 HANDSHAKE_SECONDS = 10.0
 """Time in which an agent must answer the handshake."""
+
+
+Record = Callable[[PromptState, int | None], bool]
 
 
 class _Way(Enum):
@@ -39,12 +42,12 @@ class _Way(Enum):
 
 
 class Courier:
-    """Sends the prompt of a turn, and concludes when the turn is over.
+    """Sends a prompt, and concludes when the turn that it begins is over.
 
     Args:
         live: the agent.
-        log: records the prompt's states.
-        turn: the number of the turn.
+        record: records the state of the prompt, and the number of the attempt to write it; returns False if the prompt
+            must not be sent any more.
         key: names the prompt for the agent; None for a turn that the agent began by itself.
         text: the prompt.
         state: its recorded state.
@@ -52,11 +55,10 @@ class Courier:
     """
 
     def __init__(
-        self, live: LiveAgent, log: LiveLog, turn: int, *, key: str | None, text: str, state: PromptState, attempt: int
+        self, live: LiveAgent, record: Record, *, key: str | None, text: str, state: PromptState, attempt: int
     ) -> None:
         self._live = live
-        self._log = log
-        self._turn = turn
+        self._record = record
         self._key = key
         self._text = text
         self._attempt = attempt
@@ -69,6 +71,10 @@ class Courier:
         """True if the line that ends the turn was read."""
         self.agent_session: str | None = None
         """The conversation, as the handshake named it."""
+        self.withdrawn = False
+        """True if the agent dropped the prompt unread."""
+        self.cancelled = False
+        """True if the prompt was cancelled before it was written."""
         self.failed: str | None = None
         """The reason why the agent cannot be used."""
         self._began = self._way in (_Way.NONE, _Way.WRITTEN)
@@ -101,7 +107,7 @@ class Courier:
 
     def advance(self) -> None:
         """Take the next step that is possible; call this after each read."""
-        if self.failed is not None or self._key is None:
+        if self.failed is not None or self._key is None or self.cancelled:
             return
         if not self._live.dialogue.ready:
             if time.monotonic() > self._deadline:
@@ -120,6 +126,16 @@ class Courier:
             self.failed = f"its standard input is broken: {error}"
 
     @property
+    def arrived(self) -> bool:
+        """True if the agent has the prompt; also for a turn without one."""
+        return self.seen or self._way in (_Way.WRITTEN, _Way.NONE)
+
+    @property
+    def done(self) -> bool:
+        """True if nothing more will become of the prompt in this turn."""
+        return self.seen or self.cancelled or self.withdrawn or self.failed is not None
+
+    @property
     def due(self) -> float | None:
         """Seconds until the next step that no output of the agent triggers; None if there is none."""
         if self._live.dialogue.ready:
@@ -130,7 +146,11 @@ class Courier:
         if delivery is Delivery.SEEN:
             self.seen = True
             self._way = _Way.WRITTEN
-            self._log.prompt_is(self._turn, PromptState.SEEN)
+            self._record(PromptState.SEEN, None)
+        elif delivery is Delivery.WITHDRAWN:
+            self.withdrawn = not self.seen
+            if self.withdrawn:
+                self._record(PromptState.QUEUED, None)
         elif delivery is Delivery.REFUSED:
             self.failed = reason or "the agent refused the prompt"
         elif self._way is _Way.UNSURE:
@@ -138,13 +158,15 @@ class Courier:
 
     def _write(self) -> None:
         key = self._key or ""
+        if not self._record(PromptState.SENDING, self._attempt):
+            self.cancelled = True
+            return
         self._way = _Way.WRITING
-        self._log.prompt_is(self._turn, PromptState.SENDING, self._attempt)
         self._live.send(self._live.dialogue.prompt(key, self._attempt, self._text), self._written)
 
     def _written(self) -> None:
         self._way = _Way.WRITTEN
-        self._log.prompt_is(self._turn, PromptState.SENT)
+        self._record(PromptState.SENT, None)
 
     def _ask(self) -> None:
         """Find out whether a dead runner wrote the prompt, or write it again if that does no harm."""

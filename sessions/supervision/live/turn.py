@@ -20,6 +20,7 @@ from ...storage.turn_log import Claim
 from ..child import AgentChild
 from .agent import SEND_SECONDS, LiveAgent
 from .channel import Channel, LineTooLongError, make_fifo
+from .clerk import Clerk
 from .courier import Courier
 
 CLOSE_SECONDS = 5.0
@@ -33,20 +34,28 @@ class LiveTurn:
 
     Args:
         live: the agent.
+        store: the rows.
         log: the rows of the session's live agent.
+        session_id: the session.
         turn: the number of the turn.
         claim: the turn.
     """
 
-    def __init__(self, live: LiveAgent, log: LiveLog, turn: int, claim: Claim) -> None:
+    def __init__(self, live: LiveAgent, store: Store, log: LiveLog, session_id: str, turn: int, claim: Claim) -> None:
         self.live = live
-        self._log = log
-        self._turn = turn
+        self.clerk = Clerk(live, store, session_id, turn, agent=claim.agent, cwd=claim.cwd, launch=claim.launch)
         prompt = log.prompt(turn)
+        self._log, self._turn = log, turn
+        self._steered: Courier | None = None
+        """The newest prompt that was written into the turn."""
+
+        def record(state: PromptState, attempt: int | None) -> bool:
+            log.prompt_is(turn, state, attempt)
+            return True
+
         self.courier = Courier(
             live,
-            log,
-            turn,
+            record,
             key=claim.run_id if prompt is not None else None,
             # The conversation and changed instructions may go before the user's words.
             text=claim.launch.stdin or "",
@@ -64,7 +73,28 @@ class LiveTurn:
 
     def advance(self) -> None:
         """Write what can be written."""
+        self.clerk.advance()
         self.courier.advance()
+        if self._steered is not None:
+            self._steered.advance()
+            if self._steered.done:
+                self._steered = None
+                self.steer()
+
+    def steer(self) -> None:
+        """Write the next prompt for the running turn, if the one before has arrived."""
+        if self._steered is not None or self.over or not self.live.dialogue.steers or not self.courier.arrived:
+            return
+        prompt = next(iter(self._log.under_way()), None) or self._log.steering()
+        if prompt is None:
+            return
+
+        def record(state: PromptState, attempt: int | None) -> bool:
+            return self._log.steered_is(prompt.id, state, self._turn, attempt)
+
+        self._steered = Courier(
+            self.live, record, key=prompt.run_id, text=prompt.text, state=prompt.state, attempt=prompt.attempt
+        )
 
     def interrupt(self, now: float) -> bool:
         """Ask the agent to end the turn; False if it cannot, or was asked before."""
@@ -81,11 +111,13 @@ class LiveTurn:
         """Return the seconds until the next step that no output triggers; at most ``usual``."""
         if self.live.waits:
             return min(usual, SEND_SECONDS)
-        due = self.courier.due
-        return usual if due is None else min(usual, due)
+        return min(usual, *(due for due in (self.courier.due, self.clerk.due) if due is not None), usual)
 
     def _hear(self, event: Event) -> None:
         self.courier.hear(event)
+        if self._steered is not None:
+            self._steered.hear(event)
+        self.clerk.hear(event)
 
 
 def new_channel(folder: SessionFolder) -> Channel:

@@ -40,6 +40,7 @@ def turn_options(command: Callable[..., int]) -> Callable[..., int]:
 @turn_options
 @click.option("--first", is_flag=True, help="Put it before the prompts that wait.")
 @click.option("--now", is_flag=True, help="Send it as soon as the session is free, even if its queue is held.")
+@click.option("--next", "next_", is_flag=True, help="Send it as the next turn, also if the agent could read it now.")
 @click.option("--key", metavar="NAME", help="Name of the request: the same name sends nothing twice.")
 @wait_option
 @timeout_option
@@ -55,6 +56,7 @@ def inject(
     danger: bool,
     first: bool,
     now: bool,
+    next_: bool,
     key: str | None,
     wait: bool,
     timeout: float | None,
@@ -63,12 +65,12 @@ def inject(
 ) -> int:
     """Send a prompt to a session, or queue it.
 
-    A session at work gets it when its turn has ended.
+    A session at work gets it when its turn has ended; a live agent reads it at its next step.
 
     Without PROMPT, or with "-", the prompt is read from stdin.  With both, stdin is appended.
     """
     text = common.read_prompt(words)
-    options = _options(model, pairs, danger, limits, own, first=first, at_once=now, key=key or "")
+    options = _options(model, pairs, danger, limits, own, first=first, at_once=now, steer=not next_, key=key or "")
     with common.open_manager() as manager:
         sent = manager.prompts.inject(ref, text, options)
         return _report(manager, sent, wait=wait, timeout=timeout, as_json=as_json)

@@ -1,0 +1,121 @@
+"""What a live agent asks during one turn: recorded, answered by a rule or the time limit, and the answers written."""
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from ...agents.dialogue import Asked, Event, Settled
+from ...asks.model import Ask
+from ...clock import now_ms
+from ...errors import AgentdashError
+from ...launch import Launch
+from ...storage.store import Store
+from .agent import LiveAgent
+
+if TYPE_CHECKING:
+    from ...asks.recorded import RecordedAsk
+
+TIME_LIMIT = "the time limit"
+"""The author of an answer that the settings gave."""
+
+
+class Clerk:
+    """Records the asks of a turn and answers them.
+
+    An answer is recorded first and then written; a runner that adopts the agent writes it again if the agent has not
+    confirmed it, because a second answer does no harm (prompts 1.1, 1.2).
+
+    Args:
+        live: the agent.
+        store: the rows.
+        session_id: the session.
+        turn: the turn.
+        agent: the name of the agent.
+        cwd: the session's folder.
+        launch: the start of the turn, with the settings for asks.
+    """
+
+    def __init__(
+        self, live: LiveAgent, store: Store, session_id: str, turn: int, *, agent: str, cwd: str, launch: Launch
+    ) -> None:
+        self._live = live
+        self._store = store
+        self._session = session_id
+        self._turn = turn
+        self._agent = agent
+        self._cwd = cwd
+        self._settings = launch.asks
+        self._open: dict[str, int] = {}
+        """The row of each ask that is not settled, by its key."""
+        self._written: set[int] = set()
+        self._due_at: int | None = None
+
+    def hear(self, event: Event) -> None:
+        """Record an ask, or its end."""
+        match event:
+            case Asked(ask=ask):
+                self._ask(ask)
+            case Settled(key=key, answered=answered):
+                self._open.pop(key, None)
+                with contextlib.suppress(AgentdashError):
+                    self._store.asks.settle(self._session, self._live.stream, key, answered)
+            case _:
+                pass
+
+    def advance(self) -> None:
+        """Write the answers that were given, and those of the settings for asks whose time is over."""
+        if not self._open:
+            return
+        with contextlib.suppress(AgentdashError):
+            self._expire()
+            for recorded in self._store.asks.answered(self._session):
+                if recorded.id not in self._written and recorded.stream == self._live.stream:
+                    self._write(recorded)
+
+    @property
+    def due(self) -> float | None:
+        """Seconds until the settings decide an ask; None if they decide none."""
+        return None if self._due_at is None or not self._open else max(0.0, (self._due_at - now_ms()) / 1000)
+
+    def lose(self) -> None:
+        """Record that the asks of a process that is gone can no longer be answered."""
+        with contextlib.suppress(AgentdashError):
+            self._store.asks.lose(self._session, self._live.stream)
+
+    def _ask(self, ask: Ask) -> None:
+        from ...asks.rules import decide  # only a process whose agent asks needs them
+
+        with contextlib.suppress(AgentdashError):
+            due_at = self._settings.due_at(now_ms())
+            recorded = self._store.asks.record(self._session, self._turn, self._live.stream, ask, due_at)
+            self._open[ask.key] = recorded.id
+            if recorded.due_at is not None:
+                self._due_at = min(recorded.due_at, self._due_at or recorded.due_at)
+            remembered = self._store.asks.remembered(self._session)
+            decision = decide(self._settings.rules, ask, agent=self._agent, cwd=self._cwd, remembered=remembered)
+            if decision.answer is not None:
+                self._store.asks.answer(recorded.id, decision.answer, decision.by)
+
+    def _expire(self) -> None:
+        if self._due_at is None or now_ms() < self._due_at:
+            return
+        self._due_at = None
+        for recorded in self._store.asks.open(self._session):
+            if recorded.due_at is None or recorded.stream != self._live.stream:
+                continue
+            if recorded.due_at > now_ms():
+                self._due_at = min(recorded.due_at, self._due_at or recorded.due_at)
+            elif (answer := self._settings.overdue(recorded.ask)) is not None:
+                self._store.asks.expire(recorded.id, answer, TIME_LIMIT)
+
+    def _write(self, recorded: "RecordedAsk") -> None:
+        from ...asks.rules import for_agent
+
+        self._written.add(recorded.id)
+        if recorded.answer is None:
+            return
+        line = self._live.dialogue.answer(recorded.ask.key, for_agent(recorded.ask, recorded.answer))
+        self._live.send(line, lambda: self._sent(recorded.id))
+
+    def _sent(self, ask_id: int) -> None:
+        with contextlib.suppress(AgentdashError):
+            self._store.asks.sent(ask_id)
