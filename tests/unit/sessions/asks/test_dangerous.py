@@ -24,7 +24,8 @@ DANGEROUS = [
     "git -C sub push -f", "git --git-dir=x push --force", "git --git-dir x reset --hard", "git -c alias.l=!rm l",
     "git -calias.l=!x l", "git --no-pager push -f", "git --exec-path=. log", "git --config-env=a=b log",
     # by a path, or in capitals
-    "/bin/rm -rf build", "/usr/bin/../bin/rm -r x", "./rm -r x", "../../bin/rm -r x", "RM -rf build", "/usr/bin/sudo ls",
+    "/bin/rm -rf build", "/usr/bin/../bin/rm -r x", "./rm -r x", "../../bin/rm -r x", "RM -rf build",
+    "/usr/bin/sudo ls",
     # behind another program
     "env rm -rf build", "env -i rm -rf x", "env A=b git log", "nice -n 5 rm -rf x", "timeout -k 1 9 rm -rf x",
     "nohup rm -rf x", "time rm -rf x", "command rm -rf x", "builtin cd /", "exec rm -rf x", "xargs rm -rf",
@@ -43,14 +44,16 @@ DANGEROUS = [
     # outside of the folder, or in git's own
     "cp x /etc/passwd", "touch ../x", "touch a/../../x", "tee /home/ann/.bashrc", "git log --output=/home/ann/x",
     "tar -xf a -C/tmp", "cp x -t/tmp", "mv x //etc/x", "cd / ", "cd", "cd -", "cd ..", "cd sub && touch ../../x",
-    "cp x .git/hooks/pre-commit", "cp x .GIT/config", "make -C ../other", "dd of=x", "ln -s / x", "rsync x file:///etc/x",
+    "cp x .git/hooks/pre-commit", "cp x .GIT/config", "make -C ../other", "dd of=x", "ln -s / x",
+    "rsync x file:///etc/x",
     # in the second command of a list
     "ls; rm -rf x", "ls && rm -rf x", "ls || rm -rf x", "ls\nrm -rf x", "true|sudo tee x", "cd sub\nrm -r x",
     # a later command means something else
     "alias ls=rm", "export PATH=.", "set -x", "trap x 0", "unset PATH",
     # quoted, escaped or made by the shell
     "r\"\"m -rf x", "r''m -rf x", "\\rm -rf x", "'rm' -rf x", "\"rm\" -rf x", "rm '-rf' x", "rm \"-r\" x",
-    "$'rm' -rf x",    "$(echo rm) -rf x", "`echo rm` -rf x", "$X -rf x", "${X:-rm} -rf x", "ls $(rm -rf x)", "ls `rm -rf x`",
+    "$'rm' -rf x", "$(echo rm) -rf x", "`echo rm` -rf x", "$X -rf x", "${X:-rm} -rf x", "ls $(rm -rf x)",
+    "ls `rm -rf x`",
     "ls \"$(rm -rf x)\"", "ls <(rm -rf x)", "X=rm; $X -rf x", "A=b rm -r x", "rm -r{f,} x", "{ rm -rf x; }",
     "(rm -rf x)", "! rm -rf x", "if true; then rm -rf x; fi", "rm -rf *", "rm ~/x", "rm -r\\\nf x", "r\\\nm -rf x",
     # with redirections
@@ -59,7 +62,8 @@ DANGEROUS = [
     "rm -rf x >/dev/null", "echo x &>y", "ls 2>&1 >y", "ls & rm -rf x", "rm -rf x &", ">x",
     # with blanks and characters that are not seen
     "rm\u00a0-rf x", "rm\u2003-rf x", "\u200brm -rf x", "rm\u3000-rf x", "ls\u2028rm -rf x", "ls\rrm -rf x",
-    "r\x00m -rf x",    "\ufeffrm -rf x", "ls \u202e fr- mr", "ls\x0brm -rf x", "ls\x0crm -rf x", "\uff52\uff4d -rf x", "\u0433m -rf x",
+    "r\x00m -rf x", "\ufeffrm -rf x", "ls \u202e fr- mr", "ls\x0brm -rf x", "ls\x0crm -rf x", "\uff52\uff4d -rf x",
+    "\u0433m -rf x",
 ]  # fmt: skip
 
 HARMLESS = [

@@ -52,8 +52,10 @@ def test_a_command_is_allowed_by_its_first_words(words):
     [
         "git log; ls", "git log && ls", "git log | sh", "git log || x", "git log & x", "git log $(x)", "git log `x`",
         "git log > x", "git log >/dev/null", "git log 2>&1", "git log < x", "git log\nls", "A=b git log",
-        "git log $X",        "git log *", "git log {a,b}", "'git' log", "g\"i\"t log", "git log 'a'b", "git log #x", "git \\log",
-        "(git log)",        "git\u00a0log", "git log \u202e", "git log --output=/etc/x", "git log <<E\nE", "git log ~", "git log a\\;b", "",
+        "git log $X", "git log *", "git log {a,b}", "'git' log", "g\"i\"t log", "git log 'a'b", "git log #x",
+        "git \\log",
+        "(git log)", "git\u00a0log", "git log \u202e", "git log --output=/etc/x", "git log <<E\nE", "git log ~",
+        "git log a\\;b", "",
     ],
 )  # fmt: skip
 def test_only_a_whole_simple_command_is_matched_by_its_words(line):
