@@ -210,7 +210,7 @@ def _kind(kind: inspect.Type) -> tuple[str, tuple[str, ...]]:
         case inspect.UnionType():
             arms = [_kind(arm) for arm in kind.types if not isinstance(arm, inspect.NoneType)]
             words, choices = " or ".join(arm for arm, _ in arms), tuple(c for _, more in arms for c in more)
-        case inspect.DictType():
+        case inspect.DictType() | inspect.StructType():
             words = "table"
     return words, choices
 

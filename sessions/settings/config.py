@@ -15,6 +15,7 @@ from msgspec import Meta, Struct, field, structs, to_builtins
 from ..agents.base import AgentSettings
 from ..agents.demo.place import DEMO_DEFAULT, ONLY_INSIDE, find_demo
 from ..agents.registry import agent_named, agent_names, is_agent
+from ..asks.settings import AsksSettings
 from ..costs.prices import Price
 from ..errors import ConfigError, UsageError
 from ..launch import Ladder, StopSettings
@@ -93,6 +94,7 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     limits: Limits = field(default_factory=Limits)
     attention: AttentionSettings = field(default_factory=AttentionSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)
+    asks: AsksSettings = field(default_factory=AsksSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Any] = field(default_factory=dict)
@@ -110,6 +112,7 @@ class Config(Struct, frozen=True, kw_only=True):
     limits: Limits = field(default_factory=Limits)
     attention: AttentionSettings = field(default_factory=AttentionSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)
+    asks: AsksSettings = field(default_factory=AsksSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Preset] = field(default_factory=dict)

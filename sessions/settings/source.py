@@ -83,8 +83,11 @@ def _type_at(kind: Any, key: str) -> Any:
     for part in filter(None, key.split(".")):
         if not isinstance(kind, type) or not issubclass(kind, Struct):
             return None
-        kind = next((f.type for f in structs.fields(kind) if f.encode_name == part), None)
+        name = part.partition("[")[0]
+        kind = next((f.type for f in structs.fields(kind) if f.encode_name == name), None)
         if get_origin(kind) is Annotated:
+            kind = get_args(kind)[0]
+        if get_origin(kind) is tuple:
             kind = get_args(kind)[0]
     return kind
 

@@ -5,10 +5,11 @@ to point the user to the right line.  For a key inside an inline table, it finds
 """
 
 import re
+from collections import Counter
 
 _KEY = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
 _PATH = rf"{_KEY}(?:\s*\.\s*{_KEY})*"
-_HEADER = re.compile(rf"\s*\[\[?\s*({_PATH})\s*\]")
+_HEADER = re.compile(rf"\s*(\[\[?)\s*({_PATH})\s*\]")
 _ASSIGNMENT = re.compile(rf"\s*({_PATH})\s*=")
 _COMMENTED = re.compile(rf"# (?:\[\s*{_PATH}\s*\]|{_PATH}\s*=)")
 _AT_LINE = re.compile(r"\(at line (\d+)")
@@ -19,7 +20,7 @@ def line_of(text: str, key: tuple[str, ...]) -> int:
     known = _lines(text)
     plain = tuple(part.partition("[")[0] for part in key)  # an index such as args[2] has no line of its own
     for length in range(len(plain), 0, -1):
-        if line := known.get(plain[:length]):
+        if line := known.get(key[:length]) or known.get(plain[:length]):
             return line
     return 1
 
@@ -33,16 +34,24 @@ def error_line(message: str, text: str) -> int:
 def _lines(text: str) -> dict[tuple[str, ...], int]:
     lines_of: dict[tuple[str, ...], int] = {}
     section: tuple[str, ...] = ()
+    numbered: tuple[str, ...] = ()
+    """The section with the number of the table, if it is one of ``[[several]]``."""
+    tables: Counter[tuple[str, ...]] = Counter()
     quoted = False
     for number, line in enumerate(text.split("\n"), 1):
         # Text inside a multi-line string is not a key.
         if not quoted:
             if header := _HEADER.match(line):
-                section = parts(header[1])
+                section = numbered = parts(header[2])
+                if header[1] == "[[":
+                    numbered = (*section[:-1], f"{section[-1]}[{tables[section]}]")
+                    tables[section] += 1
+                    lines_of[numbered] = number
                 for length in range(1, len(section) + 1):  # [a.b] makes a table a as well
                     lines_of.setdefault(section[:length], number)
             elif assignment := _ASSIGNMENT.match(line):
-                lines_of.setdefault(section + parts(assignment[1]), number)
+                for table in (section, numbered):
+                    lines_of.setdefault(table + parts(assignment[1]), number)
         quoted ^= (line.count('"""') + line.count("'''")) % 2 == 1
     return lines_of
 
@@ -68,6 +77,6 @@ def place_of(text: str, key: tuple[str, ...]) -> int:
         if key in known:
             return known[key]
     last = max(1, len(text.splitlines()))
-    tables = [(parts(header[1]), number) for number, line in enumerate(lines, 1) if (header := _HEADER.match(line))]
+    tables = [(parts(header[2]), number) for number, line in enumerate(lines, 1) if (header := _HEADER.match(line))]
     begin = next((number for table, number in tables if table == key[:-1]), None) if len(key) > 1 else 0
     return last if begin is None else max(1, next((number - 1 for _, number in tables if number > begin), last))

@@ -96,7 +96,7 @@ def test_a_demo_starts_the_demo_agent_unless_its_settings_name_another(write: Wr
         (
             "\nsurprise = 1\n",
             2,
-            "surprise: Unknown key. Known keys: default_agent, agents, stop, limits, attention, queue, dashboard,",
+            "surprise: Unknown key. Known keys: default_agent, agents, stop, limits, attention, queue, asks,",
         ),
         ("default_agent = 3\n", 1, "default_agent: Expected str, got int."),
         ('# who\ndefault_agent = "hal"\n', 2, "default_agent: Unknown agent 'hal'. Known agents: codex,"),
@@ -117,6 +117,20 @@ def test_a_demo_starts_the_demo_agent_unless_its_settings_name_another(write: Wr
             2,
             "stop.wait: Unknown key. Known keys: interrupt_seconds, terminate_seconds, after_turn.",
         ),
+        ('[asks]\ntimeout = "soon"\n', 1, "asks: 'soon' is not a valid duration"),
+        ('[asks]\n\non_timeout = "allow"\n', 3, "asks.on_timeout: Invalid enum value 'allow'. Choose one of: deny,"),
+        (
+            '[[asks.rules]]\ndecide = "deny"\n[[asks.rules]]\ntool = "Bash"\ndecide = "yes"\n',
+            5,
+            "asks.rules[1].decide: Invalid enum value 'yes'. Choose one of: allow, deny, ask",
+        ),
+        (
+            '[[asks.rules]]\ndecide = "deny"\n[[asks.rules]]\ndecide = "ask"\npath = "/x"\n',
+            5,
+            "asks.rules[1].path: Unknown key. Known keys: decide, tool, command, folder, agent.",
+        ),
+        ('[[asks.rules]]\ntool = "Bash"\n', 1, "asks.rules[0]: Object missing required field decide."),
+        ('[[asks.rules]]\ndecide = "ask"\nfolder = "~/x"\n', 1, "asks.rules[0]: folder is not an absolute path"),
     ],
 )
 def test_a_broken_setting_names_file_line_and_key(write: Write, text: str, line: int, complaint: str) -> None:

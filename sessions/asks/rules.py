@@ -1,0 +1,161 @@
+"""Decide an ask by the user's rules; pure.
+
+Rules save questions.  They are not a wall: a command that is allowed can do anything after its start.  When a
+condition cannot be judged for certain, the user is asked: a rule that allows then does not fit, and a rule that
+denies or asks keeps later rules from allowing.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from msgspec import Struct, structs
+
+from .dangerous import danger
+from .model import Answer, Ask, AskKind, Verdict
+from .places import has_git_folder, is_in, paths_of, resolved
+from .settings import AskRule
+from .simple_command import commands, single
+
+_ALLOWABLE = (AskKind.COMMAND, AskKind.EDIT, AskKind.TOOL)
+"""The kinds that a rule can allow; plans, wider permissions and questions are the user's."""
+
+ALWAYS = "always for this session"
+"""The author of an answer that the user gave before."""
+
+
+class Decision(Struct, frozen=True):
+    """The decision of the rules about an ask."""
+
+    decide: Literal["allow", "deny", "ask"]
+    by: str = ""
+    """``rule: …`` or :data:`ALWAYS`; empty if no rule decided."""
+    why: str = ""
+    """The reason why the user is asked although a rule allows it, as a clause."""
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer for the agent; None if the user is asked."""
+        if self.decide == "ask":
+            return None
+        return (
+            Answer(verdict=Verdict.ALLOW)
+            if self.decide == "allow"
+            else Answer(verdict=Verdict.DENY, message=f"Denied by a {self.by}.")
+        )
+
+
+def decide(rules: Sequence[AskRule], ask: Ask, *, agent: str, cwd: str, remembered: Iterable[Ask] = ()) -> Decision:
+    """Return the decision of the first rule that fits.
+
+    Args:
+        rules: the user's rules, in their order.
+        ask: what the agent asks; untrusted, and not cut.
+        agent: the name of the agent.
+        cwd: the folder of the session, an absolute path.  An allowed ask without a rule's folder stays in it.
+        remembered: asks that the user allowed for the rest of the session.
+    """
+    found, unsure = _first(rules, ask, agent, cwd)
+    if found is not None and found.decide == "deny" and Verdict.DENY in ask.verdicts:
+        return Decision("deny", f"rule: {found}")
+    if Verdict.ALLOW in ask.verdicts and any(_same(ask, earlier) for earlier in remembered):
+        return Decision("allow", ALWAYS)
+    if found is None or found.decide != "allow":
+        return Decision("ask", f"rule: {found}" if found is not None else "")
+    why = "a rule that denies or asks may apply" if unsure else _only_asked(found, ask, cwd)
+    return Decision("ask" if why else "allow", f"rule: {found}", why)
+
+
+def for_agent(ask: Ask, answer: Answer) -> Answer:
+    """Return the answer as the agent takes it: an agent that remembers nothing is only allowed this once."""
+    if answer.verdict is Verdict.ALWAYS and Verdict.ALWAYS not in ask.verdicts:
+        return structs.replace(answer, verdict=Verdict.ALLOW)
+    return answer
+
+
+def _first(rules: Sequence[AskRule], ask: Ask, agent: str, cwd: str) -> tuple[AskRule | None, bool]:
+    """Return the first rule that certainly fits, and whether one that restricts may have fitted before it."""
+    unsure = False
+    for rule in rules:
+        fits = _fits(rule, ask, agent, cwd)
+        if fits:
+            return rule, unsure
+        unsure = unsure or (fits is None and rule.decide != "allow")
+    return None, unsure
+
+
+def _fits(rule: AskRule, ask: Ask, agent: str, cwd: str) -> bool | None:
+    """Return whether an ask fits all conditions of a rule; None if that is not certain."""
+    if (rule.agent is not None and rule.agent != agent) or (rule.tool is not None and rule.tool != ask.tool):
+        return False
+    judged = {
+        _fits_words(rule, ask) if rule.words else True,
+        _fits_folder(rule.folder, ask, cwd) if rule.folder else True,
+    }
+    return False if False in judged else None if None in judged else True
+
+
+def _fits_words(rule: AskRule, ask: Ask) -> bool | None:
+    if ask.kind is not AskKind.COMMAND:
+        return False
+    wanted, lines = rule.words, commands(ask.body)
+    alone = single(ask.body)
+    if alone is not None and alone[: len(wanted)] == wanted:
+        return True
+    if rule.decide == "allow":
+        return False
+    return None if lines is None or any(_may_be(line.words, wanted) for line in lines) else False
+
+
+def _may_be(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Return whether a command may be the wanted one: by its path, behind another program, with options in between."""
+    names = iter([word.rpartition("/")[2] for word in words])
+    return all(name.rpartition("/")[2] in names for name in wanted)
+
+
+def _fits_folder(folder: str, ask: Ask, cwd: str) -> bool | None:
+    place, acts_in = resolved(folder, cwd), resolved(ask.cwd, cwd)
+    if ask.kind is AskKind.COMMAND:
+        lines = commands(ask.body)
+        if lines is None:
+            return None
+        words = [word for line in lines for word in line.words[1:]]
+        if len(lines) > 1 and any(".." in word.split("/") for word in words):
+            return None
+        paths = [acts_in, *(path for word in words for path in paths_of(word, acts_in) if path != "/dev/null")]
+    else:
+        paths = [resolved(path, acts_in) for path in ask.paths]
+    inside = [is_in(path, place) for path in paths]
+    return None if not inside else True if all(inside) else None if any(inside) else False
+
+
+def _only_asked(rule: AskRule, ask: Ask, cwd: str) -> str:
+    """Return the reason why a rule cannot allow an ask, as a clause; empty if it can."""
+    folder, acts_in = resolved(rule.folder or "", cwd), resolved(ask.cwd, cwd)
+    if Verdict.ALLOW not in ask.verdicts:
+        return "the agent takes no permission"
+    if ask.kind is AskKind.TOOL and not rule.tool:
+        return "the rule names no tool"
+    if ask.kind not in _ALLOWABLE:
+        return "only commands, edits and tools are allowed by a rule"
+    if ask.kind is AskKind.COMMAND:
+        return danger(ask.body, folder, acts_in) if is_in(acts_in, folder) else "it runs outside the folder"
+    return _only_asked_of_files([resolved(path, acts_in) for path in ask.paths], folder, ask.kind)
+
+
+def _only_asked_of_files(paths: Sequence[str], folder: str, kind: AskKind) -> str:
+    if not paths and kind is AskKind.EDIT:
+        return "its files are not known"
+    if not all(is_in(path, folder) for path in paths):
+        return "it writes outside the folder"
+    return "it writes in the git folder" if any(map(has_git_folder, paths)) else ""
+
+
+def _same(ask: Ask, earlier: Ask) -> bool:
+    """Return whether two asks are for the same: the same tool with the same input."""
+    return (
+        ask.kind in _ALLOWABLE
+        and bool(ask.body)
+        and all(
+            getattr(ask, name) == getattr(earlier, name) for name in ("kind", "tool", "title", "body", "cwd", "paths")
+        )
+    )
