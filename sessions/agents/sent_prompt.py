@@ -20,8 +20,10 @@ CLOCK_MS = 1_000
 
 
 class SentPrompt(Struct, frozen=True, kw_only=True):
-    """A prompt with which an agent's process was started."""
+    """A prompt that an agent's process was given."""
 
+    key: str = ""
+    """The key under which a live agent was sent it; empty for the prompt of a process of one turn."""
     launch: Launch
     agent_session: str | None
     """The conversation, if the agent has named one."""

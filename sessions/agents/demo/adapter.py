@@ -4,23 +4,29 @@ They demonstrate agentdash without an account, and give the tests an agent whose
 inside `agentdash demo` (see :mod:`.place`).
 """
 
-import re
 import sys
 from collections.abc import Mapping
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta
 
 from ...errors import UsageError
 from ...launch import Launch
-from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
+from ..base import Agent, LaunchRequest, LiveSettings, TurnParser
 from ..usage_meter import Measurable, Measures, When
 
-_EVENTS = frozenset({"started", "command.started", "command.ended"})
-_MARKER = re.compile(r"\[\[demo:([a-z0-9_-]+)\]\]")
+if TYPE_CHECKING:
+    from ..dialogue import Dialogue
+    from ..sent_prompt import SentPrompt
+
+TRANSPORT = "demo-lines"
+"""The protocol of the live demo agent."""
+
+_EVENTS = frozenset({"ready", "started", "command.started", "command.ended"})
 
 
-class DemoSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DemoSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[agents.demo]``."""
 
     script: Annotated[
@@ -44,19 +50,48 @@ class Demo(Agent):
     settings_type = DemoSettings
 
     def launch(self, request: LaunchRequest) -> Launch:
-        """Build the argv of the player, a Python process; the prompt's marker chooses the script."""
-        from .script import SCRIPTS
+        """Build the argv of the player, a Python process; the prompt's marker chooses the script.
+
+        A live player reads the markers itself, because it gets later prompts too.
+        """
+        from .script import SCRIPTS, named_script, unknown_script
 
         settings = request.settings if isinstance(request.settings, DemoSettings) else DemoSettings()
-        marker = _MARKER.search(request.prompt)
-        chosen = marker[1] if marker else settings.script if request.turn == 1 else None
+        named = named_script(request.prompt)
+        chosen = named or (settings.script if request.turn == 1 else None)
+        first = settings.script or "done"
         script = chosen or ("followup" if request.agent_session else "done")
-        if script not in SCRIPTS:
-            raise UsageError(f"Unknown demo script {script!r}. Choose one of: {', '.join(SCRIPTS)}.")
-        argv = [sys.executable, "-P", "-m", "agentdash.sessions.agents.demo.player"]
-        argv += ["--script", script, "--speed", f"{settings.speed:g}"]
-        argv += ["--resume" if request.agent_session else "--conversation", request.agent_session or request.session_id]
-        return Launch(argv=(*argv, *settings.args), stdin=request.prompt, model="demo-1")
+        for name in (script, first) if settings.live else (script,):
+            if name not in SCRIPTS:
+                raise UsageError(unknown_script(name))
+        plain = _argv("player", script, request, settings)
+        if not settings.live:
+            return Launch(argv=plain, stdin=request.prompt, model="demo-1")
+        return Launch(
+            argv=_argv("live_player", first, request, settings, "--approvals", settings.approvals),
+            stdin=request.prompt,
+            model="demo-1",
+            transport=TRANSPORT,
+            plain_argv=plain,
+        )
+
+    def dialogue(self, launch: Launch) -> "Dialogue | None":
+        """Return a new dialogue with a live player."""
+        if launch.transport != TRANSPORT:
+            return None
+        from .dialogue import DemoDialogue
+
+        return DemoDialogue(launch.opening)
+
+    def has_prompt(self, sent: "SentPrompt") -> bool | None:
+        """Search the conversation's file in the state folder; None for a process of one turn."""
+        if sent.launch.transport != TRANSPORT:
+            return None
+        from ...storage.paths import default_home
+        from .sent import conversation_has  # only needed if a turn broke off
+
+        home = sent.env.get("AGENTDASH_HOME")
+        return conversation_has(Path(home) if home else default_home(), sent)
 
     def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:  # noqa: ARG002
         """Return when tokens and cost are known: both are in the last line."""
@@ -64,14 +99,14 @@ class Demo(Agent):
         return Measures(tokens=at_the_end, cost=at_the_end)
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
-        """Return whether this is the first line or a command event."""
+        """Return whether this is a first line or a command event."""
         return kind in _EVENTS and ("conversation" in event or "id" in event)
 
     def parser(self, turn: int = 1, transport: str = "") -> TurnParser:  # noqa: ARG002
-        """Return a new parser for one turn."""
-        from .turn_parser import DemoParser  # only a process that reads turns needs it
+        """Return a new parser for one turn; it reads every transport, because a file does not name its own."""
+        from .live_parser import LiveDemoParser  # only a process that reads turns needs it
 
-        return DemoParser(turn)
+        return LiveDemoParser(turn)
 
 
 class CodexDemo(Demo):
@@ -88,3 +123,11 @@ class ClaudeDemo(Demo):
     name = "claude-demo"
     title = "Claude Code (demo)"
     offered = True
+
+
+def _argv(player: str, script: str, request: LaunchRequest, settings: DemoSettings, *more: str) -> tuple[str, ...]:
+    """Return the argv of a player module; the user's own arguments are its last."""
+    argv = [sys.executable, "-P", "-m", f"agentdash.sessions.agents.demo.{player}"]
+    argv += ["--script", script, "--speed", f"{settings.speed:g}"]
+    argv += ["--resume" if request.agent_session else "--conversation", request.agent_session or request.session_id]
+    return (*argv, *more, *settings.args)

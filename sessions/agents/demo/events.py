@@ -41,6 +41,8 @@ class CommandStarted(Event, tag="command.started"):
 
     id: str
     command: str
+    ask: str | None = None
+    """The ask that allowed it."""
 
 
 class CommandEnded(Event, tag="command.ended"):
@@ -59,6 +61,8 @@ class ToolCall(Event, tag="tool"):
     arguments: Any
     result: str
     failed: bool = False
+    ask: str | None = None
+    """The ask that allowed it."""
 
 
 class Search(Event, tag="search"):
@@ -76,6 +80,8 @@ class FileChange(Event, tag="file"):
     diff: str
     error: str | None = None
     """The reason why the file was not written; None if it was."""
+    ask: str | None = None
+    """The ask that allowed it."""
 
 
 class Helper(Event, tag="helper"):

@@ -1,14 +1,18 @@
 """Scripts of the demo agent: TOML files, each a list of beats."""
 
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from ...asks.model import AskKind, Question
 from . import events
 
+_MARKER = re.compile(r"\[\[demo:([a-z0-9_-]+)\]\]")
 _FOLDER = Path(__file__).parent / "scripts"
 
 SCRIPTS = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
@@ -29,6 +33,31 @@ class Leave(Struct, frozen=True, forbid_unknown_fields=True):
     detached: bool = False
 
 
+class AskFor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A question for the user: see :class:`...asks.model.Ask`."""
+
+    kind: AskKind
+    title: str
+    tool: str = ""
+    body: str = ""
+    why: str = ""
+    always: str = ""
+    paths: tuple[str, ...] = ()
+    """Relative to the session's folder."""
+    questions: tuple[Question, ...] = ()
+    allowed: "list[Beat]" = []
+    """Follows an approval or answers.  The first command, file or tool in it is what was asked for."""
+    denied: "list[Beat]" = []
+
+
+class Wake(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A turn that a live agent begins by itself."""
+
+    after: float = 3.0
+    """Seconds after the end of the turn, at speed 1."""
+    beat: "list[Beat]"
+
+
 class Beat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One moment of a script: a pause, then its actions."""
 
@@ -47,6 +76,10 @@ class Beat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     trouble: str | None = None
     retry: str | None = None
     leave: Leave | None = None
+    ask: AskFor | None = None
+    say_steered: str | None = None
+    """A message if prompts arrived since the last one; ``{steered}`` is replaced by them."""
+    wake: Wake | None = None
     end: events.Ended | None = None
 
     def events(self) -> Iterator[events.Event]:
@@ -80,12 +113,27 @@ def load_script(name: str) -> list[Beat]:
     return msgspec.convert(_tagged(tomllib.loads(text)), _Script).beat
 
 
-def _tagged(data: dict[str, list[dict[str, object]]]) -> dict[str, list[dict[str, object]]]:
-    """Set the type of each table that is an event, from the table's name."""
-    tags = {"tool": "tool", "search": "search", "helper": "helper", "end": "ended"}
-    for beat in data.get("beat", []):
-        for key, tag in tags.items():
-            table = beat.get(key)
-            if isinstance(table, dict):
-                table["type"] = tag
-    return data
+def named_script(prompt: str) -> str | None:
+    """Return the script that a prompt names by ``[[demo:NAME]]``, which may not exist; None if it names none."""
+    marker = _MARKER.search(prompt)
+    return marker[1] if marker else None
+
+
+def unknown_script(name: str) -> str:
+    """Return the message for a script that does not exist."""
+    return f"Unknown demo script {name!r}. Choose one of: {', '.join(SCRIPTS)}."
+
+
+_TAGS = {"tool": "tool", "search": "search", "helper": "helper", "end": "ended"}
+
+
+def _tagged(value: Any) -> Any:
+    """Set the type of each table that is an event, from the table's name, at any depth."""
+    if isinstance(value, list):
+        return [_tagged(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: {**inner, "type": _TAGS[key]} if key in _TAGS and isinstance(inner, dict) else _tagged(inner)
+        for key, inner in value.items()
+    }
