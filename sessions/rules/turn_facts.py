@@ -22,6 +22,11 @@ class Facts(Struct, kw_only=True):
     thread_usage: Usage = field(default_factory=Usage)
     """The thread's tokens, if the agent counts cumulatively (codex)."""
     cost_usd: float | None = None
+    running_cost_usd: float | None = None
+    """The newest running total of a live agent that reports one: it may include the cost of earlier turns.
+
+    ``cost_usd`` is this turn's own share; None if the turn's lines alone do not show it.
+    """
     cost_about_usd: float | None = None
     """The estimated cost beyond ``cost_usd``, from tokens at known prices; only if the session's cost is limited."""
     denied: int = 0

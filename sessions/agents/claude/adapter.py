@@ -1,6 +1,7 @@
-"""claude (Claude Code 2.1.197 to 2.1.330): ``claude -p --output-format stream-json --verbose``, one process per turn.
+"""claude (Claude Code 2.1.197 to 2.1.330): ``claude -p --output-format stream-json --verbose``.
 
-agentdash chooses the conversation's id before the start.
+A process serves one turn, or with ``--input-format stream-json`` several of them (prompts 1.1).  agentdash chooses the
+conversation's id before the start.
 """
 
 import re
@@ -15,16 +16,20 @@ from ...costs.price_table import price_of
 from ...launch import Ladder, Launch
 from ...text.units import listed
 from ..allowance import Allowance
-from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
+from ..base import Agent, AgentSettings, LaunchRequest, LiveSettings, TurnParser
 from ..usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
+    from ..dialogue import Dialogue
     from ..sent_prompt import SentPrompt
+
+STREAM_JSON = "stream-json"
+"""The transport of a live claude."""
 
 _ALIASES = frozenset({"default", "best", "opus", "sonnet", "haiku", "opusplan"})
 """Names that claude maps to a model of its choice (``claude --help``, 2.1.197)."""
 
-_EVENTS = frozenset({"system", "assistant", "user", "result", "stream_event", "rate_limit_event"})
+_EVENTS = frozenset({"system", "assistant", "user", "result", "stream_event", "rate_limit_event", "command_lifecycle"})
 
 
 _RULE = r"^[A-Za-z_*][^\x00-\x1f]*$"
@@ -37,7 +42,7 @@ _TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 """The name of a tool.  The model chooses the name of a refused call, so it must not become a rule with a pattern."""
 
 
-class ClaudeSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ClaudeSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[agents.claude]``."""
 
     permission_mode: Annotated[
@@ -83,7 +88,8 @@ class Claude(Agent):
     def launch(self, request: LaunchRequest) -> Launch:
         """Build the argv; a new conversation gets the session's id, a later attempt a new one: claude refuses used ids.
 
-        The prompt goes through standard input, so that claude cannot take its text for an option.
+        The prompt goes through standard input, so that claude cannot take its text for an option.  A live claude gets
+        it as a line of its own from the dialogue.
         """
         settings = request.settings
         if not isinstance(settings, ClaudeSettings):
@@ -91,7 +97,8 @@ class Claude(Agent):
                 bin=settings.bin, model=settings.model, args=settings.args, instructions=settings.instructions
             )
         model = request.model or settings.model
-        argv = [settings.bin or "claude", "-p", "--output-format", "stream-json", "--verbose"]
+        command = [settings.bin or "claude", "-p", "--output-format", "stream-json", "--verbose"]
+        argv: list[str] = []
         if model:
             argv += ["--model", model]
         if settings.full_danger:
@@ -105,7 +112,19 @@ class Claude(Agent):
             argv += ["--resume", request.agent_session]
         else:
             argv += ["--session-id", request.session_id if request.turn == 1 else str(uuid.uuid4())]
-        return Launch(argv=(*argv, *settings.args), stdin=request.prompt, model=model)
+        plain = (*command, *argv, *settings.args)
+        if not settings.live:
+            return Launch(argv=plain, stdin=request.prompt, model=model)
+        command += ["--input-format", "stream-json", "--replay-user-messages"]
+        if settings.approvals == "ask":
+            command += ["--permission-prompt-tool", "stdio"]
+        return Launch(
+            argv=(*command, *argv, *settings.args),
+            stdin=request.prompt,
+            model=model,
+            transport=STREAM_JSON,
+            plain_argv=plain,
+        )
 
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
         """Return ``claude --resume CONVERSATION`` with the model (2.1.197); claude finds it only in its own folder."""
@@ -134,11 +153,17 @@ class Claude(Agent):
         """Return whether this is an event of the stream, with its session's id."""
         return kind in _EVENTS and "session_id" in event
 
-    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:  # noqa: ARG002
+    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
         """Return a new parser for one turn."""
         from .turn_parser import ClaudeParser  # only a process that reads turns needs it
 
-        return ClaudeParser(turn)
+        return ClaudeParser(turn, live=transport == STREAM_JSON)
+
+    def dialogue(self, launch: Launch) -> "Dialogue | None":
+        """Return a new dialogue with a live claude."""
+        from .dialogue import ClaudeDialogue  # only the runner of a live agent needs it
+
+        return ClaudeDialogue(launch.opening) if launch.transport == STREAM_JSON else None
 
     def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
         """Return when tokens and cost are known; the cost is estimated from the stream until claude reports its own.

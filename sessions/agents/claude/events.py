@@ -7,9 +7,13 @@ from msgspec import Raw, Struct, field
 
 from ...model import Usage, known_sum
 from ..json_lines import NULL, Count, CountedWords, Dollars, Part, Words
+from .control_events import Request, Response
 
 SYNTHETIC = "<synthetic>"
 """The "model" of messages that claude makes up; they hold the text of an API error."""
+
+LOCAL_COMMAND = "<local-command-"
+"""The beginning of a repeated line that is not a prompt: claude's own answer to a command such as ``/compact``."""
 
 
 class ApiUsage(Struct):
@@ -92,6 +96,7 @@ class System(Line, tag="system"):
 
     subtype: str = ""
     model: str | None = None
+    cwd: Words = ""
     attempt: Count | None = None
     max_retries: Count | None = None
     error_status: Count | None = None
@@ -126,6 +131,9 @@ class User(Line, tag="user"):
     tool_use_result: Raw = NULL
     """The result again, in the tool's own shape (see :class:`FileResult` and the classes after it)."""
     is_replay: bool | None = field(default=None, name="isReplay")
+    """The line repeats a prompt from stdin."""
+    timestamp: str | None = None
+    """Missing if the prompt was sent a second time, and so was ignored (2.1.197, 2.1.330)."""
 
 
 class Denial(Struct):
@@ -135,8 +143,25 @@ class Denial(Struct):
     tool_input: Raw = NULL
 
 
+class ModelUsage(Struct, rename="camel"):
+    """Tokens of one model, as the running total of a ``result`` counts them."""
+
+    input_tokens: Count = 0
+    cache_creation_input_tokens: Count = 0
+    cache_read_input_tokens: Count = 0
+    output_tokens: Count = 0
+
+    @property
+    def tokens(self) -> int:
+        """All tokens."""
+        return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens + self.output_tokens
+
+
 class Result(Line, tag="result"):
     """The end of a turn.
+
+    ``usage`` covers the time since the previous result.  ``total_cost_usd`` and ``modelUsage`` are running totals: of
+    the process (2.1.197), or of the conversation, whose total a resumed process continues (2.1.330).
 
     If the model's API failed, ``subtype`` is still ``success``, but ``is_error`` is true.  An answer that was cut in
     mid-stream has no such sign; it only lacks ``stop_reason``.
@@ -151,6 +176,7 @@ class Result(Line, tag="result"):
     total_cost_usd: Dollars | None = None
     usage: ApiUsage | None = None
     permission_denials: list[Denial] = field(default_factory=list)
+    model_usage: dict[str, ModelUsage] | None = field(default=None, name="modelUsage")
 
 
 class StreamEvent(Line, tag="stream_event"):
@@ -214,15 +240,22 @@ class ConversationReset(Line, tag="conversation_reset"):
 
 
 class ControlResponse(Line, tag="control_response"):
-    """The answer to a request over stdin."""
+    """The answer to a request, of either side."""
+
+    response: Response = field(default_factory=Response)
 
 
 class ControlRequest(Line, tag="control_request"):
-    """A request from claude over stdout."""
+    """A request of claude."""
+
+    request_id: Words = ""
+    request: Request = field(default_factory=Request)
 
 
 class ControlCancelRequest(Line, tag="control_cancel_request"):
-    """The request is cancelled."""
+    """claude no longer waits for the answer to a request: the turn was interrupted."""
+
+    request_id: Words = ""
 
 
 Silent = StreamEvent | ToolProgress | KeepAlive

@@ -25,6 +25,16 @@ NOTICES = frozenset(
 """The subtypes of ``system`` in the schemas of 2.1.197 and 2.1.330."""
 
 
+SILENT = frozenset(
+    {
+        "background_tasks_changed", "permission_check_status", "session_metadata", "session_state_changed",
+        "turn_duration", "turn_starting", "ui_focus", "ui_invalidate", "ui_log", "ui_panes", "ui_placed", "ui_scroll",
+        "ui_status",
+    }
+)  # fmt: skip
+"""The subtypes that repeat what other events say, or are for claude's own screen: they give no step."""
+
+
 def notice_text(event: System) -> str:
     """Return an event as one line for people."""
     if event.subtype == "api_retry":

@@ -11,7 +11,9 @@ from ..json_lines import UNREADABLE
 from ..tolerant_decoder import TolerantDecoder
 from .events import BashResult, FileResult, Hunk, Task, TaskResult
 
-_EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+"""The tools that change files."""
+
 _SEARCHES = frozenset({"WebSearch", "WebFetch"})
 _EXIT = re.compile(r"Exit code ([0-9]{1,3})(?:\n|$)")
 _INTERRUPTED = re.compile(r"The user doesn't want to |\[Request interrupted by user")
@@ -35,19 +37,19 @@ def begun(name: str, arguments: Any) -> dict[str, Any]:
     """Return the fields of a ``tool_use`` block's step."""
     given = arguments if isinstance(arguments, dict) else {}
     if name == "Bash":
-        command = _string(given.get("command"))
+        command = text_in(given.get("command"))
         return {"kind": StepKind.COMMAND, "text": command, "command": command}
-    if name in _EDITS:
-        path = _string(given.get("file_path") or given.get("notebook_path"))
+    if name in EDITS:
+        path = text_in(given.get("file_path") or given.get("notebook_path"))
         change = Change(path=path, kind="add" if name == "Write" else "update")
         return {"kind": StepKind.FILE_CHANGE, "text": path, "tool": name, "changes": (change,)}
     if name in _SEARCHES:
-        text = _string(given.get("query") or given.get("url"))
+        text = text_in(given.get("query") or given.get("url"))
         return {"kind": StepKind.WEB_SEARCH, "text": text, "tool": name, "arguments": arguments}
     if name in ("Agent", "Task"):
-        text = _string(given.get("description") or given.get("prompt"))
+        text = text_in(given.get("description") or given.get("prompt"))
         return {"kind": StepKind.SUBAGENT, "text": text, "tool": name, "arguments": arguments}
-    server, tool = _mcp_name(name)
+    server, tool = mcp_name(name)
     return {"kind": StepKind.TOOL_CALL, "text": name, "server": server, "tool": tool, "arguments": arguments}
 
 
@@ -102,7 +104,7 @@ class TaskList(Struct):
     def begun(self, name: str, arguments: Any) -> dict[str, Any] | None:
         """Return the plan after this call; None for a call of another tool, or on a task of an earlier process."""
         given = arguments if isinstance(arguments, dict) else {}
-        subject, number = _string(given.get("subject")), _string(given.get("taskId"))
+        subject, number = text_in(given.get("subject")), text_in(given.get("taskId"))
         items: tuple[PlanItem, ...] | None = None
         if name == "TodoWrite":
             items = _todos(given.get("todos"))
@@ -122,7 +124,7 @@ class TaskList(Struct):
     def answered(self, step: Step, status: StepStatus, details: Raw) -> dict[str, Any]:
         """Apply an answered call of the list, and return the plan as it is then; a call that failed keeps its plan."""
         given = step.arguments if isinstance(step.arguments, dict) else {}
-        number = _string(given.get("taskId"))
+        number = text_in(given.get("taskId"))
         result = read(details, TaskResult)
         earlier = self.before.pop(number, None)
         if status is not StepStatus.OK or result.success is False:
@@ -131,7 +133,7 @@ class TaskList(Struct):
         if step.tool == "TodoWrite":
             return {}
         if step.tool == "TaskCreate" and result.task.id is not None:
-            self._create(result.task.id, _string(given.get("subject")))
+            self._create(result.task.id, text_in(given.get("subject")))
         elif step.tool == "TaskList" and result.tasks is not None and len(result.tasks) <= _MOST_TASKS:
             self.listed = True
             self.tasks = {task.id: _listed(task) for task in result.tasks if task.id is not None}
@@ -139,7 +141,7 @@ class TaskList(Struct):
             return _plan(tuple(self.tasks.values()))
         # Without the tasks of earlier turns, the numbers of a plan would be wrong.
         task = self.tasks.get(number, earlier)
-        return {"text": task.text if task is not None else _string(given.get("subject")), "items": ()}
+        return {"text": task.text if task is not None else text_in(given.get("subject")), "items": ()}
 
     def _create(self, number: str, subject: str) -> None:
         self.tasks[number] = PlanItem(text=subject, status="pending")
@@ -151,7 +153,7 @@ class TaskList(Struct):
         if given.get("status") == "deleted":
             return {key: item for key, item in self.tasks.items() if key != number}
         earlier = self.tasks[number]
-        text = _string(given.get("subject")) or earlier.text
+        text = text_in(given.get("subject")) or earlier.text
         return self.tasks | {number: PlanItem(text=text, status=_state(given.get("status"), earlier.status))}
 
 
@@ -178,12 +180,12 @@ def _change(result: FileResult) -> Change | None:
     if result.file_path is None:
         return None
     if result.type == "create":
-        return Change(path=result.file_path, kind="add", diff=_created(result.content or "") or None)
+        return Change(path=result.file_path, kind="add", diff=created(result.content or "") or None)
     diff = "\n".join(map(_hunk, result.structured_patch))
     return Change(path=result.file_path, kind="update", diff=diff or None)
 
 
-def _created(content: str) -> str:
+def created(content: str) -> str:
     """Return the diff of a new file.  Only a newline ends a line: other separators are text."""
     lines = content.removesuffix("\n").split("\n") if content else []
     header = f"@@ -0,0 +1,{len(lines)} @@\n" if lines else ""
@@ -199,18 +201,19 @@ def _todos(todos: Any) -> tuple[PlanItem, ...] | None:
     if not isinstance(todos, list):
         return None
     items = [todo for todo in todos if isinstance(todo, dict)]
-    return tuple(PlanItem(text=_string(todo.get("content")), status=_state(todo.get("status"))) for todo in items)
+    return tuple(PlanItem(text=text_in(todo.get("content")), status=_state(todo.get("status"))) for todo in items)
 
 
 def _state(value: Any, otherwise: str = "pending") -> str:
     return value if isinstance(value, str) and value in _STATES else otherwise
 
 
-def _mcp_name(name: str) -> tuple[str | None, str]:
+def mcp_name(name: str) -> tuple[str | None, str]:
     """Return the server and the tool of ``mcp__server__tool``."""
     parts = name.split("__", 2)
     return (parts[1], parts[2]) if len(parts) == 3 and parts[0] == "mcp" else (None, name)
 
 
-def _string(value: Any) -> str:
+def text_in(value: Any) -> str:
+    """Return a value that should be text; empty if it is not."""
     return value if isinstance(value, str) else ""

@@ -15,8 +15,10 @@ from ..event_parser import NOT_SHOWN, EventParser, EventState
 from ..json_lines import declared_type, joined, value_of
 from ..tolerant_decoder import TolerantDecoder
 from . import events
-from .notices import NOTICES, notice_text
+from .ask_notices import AskNotices
+from .notices import NOTICES, SILENT, notice_text
 from .result import failure
+from .running_cost import RunningCost
 from .tools import TaskList, answered, begun, tool_name
 
 _NAMELESS = "?"
@@ -30,17 +32,28 @@ class ClaudeState(EventState, kw_only=True):
     error: Step | None = None
     thought: Step | None = None
     """The thought whose tokens claude has reported, until the thought itself comes."""
+    asks: AskNotices = msgspec.field(default_factory=AskNotices)
+    begun: bool = False
+    """The turn's own prompt was repeated, or the model has spoken: each later prompt was sent into the turn."""
 
 
 class ClaudeParser(EventParser):
-    """Parses one turn, or several turns of one process."""
+    """Parses one turn, or several turns of one process.
+
+    Args:
+        turn: the number of the turn.
+        live: the process serves several turns.  The turn's own prompt, which the viewer shows from the store, then
+            gives no step, and the cost is read as a running total.
+    """
 
     state: ClaudeState
     state_type = ClaudeState
     decoder = TolerantDecoder(events.Event)
 
-    def __init__(self, turn: int = 1) -> None:
+    def __init__(self, turn: int = 1, *, live: bool = False) -> None:
         super().__init__(turn)
+        self._cost = RunningCost() if live else None
+        """None for a process of one turn."""
         self._counted: dict[int, int] = {}
         """The newest message of each speaker, whose blocks repeat its usage; hashes, because ids can be long."""
         self._earlier = Usage()
@@ -68,9 +81,12 @@ class ClaudeParser(EventParser):
             self.facts.model = event.model or self.facts.model
             # A process with an open stdin plays several turns: the end of the previous turn is not the end of this one.
             self.facts.end = self.state.error = self.state.thought = None
+            self.state.asks.cwd = event.cwd
             return [self._new(StepKind.START, at=at, agent_session=event.session_id, model=event.model)]
         if event.subtype == "thinking_tokens":
             return [self._thinks(event, at)]
+        if event.subtype in SILENT:
+            return []
         if event.subtype not in NOTICES:
             return [self._unknown(line, at, declared_type(line))]
         text = notice_text(event)
@@ -104,6 +120,7 @@ class ClaudeParser(EventParser):
     def _assistant(self, event: events.Assistant, line: bytes, at: int | None) -> list[Step]:
         message = event.message
         self.facts.notice = None
+        self.state.begun = self.state.begun or event.parent_tool_use_id is None
         self._count(message, event.parent_tool_use_id)
         if isinstance(message.content, str):
             return [self._words(message, message.content, event, at)]
@@ -152,6 +169,11 @@ class ClaudeParser(EventParser):
 
     def _user(self, event: events.User, at: int | None) -> list[Step]:
         content = event.message.content
+        if event.is_replay and isinstance(content, str) and content.startswith(events.LOCAL_COMMAND):
+            text = content.partition(">")[2].rpartition("</")[0].strip()
+            return [self._new(StepKind.NOTICE, text, at=at, event="user")] if text else []
+        if self._cost is not None and event.is_replay and not self._is_steered(event):
+            return []
         if isinstance(content, str):
             return [self._said(content, event, at)]
         steps = []
@@ -164,6 +186,13 @@ class ClaudeParser(EventParser):
                 case _:
                     steps.append(self._new(StepKind.NOTICE, f"({type(block).__name__.lower()})", at=at, event="user"))
         return steps
+
+    def _is_steered(self, event: events.User) -> bool:
+        """Return whether a repeated prompt was sent into the turn; else it began the turn, or was sent twice."""
+        if event.timestamp is None:
+            return False
+        steered, self.state.begun = self.state.begun, True
+        return steered
 
     def _said(self, text: str, event: events.User, at: int | None) -> Step:
         """Return the step of text in the user's name: a replayed prompt, a sub-agent's task, or claude's own remark."""
@@ -179,6 +208,8 @@ class ClaudeParser(EventParser):
             earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=event.parent_tool_use_id)
         self._counted.pop(hash(block.tool_use_id), None)
         fields = answered(earlier.kind, text, is_error=bool(block.is_error), details=event.tool_use_result)
+        if self.state.asks.was_denied(block.tool_use_id) and fields["status"] is StepStatus.FAILED:
+            fields["status"] = StepStatus.DECLINED
         if fields["status"] is StepStatus.DECLINED:
             self._declined.append(tool_name(earlier))
             self.facts.deny(self._declined[-1])
@@ -187,21 +218,27 @@ class ClaudeParser(EventParser):
         return structs.replace(earlier, ended_at=at, **fields)
 
     def _result(self, event: events.Result, at: int | None) -> list[Step]:
-        self.facts.notice = None
+        self.facts.notice = self.facts.waiting = None
         self._count_denials(event.permission_denials)
         if event.usage is not None:
             # A result covers the turns since the previous result; the cost covers the whole process.
             self._earlier = self._earlier.plus(event.usage.counted())
             self.facts.usage = self._earlier
             self._live = Usage()
-        self.facts.cost_usd = event.total_cost_usd if event.total_cost_usd is not None else self.facts.cost_usd
+        cost = event.total_cost_usd
+        if self._cost is not None:
+            cost = self._cost.add(event, self._earlier.total_tokens or 0)
+            self.facts.running_cost_usd = self._cost.total
+            self.facts.cost_usd = self._cost.own
+        elif cost is not None:
+            self.facts.cost_usd = cost
         denied = ", ".join(map(_denied, event.permission_denials))
         usage = self._new(
             StepKind.USAGE,
             f"denied: {denied}" if denied else "",
             at=at,
             usage=event.usage.counted() if event.usage is not None else None,
-            cost_usd=event.total_cost_usd,
+            cost_usd=cost,
         )
         why = failure(event, self.unread)
         if why is None:
@@ -224,9 +261,11 @@ class ClaudeParser(EventParser):
     def _aside(self, event: events.Silent | events.Remark | events.Control, at: int | None) -> list[Step]:
         """Return the steps of an event outside the conversation."""
         match event:
-            case events.StreamEvent() | events.ToolProgress() | events.KeepAlive():
-                # Adds nothing to the whole message or the running step.
+            case events.StreamEvent() | events.ToolProgress() | events.KeepAlive() | events.CommandLifecycle():
+                # Adds nothing to the whole message, the running step or the prompt.
                 return []
+            case events.ControlResponse() | events.ControlRequest() | events.ControlCancelRequest():
+                return self._control(event, at)
             case events.RateLimitEvent(rate_limit_info=info):
                 text = f"rate limit: {info.status}{f' ({info.limit})' if info.limit else ''}"
                 if info.status == "rejected":
@@ -237,14 +276,28 @@ class ClaudeParser(EventParser):
                 text = event.summary
             case events.PromptSuggestion():
                 text = event.suggestion
-            case events.CommandLifecycle():
-                text = f"prompt {event.state}" if event.state else ""
             case events.ConversationReset():
                 text = f"conversation reset: {event.trigger}" if event.trigger else ""
-            case _:
-                text = ""
         name = str(event.__struct_config__.tag)
         return [self._new(StepKind.NOTICE, text or name.replace("_", " "), at=at, event=name)]
+
+    def _control(self, event: events.Control, at: int | None) -> list[Step]:
+        """Return the step of an ask, or of its answer, which replaces it; our own requests give a step if they fail."""
+        asks = self.state.asks
+        match event:
+            case events.ControlRequest():
+                text = asks.begun(event.request_id, event.request)
+                notice = self._new(StepKind.NOTICE, text, at=at, event="ask") if text else None
+                steps = [asks.keep(event.request_id, notice)] if notice else []
+            case events.ControlCancelRequest():
+                steps = asks.ended(event.request_id, "withdrawn", at)
+            case events.ControlResponse(response=response):
+                steps = asks.answered(response, at)
+                if not steps and response.subtype == "error":
+                    text = f"a request failed: {response.error}"
+                    steps = [self._new(StepKind.NOTICE, text, at=at, event="control_response")]
+        self.facts.waiting = asks.waiting
+        return steps
 
     def _count(self, message: events.Message, speaker: str | None) -> None:
         """Estimate the usage until the result: count each model call once, although every block repeats its usage."""

@@ -314,12 +314,7 @@ def test_what_is_new_in_claude_2_1_330_is_shown_and_ends_nothing() -> None:
     """A background command wakes claude for a second turn, whose result is the end of the process."""
     parser, steps = read("claude-330-background-wakes.jsonl")
     notices = [step.text for step in steps if step.kind is StepKind.NOTICE]
-    assert notices.count("background tasks changed") == 2
-    assert [text for text in notices if text.startswith("prompt ")] == [
-        "prompt queued",
-        "prompt started",
-        "prompt completed",
-    ]
+    assert [text.partition(":")[0] for text in notices] == ["task started", "task updated", "task notification"]
     assert len([step for step in steps if step.kind is StepKind.START]) == 2
     assert (parser.facts.end, parser.facts.unreadable) == ("completed", {})
 

@@ -455,20 +455,18 @@ class TestTurn:
             ({"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 2, "error": "unknown"},
              "retry 1 of 2 (unknown)"),
             ({"type": "system", "subtype": "compact_boundary"}, "compact boundary"),
-            ({"type": "system", "subtype": "background_tasks_changed", "tasks": []}, "background tasks changed"),
             ({"type": "system", "subtype": "session_writes_lost", "error_code": "ENOSPC", "lost": ["transcript"]},
              "session writes lost: ENOSPC"),
             ({"type": "system", "subtype": "session_title_changed", "title": "Tests"}, "session title changed: Tests"),
             ({"type": "system", "subtype": "vcs_state_changed", "kind": "commit"}, "vcs state changed: commit"),
             ({"type": "system", "subtype": "turn_preempted", "reason": "a new prompt"}, "turn preempted: a new prompt"),
-            ({"type": "command_lifecycle", "command_uuid": "u", "state": "queued"}, "prompt queued"),
             ({"type": "conversation_reset", "trigger": "clear"}, "conversation reset: clear"),
             ({"type": "rate_limit_event", "rate_limit_info": {"status": "allowed", "rateLimitType": "five_hour"}},
              "rate limit: allowed (five_hour)"),
             ({"type": "tool_use_summary", "summary": "Read three files"}, "Read three files"),
             ({"type": "auth_status", "output": ["log", "in"]}, "log\nin"),
             ({"type": "prompt_suggestion", "suggestion": "run the tests"}, "run the tests"),
-            ({"type": "control_response", "response": {"subtype": "success"}}, "control response"),
+            ({"type": "control_response", "response": {"subtype": "error", "error": "no"}}, "a request failed: no"),
         ],
     )  # fmt: skip
     def test_what_stands_beside_the_conversation_is_a_notice(self, event: dict[str, Any], text: str) -> None:
@@ -481,10 +479,22 @@ class TestTurn:
         fed({"type": "rate_limit_event", "rate_limit_info": {"status": "rejected"}}, parser=parser)
         assert parser.facts.notice == "rate limit: rejected"
 
-    @pytest.mark.parametrize("kind", ["stream_event", "tool_progress", "keep_alive"])
-    def test_what_says_nothing_new_is_only_counted(self, kind: str) -> None:
+    @pytest.mark.parametrize(
+        "event",
+        [
+            {"type": "stream_event", "event": {"type": "content_block_delta"}},
+            {"type": "tool_progress"},
+            {"type": "keep_alive"},
+            {"type": "system", "subtype": "background_tasks_changed", "tasks": []},
+            {"type": "command_lifecycle", "command_uuid": "u", "state": "queued"},
+            {"type": "control_response", "response": {"subtype": "success", "request_id": "interrupt-1"}},
+            {"type": "control_request", "request_id": "1", "request": {"subtype": "hook_callback"}},
+            {"type": "control_cancel_request", "request_id": "1"},
+        ],
+    )
+    def test_what_says_nothing_new_is_only_counted(self, event: dict[str, Any]) -> None:
         parser = CLAUDE.parser()
-        assert fed({"type": kind, "event": {"type": "content_block_delta"}}, parser=parser) == []
+        assert fed(event, parser=parser) == []
         assert (parser.facts.lines, parser.facts.unknown) == (1, 0)
 
 

@@ -1,0 +1,45 @@
+"""The lines that are written to the standard input of a live claude (2.1.197 and 2.1.330, prompts 1.1).  Pure.
+
+A line that is not JSON ends the process, so every text is made encodable first.
+"""
+
+from typing import Any
+
+import msgspec
+
+
+def line_of(value: Any) -> bytes:
+    """Return a value as one line.
+
+    Separators of lines and paragraphs are escaped, and so no reader can take them for the end of the line.
+    """
+    data = msgspec.json.encode(value).decode("utf-8", "replace").encode()
+    data = data.replace(b"\r", b" ").replace(b"\n", b" ")
+    return data.replace(b"\xe2\x80\xa8", rb"\u2028").replace(b"\xe2\x80\xa9", rb"\u2029") + b"\n"
+
+
+def prompt_line(key: str, text: str) -> bytes:
+    """Return the line of a prompt; claude ignores a key that it has."""
+    content = [{"type": "text", "text": text}]
+    return line_of(encodable({"type": "user", "uuid": key, "message": {"role": "user", "content": content}}))
+
+
+def request_line(request_id: str, subtype: str, **fields: str) -> bytes:
+    """Return the line of a request; claude prints a response with its id."""
+    request = {"subtype": subtype, **fields}
+    return line_of(encodable({"type": "control_request", "request_id": request_id, "request": request}))
+
+
+def response_line(request_id: str, response: dict[str, Any]) -> bytes:
+    """Return the line that answers a request of claude; claude prints it again when it has it."""
+    answer = {"subtype": "success", "request_id": request_id, "response": response}
+    return line_of(encodable({"type": "control_response", "response": answer}))
+
+
+def encodable(value: Any) -> Any:
+    """Return plain values without lone surrogates, which UTF-8 cannot hold."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    if isinstance(value, dict):
+        return {encodable(key): encodable(inner) for key, inner in value.items()}
+    return [encodable(inner) for inner in value] if isinstance(value, list) else value

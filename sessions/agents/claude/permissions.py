@@ -1,0 +1,55 @@
+"""The permissions that claude suggests with an ask, in words (2.1.197 and 2.1.330).  Pure."""
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...text.units import listed
+from ..json_lines import value_of
+from .tools import text_in
+
+_WHERE = {
+    "session": "for this session",
+    "localSettings": "in the project's local settings",
+    "projectSettings": "in the project's settings",
+    "userSettings": "in your own settings",
+}
+_VERBS = {"allow": "allow", "deny": "deny", "ask": "ask about"}
+
+
+def always(suggestions: Raw) -> str:
+    """Return what an ``always`` covers: ``allow Bash(git push) in the project's local settings``; empty if nothing."""
+    entries = value_of(suggestions)
+    if not isinstance(entries, list):
+        return ""
+    return ", and ".join(_words(entry) for entry in entries if isinstance(entry, dict))
+
+
+def _words(entry: dict[str, Any]) -> str:
+    where = text_in(entry.get("destination"))
+    text = _change(text_in(entry.get("type")), entry)
+    return f"{text} {_WHERE.get(where, f'({where})' if where else '')}".strip()
+
+
+def _change(kind: str, entry: dict[str, Any]) -> str:
+    if kind == "setMode":
+        return f"permission mode {text_in(entry.get('mode'))}"
+    if kind in ("addDirectories", "removeDirectories"):
+        verb = "work in" if kind == "addDirectories" else "no more work in"
+        return f"{verb} {_names(entry.get('directories'))}"
+    rules = entry.get("rules")
+    named = _names([_rule(rule) for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else None)
+    behavior = text_in(entry.get("behavior"))
+    verb = _VERBS.get(behavior, behavior)
+    if kind == "addRules":
+        return f"{verb} {named}"
+    return f"{'remove the rule' if kind == 'removeRules' else 'replace the rules:'} {verb} {named}"
+
+
+def _rule(rule: dict[str, Any]) -> str:
+    tool, content = text_in(rule.get("toolName")), text_in(rule.get("ruleContent"))
+    return f"{tool}({content})" if content else tool
+
+
+def _names(values: Any) -> str:
+    return listed([text_in(value) for value in values]) if isinstance(values, list) and values else "nothing"
