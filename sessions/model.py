@@ -110,6 +110,8 @@ class Session(Struct, frozen=True, kw_only=True):
     """One line: the reason why they are not sent when it ends; None if they are."""
     unconfirmed: int = 0
     """Number of prompts of which it is not known whether the agent got them."""
+    asking: int = 0
+    """Number of open questions of its live agent, which waits for the user's answers."""
 
     @property
     def short_id(self) -> str:
