@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, ClassVar
 
 from msgspec import structs
@@ -40,6 +41,7 @@ from .later import load_later
 from .messages import SessionsChanged, SettingsRead
 from .screens.main import MainScreen
 from .screens.session_screen import SessionScreen
+from .services.ask_actions import AskActions, asks_of
 from .services.background import Requests
 from .services.change_feed import ChangeFeed
 from .services.drafts import Drafts
@@ -136,7 +138,14 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.set_keymap(keymap.for_textual())
         self.drafts = Drafts(DraftFiles(Layout(reader.home)), self.set_timer)
         self._operations = SessionActions(
-            self, reader, access, self.requests, characters, drafts=self.drafts, keymap=keymap
+            self,
+            reader,
+            access,
+            self.requests,
+            characters,
+            drafts=self.drafts,
+            asks=AskActions(partial(asks_of, manager), access, self.requests),
+            keymap=keymap,
         )
         self._operations.stay_in_prompt = settings.stay_in_prompt
         self.home: SessionScreen

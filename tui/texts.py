@@ -275,6 +275,14 @@ def undoable(away: Sequence[object], key: str) -> str:
     return f"{key} to undo all {len(away)}." if len(away) > 1 else f"{key} to undo."
 
 
+NOTHING_ASKS = "No session asks for an answer."
+
+
+def asks_nothing(session: Session) -> str:
+    """Return the message if the asks of a session have all been answered."""
+    return f'"{title(session)}" no longer waits for an answer.'
+
+
 def quoted(text: str) -> str:
     """Return a prompt on one line in quotation marks."""
     return f'"{one_line(text, 60)}"'

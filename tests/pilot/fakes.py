@@ -33,6 +33,7 @@ from agentdash.sessions.settings.config import config_path, read_settings
 from agentdash.sessions.transcript.kind_codes import encoded
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
+from pilot.fake_asks import FakeAsks
 from pilot.fake_prompts import FakePrompts, FakeQueue
 from pilot.gate import Gate
 
@@ -186,6 +187,7 @@ class FakeManager:
         self.housekeeping = Part(self, Housekeeping)
         self.prompts = FakePrompts(self)
         self.queue = FakeQueue(self)
+        self.asks = FakeAsks(self)
         self.allowances = {}
         """What would have allowed a refused turn, by session."""
         self.live_dir = home / "live"

@@ -1,6 +1,6 @@
 """The sessions that the keys of a screen act on at one moment, and the actions that apply to them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from ...sessions.model import Session
@@ -16,15 +16,23 @@ class ActionTarget:
         chosen: the sessions that keys for several act on.
         marked: True if the user marked these; False if they are a group or the current session.
         read_only: True if no session may be changed.
+        asking: returns the session whose asks are shown on request: the current one or another.
     """
 
     def __init__(
-        self, current: Session | None, chosen: Sequence[Session] = (), *, marked: bool = False, read_only: bool = False
+        self,
+        current: Session | None,
+        chosen: Sequence[Session] = (),
+        *,
+        marked: bool = False,
+        read_only: bool = False,
+        asking: Callable[[], Session | None] = lambda: None,
     ) -> None:
         self.current = current
         self.chosen = chosen
         self.marked = marked
         self._read_only = read_only
+        self._asking = asking
 
     @cached_property
     def _kinds(self) -> Sequence[Session]:
@@ -35,6 +43,8 @@ class ActionTarget:
         """Return True if an action applies to one of the chosen sessions, or to the current one."""
         if action == "beside" and self.marked:
             return True  # opens the marked sessions, wherever the cursor is
+        if action == "answer" and self._asking() is not None:
+            return True  # opens the asks of another session if the current one has none
         meant = self._kinds if action in BULK and self.chosen else [self.current]
         return any(possible(action, session, read_only=self._read_only) for session in meant)
 
@@ -47,6 +57,8 @@ class ActionTarget:
         """
         if self.can(action):
             return ""
+        if action == "answer":
+            return texts.NOTHING_ASKS
         chosen = self.chosen if action in BULK else []
         several = chosen if chosen != [self.current] else []
         return texts.why_not(

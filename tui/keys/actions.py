@@ -94,6 +94,9 @@ ACTIONS = (
         id="interrupt_turn", keys="I", label="interrupt", help="interrupt the turn (asks first)", weight=1,
         on_target=True, changes=True,
     ),
+    Action(
+        id="answer", keys="semicolon", label="answer", help="show what an agent asks for, and answer", weight=6
+    ),
     Action(id="queue", keys="Q", label="queue", help="show and change the queue", weight=2),
     Action(
         id="table.next_attention", keys="w", label="next", help="next session that needs you", weight=5,
@@ -294,8 +297,8 @@ REGISTRY = {
 """All actions of keys, by name."""
 
 _WATCHING = frozenset({
-    "write_prompt", "stop", "kill", "interrupt_turn", "queue", "retry", "processes", "shell", "lazygit", "follow",
-    "command_line", "meter",
+    "write_prompt", "stop", "kill", "interrupt_turn", "answer", "queue", "retry", "processes", "shell", "lazygit",
+    "follow", "command_line", "meter",
     "theme", "mouse", "settings", "log", "back", "help", "quit",
 })  # fmt: skip
 """Actions of a screen without a table."""
@@ -357,6 +360,7 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "new_like": lambda session: takes_prompts(session.agent),
     "archive": lambda session: session.status.ended and session.archived_at is None,
     "interrupt_turn": can_interrupt,
+    "answer": lambda session: session.asking > 0,
     "queue": has_queue,
     "retry": lambda session: can_retry(session) or (session.status.ended and session.denied > 0),
     "mark_read": lambda session: session.status.ended or not session.all_seen,

@@ -1,6 +1,6 @@
 """The main screen: the table of sessions, the steps of the selected one, and a prompt for it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from textual.widgets import Static
 from ...sessions.agents.demo.place import find_demo
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
+from ...sessions.rules.urgency import by_urgency
 from ...sessions.storage.paths import usual_home
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.message_line import MessageLine
@@ -96,7 +97,17 @@ class MainScreen(SessionScreen):
         table, several = self.table, self.table.marked or self.table.group
         if not several:
             return super().target
-        return ActionTarget(table.selected, several, marked=bool(table.marked), read_only=self.read_only)
+        return ActionTarget(
+            table.selected,
+            several,
+            marked=bool(table.marked),
+            read_only=self.read_only,
+            asking=self.asking_session,
+        )
+
+    def reachable(self) -> Iterable[Session]:
+        """Return the sessions whose agents ask something, the most urgent first."""
+        return sorted((one for one in self.table.sessions if one.asking), key=by_urgency)
 
     def commands(self) -> Iterator[Command]:
         """Yield the commands of the command line on this screen."""

@@ -102,7 +102,19 @@ class SessionScreen(Screen[None]):
     def target(self) -> ActionTarget:
         """The sessions that keys act on now."""
         session = self.current
-        return ActionTarget(session, [session] if session is not None else [], read_only=self.read_only)
+        chosen = [session] if session is not None else []
+        return ActionTarget(session, chosen, read_only=self.read_only, asking=self.asking_session)
+
+    def asking_session(self) -> Session | None:
+        """Return the current session if its agent asks something, else the first on the screen whose agent does."""
+        current = self.current
+        if current is not None and current.asking:
+            return current
+        return next((one for one in self.reachable() if one.asking), None)
+
+    @abstractmethod
+    def reachable(self) -> Iterable[Session]:
+        """Return the sessions of this screen of which some may ask, the most urgent first."""
 
     @property
     def reading(self) -> frozenset[str]:
@@ -353,6 +365,23 @@ class SessionScreen(Screen[None]):
         prompts = self.operations.prompts
         read = partial(prompts.queue_now, session.id)
         self.app.push_screen(QueueScreen(read, prompts.change, clock=self._clock, signs=self._signs), edit)
+
+    @work
+    async def action_answer(self) -> None:
+        """Show the asks of the current session, or of the first one that asks."""
+        session, asks, app = self.asking_session(), self.operations.asks, self.operations.app
+        if session is None:
+            return
+        from ..dialogs.ask import AskScreen
+
+        with app.keys_held():
+            waiting = await asks.waiting(session.id)
+            if waiting:
+                self.app.push_screen(
+                    AskScreen(session, waiting, asks, clock=self._clock, typed=lambda: app.key_time, signs=self._signs)
+                )
+            elif waiting is not None:
+                self.requests.show_message(texts.asks_nothing(session))
 
     def action_retry(self) -> None:
         """Send the last prompt of the chosen sessions again."""

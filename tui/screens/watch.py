@@ -1,6 +1,6 @@
 """One to four sessions on a screen of their own: ``agentdash watch``, and ``|`` in the dashboard."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -84,6 +84,10 @@ class WatchScreen(SessionScreen):
     def current(self) -> Session | None:
         """The session of the focused pane."""
         return self._sessions[self.details.index(self.detail)]
+
+    def reachable(self) -> Iterable[Session]:
+        """Return the sessions of the panes."""
+        return self._sessions
 
     @property
     def reading(self) -> frozenset[str]:

@@ -25,6 +25,7 @@ from ..dialogs.confirm import Answer, ConfirmScreen
 from ..keys.key_queue import KeysInOrder
 from ..keys.keymap import DEFAULT, Keymap
 from ..messages import SessionAwaited
+from .ask_actions import AskActions
 from .background import Requests
 from .bulk_actions import BulkActions
 from .drafts import Drafts
@@ -45,9 +46,12 @@ class SessionActions:
         signs: Signs,
         *,
         drafts: Drafts,
+        asks: AskActions,
         keymap: Keymap = DEFAULT,
     ) -> None:
         self.app = app
+        self.asks = asks
+        """The questions of live agents."""
         self.drafts = drafts
         """Unsent prompts."""
         self.keymap = keymap

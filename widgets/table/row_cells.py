@@ -137,8 +137,10 @@ def taken_by(marks: Sequence[Cell]) -> int:
 
 
 def queue_marks(session: Session) -> list[Cell]:
-    """The marks of a session's prompts: ``+2`` wait, ``+2 held``, ``!1`` unconfirmed; empty if there are none."""
-    marks = [(f"!{session.unconfirmed}", "failure")] if session.unconfirmed else []
+    """The marks of a session: ``?1`` asks, ``!1`` prompts unconfirmed, ``+2`` wait, ``+2 held``; empty if none."""
+    marks = [(f"?{session.asking}", "attention")] if session.asking else []
+    if session.unconfirmed:
+        marks.append((f"!{session.unconfirmed}", "failure"))
     if session.queued:
         marks.append((f"+{session.queued} held", "attention") if session.held else (f"+{session.queued}", "dim"))
     return marks

@@ -411,6 +411,7 @@ def test_the_marks_of_a_queue_are_behind_the_title_and_cost_nothing_without_one(
 
     assert "fix the login test +2 " in shown(first(queued=2))
     assert " !1 +2 held " in shown(first(queued=2, held="turn 2 failed", unconfirmed=1))
+    assert " ?1 !1 +2 " in shown(first(queued=2, unconfirmed=1, asking=1))
     assert len(first()) < len(first(queued=2))
     assert {cell_width(shown(first(**facts))) for facts in ({}, {"queued": 2}, {"unconfirmed": 1})} == {width}
     roles = {text.strip(): role for text, role in first(queued=2, held="turn 2 failed", unconfirmed=1)}

@@ -1,0 +1,75 @@
+"""The asks of the fake manager, in memory, by the interface of the real ones."""
+
+from factories import T0
+from msgspec import structs
+
+from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
+from agentdash.sessions.asks.recorded import AskState, RecordedAsk
+from agentdash.sessions.errors import SessionBusyError, UsageError
+from agentdash.sessions.model import Status
+
+
+class FakeAsks:
+    """Asks that wait, and those that have an answer."""
+
+    def __init__(self, manager):
+        self._manager = manager
+        self._asks = {}
+        self.reads = 0
+
+    def asked(self, ref, ask, *, age=12, due_in=None):
+        """Record an ask, as a runner does; its session waits."""
+        number = len(self._asks) + 1
+        due = None if due_in is None else T0 + 1000 * due_in
+        self._asks[number] = RecordedAsk(
+            id=number, session=ref, turn=1, stream=1, ask=ask, state=AskState.OPEN, asked_at=T0 - 1000 * age, due_at=due
+        )  # fmt: skip
+        self._count(ref)
+        return number
+
+    def replaced(self, ask_id, ask):
+        """Change what an ask is about."""
+        self._asks[ask_id] = structs.replace(self._asks[ask_id], ask=ask)
+        self._count(self._asks[ask_id].session)
+
+    def ended(self, ask_id, state, answer=None, by=None):
+        """End an ask, as another front end, a rule or the runner does."""
+        one = structs.replace(self._asks[ask_id], state=state, answer=answer, answered_by=by, answered_at=T0)
+        self._asks[ask_id] = one
+        self._count(one.session)
+        return one
+
+    def open(self, session_id=None):
+        self.reads += 1
+        waiting = [one for one in self._asks.values() if one.state is AskState.OPEN]
+        return [one for one in waiting if session_id in (None, one.session)]
+
+    def one(self, ask_id):
+        return self._asks[ask_id]
+
+    def answer(self, ask_id, answer):
+        self._manager.asked("answer", ask_id, answer)
+        one = self._asks[ask_id]
+        if one.state is not AskState.OPEN:
+            raise SessionBusyError(f"It was answered by {one.answered_by} 12 s ago.")
+        if answer.verdict not in one.ask.verdicts:
+            raise UsageError("The ask does not take this decision.")
+        return self.ended(ask_id, AskState.ANSWERED, answer, "you")
+
+    def _count(self, ref):
+        waiting = [one for one in self._asks.values() if one.session == ref and one.state is AskState.OPEN]
+        session = self._manager.get(ref)
+        status = Status.WAITING if waiting else Status.RUNNING
+        reason = f"asks to {waiting[0].ask.title}" if waiting else None
+        self._manager.put(structs.replace(session, asking=len(waiting), status=status, reason=reason))
+
+
+def command(text="rm -rf build", **facts):
+    return Ask(
+        key=text, kind=AskKind.COMMAND, tool="Bash", body=text,
+        **{"title": f"run: {text}", "cwd": "/home/ann/code/api", "why": "The build folder is stale."} | facts,
+    )  # fmt: skip
+
+
+EVERY = (Verdict.ALLOW, Verdict.ALWAYS, Verdict.DENY, Verdict.STOP)
+DENIED = Answer(verdict=Verdict.DENY, message="no")

@@ -1,0 +1,466 @@
+"""The card of an ask: it shows what an agent asks for, and takes the user's decision about exactly that."""
+
+import pytest
+from factories import T0
+from msgspec import structs
+from textual.widgets import Input
+
+from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
+from agentdash.sessions.asks.recorded import AskState
+from agentdash.sessions.errors import UsageError
+from agentdash.sessions.settings.config import DashboardSettings
+from agentdash.tui.dialogs.ask import AskScreen
+from agentdash.widgets.asks.choice_list import ChoiceList
+from agentdash.widgets.asks.decisions import Decisions
+from pilot.conftest import key_event
+from pilot.fake_asks import EVERY, command
+
+SIZES = [(160, 45), (80, 24), (50, 24)]
+ALLOW, ALWAYS, DENY, STOP = (Answer(verdict=one) for one in EVERY)
+
+COLOUR = Question(
+    key="colour", text="Which colour?", header="Colour", free=False,
+    choices=(Choice(label="Blue", description="like the sky"), Choice(label="Red")),
+)  # fmt: skip
+TASTES = Question(
+    key="tastes", text="Which tastes?", several=True,
+    choices=(Choice(label="sweet"), Choice(label="sour"), Choice(label="salty")),
+)  # fmt: skip
+NAME = Question(key="name", text="What is it called?", required=False)
+ANSWERS = (Verdict.ANSWER, Verdict.DENY, Verdict.STOP)
+
+
+def questions(*asked, kind=AskKind.QUESTION, **facts):
+    return Ask(key="q", kind=kind, title="answer a question", questions=asked, verdicts=ANSWERS, **facts)
+
+
+class Clock:
+    """The monotonic clock of the card: either the keys were typed long after an ask appeared, or before it."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+    def too_early(self):
+        """What appears from now on appears after any key was typed."""
+        self.now = 1e15
+
+    def late(self):
+        self.now = 0.0
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("agentdash.tui.dialogs.ask.monotonic", clock)
+    return clock
+
+
+async def opened(d, sid="running1"):
+    await d.select(sid)
+    await d.press("semicolon")
+    return await d.screen(AskScreen)
+
+
+def answers(manager):
+    return [call[1:] for call in manager.calls if call[0] == "answer"]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_row_shows_how_many_asks_wait_and_the_key_shows_the_first(dashboard, manager, size):
+    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash(rm -rf build)"), due_in=250)
+    manager.asks.asked("running1", command("make"))
+    async with dashboard(size=size) as d:
+        rows = [line.partition("│")[0] for line in d.text().split("\n")]
+        needed = next(at for at, line in enumerate(rows) if "NEEDS YOU" in line)
+        done = next(at for at, line in enumerate(rows) if "DONE" in line)
+        assert any("?2" in line.split() for line in rows[needed:done])
+        assert "; answer" in d.text()
+        await opened(d)
+        for words in (
+            '" asks (1 of 2)',
+            "run: rm -rf build", "~/code/api", "The build folder is stale.", "10s ago", "denied in 4m",
+            "y  allow once", "a  always: Bash(rm -rf build)", "d  deny", "D  deny and stop the turn", "Esc close",
+        ):  # fmt: skip
+            assert words in d.text()
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("keys", "given"),
+    [
+        (["y"], ALLOW),
+        (["a"], ALWAYS),
+        (["d", "enter"], DENY),
+        (["enter", "enter"], DENY),
+        (["d", *"use make", "enter"], Answer(verdict=Verdict.DENY, message="use make")),
+        (["D"], STOP),
+        (["up", "enter"], ALWAYS),
+        (["down", "enter"], STOP),
+    ],
+)
+async def test_each_key_decides_and_the_card_closes(dashboard, manager, size, keys, given):
+    number = manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    async with dashboard(size=size) as d:
+        await opened(d)
+        await d.press(*keys)
+        await d.until(lambda: d.app.screen is d.main)
+        assert answers(manager) == [(number, given)]
+        await d.shows(
+            {Verdict.ALLOW: "Allowed: run", Verdict.ALWAYS: "Always allowed: run"}.get(given.verdict, "Denied")
+        )
+
+
+@pytest.mark.parametrize("keys", [["escape"], ["q"], ["d", "y", "a", "escape", "escape"], ["j", "k", "G", "pagedown"]])
+async def test_other_keys_decide_nothing(dashboard, manager, keys):
+    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    async with dashboard() as d:
+        await opened(d)
+        await d.press(*keys)
+        assert answers(manager) == []
+
+
+async def test_the_focus_begins_on_the_denial(dashboard, manager):
+    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    async with dashboard() as d:
+        await opened(d)
+        assert isinstance(d.app.focused, Decisions)
+        await d.shows("▌ d  deny")
+
+
+async def test_without_a_denial_enter_decides_nothing_until_the_user_chooses(dashboard, manager):
+    number = manager.asks.asked("running1", command(verdicts=(Verdict.ALLOW,)))
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("enter", "d", "D", "a")
+        assert answers(manager) == []
+        await d.press("down", "enter")
+        await d.called("answer", number, ALLOW)
+
+
+async def test_always_needs_words_about_what_it_covers(dashboard, manager):
+    manager.asks.asked("running1", command(verdicts=EVERY))
+    manager.asks.asked("done0001", command(verdicts=(Verdict.ALLOW, Verdict.DENY), always="Bash"))
+    async with dashboard() as d:
+        await opened(d)
+        await d.shows("always (the agent does not say what it would cover)")
+        await d.press("a")
+        await d.press("escape")
+        await opened(d, "done0001")
+        assert "a  always" not in d.text()
+        await d.press("a", "D")
+        assert answers(manager) == []
+
+
+@pytest.mark.parametrize("keys", [["y"], ["a"], ["D"], ["d", "enter"], ["enter", "enter"]])
+async def test_keys_that_were_typed_when_the_card_opened_decide_nothing(dashboard, manager, clock, keys):
+    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    clock.too_early()
+    async with dashboard() as d:
+        await opened(d)
+        await d.press(*keys)
+        assert answers(manager) == []
+        assert isinstance(d.app.screen, AskScreen)
+
+
+async def test_a_burst_of_typing_that_opens_the_card_decides_nothing(dashboard, manager, clock):
+    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    clock.too_early()
+    async with dashboard() as d:
+        await d.select("running1")
+        d.app.post_message(key_event("semicolon"))
+        d.burst("yaD\n\n")
+        await d.screen(AskScreen)
+        await d.settled()
+        assert answers(manager) == []
+
+
+async def test_the_next_ask_is_shown_and_takes_no_key_that_was_meant_for_the_former(dashboard, manager, clock):
+    first = manager.asks.asked("running1", command(verdicts=EVERY))
+    second = manager.asks.asked("running1", command("make deploy"))
+    async with dashboard() as d:
+        await opened(d)
+        clock.too_early()
+        d.burst("yyyyDD")
+        await d.shows("(2 of 2)")
+        await d.settled()
+        assert "run: make deploy" in d.text()
+        assert answers(manager) == [(first, ALLOW)]
+        clock.late()
+        await d.press("escape", "semicolon", "y")
+        await d.until(lambda: d.app.screen is d.main)
+        assert answers(manager) == [(first, ALLOW), (second, ALLOW)]
+
+
+async def test_an_ask_that_another_one_replaces_says_who_decided_and_drops_the_words_for_it(dashboard, manager, clock):
+    first = manager.asks.asked("running1", command())
+    second = manager.asks.asked("running1", command("make deploy"))
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("d", *"not now")
+        clock.too_early()
+        manager.asks.ended(first, AskState.SENT, ALLOW, "rule: git log")
+        await d.shows("The one before: allowed by rule: git log.")
+        await d.shows("(2 of 2)")
+        await d.press("enter", "enter", "y")
+        assert answers(manager) == []
+        assert "not now" not in d.text()
+        assert second
+
+
+async def test_an_ask_whose_text_changes_takes_no_key_that_was_meant_for_the_former_text(dashboard, manager, clock):
+    number = manager.asks.asked("running1", command())
+    async with dashboard() as d:
+        await opened(d)
+        clock.too_early()
+        manager.asks.replaced(number, command("rm -rf /"))
+        await d.shows("run: rm -rf /")
+        await d.press("y")
+        assert answers(manager) == []
+
+
+@pytest.mark.parametrize(
+    ("state", "answer", "by", "words"),
+    [
+        (AskState.SENT, ALLOW, "you", "Allowed by you."),
+        (AskState.SETTLED, DENY, "rule: rm", "Denied by rule: rm."),
+        (AskState.EXPIRED, DENY, "the time limit", "No answer in time: denied."),
+        (AskState.WITHDRAWN, None, None, "It no longer waits for an answer."),
+        (AskState.LOST, None, None, "The agent ended before an answer."),
+    ],
+)
+@pytest.mark.parametrize("size", SIZES)
+async def test_an_ask_that_ended_elsewhere_says_how_and_takes_no_decision(
+    dashboard, manager, size, state, answer, by, words
+):
+    number = manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    async with dashboard(size=size) as d:
+        await opened(d)
+        manager.asks.ended(number, state, answer, by)
+        await d.shows(words)
+        await d.press("y", "a", "D", "d", "enter", "up", "enter")
+        assert answers(manager) == []
+        await d.press("escape")
+        assert d.app.screen is d.main
+
+
+async def test_an_answer_that_came_second_says_who_was_first(dashboard, manager):
+    number = manager.asks.asked("running1", command())
+    async with dashboard() as d:
+        await opened(d)
+        one = manager.asks._asks[number]
+        manager.asks._asks[number] = structs.replace(one, state=AskState.SENT, answer=DENY, answered_by="session 3f2a")
+        await d.press("y")
+        await d.shows("Denied by session 3f2a.")
+        await d.press("y")
+        assert answers(manager) == [(number, ALLOW)]
+
+
+async def test_an_answer_that_does_not_fit_leaves_the_card_open_with_the_reason(dashboard, manager):
+    number = manager.asks.asked("running1", command())
+    async with dashboard() as d:
+        await opened(d)
+        manager.error = UsageError("The ask does not take this decision.")
+        await d.press("y")
+        await d.shows("The ask does not take this decision.")
+        manager.error = None
+        await d.press("y")
+        await d.until(lambda: d.app.screen is d.main)
+        assert answers(manager) == [(number, ALLOW)] * 2
+
+
+async def test_the_key_opens_the_first_asking_session_if_this_one_asks_nothing(dashboard, manager):
+    manager.asks.asked("running1", command())
+    async with dashboard() as d:
+        await d.select("stopped1")
+        await d.press("semicolon")
+        await d.screen(AskScreen)
+        await d.shows("split [/red] the monolith")
+
+
+async def test_a_message_says_that_nothing_asks(dashboard, manager):
+    async with dashboard() as d:
+        await d.press("semicolon")
+        await d.shows("No session asks for an answer.")
+        assert d.app.screen is d.main
+        assert manager.asks.reads == 0
+
+
+async def test_the_card_opens_over_the_steps_and_from_command_line_and_palette(dashboard, manager):
+    manager.asks.asked("running1", command())
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("enter", "semicolon")
+        await d.screen(AskScreen)
+        await d.press("escape")
+        assert d.app.focused is d.main.detail.steps
+        await d.press("colon", *"answer", "enter")
+        await d.screen(AskScreen)
+        await d.press("escape")
+        assert any(one.title == "answer (;)" for one in d.app.get_system_commands(d.main))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_read_only_dashboard_shows_the_card_without_decisions(dashboard, manager, size):
+    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    manager.asks.asked("done0001", questions(COLOUR, body="About the paint."))
+    async with dashboard(settings=DashboardSettings(read_only=True), size=size) as d:
+        await opened(d)
+        await d.shows("rm -rf build")
+        await d.shows("read-only: no answer")
+        assert "allow once" not in d.text()
+        await d.press("y", "a", "d", "D", "enter")
+        await d.press("escape")
+        await opened(d, "done0001")
+        await d.shows("About the paint.")
+        await d.press("enter", "space", "escape")
+        assert answers(manager) == []
+
+
+async def test_the_age_is_drawn_only_when_its_words_change(dashboard, manager, monkeypatch):
+    now = [T0]
+    monkeypatch.setattr("agentdash.tui.app.now_ms", lambda: now[0])
+    manager.asks.asked("running1", command(), due_in=250)
+    async with dashboard() as d:
+        card = await opened(d)
+        drawn = []
+        monkeypatch.setattr(card._since, "update", lambda *text, **_: drawn.append(str(text[0])))
+        for seconds in (1, 2, 60, 61, 300):
+            now[0] = T0 + 1000 * seconds
+            card._tick()
+        assert ["1m ago" in drawn[0], len(drawn)] == [True, 2]
+        assert "its time is over" in drawn[-1]
+
+
+async def test_long_and_hostile_texts_are_shown_whole_and_harmless(dashboard, manager):
+    text = "echo \x1b[31m\u202ehidden\n" + "x" * 1_000_000 + "\n" + "\tmake\n" * 10_000 + "the end"
+    manager.asks.asked(
+        "running1",
+        command(text, title=f"run: {text}", why=text, cwd=text, paths=(text,) * 3, always=text, verdicts=EVERY),
+    )
+    async with dashboard(size=(80, 24)) as d:
+        card = await opened(d)
+        assert not {"\x1b", "\u202e"} & set(d.text())
+        await d.press("G")
+        await d.shows("the end")
+        await d.press("g")
+        await d.shows("hidden")
+        assert "y  allow once" in d.text()
+        assert card._pane.size.height >= 3
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_one_question_is_answered_with_a_choice(dashboard, manager, size):
+    number = manager.asks.asked("running1", questions(COLOUR))
+    async with dashboard(size=size) as d:
+        await opened(d)
+        assert isinstance(d.app.focused, ChoiceList)
+        await d.shows("Colour: Which colour?")
+        await d.shows("( ) Blue  like the sky")
+        await d.press("j", "enter")
+        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values={"colour": ("Red",)}))
+        await d.until(lambda: d.app.screen is d.main)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_questions_come_one_after_the_other_with_a_way_back(dashboard, manager, size):
+    number = manager.asks.asked("running1", questions(COLOUR, TASTES, NAME))
+    async with dashboard(size=size) as d:
+        await opened(d)
+        assert "Which tastes?" not in d.text()
+        await d.press("enter")
+        await d.shows("Which tastes?")
+        await d.press("enter")
+        await d.shows("An answer is required.")
+        await d.press("space", "j", "j", "space", "tab", *"bitter", "enter")
+        await d.shows("What is it called?")
+        await d.press("escape", "escape")
+        await d.shows("Which colour?")
+        await d.press("j", "enter")
+        await d.shows("bitter")
+        await d.press("enter")
+        await d.shows("What is it called?")
+        await d.press("enter")
+        values = {"colour": ("Red",), "tastes": ("sweet", "salty", "bitter")}
+        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values=values))
+
+
+async def test_words_replace_the_choice_of_a_single_answer(dashboard, manager):
+    number = manager.asks.asked("running1", questions(structs.replace(COLOUR, free=True)))
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("space")
+        await d.shows("(x) Blue")
+        await d.press("tab", *"y green")
+        await d.shows("( ) Blue")
+        await d.press("enter")
+        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values={"colour": ("y green",)}))
+
+
+async def test_a_question_can_be_refused(dashboard, manager):
+    number = manager.asks.asked("running1", questions(COLOUR))
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("d", "enter")
+        await d.called("answer", number, DENY)
+
+
+async def test_keys_for_a_question_that_was_not_read_answer_nothing(dashboard, manager, clock):
+    manager.asks.asked("running1", questions(COLOUR))
+    clock.too_early()
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("enter", "enter")
+        assert answers(manager) == []
+
+
+FORM = (
+    Question(key="port", text="Port", type="integer"),
+    Question(key="ratio", text="Ratio", type="number", required=False),
+    Question(key="debug", text="Debug", type="boolean"),
+    Question(key="token", text="Token", secret=True),
+)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_form_names_types_and_errors_and_hides_secrets(dashboard, manager, size):
+    number = manager.asks.asked("running1", questions(*FORM, kind=AskKind.FORM, body="Connect to the server."))
+    async with dashboard(size=size) as d:
+        await opened(d)
+        await d.shows("Connect to the server.")
+        await d.shows("Port  (whole number)")
+        await d.shows("Ratio  (number, optional)")
+        await d.press(*"8o", "enter")
+        await d.shows("This must be a whole number.")
+        await d.press("backspace", *"0", "enter")
+        await d.press("enter")
+        await d.press("right", "enter")
+        await d.press(*"hunter2")
+        assert "hunter2" not in d.text()
+        await d.press("enter")
+        values = {"port": ("80",), "debug": ("true",), "token": ("hunter2",)}
+        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values=values))
+
+
+async def test_a_form_is_not_sent_with_a_field_that_is_missing(dashboard, manager):
+    manager.asks.asked("running1", questions(*FORM, kind=AskKind.FORM))
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("tab", "tab", "tab", *"x", "enter")
+        await d.shows("An answer is required.")
+        assert answers(manager) == []
+        assert isinstance(d.app.focused, Input)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_plan_is_approved(dashboard, manager, size):
+    plan = Ask(key="p", kind=AskKind.PLAN, title="approve a plan", body="# Plan\n\n1. Freeze the clock\n2. Test")
+    number = manager.asks.asked("running1", plan)
+    async with dashboard(size=size) as d:
+        await opened(d)
+        await d.shows("1. Freeze the clock")
+        await d.shows("y  approve the plan")
+        await d.press("y")
+        await d.called("answer", number, ALLOW)

@@ -1,0 +1,166 @@
+"""Texts about the questions of live agents: pure functions, so that the words can be tested."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from ..sessions.asks.model import Ask, AskKind, Verdict
+from ..sessions.asks.recorded import AskState, RecordedAsk
+from ..sessions.model import Session
+from ..sessions.text.sanitize import cell_width, cut, cut_left
+from ..sessions.text.units import age, count
+from ..widgets.asks.ask_document import brief
+from ..widgets.asks.decisions import Decision
+from ..widgets.drawing.roles import MUTED
+from ..widgets.drawing.short_forms import below, place
+from .texts import title
+
+NO_LONGER = "It no longer waits for an answer."
+READ_ONLY = "The dashboard is read-only: no answer."
+DENY_HINT = "words for the agent (optional)"
+
+_KINDS = {
+    AskKind.COMMAND: "command",
+    AskKind.EDIT: "edit",
+    AskKind.TOOL: "tool",
+    AskKind.PERMISSIONS: "access",
+    AskKind.PLAN: "plan",
+    AskKind.QUESTION: "question",
+    AskKind.FORM: "form",
+}
+_GAP = "   "
+_TITLE_CELLS = 60
+_NAME_CELLS = 9
+"""Cells of the names before the facts of a card."""
+
+
+def card_title(session: Session, at: int, total: int, width: int) -> str:
+    """Return the title of a card in ``width`` cells; with the ask's position if the session has asked several."""
+    end = f'" asks{f" ({at} of {total})" if total > 1 else ""}'
+    return f'"{title(session, max(1, min(_TITLE_CELLS, width - cell_width(end) - 1)))}{end}'
+
+
+def what(ask: Ask, width: int) -> Content:
+    """Return the line with the kind of an ask and the action that it is about."""
+    name, tool = _KINDS[ask.kind], brief(ask.tool)
+    shown = brief(ask.title)
+    beside = f"{_GAP}{tool}" if tool and tool not in shown and ask.kind is not AskKind.COMMAND else ""
+    room = width - _NAME_CELLS
+    text = cut(shown, max(0, room - cell_width(beside)))
+    return Content.assemble(_name(name), (text, "bold"), (beside, MUTED))
+
+
+def where(ask: Ask, width: int) -> Content:
+    """Return the line with the folder and the files of an ask; empty if it names none."""
+    room = max(8, width - _NAME_CELLS)
+    folder = cut_left(place(brief(ask.cwd)), room // 2 if ask.paths else room)
+    if not ask.paths:
+        return Content.assemble(_name("folder"), folder) if folder else Content("")
+    more = f" +{len(ask.paths) - 1:,}" if len(ask.paths) > 1 else ""
+    first = below(brief(ask.paths[0]), brief(ask.cwd))
+    beside = f"{_GAP}in {folder}" if folder else ""
+    text = cut_left(first, max(8, room - cell_width(more + beside)))
+    return Content.assemble(_name("files" if more else "file"), f"{text}{more}", (beside, MUTED))
+
+
+def why(ask: Ask, width: int) -> Content:
+    """Return the line with the agent's reason; empty if it gave none."""
+    reason = cut(brief(ask.why), max(0, width - _NAME_CELLS))
+    return Content.assemble(_name("why"), reason) if reason else Content("")
+
+
+def since(recorded: RecordedAsk, now: int) -> Content:
+    """Return the age of an ask, and the time until the settings decide."""
+    asked = Content.assemble(_name("asked"), (f"{age(now - recorded.asked_at)} ago", MUTED))
+    if recorded.due_at is None:
+        return asked
+    left = recorded.due_at - now
+    until = f"denied in {age(left)}" if left > 0 else "its time is over"
+    return Content.assemble(asked, (_GAP, ""), (until, "$text-warning"))
+
+
+def _name(name: str) -> tuple[str, str]:
+    return f"{name:<{_NAME_CELLS}}", MUTED
+
+
+def decisions(ask: Ask) -> list[Decision]:
+    """Return the decisions about an ask, in the agent's order."""
+    offered = (_decision(ask, verdict) for verdict in dict.fromkeys(ask.verdicts))
+    return [one for one in offered if one is not None]
+
+
+def _decision(ask: Ask, verdict: Verdict) -> Decision | None:
+    asks_words = ask.kind in (AskKind.QUESTION, AskKind.FORM)
+    if verdict is Verdict.ANSWER:
+        return Decision(verdict=verdict, key="", text="answer") if ask.questions else None
+    if verdict is Verdict.DENY:
+        return Decision(
+            verdict=verdict, key="d", text="do not answer" if asks_words else "deny, with words if you like"
+        )
+    if verdict is Verdict.STOP:
+        return Decision(verdict=verdict, key="D", text="stop the turn" if asks_words else "deny and stop the turn")
+    if verdict is Verdict.ALLOW:
+        return Decision(verdict=verdict, key="y", text="approve the plan" if ask.kind is AskKind.PLAN else "allow once")
+    covers = brief(ask.always)
+    text = f"always: {covers}" if covers else "always (the agent does not say what it would cover)"
+    return Decision(verdict=verdict, key="a", text=text, possible=bool(covers))
+
+
+def fate(recorded: RecordedAsk) -> str:
+    """Return the end of an ask that no longer waits, and the one who decided."""
+    if recorded.state is AskState.WITHDRAWN:
+        return NO_LONGER
+    if recorded.state is AskState.LOST:
+        return "The agent ended before an answer."
+    if recorded.state is AskState.OPEN:
+        return ""
+    decided = _PAST[recorded.answer.verdict] if recorded.answer is not None else "answered"
+    if recorded.state is AskState.EXPIRED:
+        return f"No answer in time: {decided}."
+    by = f" by {brief(recorded.answered_by)}" if recorded.answered_by else ""
+    return f"{decided.capitalize()}{by}."
+
+
+def former_fate(words: str) -> str:
+    """Return the remark about the ask before the shown one: ``the one before: denied by you``."""
+    return f"The one before: {words[:1].lower()}{words[1:]}"
+
+
+def answered(recorded: RecordedAsk) -> str:
+    """Return the message after the user's answer was recorded."""
+    verdict = recorded.answer.verdict if recorded.answer is not None else Verdict.ANSWER
+    return f"{_PAST[verdict].capitalize()}: {brief(recorded.ask.title)}"
+
+
+_PAST = {
+    Verdict.ALLOW: "allowed",
+    Verdict.ALWAYS: "always allowed",
+    Verdict.DENY: "denied",
+    Verdict.STOP: "denied, turn stopped",
+    Verdict.ANSWER: "answered",
+}
+
+
+def question_place(at: int, total: int) -> str:
+    """Return the position among several questions; empty for a single one."""
+    return f"question {at} of {count(total, 'question')}" if total > 1 else ""
+
+
+def keys(*, decides: bool, writes: bool, fields: bool, last: bool, back: bool) -> Sequence[str]:
+    """Return the keys of a card that apply now, the most important first.
+
+    Args:
+        decides: the ask can be answered.
+        writes: the field for the words of a denial has the keys.
+        fields: a field of a question has the keys.
+        last: Enter sends the answer, because no question follows.
+        back: Esc goes back to the question before.
+    """
+    if writes:
+        return ("Enter deny", "Esc back")
+    close = "Esc back" if back else "Esc close"
+    if not decides:
+        return (close, "j k scroll")
+    if fields:
+        return ("Enter answer" if last else "Enter next", "Space mark", close, "Tab other")
+    return ("Enter or letter decides", "Up Down choose", close, "j k scroll")

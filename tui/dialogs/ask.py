@@ -1,0 +1,364 @@
+"""The card of a session's asks: what the agent asks for, and the decisions of the user."""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Protocol
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from ...sessions.asks.model import Answer, AskKind, Verdict
+from ...sessions.asks.recorded import RecordedAsk
+from ...sessions.clock import monotonic
+from ...sessions.model import Session
+from ...sessions.text.sanitize import clean
+from ...widgets.asks.ask_document import AskDocument
+from ...widgets.asks.decisions import Decisions
+from ...widgets.asks.question_form import MOST, QuestionForm
+from ...widgets.document.document_pane import DocumentPane
+from ...widgets.drawing.glyphs import UNICODE, Signs
+from ...widgets.drawing.line import Line
+from ...widgets.inputs.field import Field
+from .. import ask_texts
+from ..messages import SessionsChanged
+
+UNREAD_SECONDS = 0.3
+"""A key that was typed within this time after an ask appeared decides nothing: it was meant for something else."""
+
+TICK_SECONDS = 1.0
+
+_GAP = "   "
+
+
+class Desk(Protocol):
+    """Reads and answers asks."""
+
+    @property
+    def read_only(self) -> bool:
+        """True if every answer is refused."""
+
+    async def waiting(self, session_id: str) -> list[RecordedAsk] | None:
+        """Return the asks of a session that wait; None after an error, which is shown."""
+
+    async def fate(self, ask_id: int) -> str:
+        """Return the end of an ask that no longer waits, in words."""
+
+    async def answer(self, ask_id: int, answer: Answer) -> str | None:
+        """Record an answer; return the reason if it was refused."""
+
+
+class AskScreen(ModalScreen[None]):
+    """Shows the asks of one session, one after the other; closing it decides nothing.
+
+    Args:
+        session: the session.
+        waiting: its asks that wait, at least one.
+        desk: reads and answers them.
+        clock: returns the time in UTC ms.
+        typed: returns the time at which the key that is being handled was typed, on the monotonic clock.
+        signs: the characters to draw with.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "back", show=False),
+        Binding("q", "dismiss(None)", "close", show=False),
+        Binding("y", "decide('allow')", "allow", show=False),
+        Binding("a", "decide('always')", "always", show=False),
+        Binding("d", "decide('deny')", "deny", show=False),
+        Binding("D", "decide('stop')", "deny and stop", show=False),
+        Binding("enter", "enter", "go on", show=False),
+        Binding("j", "roll(1)", "line down", show=False),
+        Binding("k", "roll(-1)", "line up", show=False),
+        Binding("pagedown,space,ctrl+d", "page(1)", "page down", show=False),
+        Binding("pageup,b,ctrl+u", "page(-1)", "page up", show=False),
+        Binding("g,home", "edge('beginning')", "top", show=False),
+        Binding("G,end", "edge('ending')", "bottom", show=False),
+    ]
+
+    def __init__(
+        self,
+        session: Session,
+        waiting: Sequence[RecordedAsk],
+        desk: Desk,
+        *,
+        clock: Callable[[], int],
+        typed: Callable[[], float],
+        signs: Signs = UNICODE,
+    ) -> None:
+        super().__init__()
+        self._session = session
+        self._desk = desk
+        self._clock = clock
+        self._typed = typed
+        self._signs = signs
+        self._seen = [one.id for one in waiting]
+        """The ids of all asks that waited while the card was open, in their order."""
+        self._ask = waiting[0]
+        """The ask that is shown."""
+        self._shown_at = monotonic()
+        self._over = False
+        """True if the shown ask takes no answer: it has one, or one is being recorded."""
+        self._answered: int | None = None
+        """The id of the last ask that was answered here."""
+        self._document = AskDocument(self._ask.ask, signs)
+        self._form: QuestionForm | None = None
+        self._dialog = Vertical(classes="dialog")
+        self._what, self._where, self._why = (Line(signs=signs) for _ in range(3))
+        self._since = Line(signs=signs)
+        self._pane = DocumentPane(signs=signs, id="ask-body")
+        self._pane.can_focus = False
+        self._questions = Vertical(id="ask-questions")
+        self._remark = Static("", markup=False, id="ask-remark")
+        self._decisions = Decisions(signs=signs, id="ask-decisions")
+        self._words = Input(placeholder=ask_texts.DENY_HINT, compact=True, id="ask-words")
+        self._words.cursor_blink = False
+        self._words_field = Field("deny", self._words)
+        self._keys = Line(signs=signs)
+        self._keys.add_class("keys")
+
+    def compose(self) -> ComposeResult:
+        """Yield the facts, the whole text, the questions, the decisions and the keys."""
+        with self._dialog:
+            yield self._what
+            yield self._where
+            yield self._why
+            yield self._since
+            yield self._pane
+            yield self._questions
+            yield self._remark
+            yield self._decisions
+            yield self._words_field
+            yield self._keys
+
+    async def on_mount(self) -> None:
+        """Show the first ask, and its age every second."""
+        self._words_field.display = False
+        self.set_interval(TICK_SECONDS, self._tick)
+        await self._show(self._ask)
+
+    def on_resize(self) -> None:
+        """Fit the lines into the new size."""
+        self.call_after_refresh(self._fit)
+
+    @on(SessionsChanged)
+    def _sessions_changed(self) -> None:
+        self._reread()
+
+    @work(exclusive=True, group="asks")
+    async def _reread(self) -> None:
+        """Read the asks again; a new one replaces an ask that no longer waits."""
+        waiting = await self._desk.waiting(self._session.id)
+        if waiting is None:
+            return
+        self._seen += [one.id for one in waiting if one.id not in self._seen]
+        same = next((one for one in waiting if one.id == self._ask.id), None)
+        if same is not None and same.ask == self._ask.ask:
+            self._ask = same
+            self._show_title()
+            self._tick()
+        elif same is not None:
+            await self._show(same)
+        elif self._answered == self._ask.id and not waiting:
+            self.dismiss(None)
+        else:
+            await self._leave(waiting)
+
+    async def _leave(self, waiting: Sequence[RecordedAsk]) -> None:
+        """Go on from an ask that no longer waits; an end that the user did not decide here is named."""
+        former = self._ask.id
+        self._disable()
+        words = "" if self._answered == former else await self._desk.fate(former)
+        if waiting:
+            await self._show(waiting[0])
+            self._say(ask_texts.former_fate(words) if words else "")
+        else:
+            self._say(words)
+
+    async def _show(self, recorded: RecordedAsk) -> None:
+        """Show an ask; keys that were typed before it appeared decide nothing."""
+        self._ask, self._over = recorded, False
+        self._shown_at = monotonic()
+        ask = recorded.ask
+        self._document = AskDocument(ask, self._signs)
+        self._pane.show(self._document)
+        self._words.value = ""
+        self._write(False)
+        self._decisions.display = not self._desk.read_only
+        self._decisions.offer(ask_texts.decisions(ask))
+        self._say(ask_texts.READ_ONLY if self._desk.read_only else "")
+        self._show_title()
+        await self._ask_questions()
+        self._fit()
+        self._focus_first()
+        self.call_after_refresh(self._appeared, recorded.id)
+
+    async def _ask_questions(self) -> None:
+        ask = self._ask.ask
+        await self._questions.remove_children()
+        self._form = None
+        if ask.questions and len(ask.questions) <= MOST and not self._desk.read_only:
+            self._form = QuestionForm(ask.questions, all_at_once=ask.kind is AskKind.FORM, signs=self._signs)
+            await self._questions.mount(self._form)
+        self._questions.display = self._form is not None
+
+    def _appeared(self, ask_id: int) -> None:
+        """Count the time from the picture that has the ask."""
+        if ask_id == self._ask.id:
+            self._shown_at = monotonic()
+            self._fit()
+
+    def _focus_first(self) -> None:
+        if self._form is not None and self._decisions.takes(Verdict.ANSWER):
+            self._form.give_keys()
+        elif self._decisions.display:
+            self._decisions.focus()
+
+    def _show_title(self) -> None:
+        at = self._seen.index(self._ask.id) + 1
+        title = ask_texts.card_title(self._session, at, len(self._seen), self._dialog.content_size.width - 2)
+        self._dialog.border_title = Content(self._signs.plain(title))
+
+    def _tick(self) -> None:
+        """Show the age; it is drawn only if its words changed."""
+        self._since.show_text(ask_texts.since(self._ask, self._clock()) if not self._over else "")
+
+    def _fit(self) -> None:
+        """Fit the facts into the width, and the whole text into the lines that are left."""
+        width = self._dialog.content_size.width
+        if not width:
+            return
+        ask = self._ask.ask
+        for line, text in (
+            (self._what, ask_texts.what(ask, width)),
+            (self._where, ask_texts.where(ask, width)),
+            (self._why, ask_texts.why(ask, width)),
+        ):
+            line.show_text(text)
+            line.display = bool(text.plain)
+        self._show_title()
+        self._tick()
+        self._show_keys()
+        others = sum(widget.outer_size.height or 1 for widget in self._dialog.children if self._counts(widget))
+        room = max(3, int(self.size.height * 0.9) - 4 - others)
+        self._pane.display = bool(len(self._document))
+        self._pane.styles.height = self._document.height(max(10, width - 2), room)
+
+    def _counts(self, widget: Widget) -> bool:
+        return widget.display and widget is not self._pane
+
+    def on_descendant_focus(self) -> None:
+        """Show the keys of the widget that has the focus."""
+        self._show_keys()
+
+    @on(QuestionForm.Moved)
+    def _show_keys(self) -> None:
+        at, total = self._form.place if self._form is not None else (1, 1)
+        in_form = self._form is not None and self._form.has_focus_within
+        keys = ask_texts.keys(
+            decides=not self._over and not self._desk.read_only,
+            writes=self._words_field.display,
+            fields=in_form,
+            last=at == total,
+            back=in_form and at > 1,
+        )
+        place = ask_texts.question_place(at, total)
+        self._keys.show_text(_GAP.join([*keys, *([place] if place and in_form else [])]))
+
+    def _say(self, words: str) -> None:
+        self._remark.update(self._signs.plain(clean(words)))
+        self._remark.display = bool(words)
+
+    @property
+    def _may_decide(self) -> bool:
+        """True if the key that is being handled was typed for the ask that is shown."""
+        return not self._over and not self._desk.read_only and self._typed() - self._shown_at >= UNREAD_SECONDS
+
+    def action_decide(self, verdict: str) -> None:
+        """Decide; a denial first asks for words."""
+        decision = Verdict(verdict)
+        if not self._may_decide or not self._decisions.takes(decision) or self._words_field.display:
+            return
+        if decision is Verdict.DENY:
+            self._write(True)
+            self._words.focus()
+            self._fit()
+        elif decision is Verdict.ANSWER:
+            if self._form is not None:
+                self._form.finish()
+        else:
+            self._answer(Answer(verdict=decision))
+
+    @on(Decisions.Chosen)
+    def _chosen(self, event: Decisions.Chosen) -> None:
+        self.action_decide(event.verdict.value)
+
+    @on(Input.Submitted, "#ask-words")
+    def _words_given(self) -> None:
+        if self._may_decide:
+            self._answer(Answer(verdict=Verdict.DENY, message=self._words.value.strip()))
+
+    @on(QuestionForm.Entered)
+    def action_enter(self) -> None:
+        """Accept the answer in the focused field."""
+        if self._form is not None and self._form.has_focus_within and self._may_decide:
+            self._form.go_on()
+
+    @on(QuestionForm.Complete)
+    def _complete(self) -> None:
+        if self._form is not None and self._may_decide:
+            self._answer(Answer(verdict=Verdict.ANSWER, values=self._form.values))
+
+    @work(group="answer")
+    async def _answer(self, answer: Answer) -> None:
+        """Record an answer; the next ask is shown, or the card closes."""
+        if self._over:
+            return
+        ask_id = self._ask.id
+        self._over = True
+        reason = await self._desk.answer(ask_id, answer)
+        if reason is None:
+            self._answered = ask_id
+        elif ask_id == self._ask.id:
+            self._over = False
+            self._say(reason)
+        self._reread()
+
+    def _write(self, shown: bool) -> None:
+        """Show or hide the field for the words of a denial; it takes the blank line before the keys."""
+        self._words_field.display = shown
+        self.set_class(shown, "-writing")
+
+    def _disable(self) -> None:
+        """Refuse decisions about the shown ask."""
+        self._over = True
+        self._write(False)
+        self._decisions.disable()
+        self.set_focus(self._decisions if self._decisions.display else None)
+        self._tick()
+        self._show_keys()
+
+    def action_back(self) -> None:
+        """Leave the words of a denial or a question, one at a time; else close the card."""
+        if self._words_field.display:
+            self._write(False)
+            self._focus_first()
+            self._fit()
+        elif self._form is None or not self._form.has_focus_within or not self._form.back():
+            self.dismiss(None)
+
+    def action_roll(self, lines: int) -> None:
+        """Scroll the text by lines."""
+        self._pane.action_roll(lines)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll the text by pages."""
+        self._pane.action_page(pages)
+
+    def action_edge(self, edge: str) -> None:
+        """Go to the beginning or the end of the text."""
+        self._pane.action_beginning() if edge == "beginning" else self._pane.action_ending()

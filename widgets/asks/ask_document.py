@@ -1,0 +1,112 @@
+"""The whole text of an ask as a document: a command, a diff, a plan or arguments, and the facts that a line cuts."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain
+
+from ...sessions.asks.model import Ask, AskKind
+from ...sessions.text.sanitize import one_line
+from ..document.diff import Diff
+from ..document.flow import flow
+from ..document.markdown import Markdown
+from ..document.model import NAME, Block
+from ..document.plain import PlainText
+from ..document.syntax import Code, CodeBlock, language_of
+from ..drawing.glyphs import UNICODE, Signs
+from ..drawing.spans import Row
+from ..steps.answers import DIFF_READ, answer, nothing
+
+SHORT = 40
+"""Most characters of a fact that its line shows whole in a card of 50 columns; a longer one is repeated below."""
+
+_DIFF = re.compile(r"^(?:@@ |diff --git |--- .*\n\+\+\+ )", re.MULTILINE)
+_LISTED = 1_000
+"""Most paths that are listed; the others are counted."""
+
+
+class AskDocument:
+    """Blocks below each other; only rows that are requested are made.
+
+    Args:
+        ask: the ask, whose texts are hostile.
+        signs: the characters of the screen.
+    """
+
+    def __init__(self, ask: Ask, signs: Signs = UNICODE) -> None:
+        self._blocks = tuple(_blocks(ask, signs))
+        self._heads = [bool(number) or bool(block.caption) for number, block in enumerate(self._blocks)]
+        sizes = (int(head) + len(block) for head, block in zip(self._heads, self._blocks, strict=True))
+        self._starts = tuple(accumulate(sizes, initial=0))
+
+    def __len__(self) -> int:
+        """The number of items."""
+        return self._starts[-1]
+
+    def rows(self, item: int, width: int) -> list[Row]:
+        """The rows of an item, none wider than ``width`` cells.
+
+        Raises:
+            IndexError: there is no such item.
+        """
+        if not 0 <= item < len(self):
+            raise IndexError(item)
+        number = bisect_right(self._starts, item) - 1
+        block, place = self._blocks[number], item - self._starts[number] - self._heads[number]
+        if place >= 0:
+            return block.rows(place, width)
+        gap: list[Row] = [()] if number else []
+        return gap + (flow(block.caption, width) if block.caption else [])
+
+    def height(self, width: int, most: int) -> int:
+        """The lines of the document at this width, counted up to ``most``."""
+        lines = 0
+        for item in range(len(self)):
+            lines += len(self.rows(item, width))
+            if lines >= most:
+                return most
+        return lines
+
+
+def brief(text: str) -> str:
+    """The beginning of a hostile text on one clean line, as much as any screen shows."""
+    return one_line(text[:NAME])
+
+
+def _blocks(ask: Ask, signs: Signs) -> Iterator[Block]:
+    if ask.body.strip():
+        yield _body(ask, signs)
+    elif ask.kind not in (AskKind.QUESTION, AskKind.FORM):
+        yield nothing("The agent shows no details.")
+    if len(ask.title) > SHORT:
+        yield PlainText(ask.title, _caption("asks to"))
+    if len(ask.why) > SHORT:
+        yield PlainText(ask.why, _caption("why"))
+    if len(ask.paths) > 1 or any(len(path) > SHORT for path in ask.paths):
+        yield PlainText(_listed(ask.paths), _caption("files"))
+    if len(ask.always) > SHORT:
+        yield PlainText(ask.always, _caption("always covers"))
+
+
+def _body(ask: Ask, signs: Signs) -> Block:
+    if ask.kind is AskKind.COMMAND:
+        return CodeBlock(Code(ask.body, "bash"))
+    if ask.kind is AskKind.PLAN:
+        return Markdown(ask.body, (), signs)
+    if ask.kind is AskKind.EDIT:
+        if len(ask.body) <= DIFF_READ and _DIFF.search(ask.body):
+            return Diff(ask.body)
+        language = language_of(ask.paths[0]) if ask.paths else None
+        return CodeBlock(Code(ask.body, language), numbered=True)
+    if ask.kind in (AskKind.QUESTION, AskKind.FORM):
+        return PlainText(ask.body)
+    return answer(ask.body, "arguments")
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = [f"and {len(paths) - _LISTED:,} more"] if len(paths) > _LISTED else []
+    return "\n".join(chain(map(brief, paths[:_LISTED]), more))
+
+
+def _caption(name: str) -> Row:
+    return ((name, "strong"),)

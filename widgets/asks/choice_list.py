@@ -1,0 +1,120 @@
+"""A list of the choices of a question; one or several of them can be marked."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
+from ...sessions.asks.model import Choice
+from ..document.flow import flow
+from ..drawing.glyphs import UNICODE, Signs
+from ..drawing.spans import Row
+from ..lists.row_list import RowList
+from ..lists.virtual_list import VirtualList
+from .ask_document import brief
+
+MOST_LINES = 8
+"""Most lines of the list; it scrolls beyond them."""
+
+
+class ChoiceList(RowList, can_focus=True):
+    """Space marks the choice under the cursor; Enter takes it, or all marked ones if several may be taken.
+
+    Args:
+        choices: the choices, whose texts are hostile.
+        several: True if several may be marked.
+        signs: the characters to draw with.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "go(1)", "down", show=False),
+        Binding("up,k", "go(-1)", "up", show=False),
+        Binding("space", "mark", "mark", show=False),
+        Binding("enter", "take", "take", show=False),
+    ]
+
+    class Taken(Message):
+        """The user answered with what is marked."""
+
+    class Marked(Message):
+        """The marks changed."""
+
+    def __init__(self, choices: Sequence[Choice], *, several: bool, signs: Signs = UNICODE) -> None:
+        super().__init__(signs=signs)
+        self._choices = choices
+        self._several = several
+        self._marks: set[int] = set()
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """The labels of the marked choices, as the agent gave them and in its order."""
+        return tuple(self._choices[at].label for at in sorted(self._marks))
+
+    def on_mount(self) -> None:
+        """Show the choices."""
+        super().on_mount()
+        self.show([partial(self._row, at) for at in range(len(self._choices))])
+        self._fit()
+
+    def on_resize(self) -> None:
+        """Wrap to the new width."""
+        super().on_resize()
+        self._fit()
+
+    def unmark(self) -> None:
+        """Remove all marks."""
+        if self._marks:
+            self._marks.clear()
+            self._marks_changed()
+
+    def action_go(self, by: int) -> None:
+        """Move the cursor."""
+        self.move(by)
+
+    def action_mark(self) -> None:
+        """Mark the choice under the cursor, or unmark it."""
+        if not self._choices:
+            return
+        if self._several:
+            self._marks ^= {self.cursor}
+        else:
+            self._marks = {self.cursor}
+        self._marks_changed()
+        self.post_message(self.Marked())
+
+    def action_take(self) -> None:
+        """Answer with the choice under the cursor, or with the marked ones."""
+        if not self._several:
+            self.action_mark()
+        self.post_message(self.Taken())
+
+    def strips(self, item: int) -> list[Strip]:
+        """The drawn lines of a choice; the cursor is brighter while the list has the focus."""
+        drawn = VirtualList.strips(self, item)
+        if item != self.cursor:
+            return drawn
+        over = "cursor" if self.has_focus else "cursor-blurred"
+        return [self._painter.strip(row, self.size.width, over=over) for row in self.rows(item, self.columns)]
+
+    def _row(self, at: int, width: int) -> list[Row]:
+        choice = self._choices[at]
+        sign = "x" if at in self._marks else " "
+        box = f"[{sign}] " if self._several else f"({sign}) "
+        text = [(brief(choice.label), "strong" if at in self._marks else "text")]
+        if choice.description.strip():
+            text.append((f"  {brief(choice.description)}", "dim"))
+        return flow(text, width, ((box, "text"),), ((" " * len(box), "text"),))
+
+    def _marks_changed(self) -> None:
+        self.forget_strips()
+        self.redraw()
+
+    def _fit(self) -> None:
+        """Take as many lines as the choices need, up to ``MOST_LINES``."""
+        lines = 0
+        for item in range(min(len(self._choices), MOST_LINES)):
+            lines += len(self.rows(item, self.columns))
+        self.styles.height = max(1, min(lines, MOST_LINES))

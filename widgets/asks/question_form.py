@@ -1,0 +1,106 @@
+"""The questions of an ask: one after the other, or all fields of a form at once."""
+
+from collections.abc import Mapping, Sequence
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.message import Message
+
+from ...sessions.asks.model import Question
+from ..drawing.glyphs import UNICODE, Signs
+from .answer_field import AnswerField
+
+MOST = 100
+"""Most questions that are shown; an ask with more can only be denied."""
+
+
+class QuestionForm(VerticalScroll, can_focus=False):
+    """Collects the answers.
+
+    Args:
+        questions: the questions, at most ``MOST``.
+        all_at_once: True shows all of them, False the first until it is answered.
+        signs: the characters to draw with.
+    """
+
+    class Moved(Message):
+        """Another question is shown."""
+
+    class Complete(Message):
+        """The user gave the last answer, and all of them can be given."""
+
+    def __init__(self, questions: Sequence[Question], *, all_at_once: bool, signs: Signs = UNICODE) -> None:
+        super().__init__()
+        self._fields = [AnswerField(one, signs=signs) for one in questions]
+        self._all_at_once = all_at_once
+        self._at = 0
+
+    def compose(self) -> ComposeResult:
+        """Yield the fields."""
+        yield from self._fields
+
+    def on_mount(self) -> None:
+        """Show the first question."""
+        self._show()
+
+    @property
+    def values(self) -> Mapping[str, tuple[str, ...]]:
+        """The answers that were given, by the key of their question."""
+        return {field.question.key: field.values for field in self._fields if field.values}
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The position of the shown question from 1, and the number of questions; (1, 1) if all are shown."""
+        return (1, 1) if self._all_at_once else (self._at + 1, len(self._fields))
+
+    def give_keys(self) -> None:
+        """Focus the shown question."""
+        self._fields[self._at].give_keys()
+
+    def go_on(self) -> None:
+        """Go to the next question if this one has a good answer; after the last, report that all are answered."""
+        if not self._fields[self._at].check():
+            self.give_keys()
+        elif self._at + 1 < len(self._fields):
+            self._go_to(self._at + 1)
+        else:
+            self.finish()
+
+    def finish(self) -> None:
+        """Report that all questions are answered, or go to the first one that is not."""
+        checked = [field.check() for field in self._fields]
+        if all(checked):
+            self.post_message(self.Complete())
+        else:
+            self._go_to(checked.index(False))
+
+    def back(self) -> bool:
+        """Go to the question before; return False if there is none."""
+        if self._all_at_once or self._at == 0:
+            return False
+        self._go_to(self._at - 1)
+        return True
+
+    def on_descendant_focus(self) -> None:
+        """Note which field of a form has the keys."""
+        if self._all_at_once:
+            self._at = next((at for at, one in enumerate(self._fields) if one.has_focus_within), self._at)
+
+    @on(AnswerField.Entered)
+    def _entered(self, event: AnswerField.Entered) -> None:
+        event.stop()
+        self.post_message(self.Entered())
+
+    class Entered(Message):
+        """The user pressed Enter in a field; :meth:`go_on` accepts it."""
+
+    def _go_to(self, at: int) -> None:
+        self._at = at
+        self._show()
+        self.give_keys()
+        self.post_message(self.Moved())
+
+    def _show(self) -> None:
+        for at, field in enumerate(self._fields):
+            field.display = self._all_at_once or at == self._at
