@@ -151,6 +151,8 @@ def build_launch(config: Config, start: Start, *, home: Path, later: LaterTurn |
         attention=config.attention,
         after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
         hook=config.notify.command,
+        asks=config.asks,
+        warm=config.live,
         mode=agent.turn_mode(settings, launch.model) if agent.prompted else None,
     )
 

@@ -92,7 +92,8 @@ def _mind_warm_agents(layout: Layout, store: Store) -> None:
     for session in store.with_warm_agent():
         with suppress(OSError, AgentdashError):
             turn = store.newest_turn(session.id)
-            if not is_foreign(session, turn) and not runner_lock.is_held(layout.session(session.id).lock):
+            free = turn.status.ended and not runner_lock.is_held(layout.session(session.id).lock)
+            if free and not is_foreign(session, turn):
                 send_runner(layout, session.id, turn.n, "warm", store.recipe(session.id).env)
 
 

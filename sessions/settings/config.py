@@ -18,7 +18,7 @@ from ..agents.registry import agent_named, agent_names, is_agent
 from ..asks.settings import AsksSettings
 from ..costs.prices import Price
 from ..errors import ConfigError, UsageError
-from ..launch import Ladder, StopSettings
+from ..launch import Ladder, StopSettings, WarmSettings
 from ..notifications.settings import NotifySettings
 from ..rules.attention import AttentionSettings
 from ..rules.limits import Limits
@@ -95,6 +95,7 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     attention: AttentionSettings = field(default_factory=AttentionSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)
     asks: AsksSettings = field(default_factory=AsksSettings)
+    live: WarmSettings = field(default_factory=WarmSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Any] = field(default_factory=dict)
@@ -113,6 +114,7 @@ class Config(Struct, frozen=True, kw_only=True):
     attention: AttentionSettings = field(default_factory=AttentionSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)
     asks: AsksSettings = field(default_factory=AsksSettings)
+    live: WarmSettings = field(default_factory=WarmSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Preset] = field(default_factory=dict)

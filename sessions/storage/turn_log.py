@@ -104,7 +104,7 @@ class TurnLog:
             db.execute(
                 "UPDATE sessions SET status = 'starting', reason = NULL, started_at = ?, last_event_at = NULL,"
                 " stuck = NULL, stuck_at = NULL, denied = 0, asks = NULL, activity = NULL, plan = NULL,"
-                " updated_at = ? WHERE id = ?",
+                " warm_since = NULL, updated_at = ? WHERE id = ?",
                 (now, now, self._session),
             )
             claim = self._read_claim(db)

@@ -90,6 +90,8 @@ class Warm:
                 return following, "run"
             kinds = self._requests()
             if kinds - {"close"} or not self._folder.path.is_dir():
+                self._log.warm(None)
+                self._layout.live_name(self._session, live.stream).unlink(missing_ok=True)
                 return self._turn, "sweep"
             if kinds or self._signals.shutdown or time.monotonic() >= closes_at:
                 close(live, self._layout.live_name(self._session, live.stream))
