@@ -323,6 +323,39 @@ def test_closing_ends_it_with_exit_code_0(start):
     assert live.process.wait(timeout=60) == 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_with_its_command(start, number):
+    live = start(script="build")
+    live.prompt("a", "build")
+    group = live.until(lambda: child_with(live.process.pid, b"compiling"), what="the command")
+    live.process.send_signal(number)
+    assert live.process.wait(timeout=60) == 128 + number
+    until(lambda: not alive(group), what="the end of the command")
+
+
+def test_closing_in_a_turn_ends_its_command_first(start):
+    live = start(script="build")
+    live.prompt("a", "build")
+    group = live.until(lambda: child_with(live.process.pid, b"compiling"), what="the command")
+    live.write(live.dialogue.closing())
+    assert live.process.wait(timeout=60) == 0
+    live.ends()
+    until(lambda: not alive(group), what="the end of the command")
+
+
+def test_many_lines_and_a_long_one_arrive_whole(start, tmp_path):
+    live = start()
+    live.prompt("a", "x")
+    live.expect(TurnBegan("a"))
+    for n in range(50):
+        live.prompt(f"k{n}", f"prompt {n}")
+    long = "ä" * 20_000
+    live.prompt("long", long)
+    live.expect(Received("long", Delivery.SEEN))
+    seen = [event["text"] for event in live.printed() if event["type"] == "prompt" and event["state"] == "seen"]
+    assert seen == ["x", *(f"prompt {n}" for n in range(50)), long]
+
+
 @pytest.mark.parametrize("line", [b"plain\n", b'{"type":"prompt",\n', b"\xff\n"])
 def test_a_line_that_is_not_json_ends_it(start, line):
     live = start()

@@ -22,7 +22,7 @@ MOST_OPEN = 1_000
 
 
 class DemoDialogue(Dialogue):
-    """What one live demo agent was written and has answered."""
+    """The dialogue with one live process of the demo agent."""
 
     resends = True
     steers = True

@@ -186,12 +186,12 @@ def _tail(output: str) -> str:
 
 def _wanted(event: live_events.Asked | live_events.Declined) -> dict[str, Any]:
     """Return the fields of the step that an ask asks for."""
+    fields: dict[str, Any] = {"kind": StepKind.TOOL_CALL, "text": event.title, "tool": event.tool or event.kind}
     if event.kind == AskKind.COMMAND:
         command = event.body or event.title.removeprefix("run: ")
-        return {"kind": StepKind.COMMAND, "text": command, "command": command}
+        return fields | {"kind": StepKind.COMMAND, "text": command, "command": command}
     if event.kind == AskKind.EDIT:
         paths = event.paths if isinstance(event, live_events.Asked) else ()
         changes = tuple(Change(path=path, kind="update", diff=event.body or None) for path in paths)
-        return {"kind": StepKind.FILE_CHANGE, "text": ", ".join(paths) or event.title, "changes": changes}
-    tool, body = event.tool or event.kind, event.body or None
-    return {"kind": StepKind.TOOL_CALL, "text": event.title, "tool": tool, "arguments": body}
+        return fields | {"kind": StepKind.FILE_CHANGE, "text": ", ".join(paths) or event.title, "changes": changes}
+    return fields | {"arguments": event.body or None}

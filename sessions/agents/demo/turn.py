@@ -19,14 +19,14 @@ _ANSWERS = (Verdict.ANSWER, Verdict.DENY, Verdict.STOP)
 _NOT_SHOWN = "(not shown)"
 
 Wait = float | Command | live_events.Asked
-"""What a turn waits for: seconds, a running command, an answer."""
+"""A turn waits for seconds to pass, for a running command, or for an answer."""
 
 Steps = Generator[Wait, Answer | None, live_events.TurnEnded | None]
 """Its caller sends the answer to an ask, else None; its value is the end, None if the script goes on."""
 
 
 class Stage(msgspec.Struct, kw_only=True):
-    """What all turns of one process share."""
+    """The state that all turns of one process share."""
 
     place: DemoPlace
     speed: float = 1.0
@@ -38,7 +38,7 @@ class Stage(msgspec.Struct, kw_only=True):
     wakes: list[Wake] = field(default_factory=list)
     """Turns that follow by themselves."""
     always: set[str] = field(default_factory=set)
-    """What the user allowed for the rest of the session, by :attr:`AskFor.always`."""
+    """Allowed by the user for the rest of the session, by :attr:`AskFor.always`."""
     commands: int = 0
     asked: int = 0
 
@@ -107,7 +107,7 @@ class Turn:
         if not self._stage.asks:
             title, body = self._filled(wanted.title), self._filled(wanted.body)
             emit(live_events.Declined(kind=wanted.kind, tool=wanted.tool, title=title, body=body))
-            self._words["reason"] = "nobody can be asked"
+            self._words["reason"] = "I may not ask you"
             return (yield from self.play(wanted.denied))
         if wanted.always in self._stage.always:
             return (yield from self.play(wanted.allowed))
@@ -119,7 +119,7 @@ class Turn:
         emit(live_events.Answered(key=asked.key, verdict=answer.verdict, message=answer.message, values=values))
         self._words |= {f"answer.{question.key}": "nothing" for question in asked.questions}
         self._words |= {f"answer.{key}": ", ".join(given) for key, given in values.items()}
-        self._words["reason"] = answer.message or "you said no"
+        self._words["reason"] = answer.message or "you denied it"
         if answer.verdict is Verdict.STOP:
             return live_events.TurnEnded(status="interrupted")
         if answer.verdict is Verdict.DENY:

@@ -68,6 +68,15 @@ def test_a_failing_script_ends_as_failed_with_its_reason(tmp_path):
     assert steps[-1].fatal
 
 
+@pytest.mark.parametrize("name", ["ask", "edit", "plan", "question"])
+def test_a_process_of_one_turn_cannot_ask_and_goes_on_without_permission(name, tmp_path):
+    parser, steps, code = play("x", tmp_path, settings=DemoSettings(script=name, speed=1000))
+    assert (code, parser.facts.end, parser.facts.denied, parser.facts.unknown) == (0, "completed", 1, 0)
+    [declined] = [step for step in steps if step.status is StepStatus.DECLINED]
+    assert "I may not ask you" in parser.facts.last_message
+    assert declined.text
+
+
 def test_sigint_ends_it_quickly_with_its_command(tmp_path, wait_until):
     launch = Demo().launch(request("x", tmp_path, settings=DemoSettings(script="tree", speed=1000)))
     player = subprocess.Popen(
