@@ -2,8 +2,9 @@
 
 from msgspec import Struct, field, structs
 
+from ...asks.model import AskKind
 from ...model import Step
-from ..json_lines import NULL
+from ..json_lines import NULL, value_of
 from .asks import MOST_OPEN_ASKS, ask_of, sentence
 from .control_events import Decision, Request, Response
 
@@ -19,6 +20,8 @@ class AskNotices(Struct, kw_only=True):
     """The notices of the open asks, by the ids of the requests."""
     calls: dict[str, str] = field(default_factory=dict)
     """The tool calls of the open asks."""
+    questions: set[str] = field(default_factory=set)
+    """The open asks that are questions."""
     denied: list[str] = field(default_factory=list)
     """The tool calls that the user denied and whose results are still to come."""
 
@@ -33,6 +36,8 @@ class AskNotices(Struct, kw_only=True):
         if ask is None or key in self.open:
             return None
         self.calls[key] = request.tool_use_id
+        if ask.kind is AskKind.QUESTION:
+            self.questions.add(key)
         return sentence(ask)
 
     def keep(self, key: str, step: Step) -> Step:
@@ -41,7 +46,7 @@ class AskNotices(Struct, kw_only=True):
         if len(self.open) > MOST_OPEN_ASKS:
             oldest = next(iter(self.open))
             del self.open[oldest]
-            self.calls.pop(oldest, None)
+            self._forget(oldest)
         return step
 
     def answered(self, response: Response, at: int | None) -> list[Step]:
@@ -50,13 +55,18 @@ class AskNotices(Struct, kw_only=True):
         call = self.calls.get(response.request_id)
         if call and decision.behavior == "deny":
             self.denied = [*self.denied, call][-MOST_OPEN_ASKS:]
-        return self.ended(response.request_id, _words(decision), at)
+        asks = response.request_id in self.questions and decision.behavior == "allow"
+        return self.ended(response.request_id, _answers(decision) if asks else _words(decision), at)
 
     def ended(self, key: str, how: str, at: int | None) -> list[Step]:
         """Return the step of an ask that is over."""
-        self.calls.pop(key, None)
+        self._forget(key)
         step = self.open.pop(key, None)
         return [structs.replace(step, text=f"{step.text} ({how})", ended_at=at)] if step is not None else []
+
+    def _forget(self, key: str) -> None:
+        self.calls.pop(key, None)
+        self.questions.discard(key)
 
     def was_denied(self, call: str) -> bool:
         """Return whether the user denied a tool call; the answer is True once for each."""
@@ -68,8 +78,20 @@ class AskNotices(Struct, kw_only=True):
 
 def _words(decision: Decision) -> str:
     if decision.behavior == "deny":
-        message = " ".join(decision.message[:_WORDS].split())
-        return f"denied: {message}" if message else "denied"
+        return f"denied{_shown(decision.message)}"
     if decision.behavior == "allow":
         return "allowed" if decision.updated_permissions == NULL else "allowed, also later"
     return {"accept": "answered", "decline": "declined", "cancel": "declined"}.get(decision.action or "", "answered")
+
+
+def _answers(decision: Decision) -> str:
+    """Return the user's answers to questions."""
+    given = value_of(decision.updated_input)
+    answers = given.get("answers") if isinstance(given, dict) else None
+    words = [value for value in answers.values() if isinstance(value, str)] if isinstance(answers, dict) else []
+    return f"answered{_shown('; '.join(words))}"
+
+
+def _shown(text: str) -> str:
+    words = " ".join(text[:_WORDS].split())
+    return f": {words}" if words else ""

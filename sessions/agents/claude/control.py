@@ -11,11 +11,13 @@ import msgspec
 def line_of(value: Any) -> bytes:
     """Return a value as one line.
 
-    Separators of lines and paragraphs are escaped, and so no reader can take them for the end of the line.
+    Unicode's own separators of lines are escaped, so that no reader takes them for the end of the line.
     """
     data = msgspec.json.encode(value).decode("utf-8", "replace").encode()
     data = data.replace(b"\r", b" ").replace(b"\n", b" ")
-    return data.replace(b"\xe2\x80\xa8", rb"\u2028").replace(b"\xe2\x80\xa9", rb"\u2029") + b"\n"
+    for character in "\x85\u2028\u2029":
+        data = data.replace(character.encode(), f"\\u{ord(character):04x}".encode())
+    return data + b"\n"
 
 
 def prompt_line(key: str, text: str) -> bytes:

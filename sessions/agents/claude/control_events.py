@@ -37,6 +37,8 @@ class Decision(Struct, rename="camel"):
     """``allow`` or ``deny``."""
     message: Words = ""
     interrupt: bool | None = None
+    updated_input: Raw = NULL
+    """The arguments with which the call is allowed; the answers to questions are among them."""
     updated_permissions: Raw = NULL
     action: str | None = None
     """``accept``, ``decline`` or ``cancel``: the answer to an elicitation."""
