@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import to_builtins
 
+from .asks.recorded import RecordedAsk
 from .clock import now_ms
 from .model import Prompt, Receipt, Session, Step, StepKind, Turn
 from .rules.attention import attention
@@ -64,6 +65,11 @@ def step_json(step: Step) -> dict[str, Any]:
     return {key: data[key] for key in keys}
 
 
+_ASK_PLACE = ("id", "session", "turn", "state", "asked_at", "due_at")
+_ASK = ("kind", "tool", "title", "body", "cwd", "paths", "why", "verdicts", "always", "questions")
+_ASK_FATE = ("answer", "answered_by", "answered_at", "settled_at")
+
+
 def turn_json(turn: Turn) -> dict[str, Any]:
     """Return a turn: the recorded facts."""
     data: dict[str, Any] = to_builtins(turn)
@@ -79,6 +85,17 @@ def prompt_json(prompt: Prompt) -> dict[str, Any]:
     """Return a prompt and its delivery state."""
     data: dict[str, Any] = to_builtins(prompt)
     return data
+
+
+def ask_json(recorded: RecordedAsk) -> dict[str, Any]:
+    """Return an ask, its place and its fate, without the agent's own key and the values of secret questions."""
+    ask: dict[str, Any] = to_builtins(recorded.ask)
+    place: dict[str, Any] = to_builtins(recorded)
+    return (
+        {key: place[key] for key in _ASK_PLACE}
+        | {key: ask[key] for key in _ASK}
+        | {key: place[key] for key in _ASK_FATE}
+    )
 
 
 def receipt_json(receipt: Receipt) -> dict[str, Any]:

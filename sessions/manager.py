@@ -31,6 +31,7 @@ from .lifecycle.stop import stop_session
 from .lifecycle.wait import wait_until
 from .model import Receipt, Session, Status
 from .processes import processes
+from .prompts.answering import SessionAsks
 from .prompts.prompter import Prompter
 from .prompts.queue import SessionQueue
 from .reader import SessionReader
@@ -68,6 +69,8 @@ class SessionManager:
         """Prompts to sessions: sending, retrying, interrupting."""
         self.queue = SessionQueue(self.layout, self.store, self.reader, self.prompts)
         """The prompts that wait."""
+        self.asks = SessionAsks(self.layout, self.store, self.reader, self.housekeeping)
+        """The asks of live agents, and their answers."""
 
     def __enter__(self) -> Self:
         return self

@@ -12,11 +12,13 @@ import select
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import click
 import pytest
 
+from agentdash.sessions.asks.model import Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.tui.cli.main import cli
@@ -172,6 +174,15 @@ class World:
         self.manager.delete(session)
         return session
 
+    def ask(self):
+        """The number of a new ask of the live session; every text of it is hostile."""
+        question = Question(key=EVIL, text=EVIL, header=EVIL, choices=(Choice(label=EVIL, description=EVIL),))
+        ask = Ask(
+            key=str(uuid.uuid4()), kind=AskKind.TOOL, tool=EVIL, title=EVIL, body=f"{EVIL}\n{EVIL}", cwd=f"/{EVIL}",
+            paths=(EVIL,), why=EVIL, verdicts=tuple(Verdict), always=EVIL, questions=(question,),
+        )  # fmt: skip
+        return str(self.manager.store.asks.record(self.live, 1, 1, ask).id)
+
     def file(self, name, text):
         """A file with a hostile name."""
         path = self.folder / f"{NAME} {name}"
@@ -234,6 +245,14 @@ ARGUMENTS = {
     ],
     "inject": [lambda w: ["--wait", w.agent, EVIL], lambda w: [w.command, EVIL], lambda w: [w.live, EVIL]],
     "retry": [lambda w: ["--wait", w.fresh()]],
+    "asks": [lambda w: [w.live] if w.ask() else [], lambda _: []],
+    "approve": [lambda w: [w.live, w.ask()], lambda w: [w.live, EVIL], lambda w: [w.command]],
+    "deny": [lambda w: ["--message", EVIL, w.live, w.ask()], lambda w: ["--stop", w.live, w.ask()]],
+    "answer": [
+        lambda w: [w.live, w.ask(), f"{EVIL}={EVIL}"],
+        lambda w: [w.live, w.ask(), f"no{EVIL}=x"],
+        lambda w: [w.live, w.ask(), EVIL],
+    ],
     "stop": [lambda w: [w.command], lambda w: [w.live]],
     "rm": [lambda w: [w.fresh()], lambda w: [w.live]],
     "rename": [lambda w: [w.fresh(), EVIL], lambda w: [w.command, EVIL * 20]],

@@ -15,6 +15,7 @@ WORDS = "agentdash.words"
 """Key under which click's context keeps the verb and its arguments."""
 
 _MODULES = {
+    "asks": ("asks", "approve", "deny", "answer"),
     "changes": ("changes",),
     "config": ("config", "presets"),
     "digest": ("digest",),
@@ -43,6 +44,7 @@ _SECTIONS = {
     "Start": ("spawn", "run", "presets", "demo"),
     "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
     "Prompt and stop": ("inject", "queue", "retry", "interrupt", "resume-command", "stop"),
+    "Answer": ("asks", "approve", "deny", "answer"),
     "Read": (
         "show", "digest", "messages", "trajectory", "output", "changes", "explain", "ps", "export", "replay", "view",
     ),
@@ -55,6 +57,7 @@ _SYNONYMS = {
     "list": "ls", "status": "ls", "start": "spawn", "new": "spawn", "prompt": "inject", "send": "inject",
     "reply": "inject", "kill": "stop", "delete": "rm", "remove": "rm", "attach": "watch", "follow": "tail",
     "log": "logs", "why": "explain", "diff": "changes", "settings": "config", "undo": "restore",
+    "allow": "approve", "accept": "approve", "reject": "deny", "questions": "asks",
 }  # fmt: skip
 """Names that other programs use for a verb."""
 

@@ -1,0 +1,108 @@
+"""Answer what live agents ask."""
+
+import os
+
+from ..asks.answers import check_answer, fate
+from ..asks.model import Answer
+from ..asks.recorded import AskState, RecordedAsk
+from ..clock import now_ms
+from ..errors import SessionBusyError, UnknownSessionError, UsageError
+from ..housekeeping import Housekeeping
+from ..model import short_id
+from ..processes import processes, runner_lock
+from ..reader import SessionReader
+from ..storage.paths import Layout
+from ..storage.store import Store
+from ..supervision.runner_process import poke
+
+
+class SessionAsks:
+    """The asks of live agents that wait for the user, and the user's answers.
+
+    An open ask is named by its number, which no other ask has.
+    """
+
+    def __init__(self, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping) -> None:
+        self._layout = layout
+        self._store = store
+        self._reader = reader
+        self._housekeeping = housekeeping
+
+    def open(self, ref: str | None = None) -> list[RecordedAsk]:
+        """Return the asks that wait for an answer, of one session or of all, the oldest first."""
+        return self._reader.asks(ref)
+
+    def named(self, ref: str, name: str | None = None) -> RecordedAsk:
+        """Return the open ask of a session with this number; without one, its only open ask.
+
+        Raises:
+            UsageError: there are several, or the name is not the number of one of them.
+            SessionBusyError: there is none, or the ask with this number is over.
+        """
+        session = self._reader.get(ref)
+        waiting = self.open(session.id)
+        if name is None and len(waiting) == 1:
+            return waiting[0]
+        numbers = ", ".join(str(one.id) for one in waiting)
+        if name is None:
+            if not waiting:
+                raise SessionBusyError(f"Session {session.short_id} asks nothing.")
+            raise UsageError(f"Session {session.short_id} has {len(waiting)} open asks: {numbers}. Name one of them.")
+        for one in waiting:
+            if str(one.id) == name:
+                return one
+        for one in self._store.asks.of_session(session.id):
+            if str(one.id) == name:
+                raise SessionBusyError(fate(one, now_ms()))
+        opened = f" Open: {numbers}." if waiting else " It asks nothing."
+        raise UsageError(f"Session {session.short_id} has no ask {name}.{opened}")
+
+    def answer(self, ask_id: int, answer: Answer, by: str = "you") -> RecordedAsk:
+        """Answer an open ask, and wake the runner that writes the answer to the agent.
+
+        An answer from inside a session has that session as its author.
+
+        Raises:
+            UsageError: the ask does not take the verdict, the values do not fit its questions, or a session answers
+                what it asks itself.
+            SessionBusyError: it was answered before, the agent no longer waits, or it runs on another host.
+            UnknownSessionError: its session was deleted.
+        """
+        self._layout.check_writable()
+        asked = self._known(ask_id)
+        author = self._author(asked, by)
+        check_answer(asked.ask, answer)
+        self._check_reachable(asked)
+        if not self._store.asks.answer(ask_id, answer, author):
+            raise SessionBusyError(fate(self._known(ask_id), now_ms()))
+        if not poke(self._layout.session(asked.session).poke):
+            self._housekeeping.settle()  # a new runner adopts the agent, and writes the answer
+        return self._known(ask_id)
+
+    def _known(self, ask_id: int) -> RecordedAsk:
+        found = self._store.asks.one(ask_id)
+        if found is None:
+            raise UnknownSessionError(f"There is no ask {ask_id}: its session was deleted.")
+        return found
+
+    def _author(self, asked: RecordedAsk, by: str) -> str:
+        inside = os.environ.get(processes.SESSION_TAG)
+        if not inside:
+            return by
+        if inside == asked.session:
+            raise UsageError("A session cannot answer what it asks itself.")
+        return f"session {short_id(inside)}"
+
+    def _check_reachable(self, asked: RecordedAsk) -> None:
+        """Refuse an answer that no runner can write; the asks of a process that ended are then lost.
+
+        Raises:
+            SessionBusyError: the session runs on another host.
+        """
+        session = self._reader.by_id(asked.session)
+        if session.host != processes.host_name():
+            raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; answer it there.")
+        session = self._housekeeping.settled(session.id)
+        lives = not session.status.ended or runner_lock.is_held(self._layout.session(session.id).lock)
+        if asked.state is AskState.OPEN and not lives:
+            self._store.asks.lose(session.id, asked.stream)

@@ -1,0 +1,202 @@
+"""Answers to the asks of a session whose runner is played by the test, from Python and from the command line."""
+
+import json
+import os
+
+import click
+import pytest
+from verbs import verb
+
+from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
+from agentdash.sessions.asks.recorded import AskState
+from agentdash.sessions.errors import SessionBusyError, UnknownSessionError, UsageError
+from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.storage.turn_log import Owner, TurnLog
+from agentdash.tui.cli.commands import asks
+
+NAME = "abcdef01-0000-4000-8000-000000000000"
+ALLOW, DENY = Answer(verdict=Verdict.ALLOW), Answer(verdict=Verdict.DENY)
+
+
+class Runner:
+    """A session with a running turn: its lock and its FIFO are held here."""
+
+    def __init__(self, manager, name=NAME, host=None):
+        self.store, self.name = manager.store, name
+        start = Start("do it", agent="command", title="do it", cwd="/", session_id=name)
+        manager.store.create(start, Launch(argv=("true",)), "r", host=host or processes.host_name())
+        self.folder = manager.layout.session(name)
+        self.folder.create()
+        self.lock = runner_lock.hold(self.folder.lock)
+        log = TurnLog(manager.store, name, 1, Owner(pid=1, start=2, boot_id="boot", pid_ns="ns"))
+        assert log.claim() is not None
+        log.running(10, 11)
+        self.poked = os.open(self.folder.poke, os.O_RDWR | os.O_NONBLOCK)
+
+    def asks(self, key="k1", **facts):
+        usual = {"kind": AskKind.COMMAND, "tool": "Bash", "title": f"run: {key}", "body": key}
+        return self.store.asks.record(self.name, 1, 1, Ask(key=key, **usual | facts))
+
+    def pokes(self):
+        try:
+            return os.read(self.poked, 100)
+        except BlockingIOError:
+            return b""
+
+    def close(self):
+        os.close(self.poked)
+        self.lock.release()
+
+
+@pytest.fixture
+def manager(monkeypatch):
+    monkeypatch.delenv(processes.SESSION_TAG, raising=False)
+    with SessionManager() as manager:
+        yield manager
+
+
+@pytest.fixture
+def runner(manager):
+    runner = Runner(manager)
+    yield runner
+    runner.close()
+
+
+def test_an_answer_wakes_the_runner_which_finds_it(manager, runner):
+    one = runner.asks()
+    assert manager.asks.open() == manager.asks.open("abcdef01") == [one]
+    answered = manager.asks.answer(one.id, ALLOW)
+    assert (answered.state, answered.answer, answered.answered_by) == (AskState.ANSWERED, ALLOW, "you")
+    assert runner.pokes() == b"!"
+    assert [each.id for each in manager.store.asks.answered(NAME)] == [one.id]
+    assert manager.asks.open() == []
+
+
+def test_who_comes_second_is_told_who_was_first(manager, runner):
+    one = runner.asks()
+    manager.asks.answer(one.id, DENY, by="rule: deny all")
+    runner.pokes()
+    with pytest.raises(SessionBusyError, match=rf"Ask {one.id} was answered by rule: deny all \(denied\) \d+ s ago\."):
+        manager.asks.answer(one.id, ALLOW)
+    assert runner.pokes() == b""
+    assert manager.store.asks.one(one.id).answer == DENY
+
+
+def test_an_ask_is_named_by_its_number_or_is_the_only_one(manager, runner):
+    with pytest.raises(SessionBusyError, match="Session abcdef01 asks nothing"):
+        manager.asks.named("abcdef01")
+    first = runner.asks()
+    assert manager.asks.named("abcdef01") == manager.asks.named("abcdef01", str(first.id)) == first
+    second = runner.asks("k2")
+    with pytest.raises(UsageError, match=f"has 2 open asks: {first.id}, {second.id}. Name one of them"):
+        manager.asks.named("abcdef01")
+    assert manager.asks.named("abcdef01", str(second.id)) == second
+    with pytest.raises(UsageError, match=f"has no ask 99. Open: {first.id}, {second.id}"):
+        manager.asks.named("abcdef01", "99")
+    manager.asks.answer(first.id, ALLOW)
+    with pytest.raises(SessionBusyError, match="was answered by you"):
+        manager.asks.named("abcdef01", str(first.id))
+
+
+def test_an_answer_that_does_not_fit_changes_nothing(manager, runner):
+    one = runner.asks(verdicts=(Verdict.ALLOW,))
+    with pytest.raises(UsageError, match="does not take deny"):
+        manager.asks.answer(one.id, DENY)
+    assert manager.asks.open() == [one]
+    assert runner.pokes() == b""
+
+
+def test_an_agent_that_ended_takes_no_answer(manager, runner):
+    one = runner.asks()
+    with manager.store.database.transaction() as db:
+        db.execute("UPDATE turns SET status = 'failed'")
+        db.execute("UPDATE sessions SET status = 'failed'")
+    runner.lock.release()
+    with pytest.raises(SessionBusyError, match="takes no answer: the agent ended first"):
+        manager.asks.answer(one.id, ALLOW)
+    assert manager.store.asks.one(one.id).state is AskState.LOST
+    runner.lock = runner_lock.hold(runner.folder.lock)
+
+
+def test_the_ask_of_a_deleted_session_is_gone(manager, runner):
+    with pytest.raises(UnknownSessionError, match="no ask 99"):
+        manager.asks.answer(99, ALLOW)
+
+
+def test_a_session_of_another_host_is_answered_there(manager):
+    other = Runner(manager, "elsewhere", host="mars")
+    with pytest.raises(SessionBusyError, match="runs on mars"):
+        manager.asks.answer(other.asks().id, ALLOW)
+    other.close()
+
+
+def test_a_session_answers_others_under_its_name_and_never_itself(manager, runner, monkeypatch):
+    one = runner.asks()
+    monkeypatch.setenv(processes.SESSION_TAG, NAME)
+    with pytest.raises(UsageError, match="cannot answer what it asks itself"):
+        manager.asks.answer(one.id, ALLOW)
+    monkeypatch.setenv(processes.SESSION_TAG, "12345678-aaaa")
+    assert manager.asks.answer(one.id, ALLOW).answered_by == "session 12345678"
+
+
+COLOUR = Question(key="Which=colour?", text="Which colour?", choices=(Choice(label="Red"), Choice(label="$(x)")))
+PASSWORD = Question(key="password", text="Password?", secret=True)
+
+
+def test_the_verbs_list_and_answer(manager, runner):
+    assert verb("asks").stdout == "No open asks.\n"
+    first, second = runner.asks("rm -r build", why="to build again"), runner.asks("k2")
+    listed = verb("asks").stdout.splitlines()
+    assert [line.split()[:2] for line in listed] == [["abcdef01", str(first.id)], ["abcdef01", str(second.id)]]
+    assert listed[0].endswith("run: rm -r build")
+    shown = verb("asks", "abcdef01").stdout
+    assert "why: to build again" in shown
+    assert "| rm -r build" in shown
+    assert "takes: allow, deny, stop" in shown
+    [one, _] = json.loads(verb("asks", "--json").stdout)
+    assert (one["id"], one["session"], one["state"], one["title"]) == (first.id, NAME, "open", "run: rm -r build")
+    ambiguous = verb("approve", "abcdef01")
+    assert (ambiguous.returncode, "has 2 open asks" in ambiguous.stderr) == (2, True)
+    done = verb("approve", "abcdef01", str(first.id), "--always")
+    assert (done.returncode, done.stdout) == (
+        0, "allowed for this session: run: rm -r build (session abcdef01)\n",
+    )  # fmt: skip
+    denied = json.loads(verb("deny", "abcdef01", "--message", "not now", "--stop", "--json").stdout)
+    assert denied["answer"] == {"verdict": "stop", "message": "not now", "values": {}}
+    assert denied["answered_by"] == "you"
+    late = verb("deny", "abcdef01", str(second.id))
+    assert (late.returncode, "was answered by you (denied, turn ended)" in late.stderr) == (1, True)
+    assert verb("approve", "abcdef01").returncode == 1
+
+
+def test_questions_are_answered_by_name_or_number(manager, runner):
+    facts = {"kind": AskKind.FORM, "questions": (COLOUR, PASSWORD), "verdicts": (Verdict.ANSWER, Verdict.DENY)}
+    one = runner.asks(**facts)
+    assert "name: Which=colour?" in verb("asks", "abcdef01").stdout
+    wrong = verb("answer", "abcdef01", "size=3")
+    assert (wrong.returncode, "No question has the name 'size'" in wrong.stderr) == (2, True)
+    assert "'Red' is not NAME=VALUE" in verb("answer", "abcdef01", "1=Red", "Red").stderr
+    assert verb("answer", "abcdef01", str(one.id)).returncode == 2
+    assert verb("approve", "abcdef01").returncode == 2
+    done = verb("answer", "abcdef01", str(one.id), "Which=colour?=Bl=ue", "2=hunter2", "--json")
+    assert json.loads(done.stdout)["answer"]["values"] == {"Which=colour?": ["Bl=ue"]}
+    assert "hunter2" not in done.stdout
+    assert manager.store.asks.answered(NAME)[0].answer.values["password"] == ("hunter2",)
+    again = runner.asks("k2", **facts)
+    assert verb("answer", "abcdef01", "1=Red", "password=-").returncode == 0
+    assert manager.store.asks.answered(NAME)[-1].answer.values == {"Which=colour?": ("Red",), "password": ("",)}
+    assert manager.store.asks.one(again.id).answer.values == {"Which=colour?": ("Red",)}
+
+
+def test_completion_offers_open_asks_and_plain_choices_alone(manager, runner):
+    one = runner.asks(kind=AskKind.QUESTION, questions=(COLOUR,), verdicts=(Verdict.ANSWER,))
+    context = click.Context(asks.answer)
+    context.params = {"ref": "abcdef01"}
+    assert [item.value for item in asks.complete_asking_ids(None, None, "abc")] == ["abcdef01"]
+    assert [item.value for item in asks.complete_asks(context, None, "")] == [str(one.id)]
+    assert [item.value for item in asks.complete_values(context, None, "")] == [str(one.id), "1=Red"]
+    manager.asks.answer(one.id, Answer(verdict=Verdict.ANSWER, values={COLOUR.key: ("x",)}))
+    assert asks.complete_asking_ids(None, None, "") == []
+    assert asks.complete_asks(context, None, "") == []
