@@ -8,7 +8,7 @@ from ..sessions.asks.model import Ask, AskKind, Verdict
 from ..sessions.asks.recorded import AskState, RecordedAsk
 from ..sessions.model import Session
 from ..sessions.text.sanitize import cell_width, cut, cut_left
-from ..sessions.text.units import age, count
+from ..sessions.text.units import age
 from ..widgets.asks.ask_document import brief
 from ..widgets.asks.decisions import Decision
 from ..widgets.drawing.roles import MUTED
@@ -142,17 +142,18 @@ _PAST = {
 
 
 def question_place(at: int, total: int) -> str:
-    """Return the position among several questions; empty for a single one."""
-    return f"question {at} of {count(total, 'question')}" if total > 1 else ""
+    """Return the position among several questions."""
+    return f"question {at} of {total:,}"
 
 
-def keys(*, decides: bool, writes: bool, fields: bool, last: bool, back: bool) -> Sequence[str]:
+def keys(*, decides: bool, writes: bool, fields: bool, marks: bool, last: bool, back: bool) -> Sequence[str]:
     """Return the keys of a card that apply now, the most important first.
 
     Args:
         decides: the ask can be answered.
         writes: the field for the words of a denial has the keys.
         fields: a field of a question has the keys.
+        marks: that field is a list of choices.
         last: Enter sends the answer, because no question follows.
         back: Esc goes back to the question before.
     """
@@ -162,5 +163,6 @@ def keys(*, decides: bool, writes: bool, fields: bool, last: bool, back: bool) -
     if not decides:
         return (close, "j k scroll")
     if fields:
-        return ("Enter answer" if last else "Enter next", "Space mark", close, "Tab other")
-    return ("Enter or letter decides", "Up Down choose", close, "j k scroll")
+        enter = "Enter answer" if last else "Enter next"
+        return (enter, close, *(["Space mark"] if marks else []), "Tab next field")
+    return ("Enter or letter decides", close, "Up Down choose", "j k scroll")

@@ -326,7 +326,7 @@ async def test_the_age_is_drawn_only_when_its_words_change(dashboard, manager, m
     async with dashboard() as d:
         card = await opened(d)
         drawn = []
-        monkeypatch.setattr(card._since, "update", lambda *text, **_: drawn.append(str(text[0])))
+        monkeypatch.setattr(card._facts._since, "update", lambda *text, **_: drawn.append(str(text[0])))
         for seconds in (1, 2, 60, 61, 300):
             now[0] = T0 + 1000 * seconds
             card._tick()
@@ -348,7 +348,7 @@ async def test_long_and_hostile_texts_are_shown_whole_and_harmless(dashboard, ma
         await d.press("g")
         await d.shows("hidden")
         assert "y  allow once" in d.text()
-        assert card._pane.size.height >= 3
+        assert card._facts.text.size.height >= 3
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -11,6 +11,7 @@ from textual.app import App
 from agentdash.sessions.changes.git import GitDiff
 from agentdash.sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
 from agentdash.sessions.model import Status, StepStatus
+from agentdash.tui.dialogs.ask import AskScreen
 from agentdash.tui.dialogs.columns import ColumnsScreen
 from agentdash.tui.dialogs.command import CommandScreen
 from agentdash.tui.dialogs.confirm import ConfirmScreen
@@ -30,6 +31,7 @@ from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.services import external_programs
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.steps.step_groups import GROUPS
+from pilot.fake_asks import command
 from pilot.fakes import session
 
 SCENARIOS = {}
@@ -168,6 +170,15 @@ async def interrupts_after_a_question(d, keys):
     await d.select("running1")
     await keys("interrupt_turn")
     await d.screen(ConfirmScreen)
+
+
+@scenario("answer")
+async def shows_what_an_agent_asks(d, keys):
+    d.manager.asks.asked("running1", command())
+    await d.shows("?1")
+    await keys("answer")
+    await d.screen(AskScreen)
+    await d.shows("run: rm -rf build")
 
 
 @scenario("queue")

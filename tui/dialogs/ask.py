@@ -9,29 +9,32 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from ...sessions.asks.model import Answer, AskKind, Verdict
 from ...sessions.asks.recorded import RecordedAsk
 from ...sessions.clock import monotonic
 from ...sessions.model import Session
-from ...sessions.text.sanitize import clean
-from ...widgets.asks.ask_document import AskDocument
+from ...sessions.text.sanitize import cell_width, clean
+from ...widgets.asks.choice_list import ChoiceList
 from ...widgets.asks.decisions import Decisions
 from ...widgets.asks.question_form import MOST, QuestionForm
-from ...widgets.document.document_pane import DocumentPane
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.line import Line
 from ...widgets.inputs.field import Field
 from .. import ask_texts
 from ..messages import SessionsChanged
+from .ask_facts import AskFacts
 
 UNREAD_SECONDS = 0.3
 """A key that was typed within this time after an ask appeared decides nothing: it was meant for something else."""
 
 TICK_SECONDS = 1.0
 
+SHARE = 0.9
+"""The share of the screen's lines that a card may take, as the style sheet has it."""
+
+_BORDERS = 2
 _GAP = "   "
 
 
@@ -105,13 +108,9 @@ class AskScreen(ModalScreen[None]):
         """True if the shown ask takes no answer: it has one, or one is being recorded."""
         self._answered: int | None = None
         """The id of the last ask that was answered here."""
-        self._document = AskDocument(self._ask.ask, signs)
         self._form: QuestionForm | None = None
         self._dialog = Vertical(classes="dialog")
-        self._what, self._where, self._why = (Line(signs=signs) for _ in range(3))
-        self._since = Line(signs=signs)
-        self._pane = DocumentPane(signs=signs, id="ask-body")
-        self._pane.can_focus = False
+        self._facts = AskFacts(self._ask, signs=signs)
         self._questions = Vertical(id="ask-questions")
         self._remark = Static("", markup=False, id="ask-remark")
         self._decisions = Decisions(signs=signs, id="ask-decisions")
@@ -124,11 +123,7 @@ class AskScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Yield the facts, the whole text, the questions, the decisions and the keys."""
         with self._dialog:
-            yield self._what
-            yield self._where
-            yield self._why
-            yield self._since
-            yield self._pane
+            yield self._facts
             yield self._questions
             yield self._remark
             yield self._decisions
@@ -184,8 +179,7 @@ class AskScreen(ModalScreen[None]):
         self._ask, self._over = recorded, False
         self._shown_at = monotonic()
         ask = recorded.ask
-        self._document = AskDocument(ask, self._signs)
-        self._pane.show(self._document)
+        self._facts.show(recorded)
         self._words.value = ""
         self._write(False)
         self._decisions.display = not self._desk.read_only
@@ -225,31 +219,19 @@ class AskScreen(ModalScreen[None]):
 
     def _tick(self) -> None:
         """Show the age; it is drawn only if its words changed."""
-        self._since.show_text(ask_texts.since(self._ask, self._clock()) if not self._over else "")
+        self._facts.show_age(None if self._over else self._ask, self._clock())
 
     def _fit(self) -> None:
         """Fit the facts into the width, and the whole text into the lines that are left."""
         width = self._dialog.content_size.width
         if not width:
             return
-        ask = self._ask.ask
-        for line, text in (
-            (self._what, ask_texts.what(ask, width)),
-            (self._where, ask_texts.where(ask, width)),
-            (self._why, ask_texts.why(ask, width)),
-        ):
-            line.show_text(text)
-            line.display = bool(text.plain)
         self._show_title()
         self._tick()
         self._show_keys()
-        others = sum(widget.outer_size.height or 1 for widget in self._dialog.children if self._counts(widget))
-        room = max(3, int(self.size.height * 0.9) - 4 - others)
-        self._pane.display = bool(len(self._document))
-        self._pane.styles.height = self._document.height(max(10, width - 2), room)
-
-    def _counts(self, widget: Widget) -> bool:
-        return widget.display and widget is not self._pane
+        below = [widget for widget in self._dialog.children if widget.display and widget is not self._facts]
+        taken = sum((widget.outer_size.height or 1) + widget.styles.margin.height for widget in below)
+        self._facts.fit(width, int(self.size.height * SHARE) - _BORDERS - taken)
 
     def on_descendant_focus(self) -> None:
         """Show the keys of the widget that has the focus."""
@@ -263,11 +245,15 @@ class AskScreen(ModalScreen[None]):
             decides=not self._over and not self._desk.read_only,
             writes=self._words_field.display,
             fields=in_form,
+            marks=isinstance(self.focused, ChoiceList),
             last=at == total,
             back=in_form and at > 1,
         )
-        place = ask_texts.question_place(at, total)
-        self._keys.show_text(_GAP.join([*keys, *([place] if place and in_form else [])]))
+        place = [ask_texts.question_place(at, total)] if in_form and total > 1 else []
+        shown = [*place, *keys]
+        while len(shown) > 2 and cell_width(_GAP.join(shown)) > self._dialog.content_size.width > 0:
+            shown.pop()
+        self._keys.show_text(_GAP.join(shown))
 
     def _say(self, words: str) -> None:
         self._remark.update(self._signs.plain(clean(words)))
@@ -353,12 +339,13 @@ class AskScreen(ModalScreen[None]):
 
     def action_roll(self, lines: int) -> None:
         """Scroll the text by lines."""
-        self._pane.action_roll(lines)
+        self._facts.text.action_roll(lines)
 
     def action_page(self, pages: int) -> None:
         """Scroll the text by pages."""
-        self._pane.action_page(pages)
+        self._facts.text.action_page(pages)
 
     def action_edge(self, edge: str) -> None:
         """Go to the beginning or the end of the text."""
-        self._pane.action_beginning() if edge == "beginning" else self._pane.action_ending()
+        text = self._facts.text
+        text.action_beginning() if edge == "beginning" else text.action_ending()
