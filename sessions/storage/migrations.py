@@ -83,6 +83,7 @@ MIGRATIONS: tuple[Statements, ...] = (
         "ALTER TABLE sessions ADD COLUMN asking INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE sessions ADD COLUMN warm_since INTEGER",
         "ALTER TABLE turns ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE turns ADD COLUMN running_cost_usd REAL",
         "ALTER TABLE queue ADD COLUMN steers INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE queue ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",
         (

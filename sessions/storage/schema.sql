@@ -119,6 +119,7 @@ CREATE TABLE turns (
     end_byte      INTEGER,                      -- the offset behind its output; NULL: the end of the file
     begin_error_byte INTEGER NOT NULL DEFAULT 0, -- where its stderr begins
     attempt       INTEGER NOT NULL DEFAULT 0,   -- how often its prompt was sent to a live agent
+    running_cost_usd REAL,                      -- the running total that a live agent reported last
     PRIMARY KEY (session, n)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX turns_open ON turns (status) WHERE status IN ('queued', 'starting', 'running', 'waiting', 'finishing');

@@ -346,10 +346,11 @@ class TurnLog:
             "UPDATE turns SET agent_session = ?, end = ?, error = ?, usage = COALESCE(?, usage),"
             " thread_usage = COALESCE(?, thread_usage), cost_usd = ?,"
             " cost_about_usd = CASE WHEN ? THEN ? ELSE COALESCE(?, cost_about_usd) END,"
+            " running_cost_usd = COALESCE(?, running_cost_usd),"
             " steps = ?, unknown = ?, unreadable = ?, denied_names = ? WHERE session = ? AND n = ?",
             (
                 _name(facts.agent_session), facts.end, _short(facts.error), _known(usage), _known(facts.thread_usage),
-                cost, cost is not None, facts.cost_about_usd, facts.cost_about_usd, steps,
+                cost, cost is not None, facts.cost_about_usd, facts.cost_about_usd, facts.running_cost_usd, steps,
                 facts.unknown, dump(facts.unreadable), dump(facts.denied_names), self._session, self._n,
             ),
         )  # fmt: skip
@@ -371,17 +372,19 @@ class TurnLog:
         )  # fmt: skip
 
     def _cost(self, db: sqlite3.Connection, facts: Facts) -> float | None:
-        """Return this turn's own cost: claude reports that of the whole process (2.1.197)."""
-        if facts.cost_usd is None:
-            return None
+        """Return this turn's own cost: a running total minus that of the turn before.
+
+        The total of claude 2.1.197 begins anew with each process, that of 2.1.330 with the conversation.
+        """
+        if facts.cost_usd is not None or facts.running_cost_usd is None:
+            return facts.cost_usd
         row = db.execute(
-            "SELECT SUM(before.cost_usd) AS cost FROM turns AS before"
-            " JOIN turns AS this ON this.session = before.session"
-            " WHERE this.session = ? AND this.n = ? AND before.n < this.n"
-            " AND COALESCE(before.stream, before.n) = this.stream",
-            (self._session, self._n),
+            "SELECT running_cost_usd AS cost FROM turns WHERE session = ? AND n < ? AND agent_session = ?"
+            " AND running_cost_usd IS NOT NULL ORDER BY n DESC LIMIT 1",
+            (self._session, self._n, _name(facts.agent_session)),
         ).fetchone()
-        return max(0.0, facts.cost_usd - (row["cost"] or 0.0))
+        before = row["cost"] if row is not None and row["cost"] <= facts.running_cost_usd else 0.0
+        return facts.running_cost_usd - before
 
     def _usage(self, db: sqlite3.Connection, facts: Facts) -> Usage:
         """Return this turn's own tokens: the cumulative counts minus those that the same thread reported before.
