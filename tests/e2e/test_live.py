@@ -1,0 +1,266 @@
+"""Live agents under the manager: one process for several turns, steered, interrupted, answered, adopted and closed."""
+
+import os
+import signal
+
+import pytest
+from real_clis import CLAUDES
+
+from agentdash.sessions.asks.model import Answer, Verdict
+from agentdash.sessions.asks.recorded import AskState
+from agentdash.sessions.errors import SessionBusyError
+from agentdash.sessions.launch import Start
+from agentdash.sessions.model import Status, StepKind
+from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.prompts.prompter import PromptOptions
+
+ALLOW, DENY = Answer(verdict=Verdict.ALLOW), Answer(verdict=Verdict.DENY, message="Not this folder.")
+
+LONG = {"demo": "[[demo:steer]]", "claude": "[[fake:slow_steps]]", "codex": "[[fake:slow_steps]]"}
+"""A prompt of several steps, each of which lasts a while."""
+ASKS = {"demo": "[[demo:ask]]", "claude": "[[fake:files]]", "codex": "[[fake:files]]"}
+"""A prompt whose first action needs a permission."""
+SHORT = {"demo": "[[demo:quick]]", "claude": "[[fake:plain]]", "codex": "[[fake:plain]]"}
+FREE = {
+    "demo": {"speed": 20},
+    "claude": {"permission_mode": "bypassPermissions"},
+    "codex": {"sandbox": "danger-full-access"},
+}
+STRICT = {"demo": {"speed": 20}, "claude": {"permission_mode": "default"}, "codex": {"sandbox": "read-only"}}
+
+REAL = [pytest.param(name, marks=[pytest.mark.real, pytest.mark.by_turns(2)]) for name in CLAUDES]
+AGENTS = ["demo", *REAL]
+
+
+@pytest.fixture
+def live(request, monkeypatch):
+    """The name of a live agent, ready to be started."""
+    if request.param == "demo":
+        request.getfixturevalue("demo_agent")
+        return "demo"
+    return request.getfixturevalue("use_agent")(request.param)
+
+
+@pytest.fixture
+def session_of(manager, tmp_path):
+    """Starts a live session."""
+    project = tmp_path / "project"
+    project.mkdir()
+
+    def start(agent, prompt, options=FREE):
+        chosen = {"live": True} | options[agent]
+        return manager.spawn(Start(f"{prompt[agent]} go", agent=agent, cwd=str(project), options=chosen))
+
+    return start
+
+
+@pytest.fixture
+def at(manager, wait_until):
+    """Waits until a session is in a turn with a status."""
+
+    def wait(session, turn, *statuses, **facts):
+        def there():
+            manager.housekeeping.settle()
+            found = manager.reader.get(session.id)
+            wanted = all(getattr(found, name) == value for name, value in facts.items())
+            return found if found.turn == turn and found.status in statuses and wanted else None
+
+        return wait_until(there, timeout=120, what=f"turn {turn} to be {' or '.join(statuses)}")
+
+    return wait
+
+
+def agent_of(manager, session, turn=-1):
+    return manager.reader.turns(session.id)[turn].agent_pid
+
+
+def slices(manager, session):
+    """The parts of the files that the turns have: the stream, the begin and the end."""
+    return [(turn.stream_number, turn.begin_byte, turn.end_byte) for turn in manager.reader.turns(session.id)]
+
+
+def prompts_shown(manager, session):
+    """The prompts that a reader of the session sees, in order."""
+    return [step.text for step in manager.reader.trajectory(session.id) if step.kind is StepKind.PROMPT]
+
+
+def kill_runner(manager, session, wait_until):
+    """Kill -9 the runner, and wait until its lock is free."""
+    os.kill(manager.reader.turns(session.id)[-1].runner_pid, signal.SIGKILL)
+    lock = manager.layout.session(session.id).lock
+    wait_until(lambda: not runner_lock.is_held(lock), what="the runner to be gone")
+
+
+@pytest.mark.parametrize("live", AGENTS, indirect=True)
+def test_one_process_serves_prompt_after_prompt(manager, live, session_of, at):
+    session = session_of(live, SHORT)
+    at(session, 1, Status.DONE)
+    for turn in (2, 3):
+        assert manager.prompts.inject(session.id, f"{SHORT[live]} again").turn == turn
+        at(session, turn, Status.DONE)
+    assert len({turn.agent_pid for turn in manager.reader.turns(session.id)}) == 1
+    (first, begin, end), (second, second_begin, second_end), (_, third_begin, _) = slices(manager, session)
+    assert (first, begin, second) == (1, 0, 1)
+    assert (second_begin, third_begin) == (end, second_end)
+    assert [prompt.state for prompt in manager.reader.prompts(session.id)] == ["seen"] * 3
+    assert len(prompts_shown(manager, session)) == 3
+    assert all(turn.usage.total_tokens for turn in manager.reader.turns(session.id))
+
+
+@pytest.mark.parametrize("live", AGENTS, indirect=True)
+def test_a_prompt_into_a_running_turn_is_read_in_it(manager, live, session_of, at, wait_until):
+    session = session_of(live, LONG)
+    at(session, 1, Status.RUNNING)
+    wait_until(lambda: manager.reader.get(session.id).steps > 1, what="its first steps")
+    sent = [manager.prompts.inject(session.id, words) for words in ("the first remark", "the second remark")]
+    assert sent[0].answer == "steers turn 1: the agent reads it at its next step"
+    wait_until(lambda: len(prompts_shown(manager, session)) == 3, timeout=60, what="both remarks")
+    assert prompts_shown(manager, session)[1:] == ["the first remark", "the second remark"]
+    assert {manager.prompts.sent(one.prompt.id).prompt.state for one in sent} == {"seen"}
+    assert manager.reader.get(session.id).turn == 1
+
+
+@pytest.mark.parametrize("live", AGENTS, indirect=True)
+def test_a_prompt_that_is_to_be_the_next_turn_waits_for_it(manager, live, session_of, at):
+    session = session_of(live, SHORT)
+    at(session, 1, Status.DONE)
+    manager.prompts.inject(session.id, f"{LONG[live]} work")
+    at(session, 2, Status.RUNNING)
+    sent = manager.prompts.inject(session.id, f"{SHORT[live]} next", PromptOptions(steer=False))
+    assert sent.answer == "queued #1, after turn 2"
+    manager.prompts.interrupt(session.id)
+    manager.queue.release(session.id)
+    at(session, 3, Status.DONE)
+
+
+@pytest.mark.parametrize("live", AGENTS, indirect=True)
+def test_an_interrupt_ends_the_turn_with_its_command_and_leaves_the_agent(
+    manager, live, session_of, at, wait_until, leftovers
+):
+    session = session_of(live, LONG)
+    at(session, 1, Status.RUNNING)
+    wait_until(lambda: len(leftovers(session.id)) > 2, what="a command of the agent")
+    agent = agent_of(manager, session)
+    receipt, sent = manager.prompts.interrupt(session.id, f"{SHORT[live]} instead")
+    assert (receipt.status, receipt.note) == (Status.STOPPED, "turn interrupted")
+    assert sent.turn == 2
+    at(session, 2, Status.DONE)
+    first, second = manager.reader.turns(session.id)
+    assert (first.status, first.reason) == (Status.STOPPED, "stopped by you")
+    assert second.agent_pid == agent
+    assert not any(b"sleep" in command for _, command in leftovers(session.id))
+
+
+@pytest.mark.parametrize("live", AGENTS, indirect=True)
+@pytest.mark.parametrize("answer", [ALLOW, DENY], ids=lambda answer: answer.verdict)
+def test_an_ask_waits_for_its_answer_and_the_turn_goes_on(manager, live, session_of, at, wait_until, answer):
+    session = session_of(live, ASKS, STRICT)
+    waiting = at(session, 1, Status.WAITING, asking=1)
+    assert waiting.reason.startswith("asks to ")
+    [asked] = manager.asks.open(session.id)
+    assert manager.asks.answer(asked.id, answer).state is AskState.ANSWERED
+    with pytest.raises(SessionBusyError, match="answered by you"):
+        manager.asks.answer(asked.id, ALLOW)
+
+
+    def answered_to_the_end():
+        for one in manager.asks.open(session.id):
+            manager.asks.answer(one.id, answer)
+        return manager.reader.get(session.id).status.ended
+
+    wait_until(answered_to_the_end, timeout=60, what="the turn to end")
+    ended = manager.reader.get(session.id)
+    assert (ended.status, ended.asking) == (Status.DONE, 0)
+    assert {one.state for one in manager.store.asks.of_session(session.id)} == {AskState.SETTLED}
+    assert bool(ended.denied) is (answer is DENY)
+
+
+@pytest.mark.parametrize("live", AGENTS, indirect=True)
+def test_an_agent_whose_runner_is_killed_while_it_asks_gets_its_answer_from_the_next_runner(
+    manager, live, session_of, at, wait_until
+):
+    session = session_of(live, ASKS, STRICT)
+    at(session, 1, Status.WAITING, asking=1)
+    agent = agent_of(manager, session)
+    kill_runner(manager, session, wait_until)
+    assert processes.by_pid(agent) is not None
+    [asked] = manager.asks.open(session.id)
+    manager.asks.answer(asked.id, ALLOW)
+    wait_until(
+        lambda: manager.housekeeping.settle() or manager.store.asks.one(asked.id).state is AskState.SETTLED,
+        timeout=60,
+        what="the agent to have the answer",
+    )
+    assert agent_of(manager, session) == agent
+
+
+@pytest.mark.parametrize("live", AGENTS, indirect=True)
+def test_an_ask_of_an_agent_that_is_killed_is_lost(manager, live, session_of, at):
+    session = session_of(live, ASKS, STRICT)
+    at(session, 1, Status.WAITING, asking=1)
+    os.kill(agent_of(manager, session), signal.SIGKILL)
+    ended = at(session, 1, Status.FAILED)
+    assert (ended.asking, ended.reason) == (0, "killed by SIGKILL, not by agentdash")
+    assert [one.state for one in manager.store.asks.of_session(session.id)] == [AskState.LOST]
+
+
+@pytest.mark.parametrize("live", AGENTS, indirect=True)
+def test_a_runner_that_is_killed_between_turns_leaves_an_agent_that_the_next_turn_uses(
+    manager, live, session_of, at, wait_until
+):
+    session = session_of(live, SHORT)
+    at(session, 1, Status.DONE)
+    agent = agent_of(manager, session)
+    kill_runner(manager, session, wait_until)
+    manager.prompts.inject(session.id, f"{SHORT[live]} again")
+    at(session, 2, Status.DONE)
+    assert agent_of(manager, session) == agent
+    assert slices(manager, session)[1][:2] == (1, slices(manager, session)[0][2])
+
+
+@pytest.mark.parametrize("live", AGENTS, indirect=True)
+def test_a_stop_ends_an_agent_that_waits_for_prompts_and_leaves_nothing(manager, live, session_of, at, leftovers):
+    session = session_of(live, SHORT)
+    at(session, 1, Status.DONE)
+    assert manager.stop(session.id).ended
+    assert leftovers(session.id) == []
+    found = manager.reader.get(session.id)
+    assert (found.status, found.warm_since) == (Status.DONE, None)
+
+
+@pytest.mark.parametrize("live", AGENTS, indirect=True)
+def test_an_agent_that_waited_long_enough_is_closed_and_the_next_prompt_starts_another(
+    manager, live, session_of, at, leftovers, tmp_path, wait_until
+):
+    (tmp_path / "config.toml").write_text("[live]\nkeep_seconds = 0\n")
+    session = session_of(live, SHORT)
+    at(session, 1, Status.DONE)
+    wait_until(lambda: leftovers(session.id) == [], what="the agent to be closed")
+    manager.prompts.inject(session.id, f"{SHORT[live]} again")
+    at(session, 2, Status.DONE)
+    first, second = manager.reader.turns(session.id)
+    assert first.agent_pid != second.agent_pid
+    assert slices(manager, session)[1][:2] == (2, 0)
+
+
+def test_the_agent_that_waits_longest_is_closed_if_too_many_wait(
+    manager, demo_agent, session_of, at, leftovers, tmp_path, wait_until
+):
+    (tmp_path / "config.toml").write_text("[live]\nkeep_most = 1\n")
+    first = session_of("demo", SHORT)
+    at(first, 1, Status.DONE)
+    second = manager.spawn(
+        Start(f"{SHORT['demo']} go", agent="demo", cwd=first.cwd, options={"live": True, "speed": 20})
+    )
+    at(second, 1, Status.DONE)
+    wait_until(lambda: leftovers(first.id) == [], what="the first agent to be closed")
+    assert leftovers(second.id)
+
+
+def test_a_turn_that_an_agent_begins_by_itself_is_a_turn(manager, demo_agent, session_of, at):
+    session = session_of("demo", {"demo": "[[demo:wake]]"})
+    at(session, 1, Status.DONE)
+    at(session, 2, Status.DONE)
+    own = manager.reader.turns(session.id)[1]
+    assert (own.asked_by, own.stream_number) == ("agent", 1)
+    assert [prompt.turn for prompt in manager.reader.prompts(session.id)] == [1]
