@@ -70,7 +70,11 @@ class ClaudeDialogue(Dialogue):
         self._asks: dict[str, _Open] = {}
         self._prompts: dict[str, Delivery] = {}
         """The newest word about each prompt."""
+        self._unread: dict[str, None] = {}
+        """The prompts that were written or accepted, and are not seen: the next turn may begin with them."""
         self._running = False
+        self._ended = False
+        """True once a turn has ended."""
         self._starting: str | None = None
         """The prompt that is about to begin a turn."""
         self._cwd = ""
@@ -106,6 +110,8 @@ class ClaudeDialogue(Dialogue):
 
     def prompt(self, key: str, attempt: int, text: str) -> bytes:  # noqa: ARG002
         """Return the line that sends a prompt; every attempt is the same line."""
+        if self._prompts.get(key) is not Delivery.SEEN:
+            self._unread[key] = None
         return prompt_line(key, text)
 
     def withdraw(self, key: str) -> bytes:
@@ -113,8 +119,11 @@ class ClaudeDialogue(Dialogue):
         return request_line(_WITHDRAW + key, "cancel_async_message", message_uuid=key)
 
     def interrupt(self) -> list[bytes]:
-        """Return the line that ends the running turn and its command; prompts that wait run as the next turn."""
-        if not self._running and self._starting is None:
+        """Return the line that ends the running turn and its command; prompts that wait run as the next turn.
+
+        A prompt that was written, and whose turn claude has not reported, can be interrupted too.
+        """
+        if not self._running and self._starting is None and not self._unread:
             return []
         return [request_line(f"{_INTERRUPT}{self._answered[_INTERRUPT] + 1}", "interrupt")]
 
@@ -159,11 +168,17 @@ class ClaudeDialogue(Dialogue):
     def _result(self, _: _Line) -> list[Event]:
         """End the turn; a start that fails prints nothing but its result, which is then a whole turn."""
         begun = self._begin()
-        self._running, self._starting = False, None
+        self._running, self._ended, self._starting = False, True, None
         return [*begun, TurnEnded()]
 
     def _user(self, read: _Line) -> list[Event]:
-        return self._received(read.uuid, Delivery.SEEN) if read.is_replay and not _is_local(read) else []
+        if not read.is_replay or _is_local(read):
+            return []
+        received = self._received(read.uuid, Delivery.SEEN)
+        if received and self._ended and not self._running and self._starting is None:
+            # Of several prompts that waited, all but the last are repeated before the turn that they begin together.
+            self._starting = read.uuid
+        return received
 
     def _lifecycle(self, read: _Line) -> list[Event]:
         key, state = read.command_uuid, read.state
@@ -185,9 +200,14 @@ class ClaudeDialogue(Dialogue):
         known = self._prompts.pop(key, None)
         if not key or len(key) > _KEY_CHARACTERS:
             return []
-        self._prompts[key] = known if known is Delivery.SEEN else delivery
+        self._prompts[key] = newest = known if known is Delivery.SEEN else delivery
+        self._unread.pop(key, None)
+        if newest is Delivery.ACCEPTED:
+            self._unread[key] = None
         if len(self._prompts) > _MOST_PROMPTS:
-            del self._prompts[next(iter(self._prompts))]
+            oldest = next(iter(self._prompts))
+            del self._prompts[oldest]
+            self._unread.pop(oldest, None)
         return [Received(key, delivery)] if known not in (delivery, Delivery.SEEN) else []
 
     def _asked(self, read: _Line) -> list[Event]:

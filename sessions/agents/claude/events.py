@@ -133,7 +133,7 @@ class User(Line, tag="user"):
     is_replay: bool | None = field(default=None, name="isReplay")
     """The line repeats a prompt from stdin."""
     timestamp: str | None = None
-    """Missing if the prompt was sent a second time, and so was ignored (2.1.197, 2.1.330)."""
+    """Missing if the prompt was sent a second time, or begins a turn together with others (2.1.197, 2.1.330)."""
 
 
 class Denial(Struct):

@@ -33,8 +33,10 @@ class ClaudeState(EventState, kw_only=True):
     thought: Step | None = None
     """The thought whose tokens claude has reported, until the thought itself comes."""
     asks: AskNotices = msgspec.field(default_factory=AskNotices)
-    begun: bool = False
-    """The turn's own prompt was repeated, or the model has spoken: each later prompt was sent into the turn."""
+    prompted: bool = False
+    """A prompt was repeated: the first is the turn's own, unless the model spoke before."""
+    spoken: bool = False
+    """The model has spoken."""
 
 
 class ClaudeParser(EventParser):
@@ -120,7 +122,7 @@ class ClaudeParser(EventParser):
     def _assistant(self, event: events.Assistant, line: bytes, at: int | None) -> list[Step]:
         message = event.message
         self.facts.notice = None
-        self.state.begun = self.state.begun or event.parent_tool_use_id is None
+        self.state.spoken = self.state.spoken or event.parent_tool_use_id is None
         self._count(message, event.parent_tool_use_id)
         if isinstance(message.content, str):
             return [self._words(message, message.content, event, at)]
@@ -172,8 +174,8 @@ class ClaudeParser(EventParser):
         if event.is_replay and isinstance(content, str) and content.startswith(events.LOCAL_COMMAND):
             text = content.partition(">")[2].rpartition("</")[0].strip()
             return [self._new(StepKind.NOTICE, text, at=at, event="user")] if text else []
-        if self._cost is not None and event.is_replay and not self._is_steered(event):
-            return []
+        if self._cost is not None and event.is_replay:
+            content = self._steered(event)
         if isinstance(content, str):
             return [self._said(content, event, at)]
         steps = []
@@ -187,12 +189,19 @@ class ClaudeParser(EventParser):
                     steps.append(self._new(StepKind.NOTICE, f"({type(block).__name__.lower()})", at=at, event="user"))
         return steps
 
-    def _is_steered(self, event: events.User) -> bool:
-        """Return whether a repeated prompt was sent into the turn; else it began the turn, or was sent twice."""
+    def _steered(self, event: events.User) -> str | list[events.Block]:
+        """Return the text of a repeated prompt that was sent into a live turn.
+
+        Nothing is left of the prompt that began the turn, and of one that was sent twice.  If several prompts begin a
+        turn together, the last is repeated with a block for each (2.1.197 and 2.1.330), and the first is the turn's.
+        """
+        content = event.message.content
         if event.timestamp is None:
-            return False
-        steered, self.state.begun = self.state.begun, True
-        return steered
+            return []
+        own, self.state.prompted = not (self.state.prompted or self.state.spoken), True
+        if not own:
+            return content
+        return content[1:] if isinstance(content, list) else []
 
     def _said(self, text: str, event: events.User, at: int | None) -> Step:
         """Return the step of text in the user's name: a replayed prompt, a sub-agent's task, or claude's own remark."""

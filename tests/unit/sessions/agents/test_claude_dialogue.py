@@ -92,6 +92,13 @@ TOLD = {
     "claude-330-dup-uuid-resume": [
         "seen 1", "accepted 2", "seen 2", "accepted 3", "began 2", "ended", "seen 3", "began 3", "ended",
     ],
+    "claude-330-merged": [
+        "accepted 1", "seen 1", "accepted 2", "accepted 3", "began 1", "ended",
+        "seen 2", "seen 3", "began 2", "ended",
+    ],
+    "claude-197-merged": [*older(1), "seen 2", "began 2", "seen 3", "ended"],
+    "claude-330-early-interrupt": [*turn(1), *turn(2)],
+    "claude-197-early-interrupt": [*older(1), *older(2)],
     "claude-330-control": ["mode plan", "mode bypassPermissions", *turn(1, "accepted 2", "withdrawn 2")],
     "claude-330-compact": [*turn(1), *turn(2), *turn(3), *turn(4), *turn(5)],
     "claude-197-can-use-tool-pending": [*older(1, RUN, "void"), *older(2), *older(3, RUN)],
@@ -158,11 +165,21 @@ def test_an_interrupt_is_written_while_a_turn_runs(version: str) -> None:
     dialogue, running = ClaudeDialogue(), False
     for line in output(name):
         events = dialogue.feed(line)
-        seen = (isinstance(event, TurnBegan) or getattr(event, "delivery", None) is Delivery.SEEN for event in events)
-        running = (running or any(seen)) and TurnEnded() not in events
+        running = (running or any(isinstance(event, TurnBegan | Received) for event in events)) and (
+            TurnEnded() not in events
+        )
         lines = [json.loads(sent) for sent in dialogue.interrupt()]
         assert all(sent | {"request_id": "r1"} == request for sent in lines)
         assert len(lines) == running
+    assert dialogue.interrupt() == []
+
+
+def test_a_prompt_whose_turn_is_not_reported_can_be_interrupted() -> None:
+    dialogue = ClaudeDialogue()
+    dialogue.prompt("k", 1, "text")
+    assert len(dialogue.interrupt()) == 1
+    cancelled = {"type": "command_lifecycle", "command_uuid": "k", "state": "cancelled"}
+    fed(cancelled, dialogue=dialogue)
     assert dialogue.interrupt() == []
 
 

@@ -58,6 +58,12 @@ def test_a_turns_own_prompt_is_not_shown_twice_and_a_steered_one_is(version: str
 
 
 @pytest.mark.parametrize("version", ["197", "330"])
+def test_of_several_prompts_that_begin_a_turn_together_each_is_shown_once(version: str) -> None:
+    _, merged, _ = slices(f"claude-{version}-merged.jsonl")
+    assert texts(read(merged)[1], StepKind.PROMPT) == ["[[fake:plain]] three"]
+
+
+@pytest.mark.parametrize("version", ["197", "330"])
 def test_a_prompt_that_was_sent_twice_is_shown_once(version: str) -> None:
     first, rest = slices(f"claude-{version}-dup-uuid.jsonl")
     assert texts(read(first)[1], StepKind.PROMPT) == ["SECOND"]
@@ -130,13 +136,13 @@ def test_claudes_own_answer_to_a_command_is_a_notice() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_cost_of_a_turn_is_its_own_or_not_known_and_the_total_runs_on(name: str) -> None:
     totals = [0.0]
-    for place, lines in enumerate(slices(name)[:-1]):
+    for lines in slices(name)[:-1]:
         parser, steps = read(lines)
         [usage] = [step for step in steps if step.kind is StepKind.USAGE]
         assert usage.cost_usd == parser.facts.cost_usd
         running = parser.facts.running_cost_usd
         assert running is not None
-        if place == 0 and "resume" not in name:
+        if totals[-1] == 0 and "resume" not in name:
             assert parser.facts.cost_usd == running
         else:
             assert parser.facts.cost_usd is None, "the total counts the turns before"
