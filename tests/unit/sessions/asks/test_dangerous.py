@@ -1,7 +1,9 @@
 """Commands that only the user can allow, and the ways to hide one."""
 
+import subprocess
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentdash.sessions.asks.dangerous import danger
@@ -149,3 +151,18 @@ def test_words_in_quotes_are_known_without_them_and_only_as_arguments():
     assert single("git log 2>&1") is None
     assert single("/bin/bash -lc 'git log'") == ("git", "log")
     assert single("./bash -c 'git log'") == ("./bash", "-c", "git log")
+
+
+PIECES = st.sampled_from([*"ab1 -=/.:@%+,_~'\"\t$`\\!#*?[]{}()<>&|;^\n", "/dev/null", "'a b'", '"c d"', "\u00a0", " "])
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from("ab1 -=/") | PIECES, max_size=9).map("".join))
+def test_a_shell_reads_the_same_words(tmp_path_factory, text):
+    line = f"args x{text}"
+    words = single(line)
+    if words is None:
+        return
+    script = f"args() {{ printf '%s\\0' \"$@\"; }}\n{line}"
+    printed = subprocess.run(["sh", "-c", script], cwd=tmp_path_factory.getbasetemp(), capture_output=True, check=True)
+    assert tuple(printed.stdout.decode().split("\0")[:-1]) == words[1:]
