@@ -42,7 +42,8 @@ DANGEROUS = [
     "fd -x rm", "fd -X rm", "rg --pre=./x y", "tar --to-command=sh -xf x", "tar --checkpoint-action=exec=x -cf a b",
     "tar -I ./x -xf a", "rsync -e ./x a b", "awk 'BEGIN{system(\"rm x\")}'", "sed -i s/a/b/ x", "sed -n w/etc/x x",
     "sed '1e rm x' y", "git grep -O x", "git grep --open-files-in-pager=x y", "git rebase -x ./x", "git bisect run ./x",
-    "git fetch --upload-pack=x", "git config alias.l x", "git submodule foreach x", "git diff --ext-diff", "vim x",
+    "git fetch --upload-pack=x", "git config alias.l x", "git fetch 'ext::sh -c x'",
+    "git clone -u ./x a", "git clone -c core.pager=x a", "git submodule foreach x", "git diff --ext-diff", "vim x",
     # outside of the folder, or in git's own
     "cp x /etc/passwd", "touch ../x", "touch a/../../x", "tee /home/ann/.bashrc", "git log --output=/home/ann/x",
     "tar -xf a -C/tmp", "cp x -t/tmp", "mv x //etc/x", "cd / ", "cd", "cd -", "cd ..", "cd sub && touch ../../x",
