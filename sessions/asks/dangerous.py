@@ -169,7 +169,8 @@ def _git(words: Sequence[str]) -> str:
         return ""
     verb, arguments = rest[0], rest[1:]
     check = _GIT.get(verb)
-    if verb in _GIT_ALWAYS or (check is not None and check(arguments)):
+    by_helper = any("::" in word for word in arguments)  # git starts the program that ext:: names
+    if by_helper or verb in _GIT_ALWAYS or (check is not None and check(arguments)):
         return "it can lose work, or run commands, in git"
     return ""
 
@@ -195,6 +196,7 @@ _GIT: dict[str, Callable[[Sequence[str]], bool]] = {
     "submodule": lambda words: "foreach" in words or "deinit" in words,
     "worktree": lambda words: "remove" in words or "prune" in words,
     "remote": lambda words: "remove" in words or "rm" in words or "set-url" in words or "add" in words,
+    "clone": lambda words: _short(words, "uc") or _long(words, "--config"),
     "grep": lambda words: _short(words, "O"),
     "rm": lambda words: _short(words, "rf") or _long(words, "--force"),
 }

@@ -9,7 +9,7 @@ from ..text import durations
 from .model import Answer, Ask, Verdict
 
 
-class AskRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AskRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One of ``[[asks.rules]]``: it applies to an ask that fits all of its conditions."""
 
     decide: Literal["allow", "deny", "ask"]

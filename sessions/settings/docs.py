@@ -18,6 +18,13 @@ cannot be used with file, line and key; `agentdash config list` shows every valu
 - `profiles.NAME` holds any of the other sections. `agentdash --profile NAME …` or `AGENTDASH_PROFILE` puts them in
   place of the general ones. A session remembers the profile under which it began: its later turns, and the sessions
   that its agent starts, have the same settings.
+- `asks.rules` are tables, each after a line `[[asks.rules]]`. `decide = "allow"`, `"deny"` or `"ask"` applies to an
+  ask that fits all of `tool`, `command` (the first words, `"git log"`), `folder` (of all its paths; a relative one
+  begins at the session's folder) and `agent`. The first rule that fits decides; without one, you are asked. `command`
+  fits only one simple command, without pipes, redirections and expansions. Rules allow no command that is dangerous
+  (`rm -r`, `git push --force`, `sudo`) or not understood for certain, and nothing outside the folder; symbolic links
+  are not followed, so a link in the folder can lead out. Rules save questions: a program that is allowed can do
+  anything.
 """
 
 

@@ -1,7 +1,9 @@
 """Commands that only the user can allow, and the ways to hide one."""
 
+import subprocess
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentdash.sessions.asks.dangerous import danger
@@ -40,7 +42,8 @@ DANGEROUS = [
     "fd -x rm", "fd -X rm", "rg --pre=./x y", "tar --to-command=sh -xf x", "tar --checkpoint-action=exec=x -cf a b",
     "tar -I ./x -xf a", "rsync -e ./x a b", "awk 'BEGIN{system(\"rm x\")}'", "sed -i s/a/b/ x", "sed -n w/etc/x x",
     "sed '1e rm x' y", "git grep -O x", "git grep --open-files-in-pager=x y", "git rebase -x ./x", "git bisect run ./x",
-    "git fetch --upload-pack=x", "git config alias.l x", "git submodule foreach x", "git diff --ext-diff", "vim x",
+    "git fetch --upload-pack=x", "git config alias.l x", "git fetch 'ext::sh -c x'",
+    "git clone -u ./x a", "git clone -c core.pager=x a", "git submodule foreach x", "git diff --ext-diff", "vim x",
     # outside of the folder, or in git's own
     "cp x /etc/passwd", "touch ../x", "touch a/../../x", "tee /home/ann/.bashrc", "git log --output=/home/ann/x",
     "tar -xf a -C/tmp", "cp x -t/tmp", "mv x //etc/x", "cd / ", "cd", "cd -", "cd ..", "cd sub && touch ../../x",
@@ -149,3 +152,18 @@ def test_words_in_quotes_are_known_without_them_and_only_as_arguments():
     assert single("git log 2>&1") is None
     assert single("/bin/bash -lc 'git log'") == ("git", "log")
     assert single("./bash -c 'git log'") == ("./bash", "-c", "git log")
+
+
+PIECES = st.sampled_from([*"ab1 -=/.:@%+,_~'\"\t$`\\!#*?[]{}()<>&|;^\n", "/dev/null", "'a b'", '"c d"', "\u00a0", " "])
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from("ab1 -=/") | PIECES, max_size=9).map("".join))
+def test_a_shell_reads_the_same_words(tmp_path_factory, text):
+    line = f"args x{text}"
+    words = single(line)
+    if words is None:
+        return
+    script = f"args() {{ printf '%s\\0' \"$@\"; }}\n{line}"
+    printed = subprocess.run(["sh", "-c", script], cwd=tmp_path_factory.getbasetemp(), capture_output=True, check=True)
+    assert tuple(printed.stdout.decode().split("\0")[:-1]) == words[1:]

@@ -8,9 +8,11 @@ import pytest
 
 from agentdash.sessions.errors import ConfigError, UsageError
 from agentdash.sessions.launch import Ladder
-from agentdash.sessions.settings.config import Config, as_toml, config_path, load_config
+from agentdash.sessions.settings.config import Config, as_toml, config_path, in_force, load_config, read_settings
+from agentdash.sessions.settings.effective import held
 from agentdash.sessions.settings.template import write_first
 from agentdash.sessions.settings.toml_positions import line_of
+from agentdash.tui.render.settings import value_text
 
 Write = Callable[[str], Path]
 
@@ -210,3 +212,17 @@ def test_lines_are_found_beside_strings_quotes_and_dots() -> None:
     assert line_of(text, ("x", "y z", "missing")) == 5
     assert line_of(text, ("list", "name")) == 8
     assert line_of(text, ("nowhere",)) == 1
+
+
+def test_rules_of_asks_are_read_in_their_order_and_come_back(write: Write) -> None:
+    text = (
+        '[asks]\ntimeout = "15m"\n[[asks.rules]]\ndecide = "allow"\ncommand = ["git", "log"]\n'
+        '[[asks.rules]]\ndecide = "deny"\ntool = "WebFetch"\n'
+    )
+    loaded = read_settings(write(text), "")
+    asks = loaded.config.asks
+    assert [str(rule) for rule in asks.rules] == ["allow command git log", "deny tool WebFetch"]
+    assert (asks.timeout, asks.on_timeout) == ("15m", "wait")
+    [found] = [one for one in held(loaded, {}) if one.setting.key == "asks.rules"]
+    assert value_text(found) == ('[{decide = "allow", command = ["git", "log"]}, {decide = "deny", tool = "WebFetch"}]')
+    assert load_config(write(as_toml(in_force(loaded.config))), "").asks == asks
