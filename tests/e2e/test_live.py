@@ -18,6 +18,8 @@ ALLOW, DENY = Answer(verdict=Verdict.ALLOW), Answer(verdict=Verdict.DENY, messag
 
 LONG = {"demo": "[[demo:steer]]", "claude": "[[fake:slow_steps]]", "codex": "[[fake:slow_steps]]"}
 """A prompt of several steps, each of which lasts a while."""
+COMMAND = LONG | {"demo": "[[demo:build]]"}
+"""A prompt that runs a command for a while."""
 ASKS = {"demo": "[[demo:ask]]", "claude": "[[fake:files]]", "codex": "[[fake:files]]"}
 """A prompt whose first action needs a permission."""
 SHORT = {"demo": "[[demo:quick]]", "claude": "[[fake:plain]]", "codex": "[[fake:plain]]"}
@@ -116,7 +118,9 @@ def test_a_prompt_into_a_running_turn_is_read_in_it(manager, live, session_of, a
     assert sent[0].answer == "steers turn 1: the agent reads it at its next step"
     wait_until(lambda: len(prompts_shown(manager, session)) == 3, timeout=60, what="both remarks")
     assert prompts_shown(manager, session)[1:] == ["the first remark", "the second remark"]
-    assert {manager.prompts.sent(one.prompt.id).prompt.state for one in sent} == {"seen"}
+    wait_until(
+        lambda: {manager.prompts.sent(one.prompt.id).prompt.state for one in sent} == {"seen"}, what="both receipts"
+    )
     assert manager.reader.get(session.id).turn == 1
 
 
@@ -137,7 +141,7 @@ def test_a_prompt_that_is_to_be_the_next_turn_waits_for_it(manager, live, sessio
 def test_an_interrupt_ends_the_turn_with_its_command_and_leaves_the_agent(
     manager, live, session_of, at, wait_until, leftovers
 ):
-    session = session_of(live, LONG)
+    session = session_of(live, COMMAND)
     at(session, 1, Status.RUNNING)
     wait_until(lambda: len(leftovers(session.id)) > 2, what="a command of the agent")
     agent = agent_of(manager, session)
