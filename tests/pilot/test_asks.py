@@ -31,7 +31,9 @@ ANSWERS = (Verdict.ANSWER, Verdict.DENY, Verdict.STOP)
 
 
 def questions(*asked, kind=AskKind.QUESTION, **facts):
-    return Ask(key="q", kind=kind, title="answer a question", questions=asked, verdicts=ANSWERS, **facts)
+    return Ask(
+        key="q", kind=kind, questions=asked, verdicts=ANSWERS, **{"title": "answer a question"} | facts
+    )  # fmt: skip
 
 
 class Clock:
@@ -464,3 +466,30 @@ async def test_a_plan_is_approved(dashboard, manager, size):
         await d.shows("y  approve the plan")
         await d.press("y")
         await d.called("answer", number, ALLOW)
+
+
+@pytest.mark.parametrize("ask", [command(verdicts=EVERY, always="…→ü"), questions(COLOUR, NAME, title="…→")])
+async def test_a_terminal_without_unicode_gets_ascii_alone(dashboard, manager, ask):
+    manager.asks.asked("running1", structs.replace(ask, why="…·→", body="…→\n│"))
+    async with dashboard(plain_ascii=True, size=(80, 24)) as d:
+        await opened(d)
+        assert d.text().isascii(), [line for line in d.text().split("\n") if not line.isascii()]
+
+
+async def test_the_card_fits_a_terminal_that_changes_its_size(dashboard, manager):
+    manager.asks.asked("running1", command("make " * 500, verdicts=EVERY, always="Bash"))
+    async with dashboard(size=(160, 45)) as d:
+        await opened(d)
+        for size in ((50, 24), (80, 24), (160, 45)):
+            await d.resize(*size)
+            await d.shows("D  deny and stop the turn")
+            await d.shows("Esc close")
+
+
+async def test_the_watch_screen_shows_the_card_of_its_pane(dashboard, manager):
+    manager.asks.asked("running1", command())
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("vertical_line", "semicolon")
+        await d.screen(AskScreen)
+        await d.shows("run: rm -rf build")

@@ -14,6 +14,9 @@ from .. import ask_texts
 LEAST_LINES = 3
 """Least lines of the text on a screen that is too low."""
 
+_AROUND = 4
+"""Cells beside the text: its edge, a blank on both sides, the scrollbar."""
+
 
 class AskFacts(Vertical):
     """Shows one ask without its decisions.
@@ -68,5 +71,4 @@ class AskFacts(Vertical):
         margin = self.text.styles.margin
         most = max(LEAST_LINES, room - lines - margin.top - margin.bottom)
         self.text.display = bool(len(self._document))
-        # One cell before the scrollbar stays free.
-        self.text.styles.height = self._document.height(max(10, width - 2), most)
+        self.text.styles.height = self._document.height(max(10, width - _AROUND), most)
