@@ -11,6 +11,7 @@ from ..sessions.text.sanitize import cell_width, cut, cut_left
 from ..sessions.text.units import age
 from ..widgets.asks.ask_document import brief
 from ..widgets.asks.decisions import Decision
+from ..widgets.asks.question_form import MOST
 from ..widgets.drawing.roles import MUTED
 from ..widgets.drawing.short_forms import below, place
 from .texts import title
@@ -93,7 +94,9 @@ def decisions(ask: Ask) -> list[Decision]:
 def _decision(ask: Ask, verdict: Verdict) -> Decision | None:
     asks_words = ask.kind in (AskKind.QUESTION, AskKind.FORM)
     if verdict is Verdict.ANSWER:
-        return Decision(verdict=verdict, key="", text="answer") if ask.questions else None
+        many = len(ask.questions) > MOST
+        text = f"answer (not here: more than {MOST} questions)" if many else "answer"
+        return Decision(verdict=verdict, key="", text=text, possible=not many) if ask.questions else None
     if verdict is Verdict.DENY:
         return Decision(
             verdict=verdict, key="d", text="do not answer" if asks_words else "deny, with words if you like"
@@ -137,7 +140,7 @@ _PAST = {
     Verdict.ALLOW: "allowed",
     Verdict.ALWAYS: "always allowed",
     Verdict.DENY: "denied",
-    Verdict.STOP: "denied, turn stopped",
+    Verdict.STOP: "denied and stopped",
     Verdict.ANSWER: "answered",
 }
 

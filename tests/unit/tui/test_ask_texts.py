@@ -80,7 +80,7 @@ def test_an_answer_is_offered_only_if_something_is_asked():
     [
         (AskState.OPEN, None, None, ""),
         (AskState.ANSWERED, Verdict.ALLOW, "you", "Allowed by you."),
-        (AskState.SENT, Verdict.STOP, "rule: \x1b[31mrm", "Denied, turn stopped by rule: rm."),
+        (AskState.SENT, Verdict.STOP, "rule: \x1b[31mrm", "Denied and stopped by rule: rm."),
         (AskState.SETTLED, None, None, "Answered."),
         (AskState.EXPIRED, Verdict.DENY, "the time limit", "No answer in time: denied."),
         (AskState.WITHDRAWN, None, None, "It no longer waits for an answer."),
