@@ -547,3 +547,18 @@ async def test_a_key_decides_from_three_tenths_of_a_second_on(dashboard, manager
         card._shown_at, card._typed = 10.0, lambda: 10.0 + after
         await d.press("y")
         assert bool(answers(manager)) is decides
+
+
+@pytest.mark.parametrize("kind", [AskKind.QUESTION, AskKind.FORM])
+async def test_hostile_questions_are_harmless_and_answered_with_the_agents_own_labels(dashboard, manager, kind):
+    text = "[/red] \x1b]52;c;aGk=\x07\u202ewhich\tone?\n" + "x" * 100_000
+    choices = (Choice(label="\x1b[31mred\n", description=text), Choice(label=text))
+    number = manager.asks.asked(
+        "running1", questions(Question(key=text, text=text, header=text, choices=choices), kind=kind)
+    )
+    async with dashboard(size=(80, 24)) as d:
+        await opened(d)
+        assert not {"\x1b", "\x07", "\u202e", "\t"} & set(d.text())
+        assert "which" in d.text()
+        await d.press("enter")
+        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values={text: ("\x1b[31mred\n",)}))
