@@ -11,6 +11,7 @@ from ..sessions.text.sanitize import cell_width, cut, cut_left
 from ..sessions.text.units import age
 from ..widgets.asks.ask_document import brief
 from ..widgets.asks.decisions import Decision
+from ..widgets.asks.question_form import MOST
 from ..widgets.drawing.roles import MUTED
 from ..widgets.drawing.short_forms import below, place
 from .texts import title
@@ -30,6 +31,7 @@ _KINDS = {
 }
 _GAP = "   "
 _TITLE_CELLS = 60
+_LEAST_FOLDER = 8
 _NAME_CELLS = 9
 """Cells of the names before the facts of a card."""
 
@@ -43,24 +45,24 @@ def card_title(session: Session, at: int, total: int, width: int) -> str:
 def what(ask: Ask, width: int) -> Content:
     """Return the line with the kind of an ask and the action that it is about."""
     name, tool = _KINDS[ask.kind], brief(ask.tool)
-    shown = brief(ask.title)
+    room = max(0, width - _NAME_CELLS)
+    shown = cut(brief(ask.title), room)
     beside = f"{_GAP}{tool}" if tool and tool not in shown and ask.kind is not AskKind.COMMAND else ""
-    room = width - _NAME_CELLS
-    text = cut(shown, max(0, room - cell_width(beside)))
-    return Content.assemble(_name(name), (text, "bold"), (beside, MUTED))
+    fits = cell_width(shown + beside) <= room
+    return Content.assemble(_name(name), (shown, "bold"), (beside if fits else "", MUTED))
 
 
 def where(ask: Ask, width: int) -> Content:
     """Return the line with the folder and the files of an ask; empty if it names none."""
     room = max(8, width - _NAME_CELLS)
-    folder = cut_left(place(brief(ask.cwd)), room // 2 if ask.paths else room)
+    folder = place(brief(ask.cwd))
     if not ask.paths:
-        return Content.assemble(_name("folder"), folder) if folder else Content("")
+        return Content.assemble(_name("folder"), cut_left(folder, room)) if folder else Content("")
     more = f" +{len(ask.paths) - 1:,}" if len(ask.paths) > 1 else ""
-    first = below(brief(ask.paths[0]), brief(ask.cwd))
-    beside = f"{_GAP}in {folder}" if folder else ""
-    text = cut_left(first, max(8, room - cell_width(more + beside)))
-    return Content.assemble(_name("files" if more else "file"), f"{text}{more}", (beside, MUTED))
+    first = cut_left(below(brief(ask.paths[0]), brief(ask.cwd)), max(8, room - cell_width(more)))
+    left = room - cell_width(f"{first}{more}{_GAP}in ")
+    beside = f"{_GAP}in {cut_left(folder, left)}" if folder and left >= _LEAST_FOLDER else ""
+    return Content.assemble(_name("files" if more else "file"), f"{first}{more}", (beside, MUTED))
 
 
 def why(ask: Ask, width: int) -> Content:
@@ -92,7 +94,9 @@ def decisions(ask: Ask) -> list[Decision]:
 def _decision(ask: Ask, verdict: Verdict) -> Decision | None:
     asks_words = ask.kind in (AskKind.QUESTION, AskKind.FORM)
     if verdict is Verdict.ANSWER:
-        return Decision(verdict=verdict, key="", text="answer") if ask.questions else None
+        many = len(ask.questions) > MOST
+        text = f"answer (not here: more than {MOST} questions)" if many else "answer"
+        return Decision(verdict=verdict, key="", text=text, possible=not many) if ask.questions else None
     if verdict is Verdict.DENY:
         return Decision(
             verdict=verdict, key="d", text="do not answer" if asks_words else "deny, with words if you like"
@@ -136,7 +140,7 @@ _PAST = {
     Verdict.ALLOW: "allowed",
     Verdict.ALWAYS: "always allowed",
     Verdict.DENY: "denied",
-    Verdict.STOP: "denied, turn stopped",
+    Verdict.STOP: "denied and stopped",
     Verdict.ANSWER: "answered",
 }
 

@@ -31,7 +31,9 @@ ANSWERS = (Verdict.ANSWER, Verdict.DENY, Verdict.STOP)
 
 
 def questions(*asked, kind=AskKind.QUESTION, **facts):
-    return Ask(key="q", kind=kind, title="answer a question", questions=asked, verdicts=ANSWERS, **facts)
+    return Ask(
+        key="q", kind=kind, questions=asked, verdicts=ANSWERS, **{"title": "answer a question"} | facts
+    )  # fmt: skip
 
 
 class Clock:
@@ -315,6 +317,7 @@ async def test_a_read_only_dashboard_shows_the_card_without_decisions(dashboard,
         await d.press("escape")
         await opened(d, "done0001")
         await d.shows("About the paint.")
+        await d.shows("- Blue  like the sky")
         await d.press("enter", "space", "escape")
         assert answers(manager) == []
 
@@ -464,3 +467,98 @@ async def test_a_plan_is_approved(dashboard, manager, size):
         await d.shows("y  approve the plan")
         await d.press("y")
         await d.called("answer", number, ALLOW)
+
+
+@pytest.mark.parametrize("ask", [command(verdicts=EVERY, always="…→ü"), questions(COLOUR, NAME, title="…→")])
+async def test_a_terminal_without_unicode_gets_ascii_alone(dashboard, manager, ask):
+    manager.asks.asked("running1", structs.replace(ask, why="…·→", body="…→\n│"))
+    async with dashboard(plain_ascii=True, size=(80, 24)) as d:
+        await opened(d)
+        assert d.text().isascii(), [line for line in d.text().split("\n") if not line.isascii()]
+
+
+async def test_the_card_fits_a_terminal_that_changes_its_size(dashboard, manager):
+    manager.asks.asked("running1", command("make " * 500, verdicts=EVERY, always="Bash"))
+    async with dashboard(size=(160, 45)) as d:
+        await opened(d)
+        for size in ((50, 24), (80, 24), (160, 45)):
+            await d.resize(*size)
+            await d.shows("D  deny and stop the turn")
+            await d.shows("Esc close")
+
+
+async def test_the_watch_screen_shows_the_card_of_its_pane(dashboard, manager):
+    manager.asks.asked("running1", command())
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("vertical_line", "semicolon")
+        await d.screen(AskScreen)
+        await d.shows("run: rm -rf build")
+
+
+async def test_an_answer_is_recorded_once_although_its_key_repeats(dashboard, manager):
+    number = manager.asks.asked("running1", command())
+    async with dashboard() as d:
+        await opened(d)
+        d.burst("yyyy")
+        await d.until(lambda: d.app.screen is d.main)
+        assert answers(manager) == [(number, ALLOW)]
+
+
+async def test_a_key_answers_the_ask_that_was_shown_although_the_next_comes_at_that_moment(dashboard, manager):
+    first = manager.asks.asked("running1", command())
+    async with dashboard() as d:
+        card = await opened(d)
+        card.action_decide("allow")
+        manager.asks.asked("running1", command("rm -rf /"))
+        await d.until(lambda: answers(manager))
+        assert answers(manager) == [(first, ALLOW)]
+        await d.shows("run: rm -rf /")
+
+
+async def test_many_changes_at_once_leave_the_fields_of_the_newest_question(dashboard, manager):
+    first = manager.asks.asked("running1", questions(NAME))
+    async with dashboard() as d:
+        card = await opened(d)
+        manager.asks.asked("running1", questions(COLOUR))
+        manager.asks.ended(first, AskState.WITHDRAWN)
+        for _ in range(20):
+            card._reread()
+        await d.shows("Which colour?")
+        assert "What is it called?" not in d.text()
+        assert isinstance(d.app.focused, ChoiceList)
+
+
+async def test_more_questions_than_can_be_shown_can_only_be_refused(dashboard, manager):
+    asked = [structs.replace(NAME, key=str(number)) for number in range(101)]
+    number = manager.asks.asked("running1", questions(*asked, kind=AskKind.FORM))
+    async with dashboard() as d:
+        await opened(d)
+        await d.shows("answer (not here: more than 100 questions)")
+        await d.press("d", "enter")
+        await d.called("answer", number, DENY)
+
+
+@pytest.mark.parametrize(("after", "decides"), [(0.0, False), (0.29, False), (0.31, True)])
+async def test_a_key_decides_from_three_tenths_of_a_second_on(dashboard, manager, after, decides):
+    manager.asks.asked("running1", command())
+    async with dashboard() as d:
+        card = await opened(d)
+        card._shown_at, card._typed = 10.0, lambda: 10.0 + after
+        await d.press("y")
+        assert bool(answers(manager)) is decides
+
+
+@pytest.mark.parametrize("kind", [AskKind.QUESTION, AskKind.FORM])
+async def test_hostile_questions_are_harmless_and_answered_with_the_agents_own_labels(dashboard, manager, kind):
+    text = "[/red] \x1b]52;c;aGk=\x07\u202ewhich\tone?\n" + "x" * 100_000
+    choices = (Choice(label="\x1b[31mred\n", description=text), Choice(label=text))
+    number = manager.asks.asked(
+        "running1", questions(Question(key=text, text=text, header=text, choices=choices), kind=kind)
+    )
+    async with dashboard(size=(80, 24)) as d:
+        await opened(d)
+        assert not {"\x1b", "\x07", "\u202e", "\t"} & set(d.text())
+        assert "which" in d.text()
+        await d.press("enter")
+        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values={text: ("\x1b[31mred\n",)}))

@@ -11,14 +11,18 @@ from factories import T0
 from msgspec import structs
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
+from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
+from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.model import Activity, Plan, Status, StepKind
+from agentdash.tui.dialogs.ask import AskScreen
 from agentdash.tui.dialogs.confirm import ConfirmScreen
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.new_session import NewSessionScreen
 from agentdash.tui.dialogs.no_agent import NoAgentScreen
 from agentdash.tui.dialogs.stopping import StoppingScreen
+from pilot.fake_asks import EVERY, command
 from pilot.fakes import SESSIONS, session
 from pilot.terminal import strips
 
@@ -244,4 +248,69 @@ async def test_silence(dashboard, screen, manager):
 async def test_too_small(dashboard, screen):
     async with dashboard(size=(28, 10)) as d:
         await d.shows("too small: 28x10")
+        assert drawn(d.app) == screen
+
+
+_DIFF = """--- a/src/clock.py
++++ b/src/clock.py
+@@ -1,4 +1,5 @@
+ import time
+
+-def now():
+-    return int(time.time())
++def now(clock=time.time):
++    \"\"\"Return the time in whole seconds.\"\"\"
++    return int(clock())
+"""
+_COLOUR = Question(
+    key="colour", text="Which colour should the button have?", header="Colour",
+    choices=(Choice(label="Blue", description="as the header"), Choice(label="Red", description="as the alarm")),
+)  # fmt: skip
+_ASKS = {
+    "command": command(verdicts=EVERY, always="Bash(rm -rf build) for this session"),
+    "edit": Ask(
+        key="e", kind=AskKind.EDIT, tool="Edit", title="edit src/clock.py", body=_DIFF, cwd="/home/ann/code/api",
+        paths=("/home/ann/code/api/src/clock.py",), why="The test reads the real clock.",
+    ),
+    "question": Ask(
+        key="q", kind=AskKind.QUESTION, tool="AskUserQuestion", title="answer 2 questions",
+        questions=(_COLOUR, Question(key="name", text="What is its label?")),
+        verdicts=(Verdict.ANSWER, Verdict.DENY, Verdict.STOP),
+    ),
+    "form": Ask(
+        key="f", kind=AskKind.FORM, title="fill in: database", body="The server needs these values.",
+        questions=(
+            Question(key="port", text="Port", type="integer"), Question(key="debug", text="Debug", type="boolean"),
+            Question(key="token", text="Token", secret=True, required=False),
+        ),
+        verdicts=(Verdict.ANSWER, Verdict.DENY),
+    ),
+    "plan": Ask(
+        key="p", kind=AskKind.PLAN, tool="ExitPlanMode", title="approve a plan",
+        body="# Freeze the clock\n\n1. Pass the clock as an argument.\n2. Add a *regression* test.\n\nNothing else.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)], ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("kind", sorted(_ASKS))
+async def test_ask(dashboard, screen, manager, kind, size):
+    manager.asks.asked("running1", _ASKS[kind], due_in=250)
+    async with dashboard(size=size) as d:
+        await d.select("running1")
+        await d.press("semicolon")
+        await d.screen(AskScreen)
+        assert drawn(d.app) == screen
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24)], ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("state", [AskState.EXPIRED, AskState.SENT])
+async def test_ask_that_ended(dashboard, screen, manager, state, size):
+    number = manager.asks.asked("running1", _ASKS["command"])
+    async with dashboard(size=size) as d:
+        await d.select("running1")
+        await d.press("semicolon")
+        await d.screen(AskScreen)
+        manager.asks.ended(number, state, Answer(verdict=Verdict.DENY), "session 3f2a")
+        await d.shows("enied")
         assert drawn(d.app) == screen

@@ -108,9 +108,12 @@ class AskScreen(ModalScreen[None]):
         """True if the shown ask takes no answer: it has one, or one is being recorded."""
         self._answered: int | None = None
         """The id of the last ask that was answered here."""
+        self._ended: int | None = None
+        """The id of the last ask that no longer waited."""
+        self._reading = self._outdated = False
         self._form: QuestionForm | None = None
         self._dialog = Vertical(classes="dialog")
-        self._facts = AskFacts(self._ask, signs=signs)
+        self._facts = AskFacts(self._ask, signs=signs, questions=desk.read_only)
         self._questions = Vertical(id="ask-questions")
         self._remark = Static("", markup=False, id="ask-remark")
         self._decisions = Decisions(signs=signs, id="ask-decisions")
@@ -141,15 +144,26 @@ class AskScreen(ModalScreen[None]):
         self.call_after_refresh(self._fit)
 
     @on(SessionsChanged)
-    def _sessions_changed(self) -> None:
-        self._reread()
+    def _reread(self) -> None:
+        """Read the asks again, after the read that is under way: it must not be cut off between two asks."""
+        self._outdated = True
+        if not self._reading:
+            self._reading = True
+            self._read_on()
 
-    @work(exclusive=True, group="asks")
-    async def _reread(self) -> None:
-        """Read the asks again; a new one replaces an ask that no longer waits."""
-        waiting = await self._desk.waiting(self._session.id)
-        if waiting is None:
-            return
+    @work(group="asks")
+    async def _read_on(self) -> None:
+        try:
+            while self._outdated and self.is_current:
+                self._outdated = False
+                waiting = await self._desk.waiting(self._session.id)
+                if waiting is not None and self.is_current:
+                    await self._go_on(waiting)
+        finally:
+            self._reading = False
+
+    async def _go_on(self, waiting: Sequence[RecordedAsk]) -> None:
+        """Keep the shown ask while it waits; else show the next one, or the end of this one."""
         self._seen += [one.id for one in waiting if one.id not in self._seen]
         same = next((one for one in waiting if one.id == self._ask.id), None)
         if same is not None and same.ask == self._ask.ask:
@@ -160,12 +174,12 @@ class AskScreen(ModalScreen[None]):
             await self._show(same)
         elif self._answered == self._ask.id and not waiting:
             self.dismiss(None)
-        else:
+        elif waiting or self._ended != self._ask.id:
             await self._leave(waiting)
 
     async def _leave(self, waiting: Sequence[RecordedAsk]) -> None:
         """Go on from an ask that no longer waits; an end that the user did not decide here is named."""
-        former = self._ask.id
+        former = self._ended = self._ask.id
         self._disable()
         words = "" if self._answered == former else await self._desk.fate(former)
         if waiting:
@@ -285,31 +299,36 @@ class AskScreen(ModalScreen[None]):
 
     @on(Input.Submitted, "#ask-words")
     def _words_given(self) -> None:
-        if self._may_decide:
+        if self._may_decide and self._words_field.display:
             self._answer(Answer(verdict=Verdict.DENY, message=self._words.value.strip()))
 
     @on(QuestionForm.Entered)
+    def _entered(self, event: QuestionForm.Entered) -> None:
+        if event.form is self._form:
+            self.action_enter()
+
     def action_enter(self) -> None:
         """Accept the answer in the focused field."""
         if self._form is not None and self._form.has_focus_within and self._may_decide:
             self._form.go_on()
 
     @on(QuestionForm.Complete)
-    def _complete(self) -> None:
-        if self._form is not None and self._may_decide:
-            self._answer(Answer(verdict=Verdict.ANSWER, values=self._form.values))
+    def _complete(self, event: QuestionForm.Complete) -> None:
+        if event.form is self._form and self._may_decide:
+            self._answer(Answer(verdict=Verdict.ANSWER, values=event.form.values))
+
+    def _answer(self, answer: Answer) -> None:
+        """Answer the ask that is shown at this moment, once."""
+        self._over = True
+        self._record(self._ask.id, answer)
 
     @work(group="answer")
-    async def _answer(self, answer: Answer) -> None:
+    async def _record(self, ask_id: int, answer: Answer) -> None:
         """Record an answer; the next ask is shown, or the card closes."""
-        if self._over:
-            return
-        ask_id = self._ask.id
-        self._over = True
         reason = await self._desk.answer(ask_id, answer)
         if reason is None:
             self._answered = ask_id
-        elif ask_id == self._ask.id:
+        elif ask_id == self._ask.id and self._ended != ask_id:
             self._over = False
             self._say(reason)
         self._reread()

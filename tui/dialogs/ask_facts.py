@@ -14,6 +14,9 @@ from .. import ask_texts
 LEAST_LINES = 3
 """Least lines of the text on a screen that is too low."""
 
+_AROUND = 4
+"""Cells beside the text: its edge, a blank on both sides, the scrollbar."""
+
 
 class AskFacts(Vertical):
     """Shows one ask without its decisions.
@@ -21,15 +24,17 @@ class AskFacts(Vertical):
     Args:
         ask: the ask that is shown first.
         signs: the characters to draw with.
+        questions: True to show the questions of an ask in its text, because no fields show them.
     """
 
     DEFAULT_CSS = "AskFacts { height: auto; }"
 
-    def __init__(self, ask: RecordedAsk, *, signs: Signs = UNICODE) -> None:
+    def __init__(self, ask: RecordedAsk, *, signs: Signs = UNICODE, questions: bool = False) -> None:
         super().__init__()
         self._ask = ask
         self._signs = signs
-        self._document = AskDocument(ask.ask, signs)
+        self._with_questions = questions
+        self._document = AskDocument(ask.ask, signs, questions=questions)
         self._what, self._where, self._why, self._since = (Line(signs=signs) for _ in range(4))
         self.text = DocumentPane(signs=signs, id="ask-body")
         """The whole text; the keys of the card scroll it."""
@@ -46,7 +51,7 @@ class AskFacts(Vertical):
     def show(self, ask: RecordedAsk) -> None:
         """Show another ask, from the beginning of its text."""
         self._ask = ask
-        self._document = AskDocument(ask.ask, self._signs)
+        self._document = AskDocument(ask.ask, self._signs, questions=self._with_questions)
         self.text.show(self._document)
 
     def show_age(self, ask: RecordedAsk | None, now: int) -> None:
@@ -68,5 +73,4 @@ class AskFacts(Vertical):
         margin = self.text.styles.margin
         most = max(LEAST_LINES, room - lines - margin.top - margin.bottom)
         self.text.display = bool(len(self._document))
-        # One cell before the scrollbar stays free.
-        self.text.styles.height = self._document.height(max(10, width - 2), most)
+        self.text.styles.height = self._document.height(max(10, width - _AROUND), most)

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 
-from ...sessions.asks.model import Ask, AskKind
+from ...sessions.asks.model import Ask, AskKind, Question
 from ...sessions.text.sanitize import one_line
 from ..document.diff import Diff
 from ..document.flow import flow
@@ -22,7 +22,7 @@ SHORT = 40
 
 _DIFF = re.compile(r"^(?:@@ |diff --git |--- .*\n\+\+\+ )", re.MULTILINE)
 _LISTED = 1_000
-"""Most paths that are listed; the others are counted."""
+"""Most paths, questions and choices that are listed; further paths are counted."""
 
 
 class AskDocument:
@@ -31,10 +31,12 @@ class AskDocument:
     Args:
         ask: the ask, whose texts are hostile.
         signs: the characters of the screen.
+        questions: True to show the questions too, if no fields show them.
     """
 
-    def __init__(self, ask: Ask, signs: Signs = UNICODE) -> None:
-        self._blocks = tuple(_blocks(ask, signs))
+    def __init__(self, ask: Ask, signs: Signs = UNICODE, *, questions: bool = False) -> None:
+        shown = map(_question, ask.questions[:_LISTED]) if questions else ()
+        self._blocks: tuple[Block, ...] = (*_blocks(ask, signs), *shown)
         self._heads = [bool(number) or bool(block.caption) for number, block in enumerate(self._blocks)]
         sizes = (int(head) + len(block) for head, block in zip(self._heads, self._blocks, strict=True))
         self._starts = tuple(accumulate(sizes, initial=0))
@@ -101,6 +103,11 @@ def _body(ask: Ask, signs: Signs) -> Block:
     if ask.kind in (AskKind.QUESTION, AskKind.FORM):
         return PlainText(ask.body)
     return answer(ask.body, "arguments")
+
+
+def _question(question: Question) -> Block:
+    choices = [f"- {brief(one.label)}  {brief(one.description)}" for one in question.choices[:_LISTED]]
+    return PlainText("\n".join([question.text, *choices]), _caption(brief(question.header) or "question"))
 
 
 def _listed(paths: Sequence[str]) -> str:

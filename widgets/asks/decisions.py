@@ -107,7 +107,7 @@ class Decisions(Widget, can_focus=True):
 
     def _line(self, at: int, one: Decision) -> Content:
         under = at == self._at and self._enabled
-        edge = self._signs.cursor if under else " "
+        edge = self._signs.cursor if under and self._focused else " "
         text = cut(self._signs.plain(f"{edge} {pad(one.key or ' ', 2)} {one.text}"), self.size.width)
         if not self._enabled or not one.possible:
             return Content.styled(text, MUTED)

@@ -27,8 +27,19 @@ class QuestionForm(VerticalScroll, can_focus=False):
     class Moved(Message):
         """Another question is shown."""
 
+    class Entered(Message):
+        """The user pressed Enter in a field; :meth:`go_on` accepts it."""
+
+        def __init__(self, form: "QuestionForm") -> None:
+            super().__init__()
+            self.form = form
+
     class Complete(Message):
         """The user gave the last answer, and all of them can be given."""
+
+        def __init__(self, form: "QuestionForm") -> None:
+            super().__init__()
+            self.form = form
 
     def __init__(self, questions: Sequence[Question], *, all_at_once: bool, signs: Signs = UNICODE) -> None:
         super().__init__()
@@ -71,7 +82,7 @@ class QuestionForm(VerticalScroll, can_focus=False):
         """Report that all questions are answered, or go to the first one that is not."""
         checked = [field.check() for field in self._fields]
         if all(checked):
-            self.post_message(self.Complete())
+            self.post_message(self.Complete(self))
         else:
             self._go_to(checked.index(False))
 
@@ -90,10 +101,7 @@ class QuestionForm(VerticalScroll, can_focus=False):
     @on(AnswerField.Entered)
     def _entered(self, event: AnswerField.Entered) -> None:
         event.stop()
-        self.post_message(self.Entered())
-
-    class Entered(Message):
-        """The user pressed Enter in a field; :meth:`go_on` accepts it."""
+        self.post_message(self.Entered(self))
 
     def _go_to(self, at: int) -> None:
         self._at = at

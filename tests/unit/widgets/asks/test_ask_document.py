@@ -1,0 +1,76 @@
+"""The whole text of an ask: nothing is lost, nothing reaches the terminal, and a long text costs only its rows."""
+
+import pytest
+from hostile_text import REMOVED, nasty
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentdash.sessions.asks.model import Ask, AskKind
+from agentdash.sessions.text.sanitize import cell_width
+from agentdash.widgets.asks.ask_document import AskDocument, brief
+
+
+def rows(ask, width=80):
+    document = AskDocument(ask)
+    return ["".join(text for text, _ in row) for item in range(len(document)) for row in document.rows(item, width)]
+
+
+def roles(ask):
+    document = AskDocument(ask)
+    return {role for item in range(len(document)) for row in document.rows(item, 80) for _, role in row}
+
+
+@given(st.sampled_from(AskKind), nasty, st.integers(20, 200))
+def test_no_text_of_an_agent_breaks_out_of_its_rows(kind, text, width):
+    ask = Ask(key=text, kind=kind, tool=text, title=text * 9, body=text, why=text * 9, paths=(text,) * 3, always=text)
+    for row in rows(ask, width):
+        assert not REMOVED & set(row)
+        assert "\n" not in row
+        assert "\t" not in row
+        assert cell_width(row) <= width
+
+
+@given(st.sampled_from(AskKind), nasty, st.integers(1, 50))
+def test_the_height_is_that_of_the_rows_up_to_the_most_that_is_asked_for(kind, text, most):
+    ask = Ask(key="k", kind=kind, title="t", body=text, why=text)
+    assert AskDocument(ask).height(80, most) == min(most, len(rows(ask)))
+
+
+@pytest.mark.parametrize("kind", [AskKind.COMMAND, AskKind.EDIT, AskKind.TOOL, AskKind.PERMISSIONS, AskKind.PLAN])
+def test_an_ask_without_details_says_so(kind):
+    assert "The agent shows no details." in "\n".join(rows(Ask(key="k", kind=kind, title="t")))
+
+
+def test_an_edit_is_coloured_as_a_diff_only_if_it_is_one():
+    diff = Ask(key="k", kind=AskKind.EDIT, title="t", body="--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n", paths=("a.py",))
+    text = Ask(key="k", kind=AskKind.EDIT, title="t", body="import time\n+ 1\n", paths=("a.py",))
+    assert {"added", "removed"} <= {role.removesuffix("-word") for role in roles(diff)}
+    assert "added" not in roles(text)
+    assert "keyword" in roles(text)
+
+
+def test_facts_that_a_line_would_cut_are_shown_whole_below():
+    ask = Ask(
+        key="k", kind=AskKind.COMMAND, title="t", body="make", why="because " * 20, paths=("a.py", "b.py"),
+        always="Bash(make:*) " * 9,
+    )  # fmt: skip
+    shown = "\n".join(rows(ask))
+    assert shown.count("because") == 20
+    assert shown.count("Bash(make:*)") == 9
+    assert "a.py\nb.py" in shown
+
+
+def test_ten_thousand_files_are_counted():
+    ask = Ask(key="k", kind=AskKind.EDIT, title="t", body="x", paths=tuple(f"{n}.py" for n in range(10_000)))
+    assert "and 9,000 more" in rows(ask)[-1]
+
+
+def test_a_line_of_a_million_characters_is_shown_in_pieces():
+    document = AskDocument(Ask(key="k", kind=AskKind.COMMAND, title="t", body="x" * 1_000_000))
+    assert len(document) == 500
+    assert document.height(80, 20) == 20
+
+
+def test_a_fact_is_one_clean_line():
+    assert brief("a\x1b[31m\u202e\n\tb" + "x" * 9_000).startswith("a bxxx")
+    assert len(brief("x" * 9_000)) == 4_000
