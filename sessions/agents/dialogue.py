@@ -98,6 +98,9 @@ class Dialogue(ABC):
     steers: ClassVar[bool] = False
     """A prompt may be written while a turn runs."""
 
+    hears_denials: ClassVar[bool] = True
+    """The agent reads :attr:`..asks.model.Answer.message` of a denial; else the caller sends it as a prompt."""
+
     def __init__(self, opening: Sequence[str] = ()) -> None:
         self._opening = tuple(opening)
 

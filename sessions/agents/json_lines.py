@@ -93,8 +93,10 @@ def declared_type_of_value(data: Any) -> str:
     """Return the types that a value gives itself, outermost first."""
     if not isinstance(data, dict):
         return f"JSON {type(data).__name__}"
-    item = data.get("item")
-    names = (data.get("type"), data.get("subtype"), item.get("type") if isinstance(item, dict) else None)
+    params = data.get("params")
+    item = (params if isinstance(params, dict) else data).get("item")
+    kind = item.get("type") if isinstance(item, dict) else None
+    names = (data.get("method"), data.get("type"), data.get("subtype"), kind)
     return " ".join(name for name in names if isinstance(name, str))[:KIND_LENGTH] or "JSON without a type"
 
 

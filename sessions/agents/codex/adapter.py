@@ -1,20 +1,21 @@
-"""codex (codex-cli 0.169.0): ``codex exec --json`` and ``codex exec … resume THREAD``, one process per turn."""
+"""codex (codex-cli 0.169.0): ``codex exec --json`` for one turn, or ``codex app-server`` for many."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from ...costs.price_table import price_of
 from ...errors import UsageError
 from ...launch import Launch
 from ..allowance import Allowance
-from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
+from ..base import Agent, AgentSettings, LaunchRequest, LiveSettings, TurnParser
 from ..usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
+    from ..dialogue import Dialogue
     from ..recorded_edits import Transcript
     from ..sent_prompt import SentPrompt
 
@@ -30,7 +31,7 @@ _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "fu
 _NEXT_SANDBOX = {"read-only": "workspace-write", "workspace-write": "danger-full-access"}
 
 
-class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CodexSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[agents.codex]``."""
 
     sandbox: Annotated[
@@ -108,6 +109,31 @@ def _names_a_model(argument: str) -> bool:
     return argument.partition("=")[0] in _MODEL_OPTIONS or argument.startswith(("-m", "model="))
 
 
+def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, plain: tuple[str, ...]) -> Launch:
+    """Return the start of a process that serves many turns; the thread's settings are in its first lines.
+
+    Raises:
+        UsageError: codex would ignore or refuse a setting.
+    """
+    from .app_server.launching import TRANSPORT, check_arguments, opening
+
+    if "approval_policy" in settings.config:
+        raise UsageError("agents.codex.config.approval_policy would be ignored; set agents.codex.approvals instead.")
+    check_arguments(settings.args)
+    asks = settings.approvals == "ask" and not settings.full_danger
+    lines = opening(
+        cwd=request.cwd,
+        approval="on-request" if asks else "never",
+        sandbox="danger-full-access" if settings.full_danger else settings.sandbox,
+        model=model,
+        instructions=settings.instructions,
+        thread=request.agent_session,
+    )
+    overrides = _config(structs.replace(settings, instructions=None))
+    argv = (settings.bin or "codex", "app-server", *overrides, *settings.args)
+    return Launch(argv=argv, stdin=request.prompt, model=model, transport=TRANSPORT, opening=lines, plain_argv=plain)
+
+
 class Codex(Agent):
     """OpenAI's codex."""
 
@@ -143,7 +169,10 @@ class Codex(Agent):
         argv += [*_config(settings), *settings.args]
         if request.agent_session is not None:
             argv += ["resume", request.agent_session]
-        return Launch(argv=(*argv, "-"), stdin=request.prompt, model=model)
+        plain = (*argv, "-")
+        if settings.live:
+            return _live(request, settings, model, plain)
+        return Launch(argv=plain, stdin=request.prompt, model=model)
 
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
         """Return ``codex resume THREAD`` with the model and the overrides of codex's own configuration (0.169.0)."""
@@ -164,14 +193,29 @@ class Codex(Agent):
         """Return whether an event's type begins with ``thread.``, ``turn.`` or ``item.``."""
         return kind is not None and kind.startswith(("thread.", "turn.", "item."))
 
-    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:  # noqa: ARG002
+    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
         """Return a new parser for one turn."""
+        if transport:
+            from .app_server.parser import AppServerParser
+
+            return AppServerParser(turn)
         from .turn_parser import CodexParser  # only a process that reads turns needs it
 
         return CodexParser(turn)
 
+    def dialogue(self, launch: Launch) -> "Dialogue | None":
+        """Return a new dialogue with the app-server of a live launch; None for ``codex exec``."""
+        if not launch.transport:
+            return None
+        from .app_server.dialogue import CodexDialogue
+
+        return CodexDialogue(launch.opening)
+
     def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
-        """Return when tokens and cost are known: tokens are in codex's transcript, the cost needs the model's price."""
+        """Return when tokens and cost are known: the cost needs the model's price, and codex's transcript.
+
+        The stream of a live codex has its tokens; otherwise they too are in the transcript.
+        """
         if "--ephemeral" in launch.argv:
             tokens = Measurable(When.END, "with --ephemeral, codex reports tokens only when a turn ends")
             why = "codex reports no cost, and with --ephemeral it writes no transcript to estimate one"
@@ -179,8 +223,8 @@ class Codex(Agent):
         return Measures(tokens=Measurable(When.LIVE), cost=_priced(launch, env))
 
     def meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:
-        """Return a meter that reads the thread's transcript; None if tokens and cost are not limited."""
-        if launch.limits.tokens is None and launch.limits.cost_usd is None:
+        """Return a meter that reads the thread's transcript; None if no limit needs it."""
+        if launch.limits.cost_usd is None and (launch.limits.tokens is None or launch.transport):
             return None
         from .usage import CodexMeter
 

@@ -1,0 +1,216 @@
+"""What codex asks the user, as an :class:`Ask`, and the answer as codex reads it (codex-cli 0.169.0, prompts 1.2).
+
+``availableDecisions`` lists neither ``acceptForSession`` nor ``decline``, but codex takes both (measured).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ....asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
+from ....model import Change
+from ....text.sanitize import one_line
+from ...json_lines import UNREADABLE, value_of
+from ..items import unwrapped
+from . import requests
+from .forms import content_of, questions_of
+
+LONGEST_ID = 200
+"""Bytes of a request's id; a longer one is not answered."""
+
+_DECISIONS = {
+    Verdict.ALLOW: "accept",
+    Verdict.ALWAYS: "acceptForSession",
+    Verdict.DENY: "decline",
+    Verdict.STOP: "cancel",
+}
+_ACTIONS = {Verdict.ALLOW: "accept", Verdict.ANSWER: "accept", Verdict.STOP: "cancel"}
+_ONE_TIME = "humanCommand"
+"""The kind of command that a person must allow each time."""
+
+UNSUPPORTED = {"code": -32601, "message": "agentdash does not support this request"}
+"""The answer to a request that is not one of :data:`.requests.Asking`."""
+
+
+def key_of(request_id: Raw) -> str | None:
+    """Return the key of a request: the JSON of its id; None if it has no usable id."""
+    if not 0 < len(bytes(request_id)) <= LONGEST_ID:
+        return None
+    try:
+        value = msgspec.json.decode(request_id)
+    except UNREADABLE:
+        return None
+    return msgspec.json.encode(value).decode() if isinstance(value, int | str) else None
+
+
+def ask_of(asking: requests.Asking, changes: tuple[Change, ...] = ()) -> Ask | None:
+    """Return what codex asks; None if it waits for no answer.
+
+    Args:
+        asking: the request.
+        changes: the changes of the item that it names, which the request itself does not have.
+    """
+    key = key_of(asking.id)
+    if key is None:
+        return None
+    match asking:
+        case requests.AskCommand():
+            return _command(key, asking.params)
+        case requests.AskFiles():
+            return _files(key, asking.params, changes)
+        case requests.AskPermissions():
+            return _permissions(key, asking.params)
+        case requests.AskUser():
+            return _user(key, asking.params)
+        case requests.AskForm():
+            return _form(key, asking.params)
+
+
+def unknown_ask(key: str, method: str, params: Raw) -> Ask:
+    """Return the ask for a request of another kind, which can only be denied."""
+    return Ask(
+        key=key,
+        kind=AskKind.TOOL,
+        tool=method,
+        title=f"use {one_line(method)}, which agentdash does not support",
+        body=_readable(params),
+        verdicts=(Verdict.DENY,),
+    )
+
+
+def words_of(ask: Ask) -> str:
+    """Return what the agent waits for, in words."""
+    if ask.kind is AskKind.QUESTION:
+        return f"asks: {ask.title}"
+    return f"asks to {ask.title}"
+
+
+def answer_line(asking: "requests.Asking | None", key: str, answer: Answer) -> bytes:
+    """Return the line that answers a request; ``asking`` is None for a request of another kind."""
+    head = {"id": msgspec.json.decode(key)}
+    reply = head | ({"error": UNSUPPORTED} if asking is None else {"result": _result(asking, answer)})
+    return msgspec.json.encode(reply) + b"\n"
+
+
+def _result(asking: "requests.Asking", answer: Answer) -> dict[str, Any]:
+    verdict = answer.verdict
+    match asking:
+        case requests.AskCommand() | requests.AskFiles():
+            return {"decision": _DECISIONS.get(verdict, "decline")}
+        case requests.AskPermissions():
+            allowed = verdict in (Verdict.ALLOW, Verdict.ALWAYS)
+            granted = value_of(asking.params.permissions) if allowed else None
+            scope = "session" if verdict is Verdict.ALWAYS else "turn"
+            return {"permissions": _without_nulls(granted), "scope": scope}
+        case requests.AskUser():
+            values = answer.values if verdict is Verdict.ANSWER else {}
+            return {"answers": {name: {"answers": list(texts)} for name, texts in values.items()}}
+        case requests.AskForm():
+            action = _ACTIONS.get(verdict, "decline")
+            content = content_of(asking.params.requested_schema, answer.values) if action == "accept" else None
+            return {"action": action, "content": content, "_meta": None}
+
+
+def _command(key: str, params: requests.CommandApproval) -> Ask:
+    command = unwrapped(params.command or "")
+    listed = _listed(params.available_decisions)
+    verdicts = [v for v in (Verdict.ALLOW, Verdict.ALWAYS, Verdict.DENY, Verdict.STOP) if _offers(listed, v)]
+    if params.kind == _ONE_TIME:
+        verdicts.remove(Verdict.ALWAYS)
+    target = params.network_approval_context
+    verb = "write to a running command" if params.kind == "writeStdin" else "run"
+    return Ask(
+        key=key,
+        kind=AskKind.COMMAND,
+        tool="shell",
+        title=one_line(f"reach {target.host} over {target.protocol}" if target else f"{verb}: {command}"),
+        body=command,
+        cwd=params.cwd or "",
+        why=params.reason or "",
+        verdicts=tuple(verdicts),
+        always="the same command, for the rest of the session" if Verdict.ALWAYS in verdicts else "",
+    )
+
+
+def _listed(decisions: list[Raw] | None) -> list[Any] | None:
+    return None if decisions is None else [value_of(decision) for decision in decisions]
+
+
+def _offers(listed: list[Any] | None, verdict: Verdict) -> bool:
+    """Return whether codex takes a decision; see the module's text for the two that it does not list."""
+    return listed is None or verdict in (Verdict.ALWAYS, Verdict.DENY) or _DECISIONS[verdict] in listed
+
+
+def _files(key: str, params: requests.FileApproval, changes: tuple[Change, ...]) -> Ask:
+    paths = tuple(change.moved_to or change.path for change in changes)
+    named = ", ".join(paths) if paths else f"files below {params.grant_root}" if params.grant_root else "files"
+    return Ask(
+        key=key,
+        kind=AskKind.EDIT,
+        tool="apply_patch",
+        title=one_line(f"edit {named}"),
+        body="\n".join(f"{change.kind} {change.path}\n{change.diff or ''}".rstrip("\n") for change in changes),
+        paths=paths,
+        why=params.reason or "",
+        verdicts=tuple(_DECISIONS),
+        always="changes of these files, for the rest of the session",
+    )
+
+
+def _permissions(key: str, params: requests.PermissionsApproval) -> Ask:
+    return Ask(
+        key=key,
+        kind=AskKind.PERMISSIONS,
+        title="use wider permissions",
+        body=_readable(params.permissions),
+        cwd=params.cwd or "",
+        why=params.reason or "",
+        verdicts=(Verdict.ALLOW, Verdict.ALWAYS, Verdict.DENY),
+        always="these permissions, for the rest of the session",
+    )
+
+
+def _user(key: str, params: requests.UserInput) -> Ask:
+    questions = tuple(
+        Question(
+            key=asked.id,
+            text=asked.question,
+            header=asked.header,
+            choices=tuple(Choice(label=one.label, description=one.description) for one in asked.options or ()),
+            free=asked.is_other or not asked.options,
+            secret=asked.is_secret,
+        )
+        for asked in params.questions
+    )
+    return Ask(
+        key=key,
+        kind=AskKind.QUESTION,
+        title=one_line(" ".join(question.text for question in questions)) or "a question without a text",
+        verdicts=(Verdict.ANSWER, Verdict.DENY),
+        questions=questions,
+    )
+
+
+def _form(key: str, params: requests.Elicitation) -> Ask:
+    questions = questions_of(params.requested_schema)
+    allow = Verdict.ANSWER if questions else Verdict.ALLOW
+    return Ask(
+        key=key,
+        kind=AskKind.FORM if questions else AskKind.TOOL,
+        tool=params.server_name,
+        title=one_line(f"answer {params.server_name}: {params.message}"),
+        body=params.url or ("" if questions else _readable(params.requested_schema)),
+        verdicts=(allow, Verdict.DENY, Verdict.STOP),
+        questions=questions,
+    )
+
+
+def _readable(raw: Raw) -> str:
+    value = value_of(raw)
+    return "" if value is None else msgspec.json.format(msgspec.json.encode(value)).decode()
+
+
+def _without_nulls(granted: Any) -> dict[str, Any]:
+    return {name: value for name, value in granted.items() if value is not None} if isinstance(granted, Mapping) else {}

@@ -1,0 +1,264 @@
+"""The dialogue with ``codex app-server`` (codex-cli 0.169.0, prompts 1.2 and 3).
+
+The ids of our requests follow from the prompts, so that a later dialogue recognizes the answers: 1 and 2 for the
+handshake, ``prompt:KEY:ATTEMPT``, ``probe:NUMBER``, ``interrupt:TURN``, ``clean:TURN``, ``change:WHAT``.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from ....asks.model import Answer, Ask
+from ....model import Change
+from ...dialogue import (
+    Asked,
+    Changed,
+    Delivery,
+    Dialogue,
+    Event,
+    Failed,
+    Ready,
+    Received,
+    Settled,
+    TurnBegan,
+    TurnEnded,
+)
+from ..server_errors import readable_error
+from . import events, items, lines, requests
+from .asks import LONGEST_ID, answer_line, ask_of, key_of, unknown_ask
+from .item_steps import changes_of
+from .launching import MODES, mode_of, settings_of_mode
+
+MOST_KEPT = 10_000
+"""Prompts, answers, questions and patches of each kind that are remembered; the oldest is forgotten."""
+
+_PROMPT = "prompt:"
+
+
+class CodexDialogue(Dialogue):
+    """The requests of one app-server process and its answers."""
+
+    resends = False
+    steers = True
+    hears_denials = False
+
+    def __init__(self, opening: Sequence[str] = ()) -> None:
+        super().__init__(opening)
+        self._given = 0
+        """Lines of the opening that were returned."""
+        self._initialized = False
+        self._thread: str | None = None
+        self._turn: str | None = None
+        self._ended: str | None = None
+        self._model: str | None = None
+        self._mode: str | None = None
+        self._accepted: dict[str, str] = {}
+        """The turn of each prompt that was accepted and is not part of the conversation yet."""
+        self._seen: dict[str, None] = {}
+        self._answered: dict[str, None] = {}
+        """The ids of our requests that were answered."""
+        self._asks: dict[str, tuple[requests.Asking | None, str | None]] = {}
+        """The open requests of codex, each with its turn."""
+        self._told: set[str] = set()
+        """The keys of the requests that were given an answer."""
+        self._interrupted = False
+        self._patches: dict[str, tuple[Change, ...]] = {}
+
+    @property
+    def ready(self) -> bool:
+        """True once the thread is started or resumed."""
+        return self._thread is not None
+
+    def opening(self) -> list[bytes]:
+        """Return ``initialize``, and after its answer the other lines."""
+        if self._initialized:
+            begin = max(self._given, 1) if self._thread is None else len(self._opening)
+            end = len(self._opening)
+        else:
+            begin, end = self._given, min(1, len(self._opening))
+        self._given = max(self._given, end)
+        return [line.encode() + b"\n" for line in self._opening[begin:end]]
+
+    def feed(self, line: bytes) -> list[Event]:
+        """Read one line of the output; a line that is not a message gives nothing."""
+        message = lines.read(line)
+        if isinstance(message, lines.Line):
+            return self._line(message)
+        return [] if message is None else self._event(message)
+
+    def prompt(self, key: str, attempt: int, text: str) -> bytes:
+        """Return ``turn/start``, which also adds to a running turn; ``turn/steer`` would fail if it ends just then."""
+        said = [{"type": "text", "text": text, "text_elements": []}]
+        return self._request(f"{_PROMPT}{key}:{attempt}", "turn/start", clientUserMessageId=key, input=said)
+
+    def probe(self, number: int) -> bytes:
+        """Return ``thread/read``, which codex answers after each ``turn/start`` before it (180 of 180 pairs)."""
+        return self._request(f"probe:{number}", "thread/read")
+
+    def arrived(self, key: str, attempt: int, number: int) -> bool | None:
+        """Return whether ``turn/start`` was answered, or its prompt seen."""
+        if f"{_PROMPT}{key}:{attempt}" in self._answered or key in self._seen:
+            return True
+        return False if f"probe:{number}" in self._answered else None
+
+    def interrupt(self) -> list[bytes]:
+        """Return the end of the turn, and that of its commands, which outlive it."""
+        turn = self._turn
+        if turn is None:
+            return []
+        self._interrupted = True
+        return [
+            self._request(f"interrupt:{turn}", "turn/interrupt", turnId=turn),
+            self._request(f"clean:{turn}", "thread/backgroundTerminals/clean"),
+        ]
+
+    def answer(self, key: str, answer: Answer) -> bytes | None:
+        """Return the line that answers an open request; the same one again until codex has it."""
+        if key not in self._asks:
+            return None
+        self._told.add(key)
+        return answer_line(self._asks[key][0], key, answer)
+
+    def change(self, what: str, value: str) -> bytes | None:
+        """Return a change of the settings of the next turns: of the model, or of the sandbox as ``mode``."""
+        if self._thread is None or (what == "mode" and value not in MODES):
+            return None
+        if what not in ("model", "mode"):
+            return None
+        settings = {"model": value} if what == "model" else settings_of_mode(value)
+        return self._request(f"change:{what}", "thread/settings/update", **settings)
+
+    def _request(self, request_id: str, method: str, **params: Any) -> bytes:
+        request = {"id": request_id, "method": method, "params": {"threadId": self._thread or "", **params}}
+        return msgspec.json.encode(request) + b"\n"
+
+    def _line(self, line: lines.Line) -> list[Event]:
+        if line.method is not None:
+            return self._unknown_request(line)
+        if line.id is None or (line.result is None and line.error is None):
+            return []
+        if isinstance(line.id, int):
+            return self._handshake(line)
+        _keep(self._answered, line.id[:LONGEST_ID], None)
+        return self._answer(line.id.removeprefix(_PROMPT).rpartition(":")[0], line) if _is_prompt(line.id) else []
+
+    def _answer(self, key: str, line: lines.Line) -> list[Event]:
+        """Read the answer to ``turn/start``."""
+        if line.error is not None:
+            return [Received(key, Delivery.REFUSED, readable_error(line.error.message))]
+        if key in self._seen:
+            return []
+        turn = line.result.turn if line.result else None
+        _keep(self._accepted, key, turn.id if turn else "")
+        return [Received(key, Delivery.ACCEPTED)]
+
+    def _handshake(self, line: lines.Line) -> list[Event]:
+        """Read the answer to one of the first requests; a second answer says nothing, because codex was asked twice."""
+        if line.id == lines.INITIALIZED and not self._initialized:
+            self._initialized = line.error is None
+            return [Failed(readable_error(line.error.message))] if line.error else []
+        if line.id != lines.OPENED or self._thread is not None:
+            return []
+        if line.result is None or line.result.thread is None or not line.result.thread.id:
+            reason = readable_error(line.error.message) if line.error else "codex named no thread"
+            return [Failed(reason)]
+        self._initialized = True
+        self._thread = line.result.thread.id
+        self._model, self._mode = line.result.model, mode_of(line.result.sandbox)
+        return [Ready(self._thread)]
+
+    def _unknown_request(self, line: lines.Line) -> list[Event]:
+        if line.id is None or line.method is None:
+            return []
+        key = key_of(msgspec.Raw(lines.key_text(line.id).encode()))
+        return [] if key is None else self._open(key, None, self._turn, unknown_ask(key, line.method, line.params))
+
+    def _event(self, event: lines.Message) -> list[Event]:
+        if isinstance(event, events.Resolved):
+            return self._settled(key_of(event.params.request_id))
+        if isinstance(event, requests.Asking):
+            return self._asking(event)
+        if event.params.thread_id not in (None, self._thread):
+            return []  # a sub-agent's thread
+        found: list[Event] = []
+        match event:
+            case events.TurnStarted():
+                found = self._began(event.params.turn.id)
+            case events.TurnCompleted():
+                found = self._completed(event.params.turn)
+            case events.ItemStarted() | events.ItemCompleted():
+                found = self._item(event.params.item)
+            case events.SettingsUpdated():
+                found = self._changed(event.params.thread_settings)
+        return found
+
+    def _began(self, turn: str) -> list[Event]:
+        if self._turn == turn:
+            return []
+        self._turn, self._interrupted = turn, False
+        return [TurnBegan(next((key for key, begun in self._accepted.items() if begun == turn), None))]
+
+    def _completed(self, turn: events.Turn) -> list[Event]:
+        """End the turn; codex drops the prompts that an interrupted turn accepted and did not read."""
+        if turn.id == self._ended or self._turn not in (None, turn.id):
+            return []
+        before: list[Event] = [TurnBegan()] if self._turn is None else []
+        self._turn, self._ended = None, turn.id
+        self._patches.clear()
+        void = [key for key, (_, of) in self._asks.items() if of in (None, turn.id)]
+        before += [event for key in void for event in self._settled(key, answered=False)]
+        dropped: list[str] = []
+        if turn.status != "completed":
+            dropped = [key for key, of in self._accepted.items() if of == turn.id]
+        for key in dropped:
+            del self._accepted[key]
+        return [*before, TurnEnded(), *(Received(key, Delivery.WITHDRAWN) for key in dropped)]
+
+    def _item(self, item: items.AnyItem) -> list[Event]:
+        if isinstance(item, items.FileChange):
+            _keep(self._patches, item.id, changes_of(item))
+        if not isinstance(item, items.UserMessage) or not item.client_id or item.client_id in self._seen:
+            return []
+        self._accepted.pop(item.client_id, None)
+        _keep(self._seen, item.client_id, None)
+        return [Received(item.client_id, Delivery.SEEN)]
+
+    def _asking(self, asking: requests.Asking) -> list[Event]:
+        ask = ask_of(asking, self._patches.get(getattr(asking.params, "item_id", ""), ()))
+        return [] if ask is None else self._open(ask.key, asking, asking.params.turn_id or self._turn, ask)
+
+    def _open(self, key: str, asking: "requests.Asking | None", turn: str | None, ask: Ask) -> list[Event]:
+        if key in self._asks:
+            return []
+        _keep(self._asks, key, (asking, turn))
+        return [Asked(ask)]
+
+    def _settled(self, key: str | None, *, answered: bool = True) -> list[Event]:
+        """Close a request; codex also resolves those of a turn that is interrupted."""
+        if key is None or self._asks.pop(key, None) is None:
+            return []
+        told = key in self._told
+        self._told.discard(key)
+        return [Settled(key, answered and (told or not self._interrupted))]
+
+    def _changed(self, settings: events.Settings) -> list[Event]:
+        found: list[Event] = []
+        if settings.model is not None and settings.model != self._model:
+            self._model = settings.model
+            found.append(Changed("model", settings.model))
+        mode = mode_of(settings.sandbox_policy)
+        if mode is not None and mode != self._mode:
+            self._mode = mode
+            found.append(Changed("mode", mode))
+        return found
+
+
+def _is_prompt(request_id: str) -> bool:
+    return request_id.startswith(_PROMPT) and len(request_id) <= LONGEST_ID
+
+
+def _keep(memory: dict[str, Any], key: str, value: Any) -> None:
+    memory[key] = value
+    if len(memory) > MOST_KEPT:
+        del memory[next(iter(memory))]

@@ -1,0 +1,240 @@
+"""The notifications of ``codex app-server`` that are steps or facts (codex-cli 0.169.0, its own schema; prompts 1.2).
+
+Every field but ``method`` is optional, because other versions leave some out.
+"""
+
+from msgspec import Raw, Struct, field
+
+from ...json_lines import NULL, Count, Words
+from .items import AnyItem, Moment
+from .message import Message, Params
+
+
+class Error(Struct, rename="camel"):
+    """An error of a turn."""
+
+    message: Words = ""
+    additional_details: Words | None = None
+
+
+class Turn(Struct, rename="camel"):
+    """A turn of a thread; a sub-agent's turn names the main agent's as its root."""
+
+    id: str = ""
+    root_turn_id: str | None = None
+    status: str = ""
+    error: Error | None = None
+
+
+class Tokens(Struct, rename="camel"):
+    """Tokens of the thread or of one call."""
+
+    total_tokens: Count = 0
+    input_tokens: Count = 0
+    cached_input_tokens: Count = 0
+    output_tokens: Count = 0
+    reasoning_output_tokens: Count = 0
+
+
+class TokenUsage(Struct, rename="camel"):
+    """The tokens of the thread so far, those of the last call, and the size of the model's context."""
+
+    total: Tokens = field(default_factory=Tokens)
+    last: Tokens = field(default_factory=Tokens)
+    model_context_window: Count | None = None
+
+
+class TurnParams(Params):
+    """A turn."""
+
+    turn: Turn = field(default_factory=Turn)
+
+
+class ItemParams(Params):
+    """An item, and the time of its beginning or end (UTC ms)."""
+
+    item: AnyItem
+    started_at_ms: Moment | None = None
+    completed_at_ms: Moment | None = None
+
+
+class DeltaParams(Params):
+    """More output of a running command."""
+
+    item_id: str = ""
+    delta: Words = ""
+
+
+class UsageParams(Params):
+    """Tokens after a call of the model."""
+
+    token_usage: TokenUsage = field(default_factory=TokenUsage)
+
+
+class PlanStep(Struct):
+    """One line of the plan."""
+
+    step: Words = ""
+    status: str = "pending"
+
+
+class PlanParams(Params):
+    """The agent's plan."""
+
+    plan: list[PlanStep] = field(default_factory=list)
+
+
+class ErrorParams(Params):
+    """An error of a turn; codex may try again by itself."""
+
+    error: Error = field(default_factory=Error)
+    will_retry: bool = False
+
+
+class RemarkParams(Params):
+    """Words for the user."""
+
+    message: Words | None = None
+    summary: Words | None = None
+    details: Words | None = None
+
+
+class ReroutedParams(Params):
+    """Another model answers."""
+
+    from_model: Words = ""
+    to_model: Words = ""
+
+
+class Policy(Struct, rename={"kind": "type"}):
+    """A sandbox."""
+
+    kind: str = ""
+
+
+class Settings(Struct, rename="camel"):
+    """The settings of a thread."""
+
+    model: str | None = None
+    sandbox_policy: Policy | None = None
+
+
+class SettingsParams(Params):
+    """The settings of the next turns."""
+
+    thread_settings: Settings = field(default_factory=Settings)
+
+
+class ResolvedParams(Params):
+    """A request of codex that is over."""
+
+    request_id: Raw = NULL
+
+
+class TurnStarted(Message, tag="turn/started"):
+    """A turn begins."""
+
+    params: TurnParams = field(default_factory=TurnParams)
+
+
+class TurnCompleted(Message, tag="turn/completed"):
+    """A turn ended: ``completed``, ``interrupted`` or ``failed``."""
+
+    params: TurnParams = field(default_factory=TurnParams)
+
+
+class ItemStarted(Message, tag="item/started"):
+    """An item begins; a retry begins it again."""
+
+    params: ItemParams
+
+
+class ItemCompleted(Message, tag="item/completed"):
+    """An item ended."""
+
+    params: ItemParams
+
+
+class OutputDelta(Message, tag="item/commandExecution/outputDelta"):
+    """More output of a running command."""
+
+    params: DeltaParams = field(default_factory=DeltaParams)
+
+
+class UsageUpdated(Message, tag="thread/tokenUsage/updated"):
+    """Tokens after a call, and once after a resume."""
+
+    params: UsageParams = field(default_factory=UsageParams)
+
+
+class PlanUpdated(Message, tag="turn/plan/updated"):
+    """The agent's plan changed."""
+
+    params: PlanParams = field(default_factory=PlanParams)
+
+
+class Trouble(Message, tag="error"):
+    """An error; it never ends a turn on its own."""
+
+    params: ErrorParams = field(default_factory=ErrorParams)
+
+
+class Warned(Message, tag="warning"):
+    """A warning."""
+
+    params: RemarkParams = field(default_factory=RemarkParams)
+
+
+class GuardianWarned(Message, tag="guardianWarning"):
+    """A warning of the reviewer of approvals."""
+
+    params: RemarkParams = field(default_factory=RemarkParams)
+
+
+class ConfigWarned(Message, tag="configWarning"):
+    """A remark on codex's own configuration, at each start."""
+
+    params: RemarkParams = field(default_factory=RemarkParams)
+
+
+class Deprecated(Message, tag="deprecationNotice"):
+    """A remark on codex's protocol."""
+
+    params: RemarkParams = field(default_factory=RemarkParams)
+
+
+class Rerouted(Message, tag="model/rerouted"):
+    """Another model answers."""
+
+    params: ReroutedParams = field(default_factory=ReroutedParams)
+
+
+class SettingsUpdated(Message, tag="thread/settings/updated"):
+    """The settings of the next turns changed."""
+
+    params: SettingsParams = field(default_factory=SettingsParams)
+
+
+class Resolved(Message, tag="serverRequest/resolved"):
+    """A request of codex is over: it has our answer, or its turn ended."""
+
+    params: ResolvedParams = field(default_factory=ResolvedParams)
+
+
+Event = (
+    TurnStarted
+    | TurnCompleted
+    | ItemStarted
+    | ItemCompleted
+    | OutputDelta
+    | UsageUpdated
+    | PlanUpdated
+    | Trouble
+    | Warned
+    | GuardianWarned
+    | ConfigWarned
+    | Deprecated
+    | Rerouted
+    | SettingsUpdated
+    | Resolved
+)

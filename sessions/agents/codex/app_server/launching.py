@@ -1,0 +1,94 @@
+"""The start of ``codex app-server``: its arguments, and the first lines that it is written (codex-cli 0.169.0)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from ....errors import UsageError
+from . import events
+from . import lines as messages
+from .ignored import OPTED_OUT
+
+TRANSPORT = "app-server"
+"""The name of the protocol in a launch."""
+
+_TAKES_VALUE = ("-c", "--config", "--enable", "--disable")
+_ALONE = ("--strict-config",)
+
+MODES = {
+    "read-only": {"type": "readOnly"},
+    "workspace-write": {"type": "workspaceWrite"},
+    "danger-full-access": {"type": "dangerFullAccess"},
+}
+"""The sandboxes by their names in the settings, as a running codex is told them."""
+
+
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Check that ``codex app-server`` takes the user's own arguments; it has few of those of ``codex exec``.
+
+    Raises:
+        UsageError: it does not take one.
+    """
+    words = iter(arguments)
+    for word in words:
+        name, equals, _ = word.partition("=")
+        is_joined = word.startswith("-c") and not word.startswith("--") and len(word) > len("-c")
+        if word in _ALONE or is_joined or (equals and name in _TAKES_VALUE):
+            continue
+        if word in _TAKES_VALUE and next(words, None) is not None:
+            continue
+        raise UsageError(
+            f"agents.codex.args: a live codex does not take {word}, only -c, --enable, --disable and --strict-config; "
+            "remove it, or set agents.codex.live to false."
+        )
+
+
+def opening(
+    *,
+    cwd: str,
+    approval: str,
+    sandbox: str,
+    model: str | None = None,
+    instructions: str | None = None,
+    thread: str | None = None,
+) -> tuple[str, ...]:
+    """Return the lines ``initialize``, ``initialized``, and the start or the resumption of a thread.
+
+    A resumed thread is given its policies again, because codex does not remember them.
+
+    Args:
+        cwd: the folder in which the agent works.
+        approval: ``on-request`` or ``never``.
+        sandbox: one of :data:`MODES`.
+        model: the requested model.
+        instructions: text for the developer's message.
+        thread: the thread to resume; None for a new one.
+    """
+    client = {"name": "agentdash", "title": "agentdash", "version": "1"}
+    capabilities = {"experimentalApi": True, "requestAttestation": False, "optOutNotificationMethods": OPTED_OUT}
+    params: dict[str, Any] = {"cwd": cwd, "approvalPolicy": approval, "sandbox": sandbox}
+    params |= {"model": model} if model else {}
+    params |= {"developerInstructions": instructions} if instructions else {}
+    params |= {"threadId": thread, "excludeTurns": True} if thread is not None else {}
+    method = "thread/start" if thread is None else "thread/resume"
+    lines: tuple[dict[str, Any], ...] = (
+        {
+            "id": messages.INITIALIZED,
+            "method": "initialize",
+            "params": {"clientInfo": client, "capabilities": capabilities},
+        },
+        {"method": "initialized"},
+        {"id": messages.OPENED, "method": method, "params": params},
+    )
+    return tuple(msgspec.json.encode(line).decode() for line in lines)
+
+
+def settings_of_mode(mode: str) -> dict[str, Any]:
+    """Return the settings of a thread for a sandbox of :data:`MODES`."""
+    return {"sandboxPolicy": MODES[mode]}
+
+
+def mode_of(policy: events.Policy | None) -> str | None:
+    """Return the name of a sandbox in the settings; None if they have no such sandbox."""
+    return next((mode for mode, of in MODES.items() if policy is not None and of["type"] == policy.kind), None)
