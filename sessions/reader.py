@@ -379,6 +379,17 @@ class SessionReader:
         """List the asks that wait for an answer, of one session or of all, the oldest first."""
         return self._queries.open_asks(self.get(ref).id if ref is not None else None)
 
+    def ask(self, ask_id: int) -> RecordedAsk:
+        """Return an ask in any state.
+
+        Raises:
+            UnknownSessionError: its session was deleted.
+        """
+        found = self._queries.ask(ask_id)
+        if found is None:
+            raise UnknownSessionError(f"There is no ask {ask_id}: its session was deleted.")
+        return found
+
     def descendants(self, ref: str) -> list[Session]:
         """List the sessions that were started from inside this one, and from inside those; the oldest first."""
         return self._queries.descendants(self.get(ref).id)

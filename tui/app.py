@@ -8,7 +8,6 @@ import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, ClassVar
 
 from msgspec import structs
@@ -41,7 +40,7 @@ from .later import load_later
 from .messages import SessionsChanged, SettingsRead
 from .screens.main import MainScreen
 from .screens.session_screen import SessionScreen
-from .services.ask_actions import AskActions, asks_of
+from .services.ask_actions import AskActions
 from .services.background import Requests
 from .services.change_feed import ChangeFeed
 from .services.drafts import Drafts
@@ -144,7 +143,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self.requests,
             characters,
             drafts=self.drafts,
-            asks=AskActions(partial(asks_of, manager), access, self.requests),
+            asks=AskActions(reader, access, self.requests),
             keymap=keymap,
         )
         self._operations.stay_in_prompt = settings.stay_in_prompt

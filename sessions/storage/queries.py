@@ -217,6 +217,10 @@ class Queries:
         """The asks that wait for an answer, of one session or of all, the oldest first."""
         return Asks(self.database).open(session_id)
 
+    def ask(self, ask_id: int) -> RecordedAsk | None:
+        """Return an ask of any state; None if its session was deleted."""
+        return Asks(self.database).one(ask_id)
+
     def answered(self, request: int) -> Receipt | None:
         """The receipt of a request, once a runner has carried it out."""
         rows = self.database.rows("SELECT receipt FROM requests WHERE id = ?", (request,))

@@ -166,7 +166,6 @@ def test_an_ask_waits_for_its_answer_and_the_turn_goes_on(manager, live, session
     with pytest.raises(SessionBusyError, match="answered by you"):
         manager.asks.answer(asked.id, ALLOW)
 
-
     def answered_to_the_end():
         for one in manager.asks.open(session.id):
             manager.asks.answer(one.id, answer)

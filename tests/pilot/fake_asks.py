@@ -39,22 +39,26 @@ class FakeAsks:
         self._count(one.session)
         return one
 
-    def open(self, session_id=None):
+    def __call__(self, ref=None):
+        """Return the asks that wait, as the reader's method of this name does."""
+        return self.open(ref)
+
+    def open(self, ref=None):
         self.reads += 1
         waiting = [one for one in self._asks.values() if one.state is AskState.OPEN]
-        return [one for one in waiting if session_id in (None, one.session)]
+        return [one for one in waiting if ref in (None, one.session)]
 
     def one(self, ask_id):
         return self._asks[ask_id]
 
-    def answer(self, ask_id, answer):
+    def answer(self, ask_id, answer, by="you"):
         self._manager.asked("answer", ask_id, answer)
         one = self._asks[ask_id]
         if one.state is not AskState.OPEN:
             raise SessionBusyError(f"It was answered by {one.answered_by} 12 s ago.")
         if answer.verdict not in one.ask.verdicts:
             raise UsageError("The ask does not take this decision.")
-        return self.ended(ask_id, AskState.ANSWERED, answer, "you")
+        return self.ended(ask_id, AskState.ANSWERED, answer, by)
 
     def _count(self, ref):
         waiting = [one for one in self._asks.values() if one.session == ref and one.state is AskState.OPEN]

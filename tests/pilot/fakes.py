@@ -235,6 +235,9 @@ class FakeManager:
             updated = tuple(one for one in newest.values() if one is not None)
             return Changes(seq=self.seq, updated=updated, removed=tuple(s for s, one in newest.items() if one is None))
 
+    def ask(self, ask_id):
+        return self.asks.one(ask_id)
+
     def get(self, ref, *, destructive=False):
         return next(one for _, sid, one in reversed(self.log) if sid == ref)
 

@@ -6,13 +6,15 @@ import pytest
 
 from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.prompts.answering import SessionAsks
 from agentdash.sessions.prompts.prompter import Prompter
 from agentdash.sessions.prompts.queue import SessionQueue
 from agentdash.sessions.reader import SessionReader
+from pilot.fake_asks import FakeAsks
 from pilot.fake_prompts import FakePrompts, FakeQueue
 from pilot.fakes import FakeManager
 
-FOR_TESTS = {"put", "drop", "asked", "made", "added", "taken"}
+FOR_TESTS = {"put", "drop", "asked", "made", "added", "taken", "replaced", "ended", "one"}
 """Methods with which a test changes or reads the fake itself."""
 
 
@@ -32,7 +34,9 @@ def test_a_method_of_the_fake_has_the_parameters_of_the_real_one(name):
     assert parameters(getattr(FakeManager, name)) == parameters(real)
 
 
-@pytest.mark.parametrize(("fake", "real"), [(FakePrompts, Prompter), (FakeQueue, SessionQueue)])
-def test_prompts_and_queue_of_the_fake_take_what_the_real_ones_take(fake, real):
+@pytest.mark.parametrize(
+    ("fake", "real"), [(FakePrompts, Prompter), (FakeQueue, SessionQueue), (FakeAsks, SessionAsks)]
+)
+def test_parts_of_the_fake_take_what_the_real_ones_take(fake, real):
     for name in methods(fake) - FOR_TESTS:
         assert parameters(getattr(fake, name)) == parameters(getattr(real, name)), name

@@ -1,60 +1,25 @@
 """The questions of live agents: read them, and record the user's answers."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Protocol, cast
 
 from ...sessions.asks.model import Answer
 from ...sessions.asks.recorded import RecordedAsk
-from ...sessions.manager import SessionManager
+from ...sessions.reader import SessionReader
 from .. import ask_texts
 from .background import Requests
 from .write_access import WriteAccess
-
-
-class AskReader(Protocol):
-    """Reads asks."""
-
-    def open(self, session_id: str | None = None) -> list[RecordedAsk]:
-        """Return the asks that wait, of one session or of all, the oldest first."""
-
-    def one(self, ask_id: int) -> RecordedAsk:
-        """Return an ask in any state."""
-
-
-class AskBook(AskReader, Protocol):
-    """Reads asks, and records answers."""
-
-    def answer(self, ask_id: int, answer: Answer) -> RecordedAsk:
-        """Record an answer.
-
-        Raises:
-            SessionBusyError: it no longer waits for one; the error names who answered it.
-            UsageError: the answer does not fit it.
-        """
-
-
-class _HasAsks(Protocol):
-    @property
-    def asks(self) -> AskBook:
-        """The asks of the manager's sessions."""
-
-
-def asks_of(manager: SessionManager) -> AskBook:
-    """Return the asks of a manager."""
-    return cast("_HasAsks", manager).asks
 
 
 class AskActions:
     """Reads and answers asks in threads; a read-only dashboard reads them alone.
 
     Args:
-        reader: returns what reads asks, when it is needed.
+        reader: reads asks.
         access: the manager, for answers.
         requests: runs the calls.
     """
 
-    def __init__(self, reader: Callable[[], AskReader], access: WriteAccess, requests: Requests) -> None:
+    def __init__(self, reader: SessionReader, access: WriteAccess, requests: Requests) -> None:
         self._reader = reader
         self._access = access
         self._requests = requests
@@ -66,16 +31,16 @@ class AskActions:
 
     async def waiting(self, session_id: str) -> list[RecordedAsk] | None:
         """Return the asks of a session that wait, the oldest first; None after an error, which is shown."""
-        return await self._requests.ask(lambda: self._reader().open(session_id))
+        return await self._requests.ask(lambda: self._reader.asks(session_id))
 
     async def fate(self, ask_id: int) -> str:
         """Return the end of an ask that no longer waits, in words."""
-        recorded = await self._requests.outcome_of(lambda: self._reader().one(ask_id))
+        recorded = await self._requests.outcome_of(lambda: self._reader.ask(ask_id))
         return (ask_texts.fate(recorded) if recorded is not None else "") or ask_texts.NO_LONGER
 
     async def answer(self, ask_id: int, answer: Answer) -> str | None:
         """Record the user's answer, and show a message; return the reason if it was refused."""
-        call = asyncio.to_thread(lambda: asks_of(self._access.manager("answer")).answer(ask_id, answer))
+        call = asyncio.to_thread(lambda: self._access.manager("answer").asks.answer(ask_id, answer))
         recorded, reason = await self._requests.outcome(call)
         if recorded is not None:
             self._requests.show_message(ask_texts.answered(recorded))
