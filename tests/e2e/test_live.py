@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from real_clis import CLAUDES
+from real_clis import EVERY_CLI
 
 from agentdash.sessions.asks.model import Answer, Verdict
 from agentdash.sessions.asks.recorded import AskState
@@ -30,7 +30,7 @@ FREE = {
 }
 STRICT = {"demo": {"speed": 20}, "claude": {"permission_mode": "default"}, "codex": {"sandbox": "read-only"}}
 
-REAL = [pytest.param(name, marks=[pytest.mark.real, pytest.mark.by_turns(2)]) for name in CLAUDES]
+REAL = [pytest.param(name, marks=[pytest.mark.real, pytest.mark.by_turns(2)]) for name in EVERY_CLI]
 AGENTS = ["demo", *REAL]
 
 
