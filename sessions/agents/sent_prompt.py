@@ -20,10 +20,8 @@ CLOCK_MS = 1_000
 
 
 class SentPrompt(Struct, frozen=True, kw_only=True):
-    """A prompt that an agent's process was given."""
+    """A prompt with which an agent's process was started, or which a live one was sent."""
 
-    key: str = ""
-    """The key under which a live agent was sent it; empty for the prompt of a process of one turn."""
     launch: Launch
     agent_session: str | None
     """The conversation, if the agent has named one."""
@@ -31,11 +29,15 @@ class SentPrompt(Struct, frozen=True, kw_only=True):
     """The environment of the process, as far as it was recorded."""
     at: int
     """The start of the turn, UTC ms."""
+    key: str = ""
+    """The id with which a live agent was sent it; empty for a prompt with which a process was started."""
+    said: str | None = None
+    """The prompt of a live agent; None for that of the launch."""
 
     @property
     def text(self) -> str:
         """The prompt as the process was given it."""
-        return self.launch.stdin or ""
+        return self.said if self.said is not None else self.launch.stdin or ""
 
 
 def has_prompt(
@@ -58,12 +60,13 @@ def has_prompt(
         for line in reader.all_lines():
             if all(mark in line for mark in marks):
                 said = read(line)
-                if said is not None and said[0].strip() == sent.text.strip() and _since(said[1], sent.at):
+                if said is not None and said[0].strip() == sent.text.strip() and is_since(said[1], sent.at):
                     return True
     return False
 
 
-def _since(timestamp: str, at: int) -> bool:
+def is_since(timestamp: str, at: int) -> bool:
+    """Return whether a line of a transcript is from the turn that began at ``at``; True if its time is not known."""
     try:
         return datetime.fromisoformat(timestamp).timestamp() * 1000 >= at - CLOCK_MS
     except ValueError:

@@ -17,7 +17,7 @@ def with_transcript(
 
 
 def in_transcript(
-    store: Store, session_id: str, n: int, agent_session: str | None, text: str | None = None
+    store: Store, session_id: str, n: int, agent_session: str | None, *, key: str = "", text: str | None = None
 ) -> bool | None:
     """Return whether the agent's own transcript has a prompt since the start of a turn.
 
@@ -26,6 +26,7 @@ def in_transcript(
         session_id: the session.
         n: the turn.
         agent_session: the conversation, if known.
+        key: the name of the prompt for a live agent; empty for that of the turn.
         text: the prompt; None for that of the turn.
 
     Returns:
@@ -39,7 +40,9 @@ def in_transcript(
     if session is None or launch is None or turn is None:
         return None
     sent = SentPrompt(
-        launch=structs.replace(launch, stdin=text) if text is not None else launch,
+        key=key or (turn.run_id if turn.transport else ""),
+        said=text,
+        launch=launch,
         agent_session=agent_session or session.agent_session,
         env=store.recipe(session_id).env,
         at=turn.started_at or turn.created_at,

@@ -61,6 +61,9 @@ POLL_SECONDS = 0.25
 CHILD_SECONDS = 1.0
 """Maximum delay until the remaining processes are counted again after one of them ended."""
 
+INTERRUPT_SECONDS = 0.05
+"""Interval between attempts to interrupt a live agent that cannot be interrupted yet."""
+
 LINGER_SECONDS = 30.0
 """Time that an agent may stay alive after its proper end."""
 
@@ -338,11 +341,11 @@ class Runner:
     def _interrupts(self, kinds: list[str]) -> bool:
         """Ask a live agent to end its turn; False if more is requested, or it does not end the turn in time."""
         turn, now = self._live_turn, time.monotonic()
-        if turn is None or self._ended or not kinds or set(kinds) != {"interrupt"} or not turn.interrupt(now):
+        if turn is None or self._ended or set(kinds) != {"interrupt"}:
             return False
+        due = turn.interrupt(now) + self._ladder.interrupt
         self._recorder.guarded(lambda: self._log.stopping(StoppedBy.YOU))
-        due = (turn.interrupted_at or now) + self._ladder.interrupt
-        self._next_look = min(self._next_look, due)
+        self._next_look = min(self._next_look, now + INTERRUPT_SECONDS)
         return now < due
 
     def _end_live_turn(self, turn: LiveTurn) -> None:
@@ -491,7 +494,9 @@ class Runner:
         """Queue the prompts again that were written to an agent that is gone and are not in its transcript."""
         for prompt in self._live_log.under_way():
             agent_session = self._recorder.facts.agent_session
-            known = in_transcript(self._store, self._session, self._turn, agent_session, prompt.text)
+            known = in_transcript(
+                self._store, self._session, self._turn, agent_session, key=prompt.run_id, text=prompt.text
+            )
             self._live_log.steered_is(prompt.id, PromptState.SEEN if known else PromptState.QUEUED, self._turn)
 
     def _falls_back(self) -> bool:

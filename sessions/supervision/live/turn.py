@@ -62,6 +62,7 @@ class LiveTurn:
             state=prompt.state if prompt is not None else PromptState.SEEN,
             attempt=prompt.attempt if prompt is not None else 1,
         )
+        self._interrupted = False
         self.interrupted_at: float | None = None
         """Time at which the turn was interrupted, on the monotonic clock."""
         live.listener = self._hear
@@ -96,16 +97,17 @@ class LiveTurn:
             self.live, record, key=prompt.run_id, text=prompt.text, state=prompt.state, attempt=prompt.attempt
         )
 
-    def interrupt(self, now: float) -> bool:
-        """Ask the agent to end the turn; False if it cannot, or was asked before."""
-        if self.interrupted_at is not None:
-            return True
-        lines = self.live.dialogue.interrupt()
-        for line in lines:
-            self.live.send(line)
-        if lines:
-            self.interrupted_at = now
-        return bool(lines)
+    def interrupt(self, now: float) -> float:
+        """Ask the agent to end the turn, once it can be asked; return the time of the first call.
+
+        codex 0.169.0 refuses it until it has reported the beginning of the turn.
+        """
+        self.interrupted_at = self.interrupted_at or now
+        if not self._interrupted and (lines := self.live.dialogue.interrupt()):
+            self._interrupted = True
+            for line in lines:
+                self.live.send(line)
+        return self.interrupted_at
 
     def delay(self, usual: float) -> float:
         """Return the seconds until the next step that no output triggers; at most ``usual``."""

@@ -1,4 +1,4 @@
-"""What codex asks the user, as an :class:`Ask`, and the answer as codex reads it (codex-cli 0.169.0, prompts 1.2).
+"""The requests of codex as :class:`Ask`, and the answers as codex reads them (codex-cli 0.169.0, prompts 1.2).
 
 ``availableDecisions`` lists neither ``acceptForSession`` nor ``decline``, but codex takes both (measured).
 """
@@ -46,7 +46,7 @@ def key_of(request_id: Raw) -> str | None:
 
 
 def ask_of(asking: requests.Asking, changes: tuple[Change, ...] = ()) -> Ask | None:
-    """Return what codex asks; None if it waits for no answer.
+    """Return a request as an ask; None if codex waits for no answer.
 
     Args:
         asking: the request.
@@ -81,7 +81,7 @@ def unknown_ask(key: str, method: str, params: Raw) -> Ask:
 
 
 def words_of(ask: Ask) -> str:
-    """Return what the agent waits for, in words."""
+    """Return the reason for which the agent waits, in words."""
     if ask.kind is AskKind.QUESTION:
         return f"asks: {ask.title}"
     return f"asks to {ask.title}"

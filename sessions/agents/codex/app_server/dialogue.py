@@ -31,7 +31,10 @@ from .item_steps import changes_of
 from .launching import MODES, mode_of, settings_of_mode
 
 MOST_KEPT = 10_000
-"""Prompts, answers, questions and patches of each kind that are remembered; the oldest is forgotten."""
+"""Prompts and answers that are remembered; the oldest is forgotten."""
+
+MOST_OPEN = 1_000
+"""Open requests of codex, and patches of the running turn, that are remembered."""
 
 _PROMPT = "prompt:"
 
@@ -60,7 +63,7 @@ class CodexDialogue(Dialogue):
         """The ids of our requests that were answered."""
         self._asks: dict[str, tuple[requests.Asking | None, str | None]] = {}
         """The open requests of codex, each with its turn."""
-        self._told: set[str] = set()
+        self._given_answer: set[str] = set()
         """The keys of the requests that were given an answer."""
         self._interrupted = False
         self._patches: dict[str, tuple[Change, ...]] = {}
@@ -117,7 +120,7 @@ class CodexDialogue(Dialogue):
         """Return the line that answers an open request; the same one again until codex has it."""
         if key not in self._asks:
             return None
-        self._told.add(key)
+        self._given_answer.add(key)
         return answer_line(self._asks[key][0], key, answer)
 
     def change(self, what: str, value: str) -> bytes | None:
@@ -217,7 +220,7 @@ class CodexDialogue(Dialogue):
 
     def _item(self, item: items.AnyItem) -> list[Event]:
         if isinstance(item, items.FileChange):
-            _keep(self._patches, item.id, changes_of(item))
+            _keep(self._patches, item.id, changes_of(item), MOST_OPEN)
         if not isinstance(item, items.UserMessage) or not item.client_id or item.client_id in self._seen:
             return []
         self._accepted.pop(item.client_id, None)
@@ -231,16 +234,16 @@ class CodexDialogue(Dialogue):
     def _open(self, key: str, asking: "requests.Asking | None", turn: str | None, ask: Ask) -> list[Event]:
         if key in self._asks:
             return []
-        _keep(self._asks, key, (asking, turn))
+        _keep(self._asks, key, (asking, turn), MOST_OPEN)
         return [Asked(ask)]
 
     def _settled(self, key: str | None, *, answered: bool = True) -> list[Event]:
         """Close a request; codex also resolves those of a turn that is interrupted."""
         if key is None or self._asks.pop(key, None) is None:
             return []
-        told = key in self._told
-        self._told.discard(key)
-        return [Settled(key, answered and (told or not self._interrupted))]
+        has_answer = key in self._given_answer
+        self._given_answer.discard(key)
+        return [Settled(key, answered and (has_answer or not self._interrupted))]
 
     def _changed(self, settings: events.Settings) -> list[Event]:
         found: list[Event] = []
@@ -258,7 +261,7 @@ def _is_prompt(request_id: str) -> bool:
     return request_id.startswith(_PROMPT) and len(request_id) <= LONGEST_ID
 
 
-def _keep(memory: dict[str, Any], key: str, value: Any) -> None:
+def _keep(memory: dict[str, Any], key: str, value: Any, most: int = MOST_KEPT) -> None:
     memory[key] = value
-    if len(memory) > MOST_KEPT:
+    if len(memory) > most:
         del memory[next(iter(memory))]

@@ -1,4 +1,4 @@
-"""The notifications of ``codex app-server`` that are no steps (codex-cli 0.169.0, its own schema)."""
+"""The notifications of ``codex app-server`` without a step (codex-cli 0.169.0, its own schema)."""
 
 OPTED_OUT = (
     "item/agentMessage/delta",

@@ -20,7 +20,7 @@ _STATUS = {"inProgress": "in_progress"}
 """Names of statuses that ``codex exec`` writes differently."""
 
 _MOVED = "\n\nMoved to: "
-"""What codex appends to the diff of a file that it also moved."""
+"""The words that codex appends to the diff of a file that it also moved."""
 
 
 def fields_of(item: items.AnyItem) -> dict[str, Any]:

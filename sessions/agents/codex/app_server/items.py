@@ -68,7 +68,7 @@ class CommandExecution(Item, tag="commandExecution"):
 
 
 class PatchKind(Struct, rename={"kind": "type"}):
-    """What happens to a file."""
+    """The kind of a change, and the new path of a file that is moved."""
 
     kind: str = "update"
     move_path: str | None = None

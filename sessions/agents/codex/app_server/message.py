@@ -1,4 +1,4 @@
-"""What the messages of ``codex app-server`` have in common (codex-cli 0.169.0, its own schema)."""
+"""The common parts of the messages of ``codex app-server`` (codex-cli 0.169.0, its own schema)."""
 
 from msgspec import Raw, Struct
 
@@ -7,7 +7,7 @@ ABSENT = Raw(b"")
 
 
 class Params(Struct, kw_only=True, rename="camel"):
-    """What most messages name."""
+    """The thread and the turn, which most messages name."""
 
     thread_id: str | None = None
     turn_id: str | None = None

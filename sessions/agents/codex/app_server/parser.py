@@ -1,30 +1,23 @@
 """The stream of ``codex app-server`` as steps (codex-cli 0.169.0, prompts 1.2).
 
-One process serves many turns; a parser reads one.  The lines between two turns belong to the second.  A sub-agent's
-thread prints into the same stream.
+One process serves many turns; a parser reads one.  The lines between two turns belong to the second.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import field, structs
+from msgspec import structs
 
 from ....model import PlanItem, Step, StepKind, StepStatus, Usage
-from ...event_parser import EventParser, EventState
 from ...json_lines import UNREADABLE
-from ..items import ended
-from ..refusals import refused
 from ..server_errors import readable_error
-from . import events, items, lines, requests
+from . import events, lines, requests
 from .asks import ask_of, key_of, unknown_ask, words_of
 from .ignored import IGNORED
-from .item_steps import fields_of
+from .item_parser import ItemParser
 
-TAIL = 8192
-"""Characters kept of the output of a command that is still running."""
-
-MOST_KEPT = 1_000
-"""Open questions, and threads of sub-agents, that are remembered."""
+MOST_ASKS = 1_000
+"""Open questions that are remembered."""
 
 _PLAN_STATUS = {"inProgress": "in_progress"}
 _PLAN = "plan"
@@ -33,34 +26,13 @@ _PLAN = "plan"
 _INTERRUPTED = "the turn was interrupted"
 
 
-class AppServerState(EventState, kw_only=True):
-    """Adds what later lines of the turn refer to."""
-
-    thread: str | None = None
-    """The main agent's thread."""
-    turn: str | None = None
-    """The running turn of that thread."""
-    prompted: bool = False
-    """True if the prompt that began the turn has been read."""
-    error: Step | None = None
-    """The last error, which the end of the turn repeats."""
-    asking: dict[str, str] = field(default_factory=dict)
-    """The open questions by the request's key, in words."""
-    helpers: dict[str, str] = field(default_factory=dict)
-    """The calls that began sub-agents, by the sub-agent's thread."""
-    total: Usage | None = None
-    """The tokens of the thread that were last reported."""
-
-
-class AppServerParser(EventParser):
+class AppServerParser(ItemParser):
     """Parses one turn of a live codex."""
 
-    state: AppServerState
-    state_type = AppServerState
     decoder = lines.MESSAGES
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
-        """Decode one line: an event, an answer to a request of ours, or a notification that is no step."""
+        """Decode one line: an event, an answer to a request of ours, or a notification without a step."""
         try:
             return self.event(self._decode(line), line, at)
         except UNREADABLE:
@@ -101,15 +73,13 @@ class AppServerParser(EventParser):
         self.facts.error = readable_error(answer.error.message)
         return [self._new(StepKind.ERROR, self.facts.error, at=at, fatal=True)]
 
-    def _is_ours(self, thread: str | None) -> bool:
-        """Return whether a thread is the main agent's; the first that begins a turn of its own is."""
-        return thread is None or self.state.thread is None or thread == self.state.thread
-
     def _began(self, params: events.TurnParams, at: int | None) -> list[Step]:  # noqa: ARG002
         if self._is_ours(params.thread_id) and params.turn.root_turn_id in (None, params.turn.id):
             self.state.thread = self.facts.agent_session = params.thread_id or self.state.thread
             self.state.turn = params.turn.id
             self.state.prompted = False
+            self.state.own = Usage()
+            self.state.error = None
         return []
 
     def _ended(self, params: events.TurnParams, at: int | None) -> list[Step]:
@@ -131,17 +101,18 @@ class AppServerParser(EventParser):
         if turn.status == "interrupted":
             self.facts.error = _INTERRUPTED
             return [self._new(StepKind.NOTICE, _INTERRUPTED, at=at, event="turn/completed")]
-        message = readable_error(turn.error.message) if turn.error else self.facts.error or "the turn failed"
-        self.facts.error = message
-        if self.state.error is not None and self.state.error.text == message:
-            return [structs.replace(self.state.error, fatal=True)]
+        last = self.state.error
+        known = last.text if last is not None else "the turn failed"
+        self.facts.error = message = readable_error(turn.error.message) if turn.error else known
+        if last is not None and last.text == message:
+            return [structs.replace(last, fatal=True)]
         return [self._new(StepKind.ERROR, message, at=at, fatal=True)]
 
     def _sum(self, at: int | None) -> list[Step]:
-        total = self.facts.thread_usage
+        total = self.state.total
         if not total.known:
             return []
-        own = self.facts.usage if self.facts.usage.known else None
+        own = self.state.own if self.state.own.known else None
         text = "tokens of the whole thread"
         return [self._new(StepKind.USAGE, text, at=at, usage=total, whole_thread=True, turn_usage=own)]
 
@@ -167,7 +138,8 @@ class AppServerParser(EventParser):
             return []
         total = _usage(reported)
         if self.state.turn is not None and total != self.state.total:
-            self.facts.usage = self.facts.usage.plus(_usage(last))
+            call = _usage(last)
+            self.state.own, self.facts.usage = self.state.own.plus(call), self.facts.usage.plus(call)
         self.state.total = self.facts.thread_usage = total
         return []
 
@@ -208,92 +180,13 @@ class AppServerParser(EventParser):
 
     def _asks(self, key: str, words: str) -> None:
         self.state.asking[key] = words
-        if len(self.state.asking) > MOST_KEPT:
+        if len(self.state.asking) > MOST_ASKS:
             del self.state.asking[next(iter(self.state.asking))]
         self._wait()
 
     def _wait(self) -> list[Step]:
         self.facts.waiting = next(iter(self.state.asking.values()), None)
         return []
-
-    def _key(self, thread: str | None, item: str) -> str:
-        return f"{thread or self.state.thread or ''}:{item}"
-
-    def _output(self, params: events.DeltaParams, at: int | None) -> list[Step]:  # noqa: ARG002
-        key = self._key(params.thread_id, params.item_id)
-        earlier = self.state.open.get(key)
-        if earlier is None or earlier.kind is not StepKind.COMMAND:
-            return []
-        step = structs.replace(earlier, output=((earlier.output or "") + params.delta)[-TAIL:])
-        self.state.open[key] = step
-        return [step]
-
-    def _item_began(self, params: events.ItemParams, at: int | None) -> list[Step]:
-        return self._item(params, at, completed=False)
-
-    def _item_ended(self, params: events.ItemParams, at: int | None) -> list[Step]:
-        return self._item(params, at, completed=True)
-
-    def _item(self, params: events.ItemParams, at: int | None, *, completed: bool) -> list[Step]:
-        item = params.item
-        self.facts.notice = None
-        if isinstance(item, items.UserMessage):
-            return self._prompt(item, params, at) if completed else []
-        ours = self._is_ours(params.thread_id)
-        if isinstance(item, items.AgentMessage | items.Reasoning | items.Plan) and not completed:
-            return []  # it has no text yet
-        if isinstance(item, items.AgentMessage) and ours:
-            self.facts.last_message = item.text
-        if isinstance(item, items.CollabAgentToolCall):
-            self._helpers(item)
-        key = self._key(params.thread_id, item.id)
-        earlier = self.state.open.pop(key, None)
-        if completed and earlier is None and self._is_late(params):
-            return self._late(item, at)
-        fields = fields_of(item)
-        if earlier is not None and getattr(item, "aggregated_output", "") is None:
-            fields["output"] = earlier.output
-        began = item.started_at_ms or params.started_at_ms or at
-        parent = None if ours else self.state.helpers.get(params.thread_id or "", params.thread_id)
-        step = structs.replace(
-            earlier or self._new(at=began, call_id=item.id or None, parent=parent, **fields), **fields
-        )
-        if not completed:
-            step = structs.replace(step, status=StepStatus.RUNNING)
-            self._remember(key, step)
-            return [step]
-        over = item.completed_at_ms or params.completed_at_ms or at
-        step = ended(step, over if step.status is not None else None)
-        if (what := refused(step)) is not None:
-            self.facts.deny(what)
-        return [step]
-
-    def _helpers(self, item: items.CollabAgentToolCall) -> None:
-        for thread in item.receiver_thread_ids[:MOST_KEPT]:
-            if len(self.state.helpers) < MOST_KEPT:
-                self.state.helpers.setdefault(thread, item.id)
-
-    def _prompt(self, item: items.UserMessage, params: events.ItemParams, at: int | None) -> list[Step]:
-        """Return a prompt that was given to the running turn; the prompt that began it is known without the stream."""
-        if not self._is_ours(params.thread_id):
-            return []
-        began, self.state.prompted = not self.state.prompted, True
-        if began:
-            return []
-        fields = fields_of(item)
-        return [self._new(at=item.started_at_ms or at, call_id=item.client_id, **fields)]
-
-    def _is_late(self, params: events.ItemParams) -> bool:
-        """Return whether an item that ends belongs to an earlier turn: its commands may outlive a turn."""
-        return isinstance(params.item, items.CommandExecution) and (
-            self._is_ours(params.thread_id) and params.turn_id is not None and params.turn_id != self.state.turn
-        )
-
-    def _late(self, item: Any, at: int | None) -> list[Step]:
-        fields = fields_of(item)
-        how = "" if item.exit_code is None or item.exit_code < 0 else f" with exit code {item.exit_code}"
-        text = f"a command of an earlier turn ended{how}: {fields['text']}"
-        return [self._new(StepKind.NOTICE, text, at=item.completed_at_ms or at, event="item/completed")]
 
 
 def _usage(tokens: events.Tokens) -> Usage:

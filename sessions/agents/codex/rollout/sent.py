@@ -1,6 +1,7 @@
 """The prompts in codex's own transcripts (protocols 2.5; codex-cli 0.169.0).
 
-codex writes the prompt as a message of the user before it calls the model.
+codex writes the prompt as a message of the user before it calls the model.  A moment later a live codex writes the id
+with which it was sent the prompt (prompts 3).
 """
 
 from pathlib import Path
@@ -8,8 +9,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from ....storage.line_reader import LineReader
 from ...json_lines import UNREADABLE
-from ...sent_prompt import SentPrompt, has_prompt, is_readable
+from ...sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable, is_since
 from .edits import find_rollout
 
 
@@ -17,9 +19,15 @@ class _Part(Struct):
     text: str = ""
 
 
+class _Item(Struct):
+    type: str = ""
+    client_id: str | None = None
+
+
 class _Payload(Struct):
     type: str = ""
     role: str = ""
+    item: _Item | None = None
     content: list[_Part] = msgspec.field(default_factory=list)
 
 
@@ -30,6 +38,12 @@ class _Line(Struct):
 
 
 _DECODER = msgspec.json.Decoder(_Line)
+
+_BOUNDS = frozenset({"task_started", "task_complete", "turn_aborted"})
+"""The events with which turns begin and end."""
+
+_LIVE_MARKS = (b'"user"', b'"UserMessage"', *(f'"{bound}"'.encode() for bound in _BOUNDS))
+"""Bytes of which each line about a live prompt has one."""
 
 
 def transcript_has(home: Path, sent: SentPrompt) -> bool | None:
@@ -45,9 +59,48 @@ def transcript_has(home: Path, sent: SentPrompt) -> bool | None:
         return None  # the thread has no name yet, and copies of a session have the same first prompt
     path = find_rollout(home, sent.agent_session, sent.at)
     try:
+        if path is not None and sent.key:
+            return _has_live_prompt(path, sent)
         return path is not None and has_prompt(path, sent, (b'"response_item"', b'"user"'), _read)
     except OSError:
         return None
+
+
+def _has_live_prompt(path: Path, sent: SentPrompt) -> bool:
+    """Return whether a transcript has the id of a prompt, or its text as the last message of a turn that never ended.
+
+    codex may be killed between the text and the id.
+
+    Raises:
+        OSError: the transcript cannot be read.
+    """
+    last: str | None = None
+    with LineReader(path, cap=LINE_CAP) as reader:
+        reader.skip_to_tail(SEARCHED_BYTES)
+        for line in reader.all_lines():
+            if not any(mark in line for mark in _LIVE_MARKS):
+                continue
+            if (said := _read(line)) is not None:
+                last = said[0] if is_since(said[1], sent.at) else None
+                continue
+            payload = _payload(line)
+            if payload is None:
+                continue
+            if payload.item is not None and payload.item.type == "UserMessage":
+                if payload.item.client_id == sent.key:
+                    return True
+                last = None
+            elif payload.type in _BOUNDS:
+                last = None
+    return last is not None and last.strip() == sent.text.strip()
+
+
+def _payload(line: bytes) -> _Payload | None:
+    try:
+        event = _DECODER.decode(line)
+    except UNREADABLE:
+        return None
+    return event.payload if event.type == "event_msg" else None
 
 
 def _read(line: bytes) -> tuple[str, str] | None:

@@ -94,3 +94,52 @@ def test_a_thread_of_codex_without_a_name_or_a_transcript_cannot_be_searched(tmp
 def test_a_command_keeps_no_transcript(tmp_path: Path) -> None:
     prompt = SentPrompt(launch=Launch(argv=("true",)), agent_session=None, env={}, at=0)
     assert agent_named("command").has_prompt(prompt) is None
+
+
+LIVE_THREAD = "01a20735-fc46-7b62-ba1d-df6bf71e1faa"
+
+
+def live(home: Path, key: str, text: str, at: int = 0) -> bool | None:
+    prompt = SentPrompt(
+        launch=Launch(argv=("codex", "app-server"), stdin="the first prompt", transport="app-server"),
+        agent_session=LIVE_THREAD, env={"CODEX_HOME": str(home)}, at=at, key=key, said=text,
+    )  # fmt: skip
+    return agent_named("codex").has_prompt(prompt)
+
+
+@pytest.fixture
+def live_transcript(tmp_path: Path) -> Path:
+    path = tmp_path / f"sessions/2026/11/23/rollout-2026-11-23T07-01-48-{LIVE_THREAD}.jsonl"
+    path.parent.mkdir(parents=True)
+    shutil.copy(CAPTURES / "transcripts" / "codex-app-server.rollout.jsonl", path)
+    return path
+
+
+@pytest.mark.parametrize("key", ["a", "b", "c", "d"])
+def test_a_prompt_of_a_live_codex_is_found_by_its_id(live_transcript: Path, tmp_path: Path, key: str) -> None:
+    assert live(tmp_path, key, "whatever it said") is True
+
+
+def test_the_text_of_another_prompt_does_not_count_for_a_live_codex(live_transcript: Path, tmp_path: Path) -> None:
+    assert live(tmp_path, "e", "steered into failing") is False
+    assert live(tmp_path, "e", "[[fake:sleep600]] go") is False
+
+
+def test_a_live_codex_that_died_between_the_text_and_the_id_has_the_prompt(
+    live_transcript: Path, tmp_path: Path
+) -> None:
+    lines = live_transcript.read_bytes().splitlines(keepends=True)
+    with_id = next(n for n, line in enumerate(lines) if b'"client_id":"b"' in line)
+    live_transcript.write_bytes(b"".join(lines[:with_id]))
+    assert live(tmp_path, "b", "steered into failing\n") is True
+    assert live(tmp_path, "b", "steered") is False
+    assert live(tmp_path, "b", "[[fake:drop]] go") is False
+    assert live(tmp_path, "b", "steered into failing", 1_900_000_000_000) is False
+
+
+def test_a_text_of_a_turn_that_ended_does_not_count(live_transcript: Path, tmp_path: Path) -> None:
+    lines = live_transcript.read_bytes().splitlines(keepends=True)
+    with_id = next(n for n, line in enumerate(lines) if b'"client_id":"b"' in line)
+    end = next(n for n, line in enumerate(lines) if b'"task_complete"' in line)
+    live_transcript.write_bytes(b"".join([*lines[:with_id], lines[end]]))
+    assert live(tmp_path, "b", "steered into failing") is False

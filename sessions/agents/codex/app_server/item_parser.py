@@ -1,0 +1,132 @@
+"""The items in the stream of ``codex app-server`` (codex-cli 0.169.0, prompts 1.2).
+
+A sub-agent's thread prints into the same stream, and a command may outlive the turn that began it.
+"""
+
+from typing import Any
+
+from msgspec import field, structs
+
+from ....model import Step, StepKind, StepStatus, Usage
+from ...event_parser import EventParser, EventState
+from ..items import ended
+from ..refusals import refused
+from . import events, items
+from .item_steps import fields_of
+
+TAIL = 8192
+"""Characters kept of the output of a command that is still running."""
+
+MOST_HELPERS = 1_000
+"""Threads of sub-agents that are remembered."""
+
+
+class AppServerState(EventState, kw_only=True):
+    """Adds what later lines of the turn refer to."""
+
+    thread: str | None = None
+    """The main agent's thread."""
+    turn: str | None = None
+    """The running turn of that thread."""
+    prompted: bool = False
+    """True if the prompt that began the turn has been read."""
+    error: Step | None = None
+    """The last error, which the end of the turn repeats."""
+    asking: dict[str, str] = field(default_factory=dict)
+    """The open questions by the request's key, in words."""
+    helpers: dict[str, str] = field(default_factory=dict)
+    """The calls that began sub-agents, by the sub-agent's thread."""
+    total: Usage = field(default_factory=Usage)
+    """The tokens of the thread that were last reported."""
+    own: Usage = field(default_factory=Usage)
+    """The tokens of the running turn."""
+
+
+class ItemParser(EventParser):
+    """Follows each item from its beginning to its end."""
+
+    state: AppServerState
+    state_type = AppServerState
+
+    def _is_ours(self, thread: str | None) -> bool:
+        """Return whether a thread is the main agent's; the first that begins a turn of its own is."""
+        return thread is None or self.state.thread is None or thread == self.state.thread
+
+    def _key(self, thread: str | None, item: str) -> str:
+        return f"{thread or self.state.thread or ''}:{item}"
+
+    def _output(self, params: events.DeltaParams, at: int | None) -> list[Step]:  # noqa: ARG002
+        key = self._key(params.thread_id, params.item_id)
+        earlier = self.state.open.get(key)
+        if earlier is None or earlier.kind is not StepKind.COMMAND:
+            return []
+        step = structs.replace(earlier, output=((earlier.output or "") + params.delta)[-TAIL:])
+        self.state.open[key] = step
+        return [step]
+
+    def _item_began(self, params: events.ItemParams, at: int | None) -> list[Step]:
+        return self._item(params, at, completed=False)
+
+    def _item_ended(self, params: events.ItemParams, at: int | None) -> list[Step]:
+        return self._item(params, at, completed=True)
+
+    def _item(self, params: events.ItemParams, at: int | None, *, completed: bool) -> list[Step]:
+        item = params.item
+        self.facts.notice = None
+        if isinstance(item, items.UserMessage):
+            return self._prompt(item, params, at) if completed else []
+        ours = self._is_ours(params.thread_id)
+        if isinstance(item, items.AgentMessage | items.Reasoning | items.Plan) and not completed:
+            return []  # it has no text yet
+        if isinstance(item, items.AgentMessage) and ours:
+            self.facts.last_message = item.text
+        if isinstance(item, items.CollabAgentToolCall):
+            self._helpers(item)
+        key = self._key(params.thread_id, item.id)
+        earlier = self.state.open.pop(key, None)
+        if completed and earlier is None and self._is_late(params):
+            return self._late(item, at)
+        fields = fields_of(item)
+        if earlier is not None and getattr(item, "aggregated_output", "") is None:
+            fields["output"] = earlier.output
+        began = item.started_at_ms or params.started_at_ms or at
+        parent = None if ours else self.state.helpers.get(params.thread_id or "", params.thread_id)
+        step = structs.replace(
+            earlier or self._new(at=began, call_id=item.id or None, parent=parent, **fields), **fields
+        )
+        if not completed:
+            step = structs.replace(step, status=StepStatus.RUNNING)
+            self._remember(key, step)
+            return [step]
+        over = item.completed_at_ms or params.completed_at_ms or at
+        step = ended(step, over if step.status is not None else None)
+        if (what := refused(step)) is not None:
+            self.facts.deny(what)
+        return [step]
+
+    def _helpers(self, item: items.CollabAgentToolCall) -> None:
+        for thread in item.receiver_thread_ids[:MOST_HELPERS]:
+            if len(self.state.helpers) < MOST_HELPERS:
+                self.state.helpers.setdefault(thread, item.id)
+
+    def _prompt(self, item: items.UserMessage, params: events.ItemParams, at: int | None) -> list[Step]:
+        """Return a prompt that was given to the running turn; the prompt that began it is known without the stream."""
+        if not self._is_ours(params.thread_id):
+            return []
+        began, self.state.prompted = not self.state.prompted, True
+        if began:
+            return []
+        fields = fields_of(item)
+        return [self._new(at=item.started_at_ms or at, call_id=item.client_id, **fields)]
+
+    def _is_late(self, params: events.ItemParams) -> bool:
+        """Return whether an item that ends belongs to an earlier turn: its commands may outlive a turn."""
+        return isinstance(params.item, items.CommandExecution) and (
+            self._is_ours(params.thread_id) and params.turn_id is not None and params.turn_id != self.state.turn
+        )
+
+    def _late(self, item: Any, at: int | None) -> list[Step]:
+        fields = fields_of(item)
+        how = "" if item.exit_code is None or item.exit_code < 0 else f" with exit code {item.exit_code}"
+        text = f"a command of an earlier turn ended{how}: {fields['text']}"
+        return [self._new(StepKind.NOTICE, text, at=item.completed_at_ms or at, event="item/completed")]
