@@ -218,7 +218,7 @@ class Prompter:
         sent = None
         if say is not None:
             # Recorded first: a front end that dies between the two loses nothing.
-            at_once = structs.replace(options or PromptOptions(), at_once=True)
+            at_once = structs.replace(options or PromptOptions(), at_once=True, steer=False)
             sent = self._add(session, checked_prompt(say), at_once, "inject")
         receipt = self._stop(session.id, session.turn)
         if sent is not None:

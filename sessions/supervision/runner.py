@@ -462,6 +462,7 @@ class Runner:
             self._recorder.guarded(self._recover_prompts)
         if live is not None:
             live.end_byte, live.end_error_byte = self._recorder.position, size_of(self._output.stderr.path)
+            live.model = self._recorder.facts.model or live.model
         status = self._recorder.conclude(
             self._child,
             stopped_by=self._stopped_by,

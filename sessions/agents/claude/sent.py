@@ -9,8 +9,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from ...storage.line_reader import LineReader
 from ..json_lines import UNREADABLE
-from ..sent_prompt import SentPrompt, has_prompt, is_readable
+from ..sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable
 
 
 class _Block(Struct):
@@ -22,8 +23,14 @@ class _Message(Struct):
     content: str | list[_Block] = ""
 
 
+class _Attachment(Struct):
+    source_uuid: str | None = None
+
+
 class _Line(Struct):
     type: str = ""
+    uuid: str = ""
+    attachment: _Attachment | None = None
     message: _Message = msgspec.field(default_factory=_Message)
     timestamp: str = ""
 
@@ -44,9 +51,32 @@ def transcript_has(home: Path, sent: SentPrompt) -> bool | None:
         return None
     try:
         paths = list(projects.glob(f"*/{conversation}.jsonl"))
+        if sent.key:
+            return any(_has_key(path, sent.key) for path in paths)
         return any(has_prompt(path, sent, (b'"user"', b'"message"'), _read) for path in paths)
     except OSError:
         return None
+
+
+def _has_key(path: Path, key: str) -> bool:
+    """Return whether a transcript has the prompt that a live agent was sent with a key.
+
+    One that began a turn is a line ``user`` with the key; one that was written into a turn is an attachment that names
+    it (prompts 1.1).
+    """
+    mark = key.encode()
+    with LineReader(path, cap=LINE_CAP) as reader:
+        reader.skip_to_tail(SEARCHED_BYTES)
+        return any(mark in line and _names(line, key) for line in reader.all_lines())
+
+
+def _names(line: bytes, key: str) -> bool:
+    try:
+        event = _DECODER.decode(line)
+    except UNREADABLE:
+        return False
+    steered = event.attachment is not None and event.attachment.source_uuid == key
+    return steered or (event.type == "user" and event.uuid == key)
 
 
 def _named_in(argv: tuple[str, ...]) -> str | None:

@@ -43,10 +43,14 @@ class LiveAgent:
         """The offset behind the output of its last turn: the next turn begins there."""
         self.end_error_byte = 0
         """The same of its stderr."""
+        self.model = launch.mode.model if launch.mode is not None else None
+        """The model that it uses; None if it has not named one."""
         self.listener: Callable[[Event], None] = _nothing
         """Handles each event as its line is read."""
         self._lines: deque[tuple[bytes, Callable[[], None] | None]] = deque()
         self._probes = 0
+        self._adopted = False
+        """Another runner wrote the handshake: a second one would be refused."""
 
     @property
     def alive(self) -> bool:
@@ -65,18 +69,19 @@ class LiveAgent:
         own, asked = self.launch.mode, launch.mode
         if own is None or asked is None or self.launch.argv[0] != launch.argv[0]:
             return False
-        changes = own.model == asked.model or self._changes_model(asked.model)
-        return changes and structs.replace(own, model=None) == structs.replace(asked, model=None)
+        if structs.replace(own, model=None) != structs.replace(asked, model=None):
+            return False
+        return not self._is_other(asked.model) or self.dialogue.change("model", asked.model or "") is not None
 
     def adjust(self, launch: Launch) -> None:
         """Change the model of the process to that of the next turn."""
-        own, asked = self.launch.mode, launch.mode
-        if own is not None and asked is not None and asked.model is not None and own.model != asked.model:
-            self.send(self.dialogue.change("model", asked.model))
-        self.launch = structs.replace(self.launch, mode=asked)
+        asked = launch.mode.model if launch.mode is not None else None
+        if asked is not None and self._is_other(asked):
+            self.send(self.dialogue.change("model", asked))
+            self.model = asked
 
-    def _changes_model(self, model: str | None) -> bool:
-        return model is not None and self.dialogue.change("model", model) is not None
+    def _is_other(self, model: str | None) -> bool:
+        return model is not None and model != self.model
 
     def begin(self) -> None:
         """Write the first lines of the handshake."""
@@ -84,6 +89,7 @@ class LiveAgent:
 
     def catch_up(self, output: Path, end: int) -> None:
         """Feed the dialogue the output up to an offset, which an earlier runner has handled."""
+        self._adopted = True
         with LineReader(output, end=end) as reader:
             for position, line in reader.lines():
                 self.feed(line, position)
@@ -95,7 +101,7 @@ class LiveAgent:
         self.position = position
         for event in self.dialogue.feed(line):
             self.listener(event)
-        if not self.dialogue.ready:
+        if not self.dialogue.ready and not self._adopted:
             self._shake_hands()
 
     def send(self, line: bytes | None, written: Callable[[], None] | None = None) -> None:

@@ -183,6 +183,7 @@ def orphan(
     live = adopted_agent(child, folder, agent_named(session.agent), launch, stream, before.end_byte)
     if live is not None:
         live.end_byte, live.end_error_byte = before.end_byte, size_of(folder.errors(stream))
+        live.model = session.model or live.model
     return live
 
 
