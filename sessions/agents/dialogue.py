@@ -17,7 +17,7 @@ from ..asks.model import Answer, Ask
 
 
 class Delivery(StrEnum):
-    """What the agent says about a prompt that it was sent."""
+    """The agent's statement about a prompt that it was sent."""
 
     ACCEPTED = "accepted"
     """It has the prompt and has not read it: its model does not know it yet."""
@@ -87,7 +87,7 @@ Event = Ready | Failed | TurnBegan | TurnEnded | Received | Asked | Settled | Ch
 
 
 class Dialogue(ABC):
-    """What one process was written and has answered.
+    """The requests to one process and its answers.
 
     Args:
         opening: the lines of the handshake, as the launch records them (:attr:`..launch.Launch.opening`).

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 
 class AskKind(StrEnum):
-    """What an agent asks for."""
+    """The kind of an ask."""
 
     COMMAND = "command"
     """Permission to run a command."""
@@ -78,7 +78,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     tool: str = ""
     """The tool that it would use: ``Bash``, ``apply_patch``."""
     title: str
-    """What is asked, one line without a subject: ``run: rm -rf build``, ``edit src/app.py``."""
+    """The question in one line without a subject: ``run: rm -rf build``, ``edit src/app.py``."""
     body: str = ""
     """The whole command, diff, arguments or plan."""
     cwd: str = ""
@@ -90,7 +90,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     verdicts: tuple[Verdict, ...] = (Verdict.ALLOW, Verdict.DENY, Verdict.STOP)
     """The decisions that the agent itself accepts, in its order."""
     always: str = ""
-    """What the agent's own ``always`` covers; empty if it has none."""
+    """The scope of the agent's own ``always``; empty if it has none."""
     questions: tuple[Question, ...] = ()
 
 

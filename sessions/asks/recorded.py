@@ -21,7 +21,7 @@ class AskState(StrEnum):
     WITHDRAWN = "withdrawn"
     """The agent no longer waits for one: the turn was interrupted."""
     EXPIRED = "expired"
-    """Nobody answered in time, and the settings decided."""
+    """No answer came in time, and the settings decided."""
     LOST = "lost"
     """The agent ended first."""
 

@@ -374,7 +374,7 @@ class TurnLog:
     def _cost(self, db: sqlite3.Connection, facts: Facts) -> float | None:
         """Return this turn's own cost: a running total minus that of the turn before.
 
-        The total of claude 2.1.197 begins anew with each process, that of 2.1.330 with the conversation.
+        The total of claude 2.1.197 begins with each process, that of 2.1.330 with the conversation.
         """
         if facts.cost_usd is not None or facts.running_cost_usd is None:
             return facts.cost_usd

@@ -501,7 +501,7 @@ class Runner:
             self._live_log.steered_is(prompt.id, PromptState.SEEN if known else PromptState.QUEUED, self._turn)
 
     def _falls_back(self) -> bool:
-        """Queue a turn again as a process of its own if the live agent could not be used; False if that is no way."""
+        """Queue a turn again as a process of its own if the live agent could not be used; False if it cannot."""
         turn, claim = self._live_turn, self._claim
         if self._ended or turn is None or claim is None or self._stopped_by is not None:
             return False

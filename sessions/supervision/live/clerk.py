@@ -1,4 +1,4 @@
-"""What a live agent asks during one turn: recorded, answered by a rule or the time limit, and the answers written."""
+"""The asks of a live agent during one turn: recorded, answered by a rule or the time limit, and the answers written."""
 
 import contextlib
 from typing import TYPE_CHECKING

@@ -31,7 +31,7 @@ Record = Callable[[PromptState, int | None], bool]
 
 
 class _Way(Enum):
-    """How far the prompt has come."""
+    """The progress of a prompt."""
 
     UNWRITTEN = "unwritten"
     UNSURE = "a runner died while it wrote the prompt"
@@ -47,7 +47,7 @@ class Courier:
     Args:
         live: the agent.
         record: records the state of the prompt, and the number of the attempt to write it; returns False if the prompt
-            must not be sent any more.
+            was cancelled.
         key: names the prompt for the agent; None for a turn that the agent began by itself.
         text: the prompt.
         state: its recorded state.
@@ -81,7 +81,7 @@ class Courier:
 
     @property
     def state(self) -> PromptState | None:
-        """How far the prompt came; None for a turn without one."""
+        """The recorded state of the prompt; None for a turn without one."""
         if self.seen:
             return PromptState.SEEN
         return _STATES[self._way]
