@@ -312,7 +312,7 @@ class Recorder:
                 lingered=lingered,
                 crossed=tuple(self._ever_over.values()),
                 blind=self._blind(),
-                ended=receipt(Status.STOPPED).summary() if receipt else None,
+                ended=receipt(Status.STOPPED).summary() if receipt and not goes_on else None,
                 no_room=self._disk.at_the_end(stderr, proven=succeeded and facts.end is not None),
             )
         )

@@ -356,8 +356,8 @@ class Runner:
             return
         self._stopped_by = StoppedBy.YOU
         took = round((time.monotonic() - turn.interrupted_at) * 1000)
-        status = self._conclude(())
-        receipt = Receipt(session=self._session, status=status, duration_ms=took, note="turn interrupted")
+        receipt = Receipt(session=self._session, status=Status.STOPPED, duration_ms=took, note="turn interrupted")
+        self._conclude((), lambda _: receipt)
         self._recorder.retried(lambda: self._log.answer(receipt))
         self._follow_up()
 

@@ -162,7 +162,7 @@ def test_an_ask_waits_for_its_answer_and_the_turn_goes_on(manager, live, session
     waiting = at(session, 1, Status.WAITING, asking=1)
     assert waiting.reason.startswith("asks to ")
     [asked] = manager.asks.open(session.id)
-    assert manager.asks.answer(asked.id, answer).state is AskState.ANSWERED
+    assert manager.asks.answer(asked.id, answer).answered_by == "you"
     with pytest.raises(SessionBusyError, match="answered by you"):
         manager.asks.answer(asked.id, ALLOW)
 
