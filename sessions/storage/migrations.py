@@ -82,6 +82,7 @@ MIGRATIONS: tuple[Statements, ...] = (
     (  # 9: live agents: what they ask, and how long they wait
         "ALTER TABLE sessions ADD COLUMN asking INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE sessions ADD COLUMN warm_since INTEGER",
+        "CREATE INDEX sessions_warm ON sessions (warm_since) WHERE warm_since IS NOT NULL",
         "ALTER TABLE turns ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE turns ADD COLUMN running_cost_usd REAL",
         "ALTER TABLE queue ADD COLUMN steers INTEGER NOT NULL DEFAULT 0",

@@ -71,6 +71,7 @@ CREATE INDEX sessions_created ON sessions (created_at);
 CREATE INDEX sessions_status ON sessions (status);
 CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
 CREATE INDEX sessions_left ON sessions (left) WHERE left > 0;
+CREATE INDEX sessions_warm ON sessions (warm_since) WHERE warm_since IS NOT NULL;
 CREATE INDEX sessions_outdated ON sessions (id) WHERE archived_at IS NULL AND urgency_seq IS NOT seq;
 CREATE INDEX sessions_first ON sessions (pinned_at IS NULL, urgency, created_at DESC, id)
     WHERE archived_at IS NULL AND urgency_seq IS seq;

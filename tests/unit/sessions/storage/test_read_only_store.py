@@ -115,7 +115,7 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
         "ALTER TABLE sessions DROP COLUMN asks; ALTER TABLE sessions DROP COLUMN activity;"
         "ALTER TABLE sessions DROP COLUMN plan; ALTER TABLE sessions DROP COLUMN urgency;"
         "ALTER TABLE sessions DROP COLUMN urgency_seq;"
-        "DROP TABLE asks; ALTER TABLE sessions DROP COLUMN asking; ALTER TABLE sessions DROP COLUMN warm_since;"
+        "DROP TABLE asks; ALTER TABLE sessions DROP COLUMN asking; DROP INDEX sessions_warm; ALTER TABLE sessions DROP COLUMN warm_since;"
         "ALTER TABLE turns DROP COLUMN attempt; ALTER TABLE turns DROP COLUMN running_cost_usd;"
         "DROP TRIGGER prompt_confirmed; DROP TABLE queue; ALTER TABLE sessions DROP COLUMN queued;"
         "ALTER TABLE sessions DROP COLUMN held; ALTER TABLE sessions DROP COLUMN unconfirmed;"
