@@ -1,6 +1,6 @@
 """Housekeeping of sessions: rename, pin, archive, delete and restore them, and conclude those whose runner died."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -10,7 +10,7 @@ from .lifecycle import session_ref
 from .lifecycle.ghosts import Ghost, ghosts, remove_empty
 from .lifecycle.launch_plan import new_title
 from .lifecycle.reconcile import settle
-from .model import ENDED, Session
+from .model import ENDED, Session, StoppedBy
 from .processes import runner_lock
 from .reader import SessionReader
 from .storage import trash
@@ -19,6 +19,7 @@ from .storage.paths import Layout, SessionFolder
 from .storage.session_record import write_identity
 from .storage.store import Store
 from .storage.trash import Cleaned
+from .supervision.runner_process import poke
 
 _WRITERS = 8
 """Number of session records written at the same time."""
@@ -45,6 +46,7 @@ class Housekeeping:
             )
         if not self._store.archive(session.id, now_ms()):
             raise SessionBusyError(f"Session {session.short_id} was started again; not archived.")
+        self._close_agents([session.id])
         self.record(self._layout.session(session.id))
         return self._reader.by_id(session.id)
 
@@ -62,12 +64,21 @@ class Housekeeping:
             The ids of the sessions that changed.
         """
         changed = self._store.archive_all(session_ids, now_ms() if away else None)
+        if away:
+            self._close_agents(changed)
         folders = [self._layout.session(session_id) for session_id in changed]
         # The disk takes the most time, and it can write several files at the same time.
         with ThreadPoolExecutor(_WRITERS) as pool:
             for number, _ in enumerate(pool.map(self.record, folders), 1):
                 each(number)
         return changed
+
+    def _close_agents(self, session_ids: Collection[str]) -> None:
+        """Request that the live agents of these sessions that wait for prompts are closed."""
+        for session in self._store.with_warm_agent():
+            if session.id in session_ids:
+                self._store.request(session.id, session.turn, "close", StoppedBy.YOU)
+                poke(self._layout.session(session.id).poke)
 
     def rename(self, ref: str, title: str) -> Session:
         """Give a session another title; an empty one restores the automatic title, the beginning of its task.

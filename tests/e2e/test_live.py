@@ -267,3 +267,11 @@ def test_a_turn_that_an_agent_begins_by_itself_is_a_turn(manager, demo_agent, se
     own = manager.reader.turns(session.id)[1]
     assert (own.asked_by, own.stream_number) == ("agent", 1)
     assert [prompt.turn for prompt in manager.reader.prompts(session.id)] == [1]
+
+
+def test_an_agent_is_closed_when_its_session_is_archived(manager, demo_agent, session_of, at, leftovers, wait_until):
+    session = session_of("demo", SHORT)
+    at(session, 1, Status.DONE)
+    manager.housekeeping.archive(session.id)
+    wait_until(lambda: leftovers(session.id) == [], what="the agent to be closed")
+    assert manager.reader.get(session.id).status is Status.DONE

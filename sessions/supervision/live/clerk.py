@@ -4,10 +4,11 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from ...agents.dialogue import Asked, Event, Settled
-from ...asks.model import Ask
+from ...asks.model import Ask, Verdict
 from ...clock import now_ms
 from ...errors import AgentdashError
 from ...launch import Launch
+from ...storage.live_log import run_id_of
 from ...storage.store import Store
 from .agent import LiveAgent
 
@@ -115,6 +116,10 @@ class Clerk:
             return
         line = self._live.dialogue.answer(recorded.ask.key, for_agent(recorded.ask, recorded.answer))
         self._live.send(line, lambda: self._sent(recorded.id))
+        words = recorded.answer.message
+        if words and recorded.answer.verdict is Verdict.DENY and not self._live.dialogue.hears_denials:
+            key = run_id_of(self._session, -recorded.id)
+            self._live.send(self._live.dialogue.prompt(key, 1, words))
 
     def _sent(self, ask_id: int) -> None:
         with contextlib.suppress(AgentdashError):
