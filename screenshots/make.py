@@ -42,6 +42,14 @@ SESSIONS = (
 )
 RUNNING = {"tree", "long"}
 
+ASKING = (
+    ("infra", "Clean the build and make it again", "ask"),
+    ("api", "Choose the format of the report", "question"),
+    ("web", "Move the pages to the new router", "plan"),
+    ("auth", "Rename the session cookie", "edit"),
+)
+"""Live sessions that ask the user."""
+
 Scene = Callable[[Dashboard, Pilot[Any]], Awaitable[None]]
 
 
@@ -171,6 +179,17 @@ async def queue(app: Dashboard, pilot: Pilot[Any]) -> None:
     await shown(app, pilot, "send now")
 
 
+def card(words: str) -> Scene:
+    """Return the scene of the card that shows the ask of a session."""
+
+    async def scene(app: Dashboard, pilot: Pilot[Any]) -> None:
+        select(app, words)
+        await pilot.press("semicolon")
+        await shown(app, pilot, "deny" if words != ASKING[1][1] else "1 of")
+
+    return scene
+
+
 QUEUED = ("When you are done, update the changelog", "Then run the whole test suite and report what fails")
 """Prompts that wait for the end of the turn of the session at work."""
 
@@ -213,6 +232,17 @@ WITHOUT_SESSIONS: dict[str, tuple[tuple[int, int], str, Scene]] = {
 """Pictures taken in a state folder that is not a demo's, because a demo offers only its own agent."""
 
 
+LIVE: dict[str, tuple[tuple[int, int], str, Scene]] = {
+    "asks": ((120, 30), "dark", table),
+    "ask": ((100, 30), "dark", card(ASKING[0][1])),
+    "ask-80": ((80, 24), "light", card(ASKING[0][1])),
+    "ask-edit": ((100, 30), "dark", card(ASKING[3][1])),
+    "question": ((100, 30), "light", card(ASKING[1][1])),
+    "plan": ((100, 30), "dark", card(ASKING[2][1])),
+}
+"""Pictures of live sessions that ask."""
+
+
 def main() -> int:
     """Take all pictures."""
     with scratch_home() as home:
@@ -228,7 +258,26 @@ def main() -> int:
             finally:
                 for session in manager.reader.sessions():
                     manager.stop(session.id, now=True)
+        make_demo(home / "live", home / "live code")
+        with SessionManager(home / "live", home / "config.toml") as manager:
+            start_live(manager, home / "live code")
+            try:
+                for name, scene in LIVE.items():
+                    asyncio.run(take(manager, name, scene))
+            finally:
+                for session in manager.reader.sessions():
+                    manager.stop(session.id, now=True)
     return 0
+
+
+def start_live(manager: SessionManager, code: Path) -> None:
+    """Start live sessions, and wait until each of them asks."""
+    for project, prompt, script in ASKING:
+        (code / project).mkdir(parents=True, exist_ok=True)
+        options = {"script": script, "speed": 12.0, "live": True}
+        manager.spawn(Start(prompt, agent="demo", cwd=str(code / project), options=options))
+    while not all(session.asking for session in manager.reader.sessions()):
+        asyncio.run(asyncio.sleep(0.1))
 
 
 def start(manager: SessionManager, home: Path) -> None:
@@ -268,8 +317,10 @@ async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int],
     async with app.run_test(size=size) as pilot:
         await shown(app, pilot, "? help")
         if manager.reader.sessions():
-            await shown(app, pilot, "Split")  # a narrow table cuts the rest
-            select(app, "monolith" if size[0] < 100 else "Fix the flaky")
+            first = manager.reader.sessions()[-1].task
+            await shown(app, pilot, first.split()[0])  # a narrow table cuts the rest
+            if name not in LIVE:
+                select(app, "monolith" if size[0] < 100 else "Fix the flaky")
         await pilot.pause(0.5)
         await prepare(app, pilot)
         await pilot.pause(0.5)
