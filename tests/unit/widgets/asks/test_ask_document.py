@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.asks.model import Ask, AskKind
 from agentdash.sessions.text.sanitize import cell_width
-from agentdash.widgets.asks.ask_document import AskDocument, brief
+from agentdash.widgets.asks.ask_document import AskDocument, brief, fits
 
 
-def rows(ask, width=80):
-    document = AskDocument(ask)
+def rows(ask, width=80, **facts):
+    document = AskDocument(ask, **facts)
     return ["".join(text for text, _ in row) for item in range(len(document)) for row in document.rows(item, width)]
 
 
@@ -58,6 +58,16 @@ def test_facts_that_a_line_would_cut_are_shown_whole_below():
     assert shown.count("because") == 20
     assert shown.count("Bash(make:*)") == 9
     assert "a.py\nb.py" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"), [("x" * 60, True), ("x" * 61, False), ("修" * 30, True), ("修" * 31, False), ("a\nb", False)]
+)
+def test_a_fact_that_its_line_shows_whole_is_not_repeated(text, whole):
+    ask = Ask(key="k", kind=AskKind.COMMAND, title=text, why=text, body="make")
+    assert fits(text, 60) is whole
+    captions = [row for row in rows(ask, room=60) if row in ("why", "asks to")]
+    assert captions == ([] if whole else ["asks to", "why"])
 
 
 def test_ten_thousand_files_are_counted():
