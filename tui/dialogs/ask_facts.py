@@ -5,7 +5,7 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from ...sessions.asks.recorded import RecordedAsk
-from ...widgets.asks.ask_document import SHORT, AskDocument, fits
+from ...widgets.asks.ask_document import SHORT, AskDocument, cut_facts
 from ...widgets.document.document_pane import DocumentPane
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.line import Line
@@ -84,6 +84,5 @@ class AskFacts(Vertical):
     def _show_cut_facts(self, room: int) -> None:
         """Repeat in the text the facts that lines of ``room`` cells cut, from its beginning if these are others."""
         former, self._room = self._room, room
-        facts = (self._ask.ask.title, self._ask.ask.why)
-        if any(fits(fact, former) is not fits(fact, room) for fact in facts):
+        if cut_facts(self._ask.ask, former) != cut_facts(self._ask.ask, room):
             self.show(self._ask)

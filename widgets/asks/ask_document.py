@@ -20,7 +20,10 @@ from ..steps.answers import DIFF_READ, answer, nothing
 SHORT = 40
 """Cells of the line of a fact in a card of 50 columns; a fact that its line does not show whole is repeated below."""
 
-_DIFF = re.compile(r"^(?:@@ |diff --git |--- .*\n\+\+\+ )", re.MULTILINE)
+_ALWAYS_CELLS = 4
+"""Cells by which the line of the decision for always has less room than that of a fact."""
+
+_DIFF = re.compile(r"^(?:@@(?: |$)|diff --git |--- .*\n\+\+\+ )", re.MULTILINE)
 _LISTED = 1_000
 """Most paths, questions and choices that are listed; further paths are counted."""
 
@@ -81,19 +84,21 @@ def fits(text: str, room: int) -> bool:
     return len(text) <= room and "\n" not in text.strip() and cell_width(one_line(text)) <= room
 
 
+def cut_facts(ask: Ask, room: int) -> Sequence[tuple[str, str]]:
+    """The name and the text of each fact that a line of ``room`` cells cuts."""
+    facts = (("asks to", ask.title, room), ("why", ask.why, room), ("always covers", ask.always, room - _ALWAYS_CELLS))
+    return [(name, text) for name, text, cells in facts if not fits(text, cells)]
+
+
 def _blocks(ask: Ask, signs: Signs, room: int) -> Iterator[Block]:
     if ask.body.strip():
         yield _body(ask, signs)
     elif ask.kind not in (AskKind.QUESTION, AskKind.FORM):
         yield nothing("The agent shows no details.")
-    if not fits(ask.title, room):
-        yield PlainText(ask.title, _caption("asks to"))
-    if not fits(ask.why, room):
-        yield PlainText(ask.why, _caption("why"))
+    for name, text in cut_facts(ask, room):
+        yield PlainText(text, _caption(name))
     if len(ask.paths) > 1 or any(len(path) > SHORT for path in ask.paths):
         yield PlainText(_listed(ask.paths), _caption("files"))
-    if len(ask.always) > SHORT:
-        yield PlainText(ask.always, _caption("always covers"))
 
 
 def _body(ask: Ask, signs: Signs) -> Block:

@@ -4,6 +4,7 @@ import pytest
 from hostile_text import REMOVED, nasty
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from agentdash.sessions.asks.model import Ask, AskKind
 from agentdash.sessions.text.sanitize import cell_width
@@ -44,7 +45,9 @@ def test_an_ask_without_details_says_so(kind):
 def test_an_edit_is_coloured_as_a_diff_only_if_it_is_one():
     diff = Ask(key="k", kind=AskKind.EDIT, title="t", body="--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n", paths=("a.py",))
     text = Ask(key="k", kind=AskKind.EDIT, title="t", body="import time\n+ 1\n", paths=("a.py",))
-    assert {"added", "removed"} <= {role.removesuffix("-word") for role in roles(diff)}
+    numberless = Ask(key="k", kind=AskKind.EDIT, title="t", body="@@\n-return 1\n+return 2", paths=("a.py",))
+    for one in (diff, numberless):
+        assert {"added", "removed"} <= {role.removesuffix("-word") for role in roles(one)}
     assert "added" not in roles(text)
     assert "keyword" in roles(text)
 
@@ -66,8 +69,9 @@ def test_facts_that_a_line_would_cut_are_shown_whole_below():
 def test_a_fact_that_its_line_shows_whole_is_not_repeated(text, whole):
     ask = Ask(key="k", kind=AskKind.COMMAND, title=text, why=text, body="make")
     assert fits(text, 60) is whole
-    captions = [row for row in rows(ask, room=60) if row in ("why", "asks to")]
-    assert captions == ([] if whole else ["asks to", "why"])
+    assert [row for row in rows(ask, room=60) if row in ("why", "asks to")] == ([] if whole else ["asks to", "why"])
+    scope = structs.replace(ask, title="t", why="", always=text)
+    assert ("always covers" in rows(scope, room=64)) is not whole
 
 
 def test_ten_thousand_files_are_counted():
