@@ -114,6 +114,8 @@ class Session(Struct, frozen=True, kw_only=True):
     """Number of asks of the agent that wait for an answer."""
     warm_since: int | None = None
     """Time since which its agent's process waits for prompts, UTC ms; None if it works, or there is none."""
+    steers: bool = False
+    """True if its agent reads prompts in the turn that runs."""
 
     @property
     def short_id(self) -> str:

@@ -42,10 +42,15 @@ def card_title(session: Session, at: int, total: int, width: int) -> str:
     return f'"{title(session, max(1, min(_TITLE_CELLS, width - cell_width(end) - 1)))}{end}'
 
 
+def fact_cells(width: int) -> int:
+    """Return the cells of a fact in a line of ``width`` cells."""
+    return max(0, width - _NAME_CELLS)
+
+
 def what(ask: Ask, width: int) -> Content:
     """Return the line with the kind of an ask and the action that it is about."""
     name, tool = _KINDS[ask.kind], brief(ask.tool)
-    room = max(0, width - _NAME_CELLS)
+    room = fact_cells(width)
     shown = cut(brief(ask.title), room)
     beside = f"{_GAP}{tool}" if tool and tool not in shown and ask.kind is not AskKind.COMMAND else ""
     fits = cell_width(shown + beside) <= room
@@ -67,7 +72,7 @@ def where(ask: Ask, width: int) -> Content:
 
 def why(ask: Ask, width: int) -> Content:
     """Return the line with the agent's reason; empty if it gave none."""
-    reason = cut(brief(ask.why), max(0, width - _NAME_CELLS))
+    reason = cut(brief(ask.why), fact_cells(width))
     return Content.assemble(_name("why"), reason) if reason else Content("")
 
 

@@ -21,14 +21,18 @@ _LABEL_CELLS = 42
 
 _LEAST_TITLE = 12
 
+_STEERS = "steers now: it reads this at its next step"
+
 
 def effect(session: Session) -> str:
-    """Return the effect of the next prompt: ``turn 4``, ``queued #2, after turn 3``, ``queued #1, held: …``."""
+    """Return the effect of the next prompt: ``turn 4``, ``queued #2, after turn 3``, ``steers now: …``."""
+    if session.steers and session.stopping is None:
+        return _STEERS
     place = f"queued #{session.queued + 1}"
     if session.held is not None:
         return f"{place}, held: {one_line(session.held)}"
     if session.status.ended and not session.queued:
-        return f"turn {session.turn + 1}"
+        return f"turn {session.turn + 1}{', at once' if session.warm_since is not None else ''}"
     return f"{place}, after turn {session.turn}"
 
 
@@ -52,7 +56,7 @@ def prompt_hint(session: Session | None, interrupt_key: str = "") -> str:
     if session.status.ended:
         return "Reply"
     instead = f" ({interrupt_key}: interrupt and send)" if interrupt_key and can_interrupt(session) else ""
-    return f"Queue a prompt{instead}"
+    return f"{'Steer' if session.steers and session.stopping is None else 'Queue a prompt'}{instead}"
 
 
 def queue_lines(
@@ -69,7 +73,7 @@ def queue_lines(
     """
     if not (session.queued or session.unconfirmed or session.held):
         return []
-    lines = [_queue_head(session, queue_key)]
+    lines = [_queue_head(session, prompts, queue_key)]
     texts = [f"{place} {one_line(prompt.text)}" for place, prompt in enumerate(prompts, 1)]
     room = width - lines[0].cell_length - cell_width(_APART)
     if texts and (most == 1 or len(texts) == 1) and room >= _LEAST_PROMPT:
@@ -86,24 +90,34 @@ _LEAST_PROMPT = 20
 """Least cells of a prompt behind the number of prompts."""
 
 
-def _queue_head(session: Session, queue_key: str) -> Content:
+def _queue_head(session: Session, prompts: Sequence[QueuedPrompt], queue_key: str) -> Content:
     """Return the number of prompts that wait, what they wait for, and the key that helps."""
     parts = []
     if session.unconfirmed:
         parts.append(Content.styled(unconfirmed(session.unconfirmed), "$text-error"))
+    steering = sum(_steers(session, prompt) for prompt in prompts)
+    queued = max(0, session.queued - steering)
+    if steering:
+        parts.append(Content.styled(f"{count(steering, 'steers', 'steer')} at the next step", MUTED))
     if session.held:
-        number = f"{session.queued} queued, " if session.queued else ""
+        number = f"{queued} queued, " if queued else ""
         parts.append(Content.styled(f"{number}held: {one_line(session.held)}", "bold $text-warning"))
-    elif session.queued:
-        parts.append(Content.styled(f"{session.queued} queued, after turn {session.turn}", MUTED))
+    elif queued:
+        parts.append(Content.styled(f"{queued} queued, after turn {session.turn}", MUTED))
     head = Content(_APART).join(parts)
     what = "send it again" if session.unconfirmed else "release" if session.held else ""
     return head + Content.styled(f"{_APART}{queue_key} to {what}", MUTED) if what else head
 
 
+def _steers(session: Session, prompt: QueuedPrompt) -> bool:
+    """Return whether a prompt that waits is read in the turn that runs."""
+    return prompt.steers and session.steers and session.stopping is None
+
+
 def queue_row(session: Session, place: int, prompt: QueuedPrompt, now: int, width: int) -> Content:
     """Return a prompt as a line of the queue dialog: position, age, state, first words."""
-    state = "next" if prompt.at_once else "held" if session.held else "queued"
+    steers = "steers" if _steers(session, prompt) else ""
+    state = steers or ("next" if prompt.at_once else "held" if session.held else "queued")
     role = "bold $text-warning" if state == "held" else MUTED
     head = Content.assemble(f"{place:>3}  ", (pad(age(now - prompt.created_at), 5), MUTED), (pad(state, 12), role))
     return head + Content(cut(one_line(prompt.text), max(0, width - head.cell_length)))
@@ -136,15 +150,17 @@ def retry_offers(allowance: str, *, unchanged: bool) -> list[tuple[str, str]]:
 
 
 def interrupt_effect(session: Session) -> str:
-    """Return the effect of interrupting the turn of a session."""
+    """Return the effect of interrupting the turn of a session; a live agent keeps its process."""
     held = f" {count(session.queued, 'queued prompt is', 'queued prompts are')} held." if session.queued else ""
-    return f"Ends its process and resumes with the next prompt.{held}"
+    ends = "Ends the turn; its process waits for" if session.steers else "Ends its process and resumes with"
+    return f"{ends} the next prompt.{held}"
 
 
 def interrupted(session: Session, receipt: Receipt, sent_after: Sent | None) -> str:
     """Return the message after a turn was interrupted."""
     after = f" Sent: {sent_after.answer}." if sent_after is not None else ""
-    return f"Interrupted turn {session.turn}: {receipt.summary()}.{after}"
+    waits = session.steers and not receipt.ended and not receipt.left
+    return f"Interrupted turn {session.turn}: {'its process waits' if waits else receipt.summary()}.{after}"
 
 
 def no_modes(session: Session | None) -> str:

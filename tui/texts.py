@@ -194,6 +194,7 @@ def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:
         (place(one_line(session.cwd)),),
         (one_line(mode.permissions or "") if mode else "",),
         (f"turn {session.turn}",),
+        ("warm: its process waits for prompts", "warm") if session.warm_since is not None else ("",),
         (f"{short_count(tokens)} tokens" if tokens is not None else "",),
         (money(session.cost_usd) if session.cost_usd is not None else "",),
         (session.short_id,),
@@ -235,8 +236,9 @@ def ladder_words(ladder: Ladder) -> str:
 
 
 def listed(session: Session, signs: Signs) -> str:
-    """Return a session as a line of a list; for one that has ended, with the number of processes left."""
+    """Return a session as a line of a list; for one that has ended, with its processes that are left or wait."""
     left = f"  {count(session.left, 'process', 'processes')} left" if session.status.ended and session.left else ""
+    left = left or ("  its process waits" if session.warm_since is not None else "")
     what = pad(f"{title(session, _LISTED_CELLS - len(left))}{left}", _LISTED_CELLS)
     where = place(one_line(session.cwd))
     state = f"{signs.states[session.status]} {session.status:<9}"
@@ -255,6 +257,10 @@ def family(running: Sequence[Session]) -> str:
 
 def stop_effect(sessions: Sequence[Session], signals: str) -> str:
     """Return the effect of a stop: the signals that are sent, unless no session has started yet."""
+    if all(session.warm_since is not None for session in sessions):
+        its = "Its turn is" if len(sessions) == 1 else "Their turns are"
+        waits = "its process, which waits" if len(sessions) == 1 else "their processes, which wait"
+        return f"{its} over: ends {waits} for prompts. The next prompt starts it again.\n{signals}"
     if any(session.status is not Status.QUEUED for session in sessions):
         return signals
     return f"Removes {'it' if len(sessions) == 1 else 'them'} from the queue."
@@ -264,10 +270,13 @@ def trash(sessions: Sequence[Session]) -> str:
     """Return the effect of a deletion on these sessions."""
     queued = any(session.status is Status.QUEUED for session in sessions)
     running = any(session.left or not (session.status.ended or session.status is Status.QUEUED) for session in sessions)
+    waits = any(session.warm_since is not None for session in sessions)
     first = "Running sessions are stopped first. " if running and len(sessions) > 1 else ""
     first = "It is stopped first. " if running and len(sessions) == 1 else first
     leaves = "Queued sessions leave the queue. " if queued and len(sessions) > 1 else ""
-    return f"{first}{leaves}Moved to the trash."
+    ends = "Processes that wait for prompts are ended. " if waits and len(sessions) > 1 else ""
+    ends = "Its process, which waits for prompts, is ended. " if waits and len(sessions) == 1 else ends
+    return f"{first}{leaves}{ends}Moved to the trash."
 
 
 def undoable(away: Sequence[object], key: str) -> str:
@@ -384,6 +393,7 @@ def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[st
         return []
     depths: dict[int, int] = {}
     which = "left these processes running" if session.status.ended else "and its child processes"
+    which = "waits for prompts" if session.warm_since is not None else which
     lines: list[str | CommandLine] = [f"{session.agent} (turn {session.turn}) {which}:"]
     for process in processes:
         depth = depths[process.pid] = depths.get(process.parent, -1) + 1

@@ -37,7 +37,9 @@ SELECT_SESSION = (
     " CASE WHEN sessions.parent IS NOT NULL"
     " THEN (SELECT id FROM sessions AS parents WHERE parents.id = sessions.parent) END AS there_parent,"
     f" CASE WHEN sessions.status = '{Status.STOPPED}' THEN (SELECT stop_by {_NEWEST_TURN}) END AS stop_by,"
-    f" CASE WHEN sessions.denied > 0 THEN (SELECT denied_names {_NEWEST_TURN}) END AS denied_names"
+    f" CASE WHEN sessions.denied > 0 THEN (SELECT denied_names {_NEWEST_TURN}) END AS denied_names,"
+    f" CASE WHEN sessions.status IN ('{Status.STARTING}', '{Status.RUNNING}', '{Status.WAITING}')"
+    f" THEN (SELECT json_extract(launch, '$.transport') {_NEWEST_TURN}) END AS transport"
     " FROM sessions LEFT JOIN seen ON seen.session = sessions.id"
 )
 
@@ -52,7 +54,7 @@ def session_from(row: sqlite3.Row) -> Session:
     return Session(
         status=status, usage=usage, stopping=stopping, parent=parent, stopped_by=StoppedBy.recorded(row["stop_by"]),
         denied_names=load(row["denied_names"], tuple[str, ...]), activity=load(row["activity"], Activity),
-        plan=load(row["plan"], Plan), **values | ({"reason": odd} if odd else {}),
+        plan=load(row["plan"], Plan), steers=bool(row["transport"]), **values | ({"reason": odd} if odd else {}),
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from ...sessions.asks.recorded import RecordedAsk
-from ...widgets.asks.ask_document import AskDocument
+from ...widgets.asks.ask_document import SHORT, AskDocument, cut_facts
 from ...widgets.document.document_pane import DocumentPane
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.line import Line
@@ -34,7 +34,9 @@ class AskFacts(Vertical):
         self._ask = ask
         self._signs = signs
         self._with_questions = questions
-        self._document = AskDocument(ask.ask, signs, questions=questions)
+        self._room = SHORT
+        """Cells of the line of a fact."""
+        self._document = self._new_document()
         self._what, self._where, self._why, self._since = (Line(signs=signs) for _ in range(4))
         self.text = DocumentPane(signs=signs, id="ask-body")
         """The whole text; the keys of the card scroll it."""
@@ -51,8 +53,11 @@ class AskFacts(Vertical):
     def show(self, ask: RecordedAsk) -> None:
         """Show another ask, from the beginning of its text."""
         self._ask = ask
-        self._document = AskDocument(ask.ask, self._signs, questions=self._with_questions)
+        self._document = self._new_document()
         self.text.show(self._document)
+
+    def _new_document(self) -> AskDocument:
+        return AskDocument(self._ask.ask, self._signs, questions=self._with_questions, room=self._room)
 
     def show_age(self, ask: RecordedAsk | None, now: int) -> None:
         """Show the age at ``now`` (UTC ms), or none; it is drawn only if its words changed."""
@@ -61,6 +66,7 @@ class AskFacts(Vertical):
     def fit(self, width: int, room: int) -> None:
         """Fit the lines into ``width`` cells, and everything into ``room`` lines."""
         ask = self._ask.ask
+        self._show_cut_facts(ask_texts.fact_cells(width))
         lines = 1
         for line, text in (
             (self._what, ask_texts.what(ask, width)),
@@ -74,3 +80,9 @@ class AskFacts(Vertical):
         most = max(LEAST_LINES, room - lines - margin.top - margin.bottom)
         self.text.display = bool(len(self._document))
         self.text.styles.height = self._document.height(max(10, width - _AROUND), most)
+
+    def _show_cut_facts(self, room: int) -> None:
+        """Repeat in the text the facts that lines of ``room`` cells cut, from its beginning if these are others."""
+        former, self._room = self._room, room
+        if cut_facts(self._ask.ask, former) != cut_facts(self._ask.ask, room):
+            self.show(self._ask)

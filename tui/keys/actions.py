@@ -328,9 +328,14 @@ _ALWAYS = frozenset({
 })  # fmt: skip
 
 
+def has_process(session: Session) -> bool:
+    """Return whether the session has a process: one that works, was left behind, or waits for prompts."""
+    return not session.status.ended or session.left > 0 or session.warm_since is not None
+
+
 def can_stop(session: Session) -> bool:
     """Return whether a process of the session may be running."""
-    return not session.status.ended or session.left > 0 or session.status is Status.LOST
+    return has_process(session) or session.status is Status.LOST
 
 
 def can_retry(session: Session) -> bool:
@@ -381,7 +386,16 @@ BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "mark_rea
 def unlike(sessions: Iterable[Session]) -> list[Session]:
     """Return one session of each kind that :func:`possible` distinguishes: a few of thousands."""
     kinds = {
-        (one.status, one.left > 0, one.agent, one.archived_at is None, one.deleted_at is None, one.denied > 0): one
+        (
+            one.status,
+            one.left > 0,
+            one.agent,
+            one.archived_at is None,
+            one.deleted_at is None,
+            one.denied > 0,
+            one.warm_since is None,
+            one.asking > 0,
+        ): one
         for one in sessions
     }
     return list(kinds.values())

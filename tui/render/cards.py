@@ -86,6 +86,8 @@ def _session_facts(session: Session) -> dict[str, str | None]:
         "exit": " ".join(str(v) for v in (session.exit_code, session.signal) if v is not None),
         "unknown": count(session.unknown, "line") if session.unknown else None,
         "left": count(session.left, "process", "processes") if session.left else None,
+        "warm": "its process waits for prompts" if session.warm_since is not None else None,
+        "asks": f"{session.asking} without an answer: agentdash asks {session.short_id}" if session.asking else None,
         "parent": session.parent,
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 
 from ...sessions.asks.model import Ask, AskKind, Question
-from ...sessions.text.sanitize import one_line
+from ...sessions.text.sanitize import cell_width, one_line
 from ..document.diff import Diff
 from ..document.flow import flow
 from ..document.markdown import Markdown
@@ -18,9 +18,12 @@ from ..drawing.spans import Row
 from ..steps.answers import DIFF_READ, answer, nothing
 
 SHORT = 40
-"""Most characters of a fact that its line shows whole in a card of 50 columns; a longer one is repeated below."""
+"""Cells of the line of a fact in a card of 50 columns; a fact that its line does not show whole is repeated below."""
 
-_DIFF = re.compile(r"^(?:@@ |diff --git |--- .*\n\+\+\+ )", re.MULTILINE)
+_ALWAYS_CELLS = 4
+"""Cells by which the line of the decision for always has less room than that of a fact."""
+
+_DIFF = re.compile(r"^(?:@@(?: |$)|diff --git |--- .*\n\+\+\+ )", re.MULTILINE)
 _LISTED = 1_000
 """Most paths, questions and choices that are listed; further paths are counted."""
 
@@ -32,11 +35,12 @@ class AskDocument:
         ask: the ask, whose texts are hostile.
         signs: the characters of the screen.
         questions: True to show the questions too, if no fields show them.
+        room: cells of the lines above it that show the title and the reason.
     """
 
-    def __init__(self, ask: Ask, signs: Signs = UNICODE, *, questions: bool = False) -> None:
+    def __init__(self, ask: Ask, signs: Signs = UNICODE, *, questions: bool = False, room: int = SHORT) -> None:
         shown = map(_question, ask.questions[:_LISTED]) if questions else ()
-        self._blocks: tuple[Block, ...] = (*_blocks(ask, signs), *shown)
+        self._blocks: tuple[Block, ...] = (*_blocks(ask, signs, room), *shown)
         self._heads = [bool(number) or bool(block.caption) for number, block in enumerate(self._blocks)]
         sizes = (int(head) + len(block) for head, block in zip(self._heads, self._blocks, strict=True))
         self._starts = tuple(accumulate(sizes, initial=0))
@@ -75,19 +79,26 @@ def brief(text: str) -> str:
     return one_line(text[:NAME])
 
 
-def _blocks(ask: Ask, signs: Signs) -> Iterator[Block]:
+def fits(text: str, room: int) -> bool:
+    """True if one line of ``room`` cells shows a hostile text whole."""
+    return len(text) <= room and "\n" not in text.strip() and cell_width(one_line(text)) <= room
+
+
+def cut_facts(ask: Ask, room: int) -> Sequence[tuple[str, str]]:
+    """The name and the text of each fact that a line of ``room`` cells cuts."""
+    facts = (("asks to", ask.title, room), ("why", ask.why, room), ("always covers", ask.always, room - _ALWAYS_CELLS))
+    return [(name, text) for name, text, cells in facts if not fits(text, cells)]
+
+
+def _blocks(ask: Ask, signs: Signs, room: int) -> Iterator[Block]:
     if ask.body.strip():
         yield _body(ask, signs)
     elif ask.kind not in (AskKind.QUESTION, AskKind.FORM):
         yield nothing("The agent shows no details.")
-    if len(ask.title) > SHORT:
-        yield PlainText(ask.title, _caption("asks to"))
-    if len(ask.why) > SHORT:
-        yield PlainText(ask.why, _caption("why"))
+    for name, text in cut_facts(ask, room):
+        yield PlainText(text, _caption(name))
     if len(ask.paths) > 1 or any(len(path) > SHORT for path in ask.paths):
         yield PlainText(_listed(ask.paths), _caption("files"))
-    if len(ask.always) > SHORT:
-        yield PlainText(ask.always, _caption("always covers"))
 
 
 def _body(ask: Ask, signs: Signs) -> Block:

@@ -7,18 +7,18 @@ import pytest
 from factories import T0
 from msgspec import Raw
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model import Ended, Receipt, Status, Stopping
 from agentdash.sessions.storage.prompt_queue import QueuedPrompt
 from agentdash.tui import queue_texts
 
 session = partial(factories.session, title="fix the flaky login test", turn=3)
 
 
-def prompts(*texts):
+def prompts(*texts, steers=False):
     return [
         QueuedPrompt(
             id=n, session="s1", key=str(n), text=text, state="queued", recorded_plan=Raw(b"{}"),
-            created_at=T0, changed_at=T0,
+            created_at=T0, changed_at=T0, steers=steers,
         )
         for n, text in enumerate(texts)
     ]  # fmt: skip
@@ -33,6 +33,8 @@ def prompts(*texts):
         ({"status": Status.FAILED, "held": "turn 3 failed"}, "queued #1, held: turn 3 failed"),
         ({"status": Status.FAILED, "queued": 2, "held": "turn 3 failed"}, "queued #3, held: turn 3 failed"),
         ({"status": Status.DONE, "queued": 1}, "queued #2, after turn 3"),
+        ({"status": Status.DONE, "warm_since": T0}, "turn 4, at once"),
+        ({"status": Status.DONE, "warm_since": T0, "queued": 1}, "queued #2, after turn 3"),
     ],
 )
 def test_the_label_says_what_a_prompt_will_do(facts, effect):
@@ -40,6 +42,32 @@ def test_the_label_says_what_a_prompt_will_do(facts, effect):
     assert queue_texts.effect(one) == effect
     assert queue_texts.target(one).endswith(f"({effect})")
     assert len(queue_texts.target(one)) <= 48
+
+
+@pytest.mark.parametrize("status", [Status.RUNNING, Status.WAITING])
+@pytest.mark.parametrize("held", [None, "held by you"])
+def test_a_prompt_to_a_live_session_at_work_steers_it(status, held):
+    one = session(status=status, steers=True, held=held, queued=1)
+    assert queue_texts.effect(one) == "steers now: it reads this at its next step"
+    assert queue_texts.target(one) == "→ fix the fla… (steers now: it reads this at its next step)"
+    assert queue_texts.prompt_hint(one, "Ctrl+T") == "Steer (Ctrl+T: interrupt and send)"
+
+
+def test_a_prompt_to_a_session_that_is_being_stopped_steers_nothing():
+    one = session(status=Status.RUNNING, steers=True, stopping=Stopping(rung="SIGINT"))
+    assert queue_texts.effect(one) == "queued #1, after turn 3"
+    assert queue_texts.prompt_hint(one) == "Queue a prompt"
+
+
+def test_an_interrupt_of_a_live_session_keeps_its_process():
+    one = session(status=Status.RUNNING, steers=True, queued=2)
+    nothing = Receipt(session="s1", status=Status.STOPPED)
+    killed = Receipt(session="s1", status=Status.STOPPED, ended=(Ended(pid=4, command="codex", signal="SIGKILL"),))
+    assert queue_texts.interrupt_effect(one) == (
+        "Ends the turn; its process waits for the next prompt. 2 queued prompts are held."
+    )
+    assert queue_texts.interrupted(one, nothing, None) == "Interrupted turn 3: its process waits."
+    assert queue_texts.interrupted(one, killed, None) == "Interrupted turn 3: 1 process ended (SIGKILL 1), 0 left."
 
 
 def test_what_takes_no_prompt_says_why():
@@ -53,6 +81,17 @@ def lines(one, waiting, *, width=60, most=3):
 
 def test_no_line_without_a_queue():
     assert lines(session(), []) == []
+
+
+def test_the_lines_count_the_prompts_that_steer():
+    one = session(status=Status.RUNNING, steers=True, queued=2)
+    steering, later = prompts("use tabs", steers=True), prompts("then the docs")
+    assert lines(one, steering + later)[0] == "1 steers at the next step   1 queued, after turn 3"
+    assert lines(session(status=Status.RUNNING, steers=True, queued=1), steering) == [
+        "1 steers at the next step   1 use tabs"
+    ]
+    # A turn that has ended reads nothing: the prompt is the next turn.
+    assert lines(session(queued=1), steering) == ["1 queued, after turn 3   1 use tabs"]
 
 
 def test_the_lines_show_the_first_prompts_and_count_the_others():

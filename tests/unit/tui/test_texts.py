@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentdash.sessions.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.model import Status, TurnMode, Usage
 from agentdash.sessions.text.sanitize import cell_width
-from agentdash.tui.texts import headline, headline_facts, listed
+from agentdash.tui.texts import headline, headline_facts, listed, process_lines, stop_effect, trash
 from agentdash.widgets.drawing.glyphs import UNICODE
 
 NOW = 1_790_000_000_000
@@ -110,3 +111,35 @@ def test_an_ended_session_in_a_list_says_what_is_left_of_it():
     assert left.index("~/code") == listed(session(), UNICODE).index("~/code")
     assert "1 process left" in listed(session(status=Status.DONE, left=1), UNICODE)
     assert "left" not in listed(session(left=2), UNICODE)
+
+
+def test_a_session_whose_process_waits_says_so_where_it_is_shown():
+    waits = session(status=Status.DONE, warm_since=NOW)
+    assert "warm: its process waits for prompts" in told(160, status=Status.DONE, warm_since=NOW)
+    assert "warm" in parts(120, status=Status.DONE, warm_since=NOW)
+    assert "warm" not in told(140, status=Status.DONE)
+    assert "its process waits" in listed(waits, UNICODE)
+    assert listed(waits, UNICODE).index("~/code") == listed(session(), UNICODE).index("~/code")
+
+
+def test_the_stop_of_a_waiting_process_says_that_the_turn_is_over():
+    waits, works = session(status=Status.DONE, warm_since=NOW), session(status=Status.RUNNING)
+    assert stop_effect([waits], "SIGINT now.") == (
+        "Its turn is over: ends its process, which waits for prompts. The next prompt starts it again.\nSIGINT now."
+    )
+    assert stop_effect([waits, waits], "SIGINT now.").startswith("Their turns are over: ends their processes")
+    assert stop_effect([waits, works], "SIGINT now.") == "SIGINT now."
+
+
+def test_a_waiting_process_is_not_named_a_leftover():
+    process = ProcessInfo(pid=4, parent=1, command="codex app-server", age_s=None)
+    heads = [process_lines(session(status=Status.DONE, warm_since=since), [process])[0] for since in (None, NOW)]
+    assert heads == ["demo (turn 2) left these processes running:", "demo (turn 2) waits for prompts:"]
+
+
+def test_the_deletion_of_a_waiting_process_says_that_it_ends():
+    waits = session(status=Status.DONE, warm_since=NOW)
+    assert trash([waits]) == "Its process, which waits for prompts, is ended. Moved to the trash."
+    assert trash([waits, session(status=Status.RUNNING)]) == (
+        "Running sessions are stopped first. Processes that wait for prompts are ended. Moved to the trash."
+    )

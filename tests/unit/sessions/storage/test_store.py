@@ -58,6 +58,25 @@ def test_the_feed_gives_each_change_once_and_deletions_too(store):
     assert store.changes(gone.seq).removed == ()
 
 
+def test_a_session_steers_while_the_turn_of_a_live_agent_runs(store):
+    session_id = create(store)
+    live = Launch(argv=("codex", "app-server"), transport="app-server")
+    log = log_of(store, session_id)
+    log.claim()
+    log.running(10, 11)
+    assert not store.session(session_id).steers  # it has a process of its own for each turn
+    log.end(Facts(end="completed"), Outcome(status=Status.DONE, reason=None, exit_code=0), steps=3, build=no_prompts)
+    add_turn(store, session_id, 1, "more", live)
+    assert not store.session(session_id).steers
+    later = log_of(store, session_id, 2)
+    later.claim()
+    assert store.session(session_id).steers
+    later.running(10, 11)
+    assert [one.steers for one in store.changes(0).updated] == [True]
+    later.end(Facts(end="completed"), Outcome(status=Status.DONE, reason=None, exit_code=0), steps=3, build=no_prompts)
+    assert not store.session(session_id).steers
+
+
 def test_looking_at_a_session_is_a_change_that_other_front_ends_see(store):
     session_id = create(store)
     seq = store.changes(0).seq

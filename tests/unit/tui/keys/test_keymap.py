@@ -5,13 +5,14 @@ from functools import partial
 from itertools import combinations
 
 import pytest
+from msgspec import structs
 from places import ROOT
 
 from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.model import Status
 from agentdash.sessions.settings.config import read_settings
 from agentdash.tui.dialogs.help import EVERY_DAY, every_day, help_text, matching, sections
-from agentdash.tui.keys.actions import ACTIONS, REGISTRY, Place, possible
+from agentdash.tui.keys.actions import ACTIONS, REGISTRY, Place, possible, unlike
 from agentdash.tui.keys.footer import ASKING, CHANGES, FILTERING, ONE_STEP, WRITING, footer, labelled, valid_keys, whole
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force
@@ -137,6 +138,14 @@ def test_a_key_that_a_prompt_has_is_refused_to_the_screen_around_it():
 def can(action, *, read_only=False):
     """What can be done to a session that runs."""
     return possible(action, RUNNING, read_only=read_only)
+
+
+def test_a_process_that_waits_for_prompts_can_be_stopped():
+    done = session("done1", Status.DONE, "split it", created=1)
+    warm = structs.replace(done, warm_since=1)
+    assert [possible("stop", one) for one in (done, warm)] == [False, True]
+    assert len(unlike([done, warm])) == 2
+    assert not possible("interrupt_turn", warm)
 
 
 def test_the_footer_says_the_keys_in_force():

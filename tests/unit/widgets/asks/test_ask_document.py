@@ -4,14 +4,15 @@ import pytest
 from hostile_text import REMOVED, nasty
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from agentdash.sessions.asks.model import Ask, AskKind
 from agentdash.sessions.text.sanitize import cell_width
-from agentdash.widgets.asks.ask_document import AskDocument, brief
+from agentdash.widgets.asks.ask_document import AskDocument, brief, fits
 
 
-def rows(ask, width=80):
-    document = AskDocument(ask)
+def rows(ask, width=80, **facts):
+    document = AskDocument(ask, **facts)
     return ["".join(text for text, _ in row) for item in range(len(document)) for row in document.rows(item, width)]
 
 
@@ -44,7 +45,9 @@ def test_an_ask_without_details_says_so(kind):
 def test_an_edit_is_coloured_as_a_diff_only_if_it_is_one():
     diff = Ask(key="k", kind=AskKind.EDIT, title="t", body="--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n", paths=("a.py",))
     text = Ask(key="k", kind=AskKind.EDIT, title="t", body="import time\n+ 1\n", paths=("a.py",))
-    assert {"added", "removed"} <= {role.removesuffix("-word") for role in roles(diff)}
+    numberless = Ask(key="k", kind=AskKind.EDIT, title="t", body="@@\n-return 1\n+return 2", paths=("a.py",))
+    for one in (diff, numberless):
+        assert {"added", "removed"} <= {role.removesuffix("-word") for role in roles(one)}
     assert "added" not in roles(text)
     assert "keyword" in roles(text)
 
@@ -58,6 +61,17 @@ def test_facts_that_a_line_would_cut_are_shown_whole_below():
     assert shown.count("because") == 20
     assert shown.count("Bash(make:*)") == 9
     assert "a.py\nb.py" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"), [("x" * 60, True), ("x" * 61, False), ("修" * 30, True), ("修" * 31, False), ("a\nb", False)]
+)
+def test_a_fact_that_its_line_shows_whole_is_not_repeated(text, whole):
+    ask = Ask(key="k", kind=AskKind.COMMAND, title=text, why=text, body="make")
+    assert fits(text, 60) is whole
+    assert [row for row in rows(ask, room=60) if row in ("why", "asks to")] == ([] if whole else ["asks to", "why"])
+    scope = structs.replace(ask, title="t", why="", always=text)
+    assert ("always covers" in rows(scope, room=64)) is not whole
 
 
 def test_ten_thousand_files_are_counted():
