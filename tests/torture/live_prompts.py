@@ -28,6 +28,11 @@ ON_THE_WAY = (
     "SELECT session, state FROM prompts WHERE state IN ('sending', 'sent')"
     " UNION ALL SELECT session, state FROM queue WHERE state IN ('sending', 'sent')"
 )
+AIMS = ON_THE_WAY + (
+    " UNION ALL SELECT p.session, 'handshake' FROM prompts AS p JOIN turns AS t ON t.session = p.session AND n = p.turn"
+    " WHERE p.state = 'queued' AND t.status = 'running'"
+)
+"""The moments in which runners are killed: between the record and the line, before the receipt, before both."""
 STATES = ("seen", "unconfirmed", "cancelled", "unsent", "resent")
 """The states in which a prompt stays."""
 
@@ -39,6 +44,7 @@ class LivePrompts(Queues):
         super().__init__(*args, **options)
         self.hits = Counter()
         self._patience = patience
+        self._killed_at, self._stuck_at = None, 0.0
 
     def _first(self, project):
         return Start(
@@ -50,7 +56,17 @@ class LivePrompts(Queues):
             return f"please note {token}", True
         return f"{SEVERAL_STEPS[self.kind]} please note {token}", False
 
+    def _chaos(self, manager):
+        try:
+            super()._chaos(manager)
+        except StuckError as error:
+            self._check(False, "hangs", f"{error}: {self._scene(manager)}")
+
     def _kill(self, victim):
+        if self._killed_at != self.faults:
+            self._killed_at, self._stuck_at = self.faults.copy(), time.monotonic() + self._patience
+        elif time.monotonic() > self._stuck_at:
+            raise StuckError(f"waited {self._patience} s for a process to kill")
         if victim == "runner" and self._dice.random() < 0.6:
             self._kill_aimed()
         else:
@@ -58,12 +74,12 @@ class LivePrompts(Queues):
 
     def _kill_aimed(self):
         """Kill the runner of a session that has a prompt on its way."""
-        wanted = self._dice.choice(["sending", "sent"])
+        wanted = self._dice.choice(["sending", "sent", "handshake"] if "agent" in self.wanted else ["sending", "sent"])
         runners = {session: (pid, start) for pid, start, session in world.runners(self._home)}
         deadline = time.monotonic() + AIM_SECONDS
         with contextlib.closing(sqlite3.connect(self._home / "agentdash.db")) as db:
             while time.monotonic() < deadline:
-                for session, state in db.execute(ON_THE_WAY).fetchall():
+                for session, state in db.execute(AIMS).fetchall():
                     if state == wanted and session in runners and world.kill(*runners[session]):
                         self.faults["runner"] += 1
                         self._note_hit(session)
@@ -72,7 +88,7 @@ class LivePrompts(Queues):
 
     def _note_hit(self, session):
         """The state in which the prompt of a killed runner was left."""
-        for owner, state in self._rows(ON_THE_WAY):
+        for owner, state in self._rows(AIMS):
             if owner == session:
                 self.hits[state] += 1
                 return
@@ -131,6 +147,7 @@ class LivePrompts(Queues):
             if token.startswith("token-"):
                 self._check(states[-1] in STATES, "states that are wrong", f"{token} stays {states[-1]}")
         self._count_slices()
+        self._count_places()
         self._check(not self._rows("SELECT id FROM asks WHERE state = 'open'"), "open asks", "asks are open")
         for log in self._home.glob("sessions/*/runner.log"):
             text = log.read_text(errors="replace")
@@ -152,6 +169,20 @@ class LivePrompts(Queues):
             ends[session, stream] = end
         self.counts["processes of agents"] = len(ends)
 
+    def _count_places(self):
+        """Each prompt that was read is in its turn's part of the output; a killed agent may not have printed it."""
+        sql = (
+            "SELECT turns.session, COALESCE(stream, n), n, begin_byte, end_byte, text FROM ({}) AS said"
+            " JOIN turns ON turns.session = said.session AND turns.n = said.turn"
+            " WHERE state = 'seen' AND status = 'done' AND json_extract(launch, '$.transport') <> ''"
+        )
+        rows = self._rows(sql.format("SELECT session, turn, text, state FROM prompts"))
+        rows += self._rows(sql.format("SELECT session, turn, text, state FROM queue"))
+        for session, stream, n, begin, end, text in rows:
+            output = (self._home / "sessions" / session / "turns" / f"turn_{stream}.jsonl").read_bytes()
+            token = text.rpartition(" ")[2]
+            self._check(token.encode() in output[begin:end], "wrong turns", f"{token} is not in turn {n}")
+
     def _end(self, manager):
         super()._end(manager)
         left = [world.command_of(pid) for pid, _, env in world.tagged(self._home) if "AGENTDASH_SESSION_ID" in env]
@@ -163,7 +194,8 @@ class LivePrompts(Queues):
 
     def table(self):
         """The counts, for people."""
-        names = ("turns", "processes of agents", "gaps", "leftovers", "open asks", "runners that crashed", "hangs")
+        names = ("turns", "processes of agents", "gaps", "leftovers", "open asks", "wrong turns",
+                 "runners that crashed", "hangs")  # fmt: skip
         hits = ", ".join(f"{name} {count}" for name, count in sorted(self.hits.items()))
         rows = [*((name, self.counts[name]) for name in names), ("prompts on their way", hits)]
         return super().table() + "\n" + "\n".join(f"{name:>27}  {value}" for name, value in rows)

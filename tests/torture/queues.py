@@ -105,7 +105,7 @@ class Queues:
         path.with_suffix(".new").write_text(json.dumps(self._asked))
         path.with_suffix(".new").replace(path)
 
-    def _request(self, number, token):  # noqa: ARG002
+    def _request(self, number, token):
         """A prompt that ends with its token, and whether it may be written into a running turn."""
         return f"please note {token}", True
 
