@@ -3,12 +3,15 @@
 import json
 
 import pytest
-from factories import no_prompts, request
+from factories import add_turn, no_prompts, request
 
 from agentdash.sessions.agents.demo.adapter import TRANSPORT
 from agentdash.sessions.agents.demo.conversation import Conversation
 from agentdash.sessions.agents.demo.dialogue import DemoDialogue
+from agentdash.sessions.asks.model import Ask, AskKind
+from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.lifecycle.reconcile import settle
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes
 from agentdash.sessions.rules.delivery import PromptState
@@ -124,3 +127,50 @@ def test_a_prompt_too_late_for_its_turn_keeps_its_state_as_the_next(store, live_
     assert (n, live_log.prompt(2).state, live_log.prompt(2).attempt) == (2, state, 1)
     assert store.queue.prompt(prompt.id).state == "taken"
     assert store.launch(SESSION, 2).stdin == "a remark"
+
+
+@pytest.mark.parametrize("state", [PromptState.SENDING, PromptState.SENT, PromptState.SEEN])
+@pytest.mark.parametrize(("kept", "expected"), [(True, "seen"), (False, "queued")])
+def test_the_transcript_decides_about_a_prompt_if_runner_and_agent_are_gone(
+    layout, store, live_log, state, kept, expected
+):
+    prompt = remark(store, live_log, state)
+    if kept:
+        Conversation(layout.home, "c").add("a remark", prompt.run_id)
+    settle(layout, store)
+    assert store.session(SESSION).status is Status.LOST
+    assert store.queue.prompt(prompt.id).state == expected
+
+
+def test_an_ask_is_lost_if_runner_and_agent_are_gone(layout, store):
+    store.asks.record(SESSION, 1, 1, Ask(key="a", kind=AskKind.COMMAND, title="run: ls"))
+    settle(layout, store)
+    assert [ask.state for ask in store.asks.of_session(SESSION)] == [AskState.LOST]
+
+
+def later_turn(store):
+    """A second turn of the same process."""
+    ended(store)
+    add_turn(store, SESSION, 1, "more", LAUNCH)
+    log = TurnLog(store, SESSION, 2, OWNER)
+    claim = log.claim()
+    LiveLog(store.database, SESSION).continue_stream(2, 1, 7, 0)
+    log.running(*GONE, sent=False)
+    return claim.run_id
+
+
+def test_a_prompt_of_a_later_turn_that_the_agent_read_is_not_sent_again(layout, store, live_log):
+    key = later_turn(store)
+    live_log.prompt_is(2, PromptState.SEEN)
+    Conversation(layout.home, "c").add("more", key)
+    settle(layout, store)
+    assert (store.session(SESSION).status, live_log.prompt(2).state) == (Status.LOST, PromptState.SEEN)
+    assert store.queue.waiting(SESSION) == []
+
+
+def test_a_later_turn_whose_prompt_was_never_written_begins_again_with_files_of_its_own(layout, store, live_log):
+    later_turn(store)
+    settle(layout, store)
+    turn = store.one_turn(SESSION, 2)
+    assert (turn.status, turn.stream_number, turn.begin_byte) == (Status.QUEUED, 2, 0)
+    assert layout.session(SESSION).output(1).exists()
