@@ -23,7 +23,7 @@ from ..agents.registry import agent_named
 from ..clock import now_ms
 from ..errors import StoreError
 from ..launch import Ladder
-from ..model import Left, Receipt, Status, StoppedBy
+from ..model import LIVE, Left, Receipt, Status, StoppedBy
 from ..processes import agent_group, processes, runner_lock
 from ..processes.process_ownership import SessionProcesses
 from ..processes.stop_ladder import POLL, Phase, Stop
@@ -545,6 +545,8 @@ def main(argv: list[str]) -> int:
 def _serve(layout: Layout, session_id: str, turn: int, mode: str) -> None:
     """Serve turns of a session until none is left for this process."""
     store, signals = Store(layout.database), StopSignals()
+    if mode == "warm":
+        turn, mode = serve_from(store, session_id)
     following: int | None = turn
     live = orphan(layout.session(session_id), store, session_id, turn + 1) if mode == "warm" else None
     while following is not None:
@@ -561,6 +563,17 @@ def _serve(layout: Layout, session_id: str, turn: int, mode: str) -> None:
             following, mode = runner.next_turn, "run"
         else:
             mode = "warm"
+
+
+def serve_from(store: Store, session_id: str) -> tuple[int, str]:
+    """Return the turn after which an agent waits, and ``warm``; ``adopt`` and the turn that runs if one does.
+
+    This runner may have waited for the lock while another one began the next turn and was killed.
+    """
+    newest = store.newest_turn(session_id)
+    if newest.status in LIVE:
+        return newest.n, "adopt"
+    return newest.n - (newest.status is Status.QUEUED), "warm"
 
 
 if __name__ == "__main__":

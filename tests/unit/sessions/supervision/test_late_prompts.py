@@ -24,6 +24,7 @@ from agentdash.sessions.supervision.child import AgentChild
 from agentdash.sessions.supervision.live.agent import LiveAgent
 from agentdash.sessions.supervision.live.channel import Channel, make_fifo
 from agentdash.sessions.supervision.live.turn import LiveTurn
+from agentdash.sessions.supervision.runner import serve_from
 
 SESSION = "0123456789abcdef"
 LAUNCH = Launch(argv=("demo", "--conversation", "c"), stdin="begin", transport=TRANSPORT)
@@ -174,3 +175,13 @@ def test_a_later_turn_whose_prompt_was_never_written_begins_again_with_files_of_
     turn = store.one_turn(SESSION, 2)
     assert (turn.status, turn.stream_number, turn.begin_byte) == (Status.QUEUED, 2, 0)
     assert layout.session(SESSION).output(1).exists()
+
+
+def test_a_runner_for_an_agent_that_waits_serves_the_turn_that_began_before_it_got_the_lock(store):
+    assert serve_from(store, SESSION) == (1, "adopt")
+    ended(store)
+    assert serve_from(store, SESSION) == (1, "warm")
+    add_turn(store, SESSION, 1, "more", LAUNCH)
+    assert serve_from(store, SESSION) == (1, "warm")
+    TurnLog(store, SESSION, 2, OWNER).claim()
+    assert serve_from(store, SESSION) == (2, "adopt")
