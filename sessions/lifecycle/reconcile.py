@@ -16,11 +16,12 @@ from ..errors import AgentdashError
 from ..model import LIVE, Left, Session, Status, Turn, left_text
 from ..processes import agent_group, processes, runner_lock
 from ..processes.process_ownership import SessionProcesses
-from ..rules.delivery import TurnEvidence, fate
+from ..rules.delivery import PromptState, TurnEvidence, fate
 from ..rules.status import EndFacts, at_the_end
 from ..rules.turn_facts import Facts
 from ..storage.file_part import FilePart
 from ..storage.line_reader import LineReader
+from ..storage.live_log import LiveLog
 from ..storage.paths import SESSION_ID, Layout
 from ..storage.session_record import write_identity
 from ..storage.store import Store
@@ -28,7 +29,7 @@ from ..storage.turn_log import Outcome, Owner, TurnLog
 from ..storage.turn_output import output_in, remove_output
 from ..supervision.hooks import run_end_hook
 from ..supervision.next_turn import builder
-from ..supervision.prompt_evidence import with_transcript
+from ..supervision.prompt_evidence import recover_steered, with_transcript
 from ..supervision.queue import pump
 from ..supervision.runner_process import living_runners, poke, send_runner
 
@@ -202,6 +203,9 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
     facts, steps = read_facts(layout, store, turn)
     evidence = _evidence(layout, store, turn, facts, steps)
     log = TurnLog(store, turn.session, turn.n, _nobody(turn))
+    if turn.transport:
+        recover_steered(store, turn.session, turn.n, facts.agent_session)
+        store.asks.lose(turn.session, turn.stream_number)
     if fate(evidence).again and turn.launches < MAX_LAUNCHES and _start_again(layout, turn, log):
         return
     session = store.session(turn.session)
@@ -243,6 +247,11 @@ def _evidence(layout: Layout, store: Store, turn: Turn, facts: Facts, steps: int
     proper = facts.end is not None
     crashed = turn.stop_requested_at is None
     session = store.session(turn.session)
+    prompt = LiveLog(store.database, turn.session).prompt(turn.n) if turn.transport else None
+    if prompt is not None:
+        # A live agent runs and prints also before it has the prompt.
+        started, steps = prompt.state is not PromptState.QUEUED, int(prompt.state is PromptState.SEEN)
+        proper = proper and started
     printed = steps > 0 or (session is not None and not agent_named(session.agent).prompted)
     evidence = TurnEvidence(started=started, printed=printed and started, proper_end=proper, crashed=crashed)
     return with_transcript(evidence, store, turn.session, turn.n, facts.agent_session)

@@ -1,5 +1,7 @@
 """The writes of a runner that only turns of live agents need: the part of a stream, the prompt's way, warm agents."""
 
+import sqlite3
+
 from msgspec import Struct, structs
 
 from ..clock import now_ms
@@ -96,24 +98,35 @@ class LiveLog:
             agent: pid and start time of the process.
             part: the stream, and the offsets at which the turn begins in its stdout and stderr.
         """
-        now = now_ms()
         with self._database.transaction() as db:
-            row = db.execute("SELECT turn FROM sessions WHERE id = ?", (self._session,)).fetchone()
-            n = int(row["turn"]) + 1
-            db.execute(
-                "INSERT INTO turns (session, n, status, run_id, launch, launches, launched_at, created_at, started_at,"
-                " runner_pid, runner_start, boot_id, pid_ns, agent_pid, agent_start, asked_by, stream, begin_byte,"
-                " begin_error_byte) VALUES (?, ?, 'running', ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'agent', ?, ?, ?)",
-                (
-                    self._session, n, run_id, dump(launch), now, now, now, owner.pid, owner.start, owner.boot_id,
-                    owner.pid_ns, *agent, *part,
-                ),
-            )  # fmt: skip
-            begin_turn(db, self._session, n, None, now)
-            db.execute(
-                "UPDATE sessions SET status = ?, started_at = ?, warm_since = NULL WHERE id = ?",
-                (Status.RUNNING, now, self._session),
-            )
+            return self._insert_own(db, launch, run_id, owner, agent, part)
+
+    def _insert_own(
+        self,
+        db: sqlite3.Connection,
+        launch: Launch,
+        run_id: str,
+        owner: Owner,
+        agent: tuple[int, int],
+        part: tuple[int, int, int],
+    ) -> int:
+        now = now_ms()
+        row = db.execute("SELECT turn FROM sessions WHERE id = ?", (self._session,)).fetchone()
+        n = int(row["turn"]) + 1
+        db.execute(
+            "INSERT INTO turns (session, n, status, run_id, launch, launches, launched_at, created_at, started_at,"
+            " runner_pid, runner_start, boot_id, pid_ns, agent_pid, agent_start, asked_by, stream, begin_byte,"
+            " begin_error_byte) VALUES (?, ?, 'running', ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'agent', ?, ?, ?)",
+            (
+                self._session, n, run_id, dump(launch), now, now, now, owner.pid, owner.start, owner.boot_id,
+                owner.pid_ns, *agent, *part,
+            ),
+        )  # fmt: skip
+        begin_turn(db, self._session, n, None, now)
+        db.execute(
+            "UPDATE sessions SET status = ?, started_at = ?, warm_since = NULL WHERE id = ?",
+            (Status.RUNNING, now, self._session),
+        )
         return n
 
     def steering(self) -> Steered | None:
@@ -140,19 +153,46 @@ class LiveLog:
     ) -> int:
         """Record the turn that the agent begins with a prompt that came too late for the turn before.
 
-        The arguments are those of :meth:`own_turn`.
+        The prompt keeps its state: if it may not have been written, the turn's runner finds out.  The arguments are
+        those of :meth:`own_turn`.
         """
-        n = self.own_turn(structs.replace(launch, stdin=prompt.text), prompt.run_id, owner, agent, part)
-        now = now_ms()
+        begins, now = structs.replace(launch, stdin=prompt.text), now_ms()
         with self._database.transaction() as db:
-            db.execute("UPDATE queue SET state = 'taken', turn = ?, changed_at = ? WHERE id = ?", (n, now, prompt.id))
-            db.execute("UPDATE turns SET asked_by = NULL WHERE session = ? AND n = ?", (self._session, n))
+            n = self._insert_own(db, begins, prompt.run_id, owner, agent, part)
             db.execute(
                 "INSERT INTO prompts (session, turn, text, state, created_at, sent_at)"
-                " SELECT session, ?, text, 'sent', created_at, ? FROM queue WHERE id = ?",
+                " SELECT session, ?, text, state, created_at, CASE state WHEN 'sent' THEN ? END"
+                " FROM queue WHERE id = ?",
                 (n, now, prompt.id),
             )
+            db.execute("UPDATE queue SET state = 'taken', turn = ?, changed_at = ? WHERE id = ?", (n, now, prompt.id))
+            db.execute(
+                "UPDATE turns SET asked_by = NULL, attempt = ? WHERE session = ? AND n = ?",
+                (prompt.attempt, self._session, n),
+            )
         return n
+
+    def begins_turn(self, key: str) -> None:
+        """Queue a prompt again, as the next turn: the running one does not take it."""
+        late = next((prompt for prompt in self.under_way() if prompt.run_id == key), None)
+        if late is not None:
+            with self._database.transaction() as db:
+                db.execute(
+                    "UPDATE queue SET state = 'queued', turn = NULL, steers = 0, changed_at = ? WHERE id = ?",
+                    (now_ms(), late.id),
+                )
+
+    def steered_again(self, prompt_id: int) -> None:
+        """Queue a prompt again that the agent read, but did not keep before it was killed."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE queue SET state = 'queued', turn = NULL, changed_at = ? WHERE id = ? AND state = 'seen'",
+                (now_ms(), prompt_id),
+            )
+
+    def steered_into(self, turn: int) -> list[Steered]:
+        """Return the prompts that the agent read during a turn."""
+        return self._steered(f"state = 'seen' AND turn = {turn:d} ORDER BY changed_at, id")
 
     def _steered(self, where: str) -> list[Steered]:
         rows = self._database.rows(f"SELECT * FROM queue WHERE session = ? AND {where}", (self._session,))  # noqa: S608

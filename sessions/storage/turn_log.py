@@ -231,7 +231,8 @@ class TurnLog:
         with self._database.transaction() as db:
             changed = db.execute(
                 f"UPDATE turns SET status = 'queued', runner_pid = NULL, runner_start = NULL, agent_pid = NULL,"  # noqa: S608
-                f" agent_start = NULL, started_at = NULL, launched_at = NULL WHERE session = ? AND n = ?"
+                f" agent_start = NULL, started_at = NULL, launched_at = NULL, stream = NULL, begin_byte = 0,"
+                f" begin_error_byte = 0 WHERE session = ? AND n = ?"
                 f" AND status IN {_LIVE} AND stop_requested_at IS NULL",
                 (self._session, self._n),
             ).rowcount

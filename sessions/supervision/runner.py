@@ -23,7 +23,7 @@ from ..agents.registry import agent_named
 from ..clock import now_ms
 from ..errors import StoreError
 from ..launch import Ladder
-from ..model import Left, Receipt, Status, StoppedBy
+from ..model import LIVE, Left, Receipt, Status, StoppedBy
 from ..processes import agent_group, processes, runner_lock
 from ..processes.process_ownership import SessionProcesses
 from ..processes.stop_ladder import POLL, Phase, Stop
@@ -38,9 +38,9 @@ from .child import AgentChild
 from .hooks import Hooks
 from .identity import left_by_agent, owner
 from .live.agent import LiveAgent
-from .live.turn import LiveTurn, adopted_agent, close, new_channel, orphan, plain_launch, size_of
+from .live.turn import LiveTurn, adopted_agent, begin_late, close, new_channel, orphan, plain_launch, size_of
 from .live.warm import Warm
-from .prompt_evidence import in_transcript
+from .prompt_evidence import recover_steered
 from .queue import pump
 from .recorder import COMMIT_SECONDS, Recorder
 from .spawn import StartError, clean_signals, start_agent
@@ -364,12 +364,8 @@ class Runner:
     def _follow_up(self) -> None:
         """Record the turn that the agent begins with a prompt that came too late for the last one."""
         with contextlib.suppress(StoreError):
-            late = next(iter(self._live_log.under_way()), None)
-            if late is not None and self.live is not None and self.live.alive:
-                live = self.live
-                part = (live.stream, live.end_byte, live.end_error_byte)
-                agent = live.child.identity or (0, 0)
-                self.own_turn = self._live_log.steered_turn(late, live.launch, owner(), agent, part)
+            if self.live is not None and self.live.alive:
+                self.own_turn = begin_late(self.live, self._live_log)
 
     def _wait_for_exit(self, now: float) -> None:
         self._finishing_since = self._finishing_since or now
@@ -459,7 +455,8 @@ class Runner:
         live, turn = self.live, self._live_turn
         if turn is not None and self._child.gone:
             turn.clerk.lose()
-            self._recorder.guarded(self._recover_prompts)
+            agent_session = self._recorder.facts.agent_session
+            self._recorder.guarded(lambda: recover_steered(self._store, self._session, self._turn, agent_session))
         if live is not None:
             live.end_byte, live.end_error_byte = self._recorder.position, size_of(self._output.stderr.path)
             live.model = self._recorder.facts.model or live.model
@@ -490,15 +487,6 @@ class Runner:
         os.close(self._poke)
         if self._growth is not None:
             os.close(self._growth)
-
-    def _recover_prompts(self) -> None:
-        """Queue the prompts again that were written to an agent that is gone and are not in its transcript."""
-        for prompt in self._live_log.under_way():
-            agent_session = self._recorder.facts.agent_session
-            known = in_transcript(
-                self._store, self._session, self._turn, agent_session, key=prompt.run_id, text=prompt.text
-            )
-            self._live_log.steered_is(prompt.id, PromptState.SEEN if known else PromptState.QUEUED, self._turn)
 
     def _falls_back(self) -> bool:
         """Queue a turn again as a process of its own if the live agent could not be used; False if it cannot."""
@@ -557,6 +545,8 @@ def main(argv: list[str]) -> int:
 def _serve(layout: Layout, session_id: str, turn: int, mode: str) -> None:
     """Serve turns of a session until none is left for this process."""
     store, signals = Store(layout.database), StopSignals()
+    if mode == "warm":
+        turn, mode = serve_from(store, session_id)
     following: int | None = turn
     live = orphan(layout.session(session_id), store, session_id, turn + 1) if mode == "warm" else None
     while following is not None:
@@ -573,6 +563,17 @@ def _serve(layout: Layout, session_id: str, turn: int, mode: str) -> None:
             following, mode = runner.next_turn, "run"
         else:
             mode = "warm"
+
+
+def serve_from(store: Store, session_id: str) -> tuple[int, str]:
+    """Return the turn after which an agent waits, and ``warm``; ``adopt`` and the turn that runs if one does.
+
+    This runner may have waited for the lock while another one began the next turn and was killed.
+    """
+    newest = store.newest_turn(session_id)
+    if newest.status in LIVE:
+        return newest.n, "adopt"
+    return newest.n - (newest.status is Status.QUEUED), "warm"
 
 
 if __name__ == "__main__":

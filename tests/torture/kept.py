@@ -5,6 +5,8 @@ import json
 
 def said(kind, home):
     """Every message of the user, conversation by conversation, in the order of its lines."""
+    if kind == "demo":
+        return {path: [said["text"] for said in json.loads(path.read_bytes())] for path in sorted(home.glob("*.json"))}
     pattern = "sessions/**/rollout-*.jsonl" if kind == "codex" else "projects/*/*.jsonl"
     read = _codex if kind == "codex" else _claude
     return {path: [text for line in _lines(path) if (text := read(line))] for path in sorted(home.glob(pattern))}
@@ -19,6 +21,10 @@ def _lines(path):
 
 
 def _claude(line):
+    attached = line.get("attachment")
+    if line.get("type") == "attachment" and isinstance(attached, dict) and attached.get("type") == "queued_command":
+        words = attached.get("prompt")  # it was written into a running turn
+        return words if isinstance(words, str) else _joined(words)
     message = line.get("message")
     if line.get("type") != "user" or not isinstance(message, dict):
         return ""

@@ -20,8 +20,8 @@ BETWEEN_SECONDS = 0.1
 def ask(manager, session, texts, accepted):
     """Queue the prompts that are not accepted yet; the first that is refused comes again in the next round."""
     with contextlib.suppress(AgentdashError):
-        for key, text in texts[accepted.get(session, 0) :]:
-            manager.prompts.inject(session, text, PromptOptions(key=key))
+        for key, text, steer in texts[accepted.get(session, 0) :]:
+            manager.prompts.inject(session, text, PromptOptions(key=key, steer=steer))
             accepted[session] = accepted.get(session, 0) + 1
 
 

@@ -84,7 +84,7 @@ class Queues:
         """Sessions whose first turn is over: their conversations have names."""
         project = self.folder / "project"
         project.mkdir()
-        start = Start("begin", agent=self.kind, cwd=str(project), options=OPTIONS[self.kind])
+        start = self._first(str(project))
         began = time.monotonic()
         ids = [manager.spawn(start).id for _ in range(self._width)]
         manager.wait(ids, timeout=PATIENCE)
@@ -92,14 +92,22 @@ class Queues:
         self._asked = {session: [] for session in ids}
         self._ask_more()
 
+    def _first(self, project):
+        """The start of each session."""
+        return Start("begin", agent=self.kind, cwd=project, options=OPTIONS[self.kind])
+
     def _ask_more(self):
         for texts in self._asked.values():
             for _ in range(self._prompts):
                 token = f"token-{self._dice.getrandbits(48):012x}"
-                texts.append((token, f"please note {token}"))
+                texts.append((token, *self._request(len(texts), token)))
         path = self.folder / "asked.json"
         path.with_suffix(".new").write_text(json.dumps(self._asked))
         path.with_suffix(".new").replace(path)
+
+    def _request(self, number, token):
+        """A prompt that ends with its token, and whether it may be written into a running turn."""
+        return f"please note {token}", True
 
     def _chaos(self, manager):
         next_kill = 0.0
@@ -191,16 +199,23 @@ class Queues:
         found = kept.said(self.kind, self._kept_at)
         messages = {path: "\0".join(texts) for path, texts in found.items()}
         for texts in self._asked.values():
-            places = []
-            for token, _ in texts:
+            places = {}
+            for token, *_ in texts:
                 at = [(path, text.find(token)) for path, text in messages.items() if token in text]
                 times = sum(text.count(token) for text in messages.values())
                 self._judge(token, times, states.get(token, []))
-                places += at[:1]
-            self._check(len({path for path, _ in places}) <= 1, "conversations", f"{places} are several conversations")
-            self._check(places == sorted(places), "out of order", f"{[token for token, _ in texts]}: {places}")
+                if at:
+                    places[token] = at[0]
+            found_in = {path for path, _ in places.values()}
+            self._check(len(found_in) <= 1, "conversations", f"{places} are several conversations")
+            self._check_order(texts, places)
         log = (self.folder / "fronts.log").read_text()
         self._check("Traceback" not in log, "front ends that crashed", log[-3000:])
+
+    def _check_order(self, texts, places):
+        """The prompts are in the transcript in the order of the requests."""
+        ordered = [places[token] for token, *_ in texts if token in places]
+        self._check(ordered == sorted(ordered), "out of order", f"{[token for token, *_ in texts]}: {places}")
 
     def _judge(self, token, times, rows):
         self.counts["prompts"] += 1

@@ -59,7 +59,8 @@ class Courier:
     ) -> None:
         self._live = live
         self._record = record
-        self._key = key
+        self.key = key
+        """Names the prompt for the agent."""
         self._text = text
         self._attempt = attempt
         self._way = _beginning(key, state)
@@ -98,7 +99,7 @@ class Courier:
             case TurnEnded():
                 # A turn that the agent began by itself may have ended before ours began.
                 self.over = self.over or self._began or self.seen
-            case Received(key=key, delivery=delivery, reason=reason) if key == self._key:
+            case Received(key=key, delivery=delivery, reason=reason) if key == self.key:
                 self._receive(delivery, reason)
             case Received() | Asked() | Settled():
                 pass
@@ -107,7 +108,7 @@ class Courier:
 
     def advance(self) -> None:
         """Take the next step that is possible; call this after each read."""
-        if self.failed is not None or self._key is None or self.cancelled:
+        if self.failed is not None or self.key is None or self.cancelled:
             return
         if not self._live.dialogue.ready:
             if time.monotonic() > self._deadline:
@@ -157,7 +158,7 @@ class Courier:
             self._way = _Way.WRITTEN
 
     def _write(self) -> None:
-        key = self._key or ""
+        key = self.key or ""
         if not self._record(PromptState.SENDING, self._attempt):
             self.cancelled = True
             return
@@ -177,7 +178,7 @@ class Courier:
             self._probe, self._way = number, _Way.PROBED
 
     def _weigh(self) -> None:
-        arrived = self._live.dialogue.arrived(self._key or "", self._attempt, self._probe)
+        arrived = self._live.dialogue.arrived(self.key or "", self._attempt, self._probe)
         if arrived is False:
             self._attempt += 1
             self._write()

@@ -13,11 +13,12 @@ from ...agents.registry import agent_named
 from ...launch import Launch
 from ...processes import processes
 from ...rules.delivery import PromptState
-from ...storage.live_log import LiveLog
+from ...storage.live_log import LiveLog, Steered
 from ...storage.paths import SessionFolder
 from ...storage.store import Store
 from ...storage.turn_log import Claim
 from ..child import AgentChild
+from ..identity import owner
 from .agent import SEND_SECONDS, LiveAgent
 from .channel import Channel, LineTooLongError, make_fifo
 from .clerk import Clerk
@@ -46,7 +47,9 @@ class LiveTurn:
         self.clerk = Clerk(live, store, session_id, turn, agent=claim.agent, cwd=claim.cwd, launch=claim.launch)
         prompt = log.prompt(turn)
         self._log, self._turn = log, turn
-        self._steered: Courier | None = None
+        late = next(iter(log.under_way()), None)
+        # The output of the turn so far may have the receipt of a prompt that a dead runner wrote.
+        self._steered = self._courier_of(late) if late is not None else None
         """The newest prompt that was written into the turn."""
 
         def record(state: PromptState, attempt: int | None) -> bool:
@@ -79,6 +82,8 @@ class LiveTurn:
         if self._steered is not None:
             self._steered.advance()
             if self._steered.done:
+                if self._steered.failed is not None:
+                    self._log.begins_turn(self._steered.key or "")
                 self._steered = None
                 self.steer()
 
@@ -86,16 +91,9 @@ class LiveTurn:
         """Write the next prompt for the running turn, if the one before has arrived."""
         if self._steered is not None or self.over or not self.live.dialogue.steers or not self.courier.arrived:
             return
-        prompt = next(iter(self._log.under_way()), None) or self._log.steering()
-        if prompt is None:
-            return
-
-        def record(state: PromptState, attempt: int | None) -> bool:
-            return self._log.steered_is(prompt.id, state, self._turn, attempt)
-
-        self._steered = Courier(
-            self.live, record, key=prompt.run_id, text=prompt.text, state=prompt.state, attempt=prompt.attempt
-        )
+        prompt = self._log.steering()
+        if prompt is not None:
+            self._steered = self._courier_of(prompt)
 
     def interrupt(self, now: float) -> float:
         """Ask the agent to end the turn, once it can be asked; return the time of the first call.
@@ -114,6 +112,16 @@ class LiveTurn:
         if self.live.waits:
             return min(usual, SEND_SECONDS)
         return min(usual, *(due for due in (self.courier.due, self.clerk.due) if due is not None), usual)
+
+    def _courier_of(self, prompt: Steered) -> Courier:
+        """Return the courier of a prompt into this turn."""
+
+        def record(state: PromptState, attempt: int | None) -> bool:
+            return self._log.steered_is(prompt.id, state, self._turn, attempt)
+
+        return Courier(
+            self.live, record, key=prompt.run_id, text=prompt.text, state=prompt.state, attempt=prompt.attempt
+        )
 
     def _hear(self, event: Event) -> None:
         self.courier.hear(event)
@@ -185,6 +193,18 @@ def orphan(
         live.end_byte, live.end_error_byte = before.end_byte, size_of(folder.errors(stream))
         live.model = session.model or live.model
     return live
+
+
+def begin_late(live: LiveAgent, log: LiveLog) -> int | None:
+    """Record the turn that the agent begins with a prompt that came too late for the last one, and return its number.
+
+    None if there is no such prompt.
+    """
+    late = next(iter(log.under_way()), None)
+    if late is None:
+        return None
+    part = (live.stream, live.end_byte, live.end_error_byte)
+    return log.steered_turn(late, live.launch, owner(), live.child.identity or (0, 0), part)
 
 
 def close(live: LiveAgent, live_name: Path) -> None:

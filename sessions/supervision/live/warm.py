@@ -18,11 +18,12 @@ from ...storage.store import Store
 from ...storage.turn_log import TurnLog
 from .. import inotify
 from ..identity import owner
+from ..prompt_evidence import recover_steered
 from ..queue import pump
 from ..runner_process import poke
 from ..stop_signals import StopSignals
 from .agent import LiveAgent
-from .turn import close
+from .turn import begin_late, close
 
 LOOK_SECONDS = 5.0
 """Interval between unprompted checks of requests and of an adopted process."""
@@ -58,7 +59,11 @@ class Warm:
         live = self._live
         if live is None:
             self._log.warm(None)
+            recover_steered(self._store, self._session, self._turn)
             return self._next() or self._turn, "run" if self._queued() else "sweep"
+        # The runner of the turn before was killed before it recorded the turn that a late prompt begins.
+        if (late := begin_late(live, self._log)) is not None:
+            return late, "own"
         live.listener = self._hear
         self._make_room(live)
         descriptors = [os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC), self._signals.wake]
@@ -110,6 +115,7 @@ class Warm:
         self._layout.live_name(self._session, live.stream).unlink(missing_ok=True)
         with contextlib.suppress(StoreError):
             self._log.warm(None)
+            recover_steered(self._store, self._session, self._turn)
             turn = self._store.newest_turn(self._session)
             receipt = Receipt(session=self._session, status=turn.status, note="its process was closed")
             TurnLog(self._store, self._session, turn.n, owner()).answer(receipt)

@@ -1,0 +1,201 @@
+"""Prompts for live agents while runners and agents are killed; then every prompt is counted.
+
+Half of the prompts are for the running turn, half for the next one.
+"""
+
+import contextlib
+import os
+import signal
+import sqlite3
+import time
+from collections import Counter
+
+from waiting import StuckError, until
+
+from agentdash.sessions.errors import AgentdashError
+from agentdash.sessions.launch import Start
+from torture import book as world
+from torture.queues import OPTIONS, Queues
+
+AIM_SECONDS = 3.0
+"""Longest wait for a prompt on its way, whose runner is then killed."""
+
+LIVE = OPTIONS | {"demo": {"speed": 60}}
+SEVERAL_STEPS = {"demo": "[[demo:steer]]", "claude": "[[fake:short_steps]]", "codex": "[[fake:short_steps]]"}
+"""A prompt whose turn has several steps, so that it takes prompts on its way."""
+
+ON_THE_WAY = (
+    "SELECT session, state FROM prompts WHERE state IN ('sending', 'sent')"
+    " UNION ALL SELECT session, state FROM queue WHERE state IN ('sending', 'sent')"
+)
+AIMS = ON_THE_WAY + (
+    " UNION ALL SELECT p.session, 'handshake' FROM prompts AS p JOIN turns AS t ON t.session = p.session AND n = p.turn"
+    " WHERE p.state = 'queued' AND t.status = 'running'"
+)
+"""The moments in which runners are killed: between the record and the line, before the receipt, before both."""
+STATES = ("seen", "unconfirmed", "cancelled", "unsent", "resent")
+"""The states in which a prompt stays."""
+
+
+class LivePrompts(Queues):
+    """A run: live sessions with prompts, so many kills of each kind, then the count."""
+
+    def __init__(self, *args, patience=120, **options):
+        super().__init__(*args, **options)
+        self.hits = Counter()
+        self._patience = patience
+        self._killed_at, self._stuck_at = None, 0.0
+
+    def _first(self, project):
+        return Start(
+            f"{SEVERAL_STEPS[self.kind]} begin", agent=self.kind, cwd=project, options=LIVE[self.kind] | {"live": True}
+        )
+
+    def _request(self, number, token):
+        if number % 2:
+            return f"please note {token}", True
+        return f"{SEVERAL_STEPS[self.kind]} please note {token}", False
+
+    def _chaos(self, manager):
+        try:
+            super()._chaos(manager)
+        except StuckError as error:
+            self._check(False, "hangs", f"{error}: {self._scene(manager)}")
+
+    def _kill(self, victim):
+        if self._killed_at != self.faults:
+            self._killed_at, self._stuck_at = self.faults.copy(), time.monotonic() + self._patience
+        elif time.monotonic() > self._stuck_at:
+            raise StuckError(f"waited {self._patience} s for a process to kill")
+        if victim == "runner" and self._dice.random() < 0.6:
+            self._kill_aimed()
+        else:
+            super()._kill(victim)
+
+    def _kill_aimed(self):
+        """Kill the runner of a session that has a prompt on its way."""
+        wanted = self._dice.choice(["sending", "sent", "handshake"] if "agent" in self.wanted else ["sending", "sent"])
+        runners = {session: (pid, start) for pid, start, session in world.runners(self._home)}
+        deadline = time.monotonic() + AIM_SECONDS
+        with contextlib.closing(sqlite3.connect(self._home / "agentdash.db")) as db:
+            while time.monotonic() < deadline:
+                for session, state in db.execute(AIMS).fetchall():
+                    if state == wanted and session in runners and world.kill(*runners[session]):
+                        self.faults["runner"] += 1
+                        self._note_hit(session)
+                        return
+        self.hits["missed"] += 1
+
+    def _note_hit(self, session):
+        """The state in which the prompt of a killed runner was left."""
+        for owner, state in self._rows(AIMS):
+            if owner == session:
+                self.hits[state] += 1
+                return
+        self.hits["too late"] += 1
+
+    def _kill_agent(self):
+        """The whole process group of an agent."""
+        agents = [pid for pid, _, _ in self._agents() if self._is_leader(pid)]
+        if not agents:
+            return False
+        with contextlib.suppress(OSError):
+            os.killpg(self._dice.choice(agents), signal.SIGKILL)
+            return True
+        return False
+
+    def _is_leader(self, pid):
+        with contextlib.suppress(OSError):
+            return os.getpgid(pid) == pid and "shell-snapshots" not in world.command_of(pid)
+        return False
+
+    def _idle(self, manager):
+        return super()._idle(manager) and not self._rows(ON_THE_WAY)
+
+    def _calm(self, manager):
+        try:
+            until(lambda: self._released(manager), timeout=self._patience, what="the prompts to be delivered")
+        except StuckError as error:
+            self._check(False, "hangs", f"{error}: {self._rows(ON_THE_WAY)} {self._scene(manager)}")
+        (self.folder / "enough").touch()
+        if self._front is not None:
+            self._front.wait(self._patience)
+
+    def _released(self, manager):
+        if self._front is None or self._front.poll() is not None:
+            self._front = self._started_front()
+        for session in manager.reader.sessions():
+            if session.held and session.status.ended:
+                self.counts["queues that were held"] += 1
+                with contextlib.suppress(AgentdashError):
+                    manager.queue.release(session.id)
+        return self._idle(manager)
+
+    def _scene(self, manager):
+        """What a hang is made of."""
+        turns = "SELECT n, status, reason, stream, begin_byte, end_byte, agent_pid FROM turns ORDER BY n DESC LIMIT 3"
+        return [
+            *((s.id, s.turn, s.status, s.reason, s.held, s.queued) for s in manager.reader.sessions()),
+            *self._rows(turns),
+            *self._rows("SELECT turn, text, state FROM prompts ORDER BY turn DESC LIMIT 3"),
+            *self._rows("SELECT id, turn, text, state, attempt FROM queue ORDER BY id DESC LIMIT 6"),
+        ]
+
+    def _count(self):
+        super()._count()
+        for token, states in self._states().items():
+            if token.startswith("token-"):
+                self._check(states[-1] in STATES, "states that are wrong", f"{token} stays {states[-1]}")
+        self._count_slices()
+        self._count_places()
+        self._check(not self._rows("SELECT id FROM asks WHERE state = 'open'"), "open asks", "asks are open")
+        for log in self._home.glob("sessions/*/runner.log"):
+            text = log.read_text(errors="replace")
+            self._check("Traceback" not in text, "runners that crashed", text[-3000:])
+
+    def _check_order(self, texts, places):
+        """Prompts for running turns overtake those for the next turn; each kind keeps its order."""
+        for kind in (True, False):
+            super()._check_order([text for text in texts if text[2] is kind], places)
+
+    def _count_slices(self):
+        """The parts of each stream follow each other without a gap."""
+        sql = "SELECT session, COALESCE(stream, n), n, begin_byte, end_byte FROM turns ORDER BY session, n"
+        ends = {}
+        for session, stream, n, begin, end in self._rows(sql):
+            before = ends.get((session, stream), 0)
+            self._check(before is None or begin == before, "gaps", f"turn {n}: {before} is followed by {begin}")
+            self.counts["turns"] += 1
+            ends[session, stream] = end
+        self.counts["processes of agents"] = len(ends)
+
+    def _count_places(self):
+        """Each prompt that was read is in its turn's part of the output; a killed agent may not have printed it."""
+        sql = (
+            "SELECT turns.session, COALESCE(stream, n), n, begin_byte, end_byte, text FROM ({}) AS said"
+            " JOIN turns ON turns.session = said.session AND turns.n = said.turn"
+            " WHERE state = 'seen' AND status = 'done' AND json_extract(launch, '$.transport') <> ''"
+        )
+        rows = self._rows(sql.format("SELECT session, turn, text, state FROM prompts"))
+        rows += self._rows(sql.format("SELECT session, turn, text, state FROM queue"))
+        for session, stream, n, begin, end, text in rows:
+            output = (self._home / "sessions" / session / "turns" / f"turn_{stream}.jsonl").read_bytes()
+            token = text.rpartition(" ")[2]
+            self._check(token.encode() in output[begin:end], "wrong turns", f"{token} is not in turn {n}")
+
+    def _end(self, manager):
+        super()._end(manager)
+        left = [world.command_of(pid) for pid, _, env in world.tagged(self._home) if "AGENTDASH_SESSION_ID" in env]
+        self._check(not left, "leftovers", f"{left}")
+
+    def _rows(self, sql):
+        with contextlib.closing(sqlite3.connect(self._home / "agentdash.db")) as db:
+            return db.execute(sql).fetchall()
+
+    def table(self):
+        """The counts, for people."""
+        names = ("turns", "processes of agents", "gaps", "leftovers", "open asks", "wrong turns",
+                 "runners that crashed", "hangs")  # fmt: skip
+        hits = ", ".join(f"{name} {count}" for name, count in sorted(self.hits.items()))
+        rows = [*((name, self.counts[name]) for name in names), ("prompts on their way", hits)]
+        return super().table() + "\n" + "\n".join(f"{name:>27}  {value}" for name, value in rows)

@@ -1,0 +1,61 @@
+"""Live agents under kill -9: every prompt is delivered once, in order, or its state says that it was not."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from real_clis import EVERY_CLI
+from repetition import SEED, repeated
+
+from torture.live_prompts import LivePrompts
+
+pytestmark = [
+    pytest.mark.torture,
+    pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc"),
+]
+
+REAL = [pytest.param(name, marks=[pytest.mark.real, pytest.mark.only_in_full]) for name in EVERY_CLI]
+AGENTS = ["demo", *REAL]
+
+
+def counted(run, kills, prompts, show):
+    """Run, show the table, and compare."""
+    try:
+        run.run()
+    finally:
+        show(run.table())
+    assert run.findings == [], "\n".join(run.findings)
+    assert run.faults.total() == sum(kills.values())
+    assert run.counts["prompts"] >= prompts
+    assert run.counts["prompts delivered"] > 0
+
+
+@pytest.fixture
+def live_run(request, scratch_home, tmp_path):
+    """Makes a run with a live agent."""
+
+    def make(cli, **options):
+        if cli == "demo":
+            request.getfixturevalue("demo_agent")
+            kind, home = cli, Path(os.environ["AGENTDASH_HOME"]) / "demo"
+        else:
+            kind = request.getfixturevalue("use_agent")(cli)
+            home = scratch_home / kind
+        return LivePrompts(tmp_path, kind, home, seed=SEED, sessions=repeated(1, 2), **options)
+
+    return make
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("cli", AGENTS)
+def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_its_runner_is_killed(live_run, cli, show):
+    kills, prompts = repeated({"runner": 4}, {"runner": 67}), repeated(6, 80)
+    counted(live_run(cli, kills=kills, prompts=repeated(6, 40)), kills, prompts, show)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("cli", AGENTS)
+def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_the_agent_is_killed(live_run, cli, show):
+    kills, prompts = repeated({"agent": 2, "runner": 1}, {"agent": 20, "runner": 10}), repeated(4, 30)
+    counted(live_run(cli, kills=kills, prompts=repeated(4, 15)), kills, prompts, show)
