@@ -44,9 +44,9 @@ RUNNING = {"tree", "long"}
 
 ASKING = (
     ("infra", "Clean the build and make it again", "ask"),
-    ("api", "Choose the format of the report", "question"),
-    ("web", "Move the pages to the new router", "plan"),
-    ("auth", "Rename the session cookie", "edit"),
+    ("api", "Set up the new service", "question"),
+    ("web", "Make the settings easier to find", "plan"),
+    ("auth", "Greet the user by name", "edit"),
 )
 """Live sessions that ask the user."""
 
@@ -258,9 +258,9 @@ def main() -> int:
             finally:
                 for session in manager.reader.sessions():
                     manager.stop(session.id, now=True)
-        make_demo(home / "live", home / "live code")
+        make_demo(home / "live", home / "projects")
         with SessionManager(home / "live", home / "config.toml") as manager:
-            start_live(manager, home / "live code")
+            start_live(manager, home / "projects")
             try:
                 for name, scene in LIVE.items():
                     asyncio.run(take(manager, name, scene))
