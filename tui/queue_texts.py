@@ -152,15 +152,15 @@ def retry_offers(allowance: str, *, unchanged: bool) -> list[tuple[str, str]]:
 def interrupt_effect(session: Session) -> str:
     """Return the effect of interrupting the turn of a session; a live agent keeps its process."""
     held = f" {count(session.queued, 'queued prompt is', 'queued prompts are')} held." if session.queued else ""
-    ends = "Ends the turn; its process waits for" if session.steers else "Ends its process and resumes with"
+    ends = "Ends the turn and keeps its process for" if session.steers else "Ends its process and resumes with"
     return f"{ends} the next prompt.{held}"
 
 
 def interrupted(session: Session, receipt: Receipt, sent_after: Sent | None) -> str:
     """Return the message after a turn was interrupted."""
     after = f" Sent: {sent_after.answer}." if sent_after is not None else ""
-    waits = session.steers and not receipt.ended and not receipt.left
-    return f"Interrupted turn {session.turn}: {'its process waits' if waits else receipt.summary()}.{after}"
+    kept = session.steers and not receipt.ended and not receipt.left
+    return f"Interrupted turn {session.turn}: {'its process was kept' if kept else receipt.summary()}.{after}"
 
 
 def no_modes(session: Session | None) -> str:

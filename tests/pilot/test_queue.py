@@ -220,6 +220,34 @@ async def test_a_turn_is_interrupted_after_a_question_that_says_what_it_does(das
         await d.shows("Interrupted turn 1")
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_live_session_at_work_is_steered_and_keeps_its_process(dashboard, manager, size):
+    change(manager, "running1", steers=True)
+    async with dashboard(size=size) as d:
+        await reading(d, "running1")
+        await d.shows("(steers now: it reads")
+        await d.shows("Steer (")
+        await d.press("I")
+        await d.screen(ConfirmScreen)
+        await d.shows("Ends the turn and keeps its process")
+        await d.press("y")
+        await d.called("interrupt", "running1")
+        await d.shows("Interrupted turn 1: its process was kept.")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_process_that_waits_for_prompts_is_stopped_after_a_question_that_says_so(dashboard, manager, size):
+    change(manager, "done0001", warm_since=T0)
+    async with dashboard(size=size) as d:
+        await reading(d, "done0001")
+        await d.shows(", at once)")
+        await d.press("x")
+        await d.screen(ConfirmScreen)
+        await d.shows("Its turn is over: ends its process")
+        await d.press("y")
+        await d.called("stop", "done0001", False)
+
+
 async def test_the_box_interrupts_and_sends_instead_and_says_so_before(dashboard):
     async with dashboard() as d:
         await d.select("running1")

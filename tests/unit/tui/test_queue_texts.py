@@ -64,9 +64,9 @@ def test_an_interrupt_of_a_live_session_keeps_its_process():
     nothing = Receipt(session="s1", status=Status.STOPPED)
     killed = Receipt(session="s1", status=Status.STOPPED, ended=(Ended(pid=4, command="codex", signal="SIGKILL"),))
     assert queue_texts.interrupt_effect(one) == (
-        "Ends the turn; its process waits for the next prompt. 2 queued prompts are held."
+        "Ends the turn and keeps its process for the next prompt. 2 queued prompts are held."
     )
-    assert queue_texts.interrupted(one, nothing, None) == "Interrupted turn 3: its process waits."
+    assert queue_texts.interrupted(one, nothing, None) == "Interrupted turn 3: its process was kept."
     assert queue_texts.interrupted(one, killed, None) == "Interrupted turn 3: 1 process ended (SIGKILL 1), 0 left."
 
 
