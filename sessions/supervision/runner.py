@@ -546,6 +546,8 @@ def _serve(layout: Layout, session_id: str, turn: int, mode: str) -> None:
     """Serve turns of a session until none is left for this process."""
     store, signals = Store(layout.database), StopSignals()
     if mode == "warm":
+        if store.session(session_id) is None:
+            return  # deleted before the runner started
         turn, mode = serve_from(store, session_id)
     following: int | None = turn
     live = orphan(layout.session(session_id), store, session_id, turn + 1) if mode == "warm" else None

@@ -24,6 +24,9 @@ LIVE = OPTIONS | {"demo": {"speed": 60}}
 SEVERAL_STEPS = {"demo": "[[demo:steer]]", "claude": "[[fake:short_steps]]", "codex": "[[fake:short_steps]]"}
 """A prompt whose turn has several steps, so that it takes prompts on its way."""
 
+BOTH = "runner and agent"
+"""Both are killed at once."""
+
 ON_THE_WAY = (
     "SELECT session, state FROM prompts WHERE state IN ('sending', 'sent')"
     " UNION ALL SELECT session, state FROM queue WHERE state IN ('sending', 'sent')"
@@ -67,7 +70,9 @@ class LivePrompts(Queues):
             self._killed_at, self._stuck_at = self.faults.copy(), time.monotonic() + self._patience
         elif time.monotonic() > self._stuck_at:
             raise StuckError(f"waited {self._patience} s for a process to kill")
-        if victim == "runner" and self._dice.random() < 0.6:
+        if victim == BOTH:
+            self.faults[BOTH] += self._kill_agent(with_runner=True)
+        elif victim == "runner" and self._dice.random() < 0.6:
             self._kill_aimed()
         else:
             super()._kill(victim)
@@ -94,13 +99,18 @@ class LivePrompts(Queues):
                 return
         self.hits["too late"] += 1
 
-    def _kill_agent(self):
-        """The whole process group of an agent."""
-        agents = [pid for pid, _, _ in self._agents() if self._is_leader(pid)]
+    def _kill_agent(self, *, with_runner=False):
+        """The whole process group of an agent; before it its runner, so that only a front end can conclude."""
+        runners = {session: (pid, start) for pid, start, session in world.runners(self._home)}
+        agents = [(pid, env["AGENTDASH_SESSION_ID"]) for pid, _, env in self._agents() if self._is_leader(pid)]
+        agents = [one for one in agents if not with_runner or one[1] in runners]
         if not agents:
             return False
+        pid, session = self._dice.choice(agents)
+        if with_runner and not world.kill(*runners[session]):
+            return False
         with contextlib.suppress(OSError):
-            os.killpg(self._dice.choice(agents), signal.SIGKILL)
+            os.killpg(pid, signal.SIGKILL)
             return True
         return False
 

@@ -8,7 +8,7 @@ import pytest
 from real_clis import EVERY_CLI
 from repetition import SEED, repeated
 
-from torture.live_prompts import LivePrompts
+from torture.live_prompts import BOTH, LivePrompts
 
 pytestmark = [
     pytest.mark.torture,
@@ -57,5 +57,6 @@ def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_its_runner_is_killed(li
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("cli", AGENTS)
 def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_the_agent_is_killed(live_run, cli, show):
-    kills, prompts = repeated({"agent": 2, "runner": 1}, {"agent": 20, "runner": 10}), repeated(4, 30)
+    kills = repeated({"agent": 1, BOTH: 1, "runner": 1}, {"agent": 20, BOTH: 10, "runner": 10})
+    prompts = repeated(4, 30)
     counted(live_run(cli, kills=kills, prompts=repeated(4, 15)), kills, prompts, show)
