@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 
 from ...sessions.asks.model import Ask, AskKind, Question
+from ...sessions.text.relative_paths import below
 from ...sessions.text.sanitize import cell_width, one_line
 from ..document.diff import Diff
 from ..document.flow import flow
@@ -97,8 +98,9 @@ def _blocks(ask: Ask, signs: Signs, room: int) -> Iterator[Block]:
         yield nothing("The agent shows no details.")
     for name, text in cut_facts(ask, room):
         yield PlainText(text, _caption(name))
-    if len(ask.paths) > 1 or any(len(path) > SHORT for path in ask.paths):
-        yield PlainText(_listed(ask.paths), _caption("files"))
+    files = [below(path, ask.cwd) or path for path in ask.paths]
+    if len(files) > 1 or any(len(path) > SHORT for path in files):
+        yield PlainText(_listed(files), _caption("files"))
 
 
 def _body(ask: Ask, signs: Signs) -> Block:
