@@ -96,11 +96,11 @@ def _blocks(ask: Ask, signs: Signs, room: int) -> Iterator[Block]:
         yield _body(ask, signs)
     elif ask.kind not in (AskKind.QUESTION, AskKind.FORM):
         yield nothing("The agent shows no details.")
-    for name, text in cut_facts(ask, room):
-        yield PlainText(text, _caption(name))
     files = [below(path, ask.cwd) or path for path in ask.paths]
     if len(files) > 1 or any(len(path) > SHORT for path in files):
         yield PlainText(_listed(files), _caption("files"))
+    for name, text in cut_facts(ask, room):
+        yield PlainText(text, _caption(name))
 
 
 def _body(ask: Ask, signs: Signs) -> Block:
