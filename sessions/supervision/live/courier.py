@@ -159,7 +159,9 @@ class Courier:
 
     def _write(self) -> None:
         key = self.key or ""
-        if not self._record(PromptState.SENDING, self._attempt):
+        # The first attempt is refused if the prompt no longer waits; a repetition is the same attempt.
+        attempt = None if self._way is _Way.UNSURE else self._attempt
+        if not self._record(PromptState.SENDING, attempt):
             self.cancelled = True
             return
         self._way = _Way.WRITING

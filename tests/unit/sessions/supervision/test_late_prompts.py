@@ -185,3 +185,14 @@ def test_a_runner_for_an_agent_that_waits_serves_the_turn_that_began_before_it_g
     assert serve_from(store, SESSION) == (1, "warm")
     TurnLog(store, SESSION, 2, OWNER).claim()
     assert serve_from(store, SESSION) == (2, "adopt")
+
+
+def test_a_prompt_without_a_receipt_is_written_again_before_the_next(store, live_log, adopted):
+    prompt = remark(store, live_log, PromptState.SENDING)
+    store.queue.add(request(SESSION, "the next remark", steers=True), no_prompts)
+    live, turn = adopted()
+    feed(live, READY, BEGAN)
+    turn.advance()
+    assert store.queue.prompt(prompt.id).state == "sent"
+    assert json.loads(live.channel.drain())["text"] == "a remark"
+    assert [one.id for one in live_log.under_way()] == [prompt.id]
