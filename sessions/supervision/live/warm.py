@@ -23,7 +23,8 @@ from ..queue import pump
 from ..runner_process import poke
 from ..stop_signals import StopSignals
 from .agent import LiveAgent
-from .turn import begin_late, close
+from .reach import close
+from .run import begin_late
 
 LOOK_SECONDS = 5.0
 """Interval between unprompted checks of requests and of an adopted process."""

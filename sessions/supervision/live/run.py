@@ -1,0 +1,180 @@
+"""The live side of a runner's turn: which process serves it, how it ends, and what follows."""
+
+from msgspec import structs
+
+from ...agents.registry import agent_named
+from ...launch import Launch
+from ...rules.delivery import PromptState
+from ...storage.live_log import LiveLog
+from ...storage.paths import Layout
+from ...storage.store import Store
+from ...storage.turn_log import Claim, TurnLog
+from ...storage.turn_output import TurnOutput, output_in, remove_output
+from ..child import AgentChild
+from ..identity import owner
+from ..prompt_evidence import recover_steered
+from ..recorder import Recorder
+from ..spawn import start_agent
+from .agent import LiveAgent
+from .reach import adopted_agent, close, new_channel, orphan, size_of
+from .turn import LiveTurn
+
+
+class LiveRun:
+    """One turn of a runner, as far as its agent is live.
+
+    Args:
+        layout: the state folder.
+        store: the rows.
+        session_id: the session.
+        turn: the number of the turn.
+        agent: the live agent that served the turn before; None if there was none.
+    """
+
+    def __init__(self, layout: Layout, store: Store, session_id: str, turn: int, agent: LiveAgent | None) -> None:
+        self._layout = layout
+        self._folder = layout.session(session_id)
+        self._store = store
+        self._session = session_id
+        self._number = turn
+        self._log = LiveLog(store.database, session_id)
+        self._claim: Claim | None = None
+        self.agent = agent
+        """The live agent; None for a process of one turn, and before it is started."""
+        self.turn: LiveTurn | None = None
+        """The turn on that agent."""
+
+    @property
+    def goes_on(self) -> bool:
+        """True if the agent's process lives."""
+        return self.agent is not None and self.agent.alive
+
+    @property
+    def over(self) -> bool:
+        """True if the agent reported the end of the turn, and lives."""
+        return self.turn is not None and self.turn.over and self.goes_on
+
+    @property
+    def failed(self) -> bool:
+        """True if the agent cannot be used."""
+        return self.turn is not None and self.turn.courier.failed is not None
+
+    @property
+    def prompt(self) -> PromptState | None:
+        """The recorded way of the turn's prompt; None if the agent is not live."""
+        return self.turn.courier.state if self.turn is not None else None
+
+    def child_for(self, claim: Claim, child: AgentChild) -> AgentChild:
+        """Return the process that runs the turn: that of the live agent that is there, or a new one.
+
+        Args:
+            claim: the turn.
+            child: becomes the new process.
+
+        Raises:
+            StartError: it could not be started.
+        """
+        self.agent = self.agent or orphan(self._folder, self._store, self._session, self._number, child)
+        if self.agent is not None and not self.agent.serves(claim.launch):
+            close(self.agent, self._layout.live_name(self._session, self.agent.stream))
+            self.agent, child = None, AgentChild()
+        if self.agent is not None:
+            self._log.continue_stream(self._number, self.agent.stream, self.agent.end_byte, self.agent.end_error_byte)
+            self.agent.adjust(claim.launch)
+            return self.agent.child
+        channel = new_channel(self._folder) if claim.launch.transport else None
+        process = start_agent(
+            self._layout, self._session, self._number, launch=claim.launch, run_id=claim.run_id, cwd=claim.cwd
+        )
+        child.started(process)
+        dialogue = agent_named(claim.agent).dialogue(claim.launch) if channel is not None else None
+        if channel is not None and dialogue is not None:
+            self.agent = LiveAgent(child, channel, dialogue, launch=claim.launch, stream=self._number)
+            self.agent.begin()
+        return child
+
+    def adopt(self, claim: Claim, child: AgentChild) -> None:
+        """Take over the live agent of a turn whose runner was killed, if it lives."""
+        if not claim.launch.transport or child.gone:
+            return
+        stream = claim.stream or self._number
+        launch = self._store.launch(self._session, stream) or claim.launch
+        agent = agent_named(claim.agent)
+        self.agent = adopted_agent(child, self._folder, agent, launch, stream, claim.begin_byte)
+
+    def converse(self, claim: Claim, recorder: Recorder) -> TurnOutput | None:
+        """Send the prompt, and let the agent's output end the turn; return the turn's part of it.
+
+        None if the agent is not live.
+        """
+        live = self.agent
+        if live is None:
+            return None
+        self._claim = claim
+        turn = self.turn = LiveTurn(live, self._store, self._log, self._session, self._number, claim)
+        output = output_in(self._folder, self._store.turns(self._session, self._number), self._number)
+
+        def hear(line: bytes, position: int) -> None:
+            live.feed(line, position)
+            if turn.over:
+                recorder.end_here()
+
+        recorder.hear(hear, output)
+        return output
+
+    def end(self, recorder: Recorder, output: TurnOutput) -> None:
+        """Remember where the next turn begins; if the agent is gone, decide about all that was on its way to it."""
+        if self.turn is not None and not self.goes_on:
+            self.turn.clerk.lose()
+            agent_session = recorder.facts.agent_session
+            recorder.guarded(lambda: recover_steered(self._store, self._session, self._number, agent_session))
+        if self.agent is not None:
+            self.agent.end_byte, self.agent.end_error_byte = recorder.position, size_of(output.stderr.path)
+            self.agent.model = recorder.facts.model or self.agent.model
+
+    def late_turn(self) -> int | None:
+        """Record the turn that the agent begins with a prompt that came too late for this one, and return its number.
+
+        None if there is no such prompt.
+        """
+        return begin_late(self.agent, self._log) if self.agent is not None and self.agent.alive else None
+
+    def falls_back(self, log: TurnLog) -> bool:
+        """Queue the turn again as a process of its own if the agent could not be used; False if it cannot."""
+        turn, claim = self.turn, self._claim
+        if turn is None or claim is None or turn.courier.failed is None or turn.courier.state is not PromptState.QUEUED:
+            return False
+        launch = plain_launch(claim.launch, turn.courier.failed)
+        if launch is None or not log.start_again():
+            return False
+        self._log.relaunch(self._number, launch)
+        remove_output(self._layout, self._session, self._number)
+        self.agent = None
+        return True
+
+
+def begin_late(live: LiveAgent, log: LiveLog) -> int | None:
+    """Record the turn that the agent begins with a prompt that came too late for the last one, and return its number.
+
+    None if there is no such prompt.
+    """
+    late = next(iter(log.under_way()), None)
+    if late is None:
+        return None
+    part = (live.stream, live.end_byte, live.end_error_byte)
+    return log.steered_turn(late, live.launch, owner(), live.child.identity or (0, 0), part)
+
+
+def plain_launch(launch: Launch, why: str) -> Launch | None:
+    """Return the start of a process of one turn in place of a live agent; None if the launch has none."""
+    if not launch.plain_argv:
+        return None
+    warning = f"The agent does not run live in this turn: {why}."
+    return structs.replace(
+        launch,
+        argv=launch.plain_argv,
+        plain_argv=(),
+        transport="",
+        opening=(),
+        warnings=(*launch.warnings, warning),
+    )

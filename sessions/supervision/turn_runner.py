@@ -1,0 +1,419 @@
+"""The supervision of one turn by its runner: start or adopt, follow, stop, conclude."""
+
+import contextlib
+import os
+import select
+import time
+from collections.abc import Callable
+
+from ..agents.registry import agent_named
+from ..clock import now_ms
+from ..errors import StoreError
+from ..launch import Ladder
+from ..model import Left, Receipt, Status, StoppedBy
+from ..processes import agent_group, processes
+from ..processes.process_ownership import SessionProcesses
+from ..processes.stop_ladder import POLL, Phase, Stop
+from ..storage.paths import Layout
+from ..storage.store import Store
+from ..storage.turn_log import Claim, TurnLog
+from ..storage.turn_output import output_in
+from . import inotify
+from .child import AgentChild
+from .hooks import Hooks
+from .identity import left_by_agent, owner
+from .live.agent import LiveAgent
+from .live.run import LiveRun
+from .queue import pump
+from .recorder import COMMIT_SECONDS, Recorder
+from .spawn import StartError
+from .stop_signals import StopSignals
+
+LOOK_SECONDS = 5.0
+"""Interval between unprompted checks of requests and descendants."""
+
+COALESCE_SECONDS = 0.02
+"""Writes within this time are read together."""
+
+POLL_SECONDS = 0.25
+"""Interval between checks of the turn file, or of an adopted agent, if the kernel cannot report changes."""
+
+CHILD_SECONDS = 1.0
+"""Maximum delay until the remaining processes are counted again after one of them ended."""
+
+INTERRUPT_SECONDS = 0.05
+"""Interval between attempts to interrupt a live agent that cannot be interrupted yet."""
+
+LINGER_SECONDS = 30.0
+"""Time that an agent may stay alive after its proper end."""
+
+
+class TurnRunner:
+    """Supervises one turn."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        store: Store,
+        signals: StopSignals,
+        session_id: str,
+        turn: int,
+        live: LiveAgent | None = None,
+    ) -> None:
+        """``live`` is the live agent that served the turn before."""
+        self._layout = layout
+        self._folder = self._layout.session(session_id)
+        self._session = session_id
+        self._turn = turn
+        self._store = store
+        self.own_turn: int | None = None
+        """The turn that the live agent began by itself; known at the end."""
+        self._own: str | None = session_id  # None if the next turn needs another environment
+        self.next_turn: int | None = None
+        """The session's next turn, if it is for this process; known at the end."""
+        self._log = TurnLog(self._store, session_id, turn, owner())
+        self._processes = SessionProcesses(session_id, self._folder.lock, self._folder.procs)
+        self._hooks = Hooks(self._layout, self._store, session_id, turn, self._processes.spare)
+        self._output = output_in(self._folder, self._store.turns(session_id, turn), turn)
+        self._recorder = Recorder(
+            self._layout, session_id, turn, self._store, self._log, self._hooks.status_changed, self._output
+        )
+        self._live = LiveRun(layout, store, session_id, turn, live)
+        self._child = live.child if live is not None else AgentChild()
+        self._adopted = False
+        self._ladder = Ladder()
+        self._ended = False
+        self._stop: Stop | None = None
+        self._phase: Phase | None = None
+        self._stopped_by: str | None = None
+        self._unfinished_stop: str | None = None
+        self._sweeps_after_turn = False
+        self._run_id: str | None = None
+        self._lingered = False
+        self._recorded_left: tuple[Left, ...] | None = None
+        self._finishing_since: float | None = None
+        self._next_look = 0.0
+        self._store.data_version()  # opens the database while its folder surely exists
+        self._poke = os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._signals = signals
+        self._growth: int | None = None
+        self._use = inotify.LateWatch()
+
+    @property
+    def live(self) -> LiveAgent | None:
+        """The live agent whose process outlives the turn; None if there is none."""
+        return self._live.agent if self._live.goes_on else None
+
+    def run(self) -> None:
+        """Start the queued turn and see it through."""
+        claim = self._log.claim()
+        if claim is None:
+            return
+        self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
+        self._recorder.keep_room()
+        try:
+            self._child = self._live.child_for(claim, self._child)
+        except StartError as error:
+            self._recorder.fail_to_start(agent_named(claim.agent), str(error))
+            receipt = Receipt(session=self._session, status=Status.FAILED, note="never started")
+            self._recorder.guarded(lambda: self._log.answer(receipt))
+            return
+        self._watch(claim)
+
+    def own(self) -> None:
+        """See a turn through that the live agent began by itself."""
+        claim = self._log.adopt()
+        if claim is not None and self._live.goes_on:
+            self._watch(claim)
+
+    def adopt(self) -> None:
+        """Take over a turn whose runner was killed."""
+        claim = self._log.adopt()
+        if claim is None:
+            return
+        self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
+        recorded = (claim.agent_pid, claim.agent_start)
+        # A runner that died after the spawn and before recording it left only the tag.
+        leader = processes.tagged_leader(claim.run_id) if None in recorded else recorded
+        identity = (leader[0], leader[1]) if leader and leader[0] is not None and leader[1] is not None else None
+        self._child.adopt(identity)
+        self._adopted = True
+        self._recorder.keep_room()
+        self._live.adopt(claim, self._child)
+        self._unfinished_stop = claim.stop_by
+        self._watch(claim)
+
+    def sweep(self) -> None:
+        """End the processes that the session has left, and answer the requests."""
+        turn = self._store.one_turn(self._session, self._turn)
+        self._processes = SessionProcesses.of_turn(self._folder, turn)
+        self._child.adopt(None)
+        self._ended, self._own = True, None
+        self._loop()
+
+    def _watch(self, claim: Claim) -> None:
+        self._processes.agent = self._child.identity
+        self._output = self._live.converse(claim, self._recorder) or self._output
+        if self._child.identity is not None:
+            self._recorder.started(*self._child.identity)
+        agent = agent_named(claim.agent)
+        self._ladder = claim.launch.ladder or agent.ladder
+        self._sweeps_after_turn = claim.launch.after_turn == "sweep"
+        self._run_id = claim.run_id if agent.prompted else None
+        self._growth = inotify.watch_growth(self._output.stdout.path)
+        age_s = (now_ms() - (claim.started_at or now_ms())) / 1000 if self._adopted else None
+        self._recorder.begin(
+            agent, claim.launch, self._processes.used, claim.started_at or now_ms(), adopted_after_s=age_s
+        )
+        self._loop()
+
+    def _loop(self) -> None:
+        poll = select.poll()
+        for descriptor in (self._signals.wake, self._poke, self._growth):
+            if descriptor is not None:
+                poll.register(descriptor, select.POLLIN)
+        asked = True
+        while True:
+            self._child.reap()
+            more = self._recorder.follow()
+            if self._live.turn is not None and not self._ended:
+                self._live.turn.advance()
+            if self._recorder.spending is not None and not self._ended:
+                self._use.on(self._recorder.spending.meter_path, poll)
+            now = time.monotonic()
+            due = asked or now >= self._next_look or self._recorder.exceeds
+            if due:
+                self._next_look = now + LOOK_SECONDS
+                self._look_around(now)
+            if self._advance(now, due):
+                self._use.off(poll)
+                return
+            if self._ended and self._growth is not None:
+                poll.unregister(self._growth)  # output of the remaining processes does not matter
+                os.close(self._growth)
+                self._growth = None
+                self._use.off(poll)
+            ready = [descriptor for descriptor, _ in poll.poll(0 if more else self._delay(now) * 1000)]
+            for descriptor in ready:
+                inotify.drain(descriptor)
+            signalled = self._signals.shutdown or self._signals.requested
+            asked = self._poke in ready or signalled or self._ended_but_lives()
+            if self._ended and self._signals.wake in ready:
+                self._next_look = min(self._next_look, now + CHILD_SECONDS)
+            if self._growth in ready:
+                time.sleep(COALESCE_SECONDS)
+
+    def _delay(self, now: float) -> float:
+        """Seconds until the next timer that no event will trigger."""
+        if self._stop is not None:
+            return POLL
+        until_look = max(0.0, self._next_look - now)
+        if self._ended:
+            return until_look
+        if self._live.turn is not None:
+            until_look = self._live.turn.delay(until_look)
+        if self._child.adopted or self._growth is None:
+            return min(POLL_SECONDS, until_look)
+        spending = self._recorder.spending
+        polled = spending is not None and spending.polled and self._use.descriptor is None
+        return min(COMMIT_SECONDS, until_look) if polled or self._recorder.unsaved else until_look
+
+    def _ended_but_lives(self) -> bool:
+        """Return whether the agent lives after its proper end, and its ``LINGER_SECONDS`` have not begun."""
+        return self._finishing_since is None and self._recorder.facts.end is not None and not self._child.gone
+
+    def _look_around(self, now: float) -> None:
+        """Check the requests of front ends, our descendants, the limits, and whether the agent stays after its end."""
+        kinds: list[str] = []
+        with contextlib.suppress(StoreError):
+            kinds = self._log.requests()
+        by = self._who_stops(kinds)
+        if by is not None:
+            self._begin_stop(now, by)
+        if "kill" in kinds and self._stop is not None:
+            self._stop.hurry(now)
+        if self._ended or self._stop is not None:
+            return
+        if self._live.turn is not None:
+            self._recorder.guarded(self._live.turn.steer)
+        self._recorder.guarded(self._processes.remember)
+        self._child.forget()
+        if self._child.gone:
+            return
+        if self._live.failed:
+            self._begin_stop(now, None)
+        elif self._live.turn is None and self._recorder.facts.end is not None:
+            self._wait_for_exit(now)
+        else:
+            self._mind_limits(now)
+            due = self._recorder.mind_idleness()
+            self._next_look = min(self._next_look, now + due) if due is not None else self._next_look
+
+    def _who_stops(self, kinds: list[str]) -> str | None:
+        """In whose name to stop; None if there is no reason to stop."""
+        if self._unfinished_stop is not None:
+            return self._unfinished_stop
+        if self._interrupts(kinds):
+            return None
+        if kinds or self._signals.requested:
+            return StoppedBy.YOU
+        if self._signals.shutdown:
+            return StoppedBy.SYSTEM
+        if not self._folder.path.is_dir():
+            return StoppedBy.AGENTDASH.because("its folder was removed")  # no front end could see or stop it
+        return None
+
+    def _interrupts(self, kinds: list[str]) -> bool:
+        """Ask a live agent to end its turn; False if more is requested, or it does not end the turn in time."""
+        turn, now = self._live.turn, time.monotonic()
+        if turn is None or self._ended or set(kinds) != {"interrupt"}:
+            return False
+        due = turn.interrupt(now) + self._ladder.interrupt
+        self._recorder.guarded(lambda: self._log.stopping(StoppedBy.YOU))
+        self._next_look = min(self._next_look, now + INTERRUPT_SECONDS)
+        return now < due
+
+    def _end_live_turn(self) -> None:
+        """Conclude a turn whose agent lives on."""
+        turn = self._live.turn
+        if turn is None or turn.interrupted_at is None:
+            self._conclude(())
+        else:
+            self._stopped_by = StoppedBy.YOU
+            took = round((time.monotonic() - turn.interrupted_at) * 1000)
+            receipt = Receipt(session=self._session, status=Status.STOPPED, duration_ms=took, note="turn interrupted")
+            self._conclude((), lambda _: receipt)
+            self._recorder.retried(lambda: self._log.answer(receipt))
+        with contextlib.suppress(StoreError):
+            self.own_turn = self._live.late_turn()
+
+    def _wait_for_exit(self, now: float) -> None:
+        self._finishing_since = self._finishing_since or now
+        if now - self._finishing_since >= LINGER_SECONDS:
+            self._begin_stop(now, None)
+
+    def _mind_limits(self, now: float) -> None:
+        over: str | None = None
+        with contextlib.suppress(StoreError):
+            over, due = self._recorder.over_limit()
+            self._next_look = min(self._next_look, now + due) if due is not None else self._next_look
+        if over is not None:
+            self._begin_stop(now, StoppedBy.LIMIT.because(over))
+
+    def _begin_stop(self, now: float, by: str | None) -> None:
+        """Climb the ladder, or only sweep if the agent is gone; ``by`` is None if the agent ended on its own."""
+        if self._stop is not None:
+            return
+        if by is not None:
+            self._recorder.guarded(lambda: self._log.stopping(by))
+        if self._recorder.facts.end is not None:
+            self._lingered = not self._child.gone
+        elif not self._child.gone or self._unfinished_stop is not None:
+            self._stopped_by = by
+        self._child.forget()
+        self._stop = Stop(self._processes, self._ladder, lambda: not self._child.gone, now)
+        self._stop.reaped = self._child.reaped
+
+    def _advance(self, now: float, due: bool) -> bool:
+        """Take the next step towards the end; True if this runner has nothing more to do.
+
+        ``due``: a check of the remaining processes is due.
+        """
+        if self._stop is not None:
+            self._stop.tick(now)
+            self._show_rung(self._stop, now)
+            if not self._stop.over:
+                return False
+            self._finish_stop(self._stop, now)
+            return True
+        if self._live.over and not self._ended:
+            self._end_live_turn()
+            due = True
+        if self._child.gone and not self._ended:
+            if self._kill_rest():
+                return False
+            left = left_by_agent(self._processes.find())
+            if left and self._sweeps_after_turn:
+                self._begin_stop(now, None)
+                return False
+            self._conclude(left)
+            self._recorder.guarded(self._processes.write)
+            due = True
+        return self._ended and due and self._may_leave()
+
+    def _kill_rest(self) -> bool:
+        """Kill what goes on with the turn after its launcher was killed; False if nothing does."""
+        if self._run_id is None or self._child.exit_code is not None or self._recorder.facts.end is not None:
+            return False
+        return agent_group.kill(self._run_id, self._child.identity)
+
+    def _show_rung(self, stop: Stop, now: float) -> None:
+        """Record the progress of the stop, for front ends to show."""
+        if stop.phase is not self._phase and not stop.over:
+            self._phase = stop.phase
+            self._recorder.guarded(lambda: self._log.rung(stop.stage(now)))
+
+    def _may_leave(self) -> bool:
+        """Return whether the runner may exit: not while processes are left, unless a later turn is queued."""
+        if self._live.goes_on:
+            return not self._log.requests()
+        left = left_by_agent(self._processes.find())
+        if left != self._recorded_left and self._recorder.guarded(lambda: self._log.left(left)):
+            self._recorded_left = left
+        with contextlib.suppress(StoreError):
+            if not left:
+                return not self._log.requests()  # a stop came while the runner was about to exit
+            if self._log.newer_turn_queued():
+                # Only the record finds a process that cleared its environment.
+                self._recorder.guarded(self._processes.write)
+                return True
+        return not left
+
+    def _conclude(self, left: tuple[Left, ...], receipt: Callable[[Status], Receipt] | None = None) -> Status:
+        """Record the end of the turn, and serve the queue."""
+        self._ended = True
+        self._live.end(self._recorder, self._output)
+        status = self._recorder.conclude(
+            self._child,
+            stopped_by=self._stopped_by,
+            lingered=self._lingered,
+            left=left,
+            receipt=receipt,
+            adopted=self._adopted,
+            prompt=self._live.prompt,
+            goes_on=self._live.goes_on,
+        )
+        self.pass_on()
+        return status
+
+    def pass_on(self) -> None:
+        """Serve the queue: a place is free.  The session's own next turn stays with this process."""
+        self._recorder.guarded(self._pump)
+
+    def _pump(self) -> None:
+        own = pump(self._layout, self._store, None if self._signals.shutdown else self._own)
+        self.next_turn = own or self.next_turn
+
+    def close(self) -> None:
+        """Close what the turn needed."""
+        self._signals.requested = False
+        os.close(self._poke)
+        if self._growth is not None:
+            os.close(self._growth)
+
+    def _finish_stop(self, stop: Stop, now: float) -> None:
+        """Conclude after the ladder and the sweep, and answer with the receipt."""
+        self._child.reap()
+        if not self._ended and self._stopped_by is None and self._live.falls_back(self._log):
+            self.next_turn = self._turn
+            return
+        if self._ended:
+            status = Status.STOPPED
+            with contextlib.suppress(StoreError):
+                status = self._log.status() or status
+            self._recorder.guarded(lambda: self._log.left(stop.left))
+            self._recorder.guarded(lambda: self._log.rung(None))
+        else:
+            status = self._conclude(stop.left, lambda status: stop.receipt(self._session, status, now))
+        receipt = stop.receipt(self._session, status, now)
+        self._recorder.retried(lambda: self._log.answer(receipt))
