@@ -21,7 +21,7 @@ _SESSION_KEYS = (
     "exit_code", "signal", "created_at", "updated_at",
     "started_at", "ended_at", "last_event_at", "last_message", "agent_session", "steps", "unknown", "left",
     "left_note", "stopping", "source", "archived_at", "pinned_at", "denied", "asks", "activity", "plan",
-    "deleted_at", "queued", "held", "unconfirmed", "asking",
+    "deleted_at", "queued", "held", "unconfirmed", "asking", "warm_since",
 )  # fmt: skip
 
 

@@ -366,7 +366,8 @@ class SessionReader:
         session = self.get(ref)
         turns = self._queries.turns(session.id)
         launch = self._queries.launch(session.id, session.turn)
-        return explain(self._layout, session, turns[-1] if turns else None, launch, self._queries.prompts(session.id))
+        prompts, asks = self._queries.prompts(session.id), self._queries.asks_of(session.id)
+        return explain(self._layout, session, turns[-1] if turns else None, launch, prompts, asks)
 
     def resume_command(self, ref: str) -> "ResumeCommand":
         """Return the shell command that resumes the conversation in the agent's own interface; raises `UsageError`."""

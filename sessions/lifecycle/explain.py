@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from ..asks.recorded import RecordedAsk
 from ..clock import now_ms
 from ..launch import Launch
 from ..model import ENDED, Prompt, Session, Status, Turn, TurnMode
@@ -14,6 +15,7 @@ from ..rules.attention import attention
 from ..rules.status import MEANINGS
 from ..storage.paths import Layout
 from ..storage.turn_output import output_of
+from ..text.sanitize import one_line
 from .reconcile import agent_lives, survivors
 
 _LOG_BYTES = 4096
@@ -38,7 +40,12 @@ class Explanation(Struct, frozen=True, kw_only=True):
 
 
 def explain(
-    layout: Layout, session: Session, turn: Turn | None, launch: Launch | None, prompts: Sequence[Prompt]
+    layout: Layout,
+    session: Session,
+    turn: Turn | None,
+    launch: Launch | None,
+    prompts: Sequence[Prompt],
+    asks: Sequence[RecordedAsk] = (),
 ) -> Explanation:
     """Collect the facts about a session and its newest turn; reads only."""
     folder = layout.session(session.id)
@@ -59,7 +66,9 @@ def explain(
         facts.append(_thresholds_fact(launch))
         facts.append(_hook_fact(launch, folder.runner_log))
         facts += [Fact("prompt", prompt.state, "prompts.state") for prompt in prompts if prompt.turn == turn.n]
-        facts += _process_facts(layout, turn, held)
+        facts += [_ask_fact(ask) for ask in asks if ask.turn == turn.n]
+        facts += [Fact("live agent", _live(session, turn), "turns.launch, sessions.warm_since")]
+        facts += _process_facts(layout, session, turn, held)
         facts.append(_file_fact(layout, session, turn))
         facts.append(_log_fact(folder.runner_log))
     return Explanation(
@@ -103,7 +112,20 @@ def counted(unreadable: Mapping[str, int]) -> str:
     return ", ".join(name if count == 1 else f"{name} x{count}" for name, count in unreadable.items())
 
 
-def _process_facts(layout: Layout, turn: Turn, held: bool) -> list[Fact]:
+def _ask_fact(asked: RecordedAsk) -> Fact:
+    verdict = f" ({asked.answer.verdict} by {asked.answered_by})" if asked.answer is not None else ""
+    return Fact(f"ask {asked.id}", f"{one_line(asked.ask.title)}: {asked.state}{verdict}", "asks")
+
+
+def _live(session: Session, turn: Turn) -> str:
+    if not turn.transport:
+        return "no: a process for each turn"
+    if session.warm_since is None:
+        return f"speaks {turn.transport}, stream {turn.stream_number}"
+    return f"speaks {turn.transport}, stream {turn.stream_number}, waits for prompts"
+
+
+def _process_facts(layout: Layout, session: Session, turn: Turn, held: bool) -> list[Fact]:
     if turn.boot_id is not None and turn.boot_id != processes.boot_id():
         return [Fact("boot", "the machine has been rebooted since then", "turns.boot_id")]
     facts = []
@@ -113,7 +135,7 @@ def _process_facts(layout: Layout, turn: Turn, held: bool) -> list[Fact]:
     if turn.agent_pid is not None:
         lives = "lives" if agent_lives(turn) else "is gone"
         facts.append(Fact("agent", f"pid {turn.agent_pid} {lives}", "turns.agent_pid, turns.agent_start"))
-    if turn.status in ENDED:
+    if turn.status in ENDED and session.warm_since is None:
         count = len(survivors(layout, turn))
         who = "the runner" if held else "no runner"
         facts.append(Fact("processes left", f"{count}{f', watched by {who}' if count else ''}", "a scan just now"))

@@ -217,6 +217,10 @@ class Queries:
         """The asks that wait for an answer, of one session or of all, the oldest first."""
         return Asks(self.database).open(session_id)
 
+    def asks_of(self, session_id: str) -> list[RecordedAsk]:
+        """Return the asks of a session in any state, the oldest first."""
+        return Asks(self.database).of_session(session_id)
+
     def ask(self, ask_id: int) -> RecordedAsk | None:
         """Return an ask of any state; None if its session was deleted."""
         return Asks(self.database).one(ask_id)

@@ -72,6 +72,11 @@ def at(manager, wait_until):
     return wait
 
 
+def explained(manager, session):
+    """The facts behind the status of a session, by their names."""
+    return {fact.name: fact.value for fact in manager.reader.explain(session.id).facts}
+
+
 def agent_of(manager, session, turn=-1):
     return manager.reader.turns(session.id)[turn].agent_pid
 
@@ -174,6 +179,10 @@ def test_an_ask_waits_for_its_answer_and_the_turn_goes_on(manager, live, session
     wait_until(answered_to_the_end, timeout=60, what="the turn to end")
     ended = manager.reader.get(session.id)
     assert (ended.status, ended.asking) == (Status.DONE, 0)
+    facts = explained(manager, session)
+    assert facts[f"ask {asked.id}"].endswith(f": settled ({answer.verdict} by you)")
+    assert facts["live agent"].endswith("waits for prompts")
+    assert "processes left" not in facts
     assert {one.state for one in manager.store.asks.of_session(session.id)} == {AskState.SETTLED}
     assert bool(ended.denied) is (answer is DENY)
 
