@@ -113,6 +113,7 @@ def texts(steps, kind):
     return [step.text for step in steps if step.kind is kind]
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("live", CLAUDES, indirect=True)
 def test_a_live_claude_is_steered_asked_interrupted_and_closed(live, fake_model):
     dialogue = live.dialogue

@@ -50,8 +50,8 @@ def live_run(request, scratch_home, tmp_path):
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("cli", AGENTS)
 def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_its_runner_is_killed(live_run, cli, show):
-    kills, prompts = repeated({"runner": 4}, {"runner": 67}), repeated(6, 80)
-    counted(live_run(cli, kills=kills, prompts=repeated(6, 40)), kills, prompts, show)
+    kills, prompts = repeated({"runner": 2}, {"runner": 67}), repeated(4, 80)
+    counted(live_run(cli, kills=kills, prompts=repeated(4, 40)), kills, prompts, show)
 
 
 @pytest.mark.timeout(900)
