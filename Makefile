@@ -14,7 +14,7 @@ PYTEST_ARGS ?= -n 4 --dist worksteal
 help:            ## show this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-demo: $(STAMP)   ## open the dashboard with five scripted agents at work
+demo: $(STAMP)   ## open the dashboard with six scripted agents at work
 	@$(BIN)/agentdash demo
 
 test: $(DEV)     ## lint, types and every test that this machine has the tools for

@@ -20,8 +20,12 @@ SCRIPTS = (
     ("codex-demo", "tree", "infra", "Upgrade the build and run everything in parallel"),
     ("claude-demo", "long", "api", "Split the monolith into services, step by step"),
     ("codex-demo", "leftovers", "web", "Start a dev server and check the home page"),
+    ("claude-demo", "ask", "infra", "Find out why the build fails, and make it pass"),
 )
-"""Agent, script, project folder and prompt of five sessions with different outcomes."""
+"""Agent, script, project folder and prompt of six sessions with different outcomes."""
+
+LIVE = {"ask"}
+"""The scripts of live agents."""
 
 
 OPTIONS = {"limits": {"wall_seconds": 1800.0}}
@@ -31,7 +35,7 @@ ENDING = "Stopping the demo sessions…"
 
 
 def run_demo(directory: Path, *, kept: bool) -> int:
-    """Start five scripted sessions below ``directory``, show them, and stop the running ones at the end.
+    """Start six scripted sessions below ``directory``, show them, and stop the running ones at the end.
 
     Returns the dashboard's exit code.  Nothing outside the folder is changed.  ``kept`` is true if the folder stays.
 
@@ -50,7 +54,8 @@ def run_demo(directory: Path, *, kept: bool) -> int:
         for agent, script, project, prompt in SCRIPTS:
             folder = projects / project
             folder.mkdir(exist_ok=True)
-            manager.spawn(Start(prompt, agent=agent, cwd=str(folder), options=OPTIONS | {"script": script}))
+            options = OPTIONS | {"script": script, "live": script in LIVE}
+            manager.spawn(Start(prompt, agent=agent, cwd=str(folder), options=options))
         os.chdir(projects)  # a new session starts in a folder in which the demo agents may work
         try:
             return open_dashboard(manager, tour=TOUR)

@@ -165,9 +165,9 @@ def test_the_demo_ends_what_it_started(terminal, tmp_path, leftovers):
     assert len(screen.split("exited 0")[0].strip().splitlines()) == 1
     with SessionManager(tmp_path / "demo" / "state") as manager:
         found = manager.reader.sessions()
-    assert len(found) == 5
+    assert len(found) == 6
     assert all(session.status.ended for session in found)
-    assert [leftovers(session.id) for session in found] == [[]] * 5
+    assert [leftovers(session.id) for session in found] == [[]] * 6
 
 
 def test_a_demo_whose_terminal_is_closed_leaves_nothing(terminal, tmp_path, leftovers, wait_until):
@@ -176,7 +176,7 @@ def test_a_demo_whose_terminal_is_closed_leaves_nothing(terminal, tmp_path, left
     with SessionManager(tmp_path / "demo" / "state") as manager:
         terminal.close()
         wait_until(lambda: all(s.status.ended and not s.left for s in manager.reader.sessions()), what="the end of all")
-        assert [leftovers(session.id) for session in manager.reader.sessions()] == [[]] * 5
+        assert [leftovers(session.id) for session in manager.reader.sessions()] == [[]] * 6
 
 
 def test_a_terminal_that_cannot_draw_is_told(terminal):
