@@ -13,7 +13,7 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.asks.model import Answer, Verdict
 from agentdash.sessions.model import StepKind, StepStatus
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.only_in_full]
 
 ALLOW = Answer(verdict=Verdict.ALLOW)
 DENY = Answer(verdict=Verdict.DENY, message="Once is \u2028 enough.")
@@ -113,7 +113,6 @@ def texts(steps, kind):
     return [step.text for step in steps if step.kind is kind]
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("live", CLAUDES, indirect=True)
 def test_a_live_claude_is_steered_asked_interrupted_and_closed(live, fake_model):
     dialogue = live.dialogue

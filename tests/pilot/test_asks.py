@@ -70,6 +70,7 @@ def answers(manager):
     return [call[1:] for call in manager.calls if call[0] == "answer"]
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_row_shows_how_many_asks_wait_and_the_key_shows_the_first(dashboard, manager, size):
     manager.asks.asked("running1", command(verdicts=EVERY, always="Bash(rm -rf build)"), due_in=250)
@@ -89,6 +90,7 @@ async def test_a_row_shows_how_many_asks_wait_and_the_key_shows_the_first(dashbo
             assert words in d.text()
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
     ("keys", "given"),
@@ -233,6 +235,7 @@ async def test_an_ask_whose_text_changes_takes_no_key_that_was_meant_for_the_for
         (AskState.LOST, None, None, "The agent ended before an answer."),
     ],
 )
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_an_ask_that_ended_elsewhere_says_how_and_takes_no_decision(
     dashboard, manager, size, state, answer, by, words
@@ -304,6 +307,7 @@ async def test_the_card_opens_over_the_steps_and_from_command_line_and_palette(d
         assert any(one.title == "answer (;)" for one in d.app.get_system_commands(d.main))
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_read_only_dashboard_shows_the_card_without_decisions(dashboard, manager, size):
     manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
@@ -354,6 +358,7 @@ async def test_long_and_hostile_texts_are_shown_whole_and_harmless(dashboard, ma
         assert card._facts.text.size.height >= 3
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_one_question_is_answered_with_a_choice(dashboard, manager, size):
     number = manager.asks.asked("running1", questions(COLOUR))
@@ -367,6 +372,7 @@ async def test_one_question_is_answered_with_a_choice(dashboard, manager, size):
         await d.until(lambda: d.app.screen is d.main)
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_questions_come_one_after_the_other_with_a_way_back(dashboard, manager, size):
     number = manager.asks.asked("running1", questions(COLOUR, TASTES, NAME))
@@ -427,6 +433,7 @@ FORM = (
 )
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_form_names_types_and_errors_and_hides_secrets(dashboard, manager, size):
     number = manager.asks.asked("running1", questions(*FORM, kind=AskKind.FORM, body="Connect to the server."))
@@ -457,6 +464,7 @@ async def test_a_form_is_not_sent_with_a_field_that_is_missing(dashboard, manage
         assert isinstance(d.app.focused, Input)
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_plan_is_approved(dashboard, manager, size):
     plan = Ask(key="p", kind=AskKind.PLAN, title="approve a plan", body="# Plan\n\n1. Freeze the clock\n2. Test")

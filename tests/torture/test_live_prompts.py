@@ -54,6 +54,7 @@ def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_its_runner_is_killed(li
     counted(live_run(cli, kills=kills, prompts=repeated(4, 40)), kills, prompts, show)
 
 
+@pytest.mark.only_in_full
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("cli", AGENTS)
 def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_the_agent_is_killed(live_run, cli, show):
