@@ -67,6 +67,12 @@ def settle(layout: Layout, store: Store) -> None:
 
 def _serve_queues(layout: Layout, store: Store) -> None:
     """Begin the turns of prompts that no runner began: it was killed, or is of a version without a queue."""
+    for session_id in store.queue.under_way():
+        session, turn = store.session(session_id), store.newest_turn(session_id)
+        if session is None or is_foreign(session, turn) or not session.status.ended or session.warm_since is not None:
+            continue
+        if not runner_lock.is_held(layout.session(session_id).lock):
+            recover_steered(store, session_id, turn.n)
     for session_id in store.queue.stalled():
         session, turn = store.session(session_id), store.newest_turn(session_id)
         if session is None or is_foreign(session, turn):

@@ -87,6 +87,7 @@ MIGRATIONS: tuple[Statements, ...] = (
         "ALTER TABLE turns ADD COLUMN running_cost_usd REAL",
         "ALTER TABLE queue ADD COLUMN steers INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE queue ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",
+        "CREATE INDEX queue_under_way ON queue (session) WHERE state IN ('sending', 'sent')",
         (
             "CREATE TABLE asks (id INTEGER PRIMARY KEY,"
             " session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, turn INTEGER NOT NULL,"

@@ -127,6 +127,11 @@ class PromptQueue:
         again = f"{original}{_AGAIN}{attempt + 1}"
         return next((prompt for prompt in self.waiting(session_id) if prompt.key == again), None)
 
+    def under_way(self) -> list[str]:
+        """Return the sessions with a prompt on its way into a running turn."""
+        rows = self._database.rows(f"SELECT DISTINCT session FROM queue WHERE {UNDER_WAY}")  # noqa: S608
+        return [row["session"] for row in rows]
+
     def stalled(self) -> list[str]:
         """Return the sessions whose next prompt could be sent now: their runner was killed, or knows no queue."""
         ended = ", ".join(f"'{status}'" for status in sorted(ENDED))

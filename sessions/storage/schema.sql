@@ -155,6 +155,7 @@ CREATE TABLE queue (                             -- prompts for later turns; eac
     UNIQUE (session, key)
 ) STRICT;
 CREATE INDEX queue_waiting ON queue (session, place) WHERE state = 'queued';
+CREATE INDEX queue_under_way ON queue (session) WHERE state IN ('sending', 'sent');
 
 CREATE TABLE asks (                              -- what a live agent asks, and the answers
     id          INTEGER PRIMARY KEY,

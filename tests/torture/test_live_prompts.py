@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from real_clis import EVERY_CLI
-from repetition import SEED, repeated
+from repetition import FULL, SEED, repeated
 
 from torture.live_prompts import BOTH, LivePrompts
 
@@ -14,6 +14,9 @@ pytestmark = [
     pytest.mark.torture,
     pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc"),
 ]
+
+MANY = "LIVE_KILLS" in os.environ
+"""Whether to kill as often as the counts of a release need: about an hour."""
 
 REAL = [pytest.param(name, marks=[pytest.mark.real, pytest.mark.only_in_full]) for name in EVERY_CLI]
 AGENTS = ["demo", *REAL]
@@ -50,14 +53,14 @@ def live_run(request, scratch_home, tmp_path):
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("cli", AGENTS)
 def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_its_runner_is_killed(live_run, cli, show):
-    kills, prompts = repeated({"runner": 2}, {"runner": 67}), repeated(4, 80)
-    counted(live_run(cli, kills=kills, prompts=repeated(4, 40)), kills, prompts, show)
+    kills, prompts = repeated({"runner": 2}, {"runner": 67 if MANY else 8}), repeated(4, 80 if MANY else 12)
+    counted(live_run(cli, kills=kills, prompts=prompts // 2 if FULL else prompts), kills, prompts, show)
 
 
 @pytest.mark.only_in_full
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("cli", AGENTS)
 def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_the_agent_is_killed(live_run, cli, show):
-    kills = repeated({"agent": 1, BOTH: 1, "runner": 1}, {"agent": 20, BOTH: 10, "runner": 10})
-    prompts = repeated(4, 30)
-    counted(live_run(cli, kills=kills, prompts=repeated(4, 15)), kills, prompts, show)
+    kills = {"agent": 20, BOTH: 10, "runner": 10} if MANY else {"agent": 3, BOTH: 1, "runner": 1}
+    prompts = 30 if MANY else 6
+    counted(live_run(cli, kills=kills, prompts=prompts // 2), kills, prompts, show)

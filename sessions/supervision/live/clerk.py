@@ -77,11 +77,6 @@ class Clerk:
         """Seconds until the settings decide an ask; None if they decide none."""
         return None if self._due_at is None or not self._open else max(0.0, (self._due_at - now_ms()) / 1000)
 
-    def lose(self) -> None:
-        """Record that the asks of a process that is gone can no longer be answered."""
-        with contextlib.suppress(AgentdashError):
-            self._store.asks.lose(self._session, self._live.stream)
-
     def _ask(self, ask: Ask) -> None:
         from ...asks.rules import decide  # only a process whose agent asks needs them
 

@@ -107,10 +107,10 @@ class LiveRun:
 
         None if the agent is not live.
         """
+        self._claim = claim
         live = self.agent
         if live is None:
             return None
-        self._claim = claim
         turn = self.turn = LiveTurn(live, self._store, self._log, self._session, self._number, claim)
         output = output_in(self._folder, self._store.turns(self._session, self._number), self._number)
 
@@ -124,9 +124,9 @@ class LiveRun:
 
     def end(self, recorder: Recorder, output: TurnOutput) -> None:
         """Remember where the next turn begins; if the agent is gone, decide about all that was on its way to it."""
-        if self.turn is not None and not self.goes_on:
-            self.turn.clerk.lose()
-            agent_session = recorder.facts.agent_session
+        if self._claim is not None and self._claim.launch.transport and not self.goes_on:
+            stream, agent_session = self._claim.stream or self._number, recorder.facts.agent_session
+            recorder.guarded(lambda: self._store.asks.lose(self._session, stream))
             recorder.guarded(lambda: recover_steered(self._store, self._session, self._number, agent_session))
         if self.agent is not None:
             self.agent.end_byte, self.agent.end_error_byte = recorder.position, size_of(output.stderr.path)
