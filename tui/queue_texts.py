@@ -26,7 +26,7 @@ _STEERS = "steers now: it reads this at its next step"
 
 def effect(session: Session) -> str:
     """Return the effect of the next prompt: ``turn 4``, ``queued #2, after turn 3``, ``steers now: …``."""
-    if session.steers and session.stopping is None:
+    if session.steers and session.stopping is None and session.held is None:
         return _STEERS
     place = f"queued #{session.queued + 1}"
     if session.held is not None:
@@ -56,7 +56,7 @@ def prompt_hint(session: Session | None, interrupt_key: str = "") -> str:
     if session.status.ended:
         return "Reply"
     instead = f" ({interrupt_key}: interrupt and send)" if interrupt_key and can_interrupt(session) else ""
-    return f"{'Steer' if session.steers and session.stopping is None else 'Queue a prompt'}{instead}"
+    return f"{'Steer' if effect(session) == _STEERS else 'Queue a prompt'}{instead}"
 
 
 def queue_lines(
@@ -111,7 +111,8 @@ def _queue_head(session: Session, prompts: Sequence[QueuedPrompt], queue_key: st
 
 def _steers(session: Session, prompt: QueuedPrompt) -> bool:
     """Return whether a prompt that waits is read in the turn that runs."""
-    return prompt.steers and session.steers and session.stopping is None
+    free = prompt.at_once or session.held is None
+    return free and prompt.steers and session.steers and session.stopping is None
 
 
 def queue_row(session: Session, place: int, prompt: QueuedPrompt, now: int, width: int) -> Content:

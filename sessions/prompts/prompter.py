@@ -52,12 +52,12 @@ class Sent(Struct, frozen=True, kw_only=True):
     @property
     def answer(self) -> str:
         """Its place in words, one line: ``turn 4`` or ``queued #2, after turn 3``."""
-        if self.prompt.steers and self.prompt.state != "taken":
-            return f"steers turn {self.turn or self.session.turn}: the agent reads it at its next step"
-        if self.turn is not None:
+        if self.prompt.state == "taken":
             return f"turn {self.turn}"
-        if self.session.held and not self.prompt.at_once:
+        if self.prompt.state == "queued" and self.session.held and not self.prompt.at_once:
             return f"queued #{self.position}, held: {self.session.held}"
+        if self.prompt.steers:
+            return f"steers turn {self.turn or self.session.turn}: the agent reads it at its next step"
         return f"queued #{self.position}, after turn {self.session.turn}"
 
 

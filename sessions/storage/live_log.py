@@ -130,8 +130,10 @@ class LiveLog:
         return n
 
     def steering(self) -> Steered | None:
-        """Return the next prompt that is to be written into the running turn; None if none is."""
-        return next(iter(self._steered("state = 'queued' AND steers ORDER BY at_once DESC, place, id LIMIT 1")), None)
+        """Return the next prompt that is to be written into the running turn; None if none is, or the queue is held."""
+        free = "(at_once OR (SELECT held FROM sessions WHERE id = queue.session) IS NULL)"
+        order = "ORDER BY at_once DESC, place, id LIMIT 1"
+        return next(iter(self._steered(f"state = 'queued' AND steers AND {free} {order}")), None)
 
     def under_way(self) -> list[Steered]:
         """Return the prompts that were written into a turn, or may have been, and were not seen yet."""

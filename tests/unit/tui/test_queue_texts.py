@@ -45,12 +45,18 @@ def test_the_label_says_what_a_prompt_will_do(facts, effect):
 
 
 @pytest.mark.parametrize("status", [Status.RUNNING, Status.WAITING])
-@pytest.mark.parametrize("held", [None, "held by you"])
-def test_a_prompt_to_a_live_session_at_work_steers_it(status, held):
-    one = session(status=status, steers=True, held=held, queued=1)
+def test_a_prompt_to_a_live_session_at_work_steers_it(status):
+    one = session(status=status, steers=True, queued=1)
     assert queue_texts.effect(one) == "steers now: it reads this at its next step"
     assert queue_texts.target(one) == "→ fix the fla… (steers now: it reads this at its next step)"
     assert queue_texts.prompt_hint(one, "Ctrl+T") == "Steer (Ctrl+T: interrupt and send)"
+
+
+def test_a_prompt_to_a_live_session_whose_queue_is_held_waits():
+    one = session(status=Status.RUNNING, steers=True, held="turn 2 failed", queued=1)
+    assert queue_texts.effect(one) == "queued #2, held: turn 2 failed"
+    assert queue_texts.prompt_hint(one) == "Queue a prompt"
+    assert lines(one, prompts("use tabs", steers=True))[0] == "1 queued, held: turn 2 failed   Q to release"
 
 
 def test_a_prompt_to_a_session_that_is_being_stopped_steers_nothing():

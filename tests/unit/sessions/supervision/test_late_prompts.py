@@ -100,6 +100,17 @@ def ended(store, n=1):
     TurnLog(store, SESSION, n, OWNER).end(Facts(end="completed"), done, 1, no_prompts)
 
 
+def test_a_held_queue_steers_nothing_but_what_is_sent_at_once(store, live_log):
+    store.queue.hold(SESSION)
+    store.queue.add(request(SESSION, "a remark", steers=True), no_prompts)
+    assert live_log.steering() is None
+    store.queue.add(request(SESSION, "stop that", steers=True, at_once=True), no_prompts)
+    assert live_log.steering().text == "stop that"
+    store.queue.cancel(live_log.steering().id)
+    store.queue.release(SESSION, no_prompts)
+    assert live_log.steering().text == "a remark"
+
+
 @pytest.mark.parametrize("state", [PromptState.SENDING, PromptState.SENT])
 def test_a_receipt_that_came_while_no_runner_lived_is_read_by_the_next(store, live_log, adopted, state):
     prompt = remark(store, live_log, state)
