@@ -248,7 +248,7 @@ def scratch_home(request, monkeypatch):
 def use_agent(require_tool, fake_model, scratch_home, monkeypatch):
     """Makes a real agent the one that is found, pointed at the scripted model: ``codex``, or a name of CLAUDES.
 
-    It returns the name that agentdash has for it.
+    It returns the name that agentdash has for it.  Its turns get a process each, unless a test chooses ``live``.
     """
 
     def use(cli):
@@ -257,7 +257,10 @@ def use_agent(require_tool, fake_model, scratch_home, monkeypatch):
         else:
             command = CLAUDES[cli] if CLAUDES[cli].exists() else missing(cli)
             _use_claude(command, fake_model, scratch_home / "claude", monkeypatch)
-        return cli.partition("-")[0]
+        name = cli.partition("-")[0]
+        with Path(os.environ["AGENTDASH_CONFIG"]).open("a") as config:
+            config.write(f"[agents.{name}]\nlive = false\n")
+        return name
 
     return use
 

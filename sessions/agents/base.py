@@ -58,7 +58,7 @@ class LiveSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
         Meta(
             description="Keep the agent's process for later prompts, steer it while it works, and answer what it asks."
         ),
-    ] = False
+    ] = True
     approvals: Annotated[
         Literal["ask", "deny"],
         Meta(description="What a live agent needs permission for: ask the user, or deny it at once."),

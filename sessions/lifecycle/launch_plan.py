@@ -144,10 +144,11 @@ def build_launch(config: Config, start: Start, *, home: Path, later: LaterTurn |
     limits = settings.limits.over(config.limits)
     launch = structs.replace(launch, limits=limits, prices=config.prices if limits.cost_usd is not None else {})
     asked = later.limits if later else start.options.get("limits") or ()
+    unable = judged(limits, agent.measures(launch, _environment(launch, later.env if later else {})), asked)
     return structs.replace(
         launch,
         ladder=config.ladder_for(agent.ladder, settings),
-        warnings=judged(limits, agent.measures(launch, _environment(launch, later.env if later else {})), asked),
+        warnings=(*launch.warnings, *unable),
         attention=config.attention,
         after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
         hook=config.notify.command,

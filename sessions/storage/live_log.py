@@ -131,7 +131,7 @@ class LiveLog:
 
     def steering(self) -> Steered | None:
         """Return the next prompt that is to be written into the running turn; None if none is, or the queue is held."""
-        free = "(at_once OR (SELECT held FROM sessions WHERE id = queue.session) IS NULL)"
+        free = "(at_once OR EXISTS (SELECT 1 FROM sessions WHERE id = queue.session AND held IS NULL))"
         order = "ORDER BY at_once DESC, place, id LIMIT 1"
         return next(iter(self._steered(f"state = 'queued' AND steers AND {free} {order}")), None)
 

@@ -112,14 +112,14 @@ def _names_a_model(argument: str) -> bool:
 def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, plain: tuple[str, ...]) -> Launch:
     """Return the start of a process that serves many turns; the thread's settings are in its first lines.
 
-    Raises:
-        UsageError: codex would ignore or refuse a setting.
+    If only ``codex exec`` takes one of the settings, it is the start of a process of one turn, with a warning.
     """
-    from .app_server.launching import TRANSPORT, check_arguments, opening
+    from .app_server.launching import TRANSPORT, foreign_setting, opening
 
-    if "approval_policy" in settings.config:
-        raise UsageError("agents.codex.config.approval_policy would be ignored; set agents.codex.approvals instead.")
-    check_arguments(settings.args)
+    foreign = foreign_setting(settings.args, settings.config)
+    if foreign is not None:
+        warning = f"Each turn gets a process of its own: a live codex {foreign}. Or set agents.codex.live to false."
+        return Launch(argv=plain, stdin=request.prompt, model=model, warnings=(warning,))
     asks = settings.approvals == "ask" and not settings.full_danger
     lines = opening(
         cwd=request.cwd,

@@ -38,6 +38,7 @@ class DemoSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_field
         ),
     ] = None
     speed: Annotated[float, Meta(gt=0, le=1000, description="Speed factor: 2 is twice as fast.")] = 1.0
+    live: Annotated[bool, Meta(description="Serve all turns with one process, which can be steered and asks.")] = False
 
 
 class Demo(Agent):

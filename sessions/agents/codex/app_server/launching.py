@@ -1,11 +1,10 @@
 """The start of ``codex app-server``: its arguments, and the first lines that it is written (codex-cli 0.169.0)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from ....errors import UsageError
 from . import events
 from . import lines as messages
 from .ignored import OPTED_OUT
@@ -24,12 +23,15 @@ MODES = {
 """The sandboxes by their names in the settings, as a running codex is told them."""
 
 
-def check_arguments(arguments: Sequence[str]) -> None:
-    """Check that ``codex app-server`` takes the user's own arguments; it has few of those of ``codex exec``.
+def foreign_setting(arguments: Sequence[str], config: Mapping[str, Any]) -> str | None:
+    """Return the first setting that only ``codex exec`` takes, and why; None if ``codex app-server`` takes all.
 
-    Raises:
-        UsageError: it does not take one.
+    Args:
+        arguments: the user's own arguments; ``codex app-server`` takes few of those of ``codex exec``.
+        config: the user's overrides of codex's configuration.
     """
+    if "approval_policy" in config:
+        return "ignores agents.codex.config.approval_policy, for which agentdash has agents.codex.approvals"
     words = iter(arguments)
     for word in words:
         name, equals, _ = word.partition("=")
@@ -38,10 +40,8 @@ def check_arguments(arguments: Sequence[str]) -> None:
             continue
         if word in _TAKES_VALUE and next(words, None) is not None:
             continue
-        raise UsageError(
-            f"agents.codex.args: a live codex does not take {word}, only -c, --enable, --disable and --strict-config; "
-            "remove it, or set agents.codex.live to false."
-        )
+        return f"does not take {word} of agents.codex.args, only -c, --enable, --disable and --strict-config"
+    return None
 
 
 def opening(

@@ -12,6 +12,9 @@ from agentdash.sessions.lifecycle.agent_list import AgentInfo, agent_list
 from agentdash.sessions.lifecycle.launch_plan import build_launch
 from agentdash.sessions.settings.config import Config
 
+LIVE = {"codex": False, "claude": True}
+"""A live codex gets its mode as the sandbox of a thread, which its own tests check."""
+
 FLAGS = {
     "codex": ("-s", "--dangerously-bypass-approvals-and-sandbox"),
     "claude": ("--permission-mode", "--dangerously-skip-permissions"),
@@ -32,7 +35,7 @@ def cases() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 
 def info_of(name: str, settings: dict[str, Any]) -> tuple[Config, AgentInfo]:
-    config = Config(agents={name: agent_named(name).settings_type(**settings)})
+    config = Config(agents={name: agent_named(name).settings_type(live=LIVE[name], **settings)})
     [info] = [one for one in agent_list(config) if one.name == name]
     return config, info
 

@@ -15,9 +15,13 @@ CLAUDE = Claude()
 SESSION = "11111111-2222-4333-8444-555555555555"
 
 
+def turn_by_turn(**settings: Any) -> ClaudeSettings:
+    return ClaudeSettings(live=False, **settings)
+
+
 def argv(settings: AgentSettings | None = None, **request: Any) -> tuple[str, ...]:
     asked = {"prompt": "hello", "cwd": "/p", "session_id": SESSION} | request
-    return CLAUDE.launch(LaunchRequest(settings=settings or ClaudeSettings(), **asked)).argv
+    return CLAUDE.launch(LaunchRequest(settings=settings or turn_by_turn(), **asked)).argv
 
 
 def fed(*events: Any, parser: TurnParser | None = None) -> list[Step]:
@@ -46,7 +50,7 @@ def result(**fields: Any) -> dict[str, Any]:
 class TestLaunch:
     def test_Z44_the_first_turn(self) -> None:
         launch = CLAUDE.launch(
-            LaunchRequest(prompt="--help", cwd="/p", session_id=SESSION, model="opus", settings=ClaudeSettings())
+            LaunchRequest(prompt="--help", cwd="/p", session_id=SESSION, model="opus", settings=turn_by_turn())
         )
         assert launch.argv == (
             "claude", "-p", "--output-format", "stream-json", "--verbose", "--model", "opus",
@@ -55,7 +59,7 @@ class TestLaunch:
         assert (launch.stdin, launch.model, dict(launch.env)) == ("--help", "opus", {})
 
     def test_ZX30_a_later_turn_is_the_same_command_with_resume(self) -> None:
-        settings = ClaudeSettings(permission_mode="plan", args=("--add-dir", "/d"))
+        settings = turn_by_turn(permission_mode="plan", args=("--add-dir", "/d"))
         first, later = argv(settings), argv(settings, turn=2, agent_session="C")
         assert first[-4:] == ("--session-id", SESSION, "--add-dir", "/d")
         assert later == (*first[:-4], "--resume", "C", "--add-dir", "/d")
@@ -67,12 +71,12 @@ class TestLaunch:
         assert uuid.UUID(chosen).version == 4
 
     def test_Z17_full_danger_takes_the_place_of_the_permission_mode(self) -> None:
-        dangerous = argv(ClaudeSettings(full_danger=True))
+        dangerous = argv(turn_by_turn(full_danger=True))
         assert "--dangerously-skip-permissions" in dangerous
         assert "--permission-mode" not in dangerous
 
     def test_Z14_the_model_asked_for_wins_over_the_settings_and_none_is_the_clis_own(self) -> None:
-        settings = ClaudeSettings(model="from-settings")
+        settings = turn_by_turn(model="from-settings")
         assert "from-settings" not in argv(settings, model="asked")
         assert "from-settings" in argv(settings)
         assert "--model" not in argv()
@@ -83,17 +87,17 @@ class TestLaunch:
         assert "acceptEdits" in plain
 
     def test_allowed_tools_and_instructions_are_passed_in_every_turn(self) -> None:
-        settings = ClaudeSettings(allowed_tools=("Write", "Bash(git log:*)"), instructions="--be brief\nplease")
+        settings = turn_by_turn(allowed_tools=("Write", "Bash(git log:*)"), instructions="--be brief\nplease")
         own = ("--allowedTools", "Write", "Bash(git log:*)", "--append-system-prompt", "--be brief\nplease")
         assert argv(settings)[7:-2] == own
         assert argv(settings, turn=2, agent_session="C")[7:-2] == own
-        assert argv(ClaudeSettings(full_danger=True, allowed_tools=("Write",)))[5:8] == (
+        assert argv(turn_by_turn(full_danger=True, allowed_tools=("Write",)))[5:8] == (
             "--dangerously-skip-permissions", "--allowedTools", "Write",
         )  # fmt: skip
-        assert "--append-system-prompt" not in argv(ClaudeSettings(instructions=""))
+        assert "--append-system-prompt" not in argv(turn_by_turn(instructions=""))
 
     def test_the_agents_own_interface_gets_the_instructions_and_no_permissions(self) -> None:
-        settings = ClaudeSettings(allowed_tools=("Bash",), instructions="be brief")
+        settings = turn_by_turn(allowed_tools=("Bash",), instructions="be brief")
         request = LaunchRequest(prompt="", cwd="/p", session_id=SESSION, agent_session="C", settings=settings)
         assert CLAUDE.resume_argv(request) == ("claude", "--resume", "C", "--append-system-prompt", "be brief")
 

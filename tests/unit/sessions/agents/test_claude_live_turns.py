@@ -179,7 +179,7 @@ def test_a_live_launch() -> None:
     start = ("claude", "-p", "--output-format", "stream-json", "--verbose")
     rest = ("--model", "m", "--permission-mode", "acceptEdits", "--session-id", "s", "--extra", "1")
     assert launch.argv == (*start, *live, *rest)
-    assert launch.plain_argv == launched().argv == (*start, *rest)
+    assert launch.plain_argv == launched(live=False).argv == (*start, *rest)
     assert (launch.transport, launch.stdin, launch.opening) == ("stream-json", "p", ())
     assert isinstance(CLAUDE.dialogue(launch), ClaudeDialogue)
 
@@ -189,5 +189,5 @@ def test_a_live_launch_that_asks_nobody() -> None:
 
 
 def test_turn_by_turn_there_is_no_dialogue() -> None:
-    launch = launched()
+    launch = launched(live=False)
     assert (launch.transport, launch.plain_argv, CLAUDE.dialogue(launch)) == ("", (), None)

@@ -19,9 +19,13 @@ from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatu
 CODEX = Codex()
 
 
+def turn_by_turn(**settings: Any) -> CodexSettings:
+    return CodexSettings(live=False, **settings)
+
+
 def argv(settings: AgentSettings | None = None, **request: Any) -> tuple[str, ...]:
     asked = {"prompt": "hello", "cwd": "/p", "session_id": "s"} | request
-    return CODEX.launch(LaunchRequest(settings=settings or CodexSettings(), **asked)).argv
+    return CODEX.launch(LaunchRequest(settings=settings or turn_by_turn(), **asked)).argv
 
 
 def fed(*events: Any, parser: TurnParser | None = None) -> list[Step]:
@@ -36,7 +40,7 @@ def item(phase: str, kind: str, **fields: Any) -> dict[str, Any]:
 class TestLaunch:
     def test_Z13_the_first_turn(self) -> None:
         launch = CODEX.launch(
-            LaunchRequest(prompt="--help", cwd="/p", session_id="s", model="m", settings=CodexSettings())
+            LaunchRequest(prompt="--help", cwd="/p", session_id="s", model="m", settings=turn_by_turn())
         )
         assert launch.argv == (
             "codex", "exec", "--json", "--skip-git-repo-check", "-C", "/p", "-m", "m", "-s", "workspace-write", "-",
@@ -45,26 +49,26 @@ class TestLaunch:
         assert launch.model == "m"
 
     def test_ZX30_a_later_turn_is_the_same_command_with_resume_before_the_prompt(self) -> None:
-        settings = CodexSettings(sandbox="read-only", config={"a": 1}, args=("--ephemeral",))
+        settings = turn_by_turn(sandbox="read-only", config={"a": 1}, args=("--ephemeral",))
         first, later = argv(settings), argv(settings, turn=2, agent_session="T")
         assert later == (*first[:-1], "resume", "T", "-")
         assert first[-6:] == ("-s", "read-only", "-c", "a=1", "--ephemeral", "-")
 
     def test_Z14_the_model_asked_for_wins_over_the_settings_and_none_is_the_clis_own(self) -> None:
-        settings = CodexSettings(model="from-settings")
+        settings = turn_by_turn(model="from-settings")
         assert "asked" in argv(settings, model="asked")
         assert "from-settings" not in argv(settings, model="asked")
         assert "from-settings" in argv(settings)
         assert "-m" not in argv()
 
     def test_Z17_full_danger_takes_the_place_of_the_sandbox(self) -> None:
-        dangerous = argv(CodexSettings(full_danger=True), agent_session="T")
+        dangerous = argv(turn_by_turn(full_danger=True), agent_session="T")
         assert "--dangerously-bypass-approvals-and-sandbox" in dangerous
         assert "-s" not in dangerous
 
     def test_ZX29_without_settings_the_sandbox_is_on(self) -> None:
         assert argv(AgentSettings(bin="/opt/codex"))[0] == "/opt/codex"
-        assert argv(AgentSettings())[-3:] == ("-s", "workspace-write", "-")
+        assert argv(CodexSettings(live=False))[-3:] == ("-s", "workspace-write", "-")
 
     def test_Z16_settings_become_toml_values_at_any_depth(self) -> None:
         config = {
@@ -73,7 +77,7 @@ class TestLaunch:
             "list": [True, "a", 1.5],
             "tools": {"update_plan": {"enabled": True}, "empty": {}},
         }
-        given_ = argv(CodexSettings(config=config))
+        given_ = argv(turn_by_turn(config=config))
         pairs = [given_[i + 1] for i, word in enumerate(given_) if word == "-c"]
         assert pairs == [
             'text="say \\"hi\\"\\n"',
@@ -84,20 +88,20 @@ class TestLaunch:
         ]
 
     def test_web_search_and_instructions_are_overrides_of_codex_s_config(self) -> None:
-        settings = CodexSettings(search=True, instructions='be "brief"\nplease', config={"a": 1})
+        settings = turn_by_turn(search=True, instructions='be "brief"\nplease', config={"a": 1})
         own = ("-c", 'web_search="live"', "-c", 'developer_instructions="be \\"brief\\"\\nplease"', "-c", "a=1")
         assert argv(settings)[-7:-1] == own
         assert argv(settings, turn=2, agent_session="T")[-9:-3] == own
-        assert argv(CodexSettings(search=False))[-3:-1] == ("-c", 'web_search="disabled"')
-        assert "-c" not in argv(CodexSettings(instructions=""))
+        assert argv(turn_by_turn(search=False))[-3:-1] == ("-c", 'web_search="disabled"')
+        assert "-c" not in argv(turn_by_turn(instructions=""))
         request = LaunchRequest(prompt="", cwd="/p", session_id="s", agent_session="T", settings=settings)
         assert CODEX.resume_argv(request) == ("codex", "resume", "T", *own)
 
     @pytest.mark.parametrize(("key", "own"), [("web_search", "search"), ("developer_instructions", "instructions")])
     def test_a_setting_and_the_override_that_it_stands_for_exclude_each_other(self, key: str, own: str) -> None:
-        assert f'{key}="x"' in argv(CodexSettings(config={key: "x"}))
+        assert f'{key}="x"' in argv(turn_by_turn(config={key: "x"}))
         with pytest.raises(UsageError, match=f"set agents.codex.{own} instead"):
-            argv(CodexSettings(config={key: "x"}, search=True, instructions="be brief"))
+            argv(turn_by_turn(config={key: "x"}, search=True, instructions="be brief"))
 
     def test_a_key_that_needs_quotes_stays_in_its_table(self) -> None:
         """codex splits keys at every dot and takes quotes for part of them."""
@@ -118,7 +122,7 @@ class TestLaunch:
     )
     def test_ZX29_a_setting_that_cannot_be_passed_is_an_error(self, config: dict[str, Any], words: str) -> None:
         with pytest.raises(UsageError, match=r"^agents\.codex\.config") as raised:
-            argv(CodexSettings(config=config))
+            argv(turn_by_turn(config=config))
         assert words in str(raised.value)
 
     def test_settings_are_checked(self) -> None:

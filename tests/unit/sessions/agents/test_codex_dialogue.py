@@ -128,7 +128,7 @@ class TestLaunch:
         plain = CODEX.launch(
             LaunchRequest(
                 prompt="hello", cwd="/p", session_id="s",
-                settings=CodexSettings(search=True, config={"a": 1}, args=("--enable", "x")),
+                settings=CodexSettings(live=False, search=True, config={"a": 1}, args=("--enable", "x")),
             )
         )  # fmt: skip
         assert launch(settings).plain_argv == plain.argv
@@ -145,13 +145,19 @@ class TestLaunch:
     @pytest.mark.parametrize(
         "args", [("--ephemeral",), ("-m", "x"), ("--add-dir", "/x"), ("-c",), ("--output-schema=x",)]
     )
-    def test_an_argument_that_an_app_server_does_not_take_is_refused(self, args: tuple[str, ...]) -> None:
-        with pytest.raises(UsageError, match=r"agents\.codex\.args: a live codex does not take"):
-            launch(CodexSettings(live=True, args=args))
+    def test_with_an_argument_that_only_exec_takes_each_turn_has_its_own_process(self, args: tuple[str, ...]) -> None:
+        made = launch(CodexSettings(args=args))
+        assert made.argv == launch(CodexSettings(live=False, args=args)).argv
+        assert (made.transport, made.opening) == ("", ())
+        assert f"a live codex does not take {args[0]} of agents.codex.args" in made.warnings[0]
 
-    def test_a_setting_that_would_be_ignored_is_refused(self) -> None:
-        with pytest.raises(UsageError, match=r"set agents\.codex\.approvals instead"):
-            launch(CodexSettings(live=True, config={"approval_policy": "never"}))
+    def test_with_an_override_that_an_app_server_ignores_each_turn_has_its_own_process(self) -> None:
+        made = launch(CodexSettings(config={"approval_policy": "never"}))
+        assert made.argv[:2] == ("codex", "exec")
+        assert "ignores agents.codex.config.approval_policy" in made.warnings[0]
+
+    def test_turn_by_turn_there_is_nothing_to_warn_of(self) -> None:
+        assert launch(CodexSettings(live=False, args=("--ephemeral",))).warnings == ()
 
     def test_tokens_are_known_from_the_stream_and_the_cost_from_the_transcript(self) -> None:
         start = launch(model="gpt-5.5")
@@ -163,7 +169,7 @@ class TestLaunch:
 
     def test_only_a_live_launch_has_a_dialogue(self) -> None:
         assert isinstance(CODEX.dialogue(launch()), CodexDialogue)
-        assert CODEX.dialogue(launch(CodexSettings())) is None
+        assert CODEX.dialogue(launch(CodexSettings(live=False))) is None
 
 
 class TestHandshake:

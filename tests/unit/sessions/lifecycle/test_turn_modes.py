@@ -84,9 +84,9 @@ def test_a_conversation_keeps_its_instructions_whatever_the_settings_are_now(age
     kept = launch(agent, config=now, later=after(TurnMode(instructions="at the start")))
     assert kept.mode is not None
     assert kept.mode.instructions == "at the start"
-    assert any("at the start" in word for word in kept.argv)
+    assert any("at the start" in word for word in (*kept.argv, *kept.opening))
     without = launch(agent, config=now, later=after(TurnMode()))
-    assert not any("from the settings" in word for word in without.argv)
+    assert not any("from the settings" in word for word in (*without.argv, *without.opening))
 
 
 def test_a_later_turn_has_the_instructions_that_its_request_names() -> None:
