@@ -77,7 +77,7 @@ class Housekeeping:
         """Request that the live agents of these sessions that wait for prompts are closed."""
         for session in self._store.with_warm_agent():
             if session.id in session_ids:
-                self._store.request(session.id, session.turn, "close", StoppedBy.YOU)
+                self._store.request_close(session, StoppedBy.YOU)
                 poke(self._layout.session(session.id).poke)
 
     def rename(self, ref: str, title: str) -> Session:

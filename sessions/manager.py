@@ -8,7 +8,7 @@ import os
 import shlex
 import shutil
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
@@ -16,6 +16,7 @@ from typing import Any, Self
 from msgspec import structs
 
 from .agents.registry import PLAIN_COMMAND
+from .asks.recorded import RecordedAsk
 from .errors import AgentdashError, SessionBusyError, UnknownSessionError
 from .housekeeping import Housekeeping
 from .launch import Start
@@ -227,17 +228,37 @@ class SessionManager:
         wait_until(self.store, under_way, timeout, settle=self.housekeeping.settle)
         return self.reader.by_id(session_id)
 
-    def wait(self, refs: Iterable[str], *, any_: bool = False, timeout: float | None = None) -> list[Session]:
+    def wait(
+        self,
+        refs: Iterable[str],
+        *,
+        any_: bool = False,
+        timeout: float | None = None,
+        asked: Callable[[RecordedAsk], None] | None = None,
+    ) -> list[Session]:
         """Wait until all sessions (or one of them) have ended.
+
+        Args:
+            refs: the sessions.
+            any_: the first end is enough.
+            timeout: seconds; None waits for ever.
+            asked: called once for each ask that waits for the user meanwhile.
 
         Raises:
             TimeoutError: they had not ended after ``timeout`` seconds.
         """
         ids = [self.reader.get(ref).id for ref in refs]
         quantor = any if any_ else all
+        reported: set[int] = set()
 
         def over() -> bool:
-            return quantor(self.reader.by_id(session_id).status.ended for session_id in ids)
+            sessions = [self.reader.by_id(session_id) for session_id in ids]
+            if asked is not None and any(session.asking for session in sessions):
+                for ask in self.reader.asks():
+                    if ask.session in ids and ask.id not in reported:
+                        reported.add(ask.id)
+                        asked(ask)
+            return quantor(session.status.ended for session in sessions)
 
         if not wait_until(self.store, over, timeout, settle=self.housekeeping.settle):
             raise TimeoutError(f"not ended after {timeout} s")

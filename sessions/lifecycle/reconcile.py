@@ -249,7 +249,8 @@ def _nobody(turn: Turn) -> Owner:
 
 def _evidence(layout: Layout, store: Store, turn: Turn, facts: Facts, steps: int) -> TurnEvidence:
     """Return the facts about the turn's prompt; the turn's file is made just before the agent is started."""
-    started = layout.session(turn.session).output(turn.n).exists() or not layout.session(turn.session).path.is_dir()
+    folder = layout.session(turn.session)
+    started = folder.output(turn.stream_number).exists() or not folder.path.is_dir()
     proper = facts.end is not None
     crashed = turn.stop_requested_at is None
     session = store.session(turn.session)
@@ -258,6 +259,8 @@ def _evidence(layout: Layout, store: Store, turn: Turn, facts: Facts, steps: int
         # A live agent runs and prints also before it has the prompt.
         started, steps = prompt.state is not PromptState.QUEUED, int(prompt.state is PromptState.SEEN)
         proper = proper and started
+    elif turn.transport:
+        started, steps = True, 1  # the agent began the turn by itself
     printed = steps > 0 or (session is not None and not agent_named(session.agent).prompted)
     evidence = TurnEvidence(started=started, printed=printed and started, proper_end=proper, crashed=crashed)
     return with_transcript(evidence, store, turn.session, turn.n, facts.agent_session)

@@ -79,7 +79,12 @@ class PromptOptions(Struct, frozen=True, kw_only=True):
     at_once: bool = False
     """It is sent as soon as the session is free, although its queue is held."""
     steer: bool = True
-    """A live agent may read it in its running turn."""
+    """A live agent may read it in its running turn, unless it changes settings, which only a turn can have."""
+
+    @property
+    def may_steer(self) -> bool:
+        """True if a live agent may read it in its running turn."""
+        return self.steer and not (self.settings or self.model or self.limits or self.instructions is not None)
 
 
 class Prompter:
@@ -306,7 +311,7 @@ class Prompter:
                 asked_by=os.environ.get(processes.SESSION_TAG),
                 first=options.first,
                 at_once=options.at_once,
-                steers=options.steer and bool(self._store.newest_turn(session.id).transport),
+                steers=options.may_steer and bool(self._store.newest_turn(session.id).transport),
                 options=kept if kept != recipe.options else None,
                 only_after=only_after,
                 resends=resends.turn if resends else None,

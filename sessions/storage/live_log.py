@@ -11,7 +11,7 @@ from ..rules.delivery import PromptState
 from .database import Database
 from .prompt_queue import UNDER_WAY, begin_turn
 from .rows import dump
-from .turn_log import Owner
+from .turn_log import Owner, withdraw_close
 
 
 class SentPrompt(Struct, frozen=True, kw_only=True):
@@ -123,6 +123,7 @@ class LiveLog:
             ),
         )  # fmt: skip
         begin_turn(db, self._session, n, None, now)
+        withdraw_close(db, self._session, now)
         db.execute(
             "UPDATE sessions SET status = ?, started_at = ?, warm_since = NULL WHERE id = ?",
             (Status.RUNNING, now, self._session),
@@ -131,7 +132,7 @@ class LiveLog:
 
     def steering(self) -> Steered | None:
         """Return the next prompt that is to be written into the running turn; None if none is, or the queue is held."""
-        free = "(at_once OR EXISTS (SELECT 1 FROM sessions WHERE id = queue.session AND held IS NULL))"
+        free = "EXISTS (SELECT 1 FROM sessions WHERE id = queue.session AND (held IS NULL OR at_once))"
         order = "ORDER BY at_once DESC, place, id LIMIT 1"
         return next(iter(self._steered(f"state = 'queued' AND steers AND {free} {order}")), None)
 
@@ -139,13 +140,23 @@ class LiveLog:
         """Return the prompts that were written into a turn, or may have been, and were not seen yet."""
         return self._steered(f"{UNDER_WAY} ORDER BY changed_at, id")
 
-    def steered_is(self, prompt_id: int, state: PromptState, turn: int, attempt: int | None = None) -> bool:
-        """Record the state of a prompt into a running turn; False if it was cancelled, edited away or seen before."""
-        before = "'queued'" if state is PromptState.SENDING and attempt == 1 else "'queued', 'sending', 'sent'"
+    def begin_steering(self, prompt: Steered, turn: int) -> bool:
+        """Record that a prompt is about to be written into a running turn; False if it was cancelled or edited."""
         with self._database.transaction() as db:
             changed = db.execute(
-                "UPDATE queue SET state = ?, turn = CASE ? WHEN 'queued' THEN NULL ELSE ? END,"  # noqa: S608
-                f" attempt = COALESCE(?, attempt), changed_at = ? WHERE id = ? AND state IN ({before})",
+                "UPDATE queue SET state = 'sending', turn = ?, attempt = ?, changed_at = ?"
+                " WHERE id = ? AND state = 'queued' AND text = ?",
+                (turn, prompt.attempt, now_ms(), prompt.id, prompt.text),
+            ).rowcount
+        return bool(changed)
+
+    def steered_is(self, prompt_id: int, state: PromptState, turn: int, attempt: int | None = None) -> bool:
+        """Record the state of a prompt into a running turn; False if it was cancelled or seen before."""
+        with self._database.transaction() as db:
+            changed = db.execute(
+                "UPDATE queue SET state = ?, turn = CASE ? WHEN 'queued' THEN NULL ELSE ? END,"
+                " attempt = COALESCE(?, attempt), changed_at = ?"
+                " WHERE id = ? AND state IN ('queued', 'sending', 'sent')",
                 (state, state, turn, attempt, now_ms(), prompt_id),
             ).rowcount
         return bool(changed)

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..clock import now_ms
 from ..errors import StoreError
 from ..launch import Launch, Start
-from ..model import ENDED, Status
+from ..model import ENDED, Session, Status
 from .asks import Asks
 from .prompt_queue import PromptQueue, hold_after, insert_turn, put_back
 from .queries import OPEN, Queries
@@ -180,6 +180,15 @@ class Store(Queries):
         if cursor.lastrowid is None:  # pragma: no cover - an INSERT always has one
             raise StoreError("The request was not recorded.")
         return cursor.lastrowid
+
+    def request_close(self, session: Session, asked_by: str) -> None:
+        """Request that the live agent of a session is closed, unless it began to serve another turn."""
+        with self.database.transaction() as db:
+            db.execute(
+                "INSERT INTO requests (session, turn, kind, asked_by, created_at) SELECT id, turn, 'close', ?, ?"
+                " FROM sessions WHERE id = ? AND turn = ? AND warm_since IS NOT NULL",
+                (asked_by, now_ms(), session.id, session.turn),
+            )
 
     def delete(self, session_id: str, turn: int, *, archived: bool = True) -> bool:
         """Remove an ended session's rows; False if a new turn started first or the session is gone.

@@ -107,6 +107,7 @@ class TurnLog:
                 " warm_since = NULL, updated_at = ? WHERE id = ?",
                 (now, now, self._session),
             )
+            withdraw_close(db, self._session, now)
             claim = self._read_claim(db)
             if not claim.launch.transport:
                 self._mark_prompt(db, PromptState.SENDING, only_from=PromptState.QUEUED)
@@ -277,14 +278,6 @@ class TurnLog:
                 (len(left), left_text(left), self._session, len(left), left_text(left)),
             )
 
-    def requests(self) -> list[str]:
-        """The kinds of all open requests for this turn, or for a later one that never started."""
-        rows = self._database.rows(
-            "SELECT kind FROM requests WHERE session = ? AND turn >= ? AND done_at IS NULL ORDER BY id",
-            (self._session, self._n),
-        )
-        return [row["kind"] for row in rows]
-
     def stopping(self, by: str) -> None:
         """Record that a stop was requested, and by whom, before the first signal is sent."""
         with self._database.transaction() as db:
@@ -420,3 +413,10 @@ def _name(agent_session: str | None) -> str | None:
 def _short(text: str | None) -> str | None:
     """Truncate agent text, which has no limit: rows are read by every listing."""
     return text if text is None or len(text) <= MESSAGE_CHARACTERS else text[: MESSAGE_CHARACTERS - 1] + "…"
+
+
+def withdraw_close(db: sqlite3.Connection, session_id: str, now: int) -> None:
+    """Withdraw the requests to close an idle agent: it begins to work."""
+    db.execute(
+        "UPDATE requests SET done_at = ? WHERE session = ? AND kind = 'close' AND done_at IS NULL", (now, session_id)
+    )

@@ -64,6 +64,7 @@ def _serve(layout: Layout, session_id: str, turn: int, mode: str) -> None:
     while following is not None:
         if mode == "warm":
             following, mode = Warm(layout, store, signals, session_id, following, live).wait()
+            live = live if live is not None and live.alive else None
             continue
         with contextlib.closing(TurnRunner(layout, store, signals, session_id, following, live)) as runner:
             {"run": runner.run, "own": runner.own, "adopt": runner.adopt, "sweep": runner.sweep}[mode]()

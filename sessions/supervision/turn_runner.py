@@ -124,6 +124,8 @@ class TurnRunner:
         """See a turn through that the live agent began by itself."""
         claim = self._log.adopt()
         if claim is not None and self._live.goes_on:
+            self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
+            self._recorder.keep_room()
             self._watch(claim)
 
     def adopt(self) -> None:
@@ -177,7 +179,7 @@ class TurnRunner:
             self._child.reap()
             more = self._recorder.follow()
             if self._live.turn is not None and not self._ended:
-                self._live.turn.advance()
+                self._recorder.guarded(self._live.turn.advance)
             if self._recorder.spending is not None and not self._ended:
                 self._use.on(self._recorder.spending.meter_path, poll)
             now = time.monotonic()
@@ -226,7 +228,10 @@ class TurnRunner:
         """Check the requests of front ends, our descendants, the limits, and whether the agent stays after its end."""
         kinds: list[str] = []
         with contextlib.suppress(StoreError):
-            kinds = self._log.requests()
+            kinds = self._requests()
+        if self._ended and self._live.goes_on and set(kinds) == {"interrupt"}:
+            self._answer_late()
+            return
         by = self._who_stops(kinds)
         if by is not None:
             self._begin_stop(now, by)
@@ -268,10 +273,19 @@ class TurnRunner:
         turn, now = self._live.turn, time.monotonic()
         if turn is None or self._ended or set(kinds) != {"interrupt"}:
             return False
+        if turn.over:
+            self._next_look = now  # the request is answered when the end is recorded
+            return True
         due = turn.interrupt(now) + self._ladder.interrupt
         self._recorder.guarded(lambda: self._log.stopping(StoppedBy.YOU))
         self._next_look = min(self._next_look, now + INTERRUPT_SECONDS)
         return now < due
+
+    def _answer_late(self) -> None:
+        """Answer an interrupt that came when the turn had ended."""
+        status = self._log.status() or Status.DONE
+        receipt = Receipt(session=self._session, status=status, note=f"turn {self._turn} had ended")
+        self._recorder.guarded(lambda: self._log.answer(receipt))
 
     def _end_live_turn(self) -> None:
         """Conclude a turn whose agent lives on."""
@@ -356,18 +370,24 @@ class TurnRunner:
     def _may_leave(self) -> bool:
         """Return whether the runner may exit: not while processes are left, unless a later turn is queued."""
         if self._live.goes_on:
-            return not self._log.requests()
+            with contextlib.suppress(StoreError):
+                return not self._requests()
+            return False
         left = left_by_agent(self._processes.find())
         if left != self._recorded_left and self._recorder.guarded(lambda: self._log.left(left)):
             self._recorded_left = left
         with contextlib.suppress(StoreError):
             if not left:
-                return not self._log.requests()  # a stop came while the runner was about to exit
+                return not self._requests()  # a stop came while the runner was about to exit
             if self._log.newer_turn_queued():
                 # Only the record finds a process that cleared its environment.
                 self._recorder.guarded(self._processes.write)
                 return True
         return not left
+
+    def _requests(self) -> list[str]:
+        """Return the kinds of the open requests."""
+        return self._store.open_requests(self._session, self._turn)
 
     def _conclude(self, left: tuple[Left, ...], receipt: Callable[[Status], Receipt] | None = None) -> Status:
         """Record the end of the turn, and serve the queue."""

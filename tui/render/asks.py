@@ -22,6 +22,12 @@ def ask_line(recorded: RecordedAsk, style: Style) -> str:
     return start + one_line(recorded.ask.title, max(20, style.width - len(start) - len(due))) + due
 
 
+def asked_line(recorded: RecordedAsk) -> str:
+    """Return who waits for an answer, its subject, and the command that shows it whole."""
+    name = short_id(recorded.session)
+    return f"Session {name} waits for your answer: {one_line(recorded.ask.title, 200)} (agentdash asks {name})"
+
+
 def ask_lines(recorded: RecordedAsk, style: Style) -> Iterator[str]:
     """Yield an ask with all that the user needs for an answer."""
     ask, width = recorded.ask, max(20, style.width - len(_MARGIN))

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import structs
 
@@ -10,14 +11,33 @@ from ...agents.dialogue import Dialogue, Event
 from ...launch import Launch
 from ...storage.line_reader import LineReader
 from ..child import AgentChild
-from .channel import Channel
+from .channel import Channel, LineTooLongError
 
 SEND_SECONDS = 0.01
 """Interval between two attempts to write a line that waits until the agent has read the one before."""
 
+MOST_BETWEEN = 10_000
+"""Lines with events between two turns that are kept; no agent prints this many, and the limit bounds memory."""
+
 
 def _nothing(_: Event) -> None:
     """Drop an event: an adopter reads those that its predecessor handled."""
+
+
+def _no_more() -> None:
+    """Do nothing after a line was written."""
+
+
+def _drop(_: LineTooLongError) -> None:
+    """Drop a line that can never be written."""
+
+
+class _Line(NamedTuple):
+    """A line that waits to be written."""
+
+    text: bytes
+    written: Callable[[], None]
+    refused: Callable[[LineTooLongError], None]
 
 
 class LiveAgent:
@@ -47,7 +67,9 @@ class LiveAgent:
         """The model that it uses; None if it has not named one."""
         self.listener: Callable[[Event], None] = _nothing
         """Handles each event as its line is read."""
-        self._lines: deque[tuple[bytes, Callable[[], None] | None]] = deque()
+        self._lines: deque[_Line] = deque()
+        self._between: dict[int, list[Event]] = {}
+        """The events of lines between two turns, by the offset behind the line."""
         self._probes = 0
         self._adopted = False
         """Another runner wrote the handshake: a second one would be refused."""
@@ -94,20 +116,44 @@ class LiveAgent:
             for position, line in reader.lines():
                 self.feed(line, position)
 
-    def feed(self, line: bytes, position: int) -> None:
-        """Give a line to the dialogue once; ``position`` is the offset behind it."""
+    def feed(self, line: bytes, position: int, *, between: bool = False) -> None:
+        """Give a line to the dialogue once.
+
+        Args:
+            line: the line.
+            position: the offset behind it.
+            between: it came between two turns.  The next turn reads it again, and its listener gets the same events.
+        """
         if position <= self.position:
+            for event in self._between.pop(position, ()):
+                self.listener(event)
             return
         self.position = position
-        for event in self.dialogue.feed(line):
+        events = list(self.dialogue.feed(line))
+        for event in events:
             self.listener(event)
+        if between and events:
+            self._between[position] = events
+            if len(self._between) > MOST_BETWEEN:
+                del self._between[next(iter(self._between))]
         if not self.dialogue.ready and not self._adopted:
             self._shake_hands()
 
-    def send(self, line: bytes | None, written: Callable[[], None] | None = None) -> None:
-        """Write a line as soon as the agent has read those before; ``written`` is called then."""
+    def send(
+        self,
+        line: bytes | None,
+        written: Callable[[], None] = _no_more,
+        refused: Callable[[LineTooLongError], None] = _drop,
+    ) -> None:
+        """Write a line as soon as the agent has read those before.
+
+        Args:
+            line: the line with its newline; nothing is written for None.
+            written: called when it was written.
+            refused: called if it can never be written.
+        """
         if line is not None:
-            self._lines.append((line, written))
+            self._lines.append(_Line(line, written, refused))
 
     def send_probe(self) -> int | None:
         """Send a line that is answered after everything before it, and return its number; None if there is none."""
@@ -122,20 +168,19 @@ class LiveAgent:
         """Write the lines that can be written.
 
         Raises:
-            LineTooLongError: a line can never be written; it is dropped.
             OSError: the FIFO is broken.
         """
         while self._lines:
-            line, written = self._lines[0]
+            line = self._lines[0]
             try:
-                if not self.channel.write(line):
+                if not self.channel.write(line.text):
                     return
-            except BaseException:
+            except LineTooLongError as error:
                 self._lines.popleft()
-                raise
+                line.refused(error)
+                continue
             self._lines.popleft()
-            if written is not None:
-                written()
+            line.written()
 
     def _shake_hands(self) -> None:
         for line in self.dialogue.opening():

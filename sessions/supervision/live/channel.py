@@ -32,10 +32,13 @@ class Channel:
     def __init__(self, path: Path) -> None:
         # Open for reading as well: the write end of a FIFO without a reader cannot be opened, or would break.
         self._fifo = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._closed = False
 
     def close(self) -> None:
-        """Close this end; the agent keeps its own."""
-        os.close(self._fifo)
+        """Close this end; the agent keeps its own.  A second call does nothing."""
+        if not self._closed:
+            self._closed = True
+            os.close(self._fifo)
 
     @property
     def unread(self) -> int:

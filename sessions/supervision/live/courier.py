@@ -4,6 +4,7 @@ The state is recorded before the line is written and after it.  A runner that ad
 its predecessor may have written the prompt, and finds out from the agent's answers if it did (prompts 3).
 """
 
+import contextlib
 import time
 from collections.abc import Callable
 from enum import Enum
@@ -19,6 +20,7 @@ from ...agents.dialogue import (
     TurnBegan,
     TurnEnded,
 )
+from ...errors import StoreError
 from ...rules.delivery import PromptState
 from .agent import LiveAgent
 from .channel import LineTooLongError
@@ -66,6 +68,7 @@ class Courier:
         self._way = _beginning(key, state)
         self._deadline = time.monotonic() + HANDSHAKE_SECONDS
         self._probe = 0
+        self._unrecorded: PromptState | None = None
         self.seen = state is PromptState.SEEN
         """True if the prompt is part of the conversation."""
         self.over = False
@@ -107,7 +110,12 @@ class Courier:
                 pass
 
     def advance(self) -> None:
-        """Take the next step that is possible; call this after each read."""
+        """Take the next step that is possible; call this after each read.
+
+        Raises:
+            StoreError: a state could not be recorded; the next call tries again.
+        """
+        self.catch_up()
         if self.failed is not None or self.key is None or self.cancelled:
             return
         if not self._live.dialogue.ready:
@@ -119,12 +127,6 @@ class Courier:
             self._ask()
         elif self._way is _Way.PROBED:
             self._weigh()
-        try:
-            self._live.flush()
-        except LineTooLongError as error:
-            self.failed, self._way = f"the prompt is too long for it ({error})", _Way.UNWRITTEN
-        except OSError as error:
-            self.failed = f"its standard input is broken: {error}"
 
     @property
     def arrived(self) -> bool:
@@ -134,7 +136,18 @@ class Courier:
     @property
     def done(self) -> bool:
         """True if nothing more will become of the prompt in this turn."""
-        return self.seen or self.cancelled or self.withdrawn or self.failed is not None
+        over = self.seen or self.cancelled or self.withdrawn or self.failed is not None
+        return over and self._unrecorded is None
+
+    def catch_up(self) -> None:
+        """Record the state that could not be recorded before.
+
+        Raises:
+            StoreError: it still cannot.
+        """
+        if self._unrecorded is not None:
+            self._record(self._unrecorded, None)
+            self._unrecorded = None
 
     @property
     def due(self) -> float | None:
@@ -147,11 +160,11 @@ class Courier:
         if delivery is Delivery.SEEN:
             self.seen = True
             self._way = _Way.WRITTEN
-            self._record(PromptState.SEEN, None)
+            self._note(PromptState.SEEN)
         elif delivery is Delivery.WITHDRAWN:
             self.withdrawn = not self.seen
             if self.withdrawn:
-                self._record(PromptState.QUEUED, None)
+                self._note(PromptState.QUEUED)
         elif delivery is Delivery.REFUSED:
             self.failed = reason or "the agent refused the prompt"
         elif self._way is _Way.UNSURE:
@@ -165,11 +178,20 @@ class Courier:
             self.cancelled = True
             return
         self._way = _Way.WRITING
-        self._live.send(self._live.dialogue.prompt(key, self._attempt, self._text), self._written)
+        self._live.send(self._live.dialogue.prompt(key, self._attempt, self._text), self._written, self._too_long)
 
     def _written(self) -> None:
         self._way = _Way.WRITTEN
-        self._record(PromptState.SENT, None)
+        self._note(PromptState.SENT)
+
+    def _too_long(self, error: LineTooLongError) -> None:
+        self.failed, self._way = f"the prompt is too long for it ({error})", _Way.UNWRITTEN
+
+    def _note(self, state: PromptState) -> None:
+        """Record what the agent made of the prompt, now or with the next call of :meth:`advance`."""
+        self._unrecorded = state
+        with contextlib.suppress(StoreError):
+            self.catch_up()
 
     def _ask(self) -> None:
         """Find out whether a dead runner wrote the prompt, or write it again if that does no harm."""

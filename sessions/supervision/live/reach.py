@@ -86,7 +86,8 @@ def orphan(
     live = adopted_agent(child, folder, agent_named(session.agent), launch, stream, before.end_byte)
     if live is not None:
         live.end_byte, live.end_error_byte = before.end_byte, size_of(folder.errors(stream))
-        live.model = session.model or live.model
+        # The session's model may be that of a later turn.
+        live.model = (before.mode.model if before.mode is not None else None) or live.model
     return live
 
 
@@ -99,13 +100,19 @@ def close(live: LiveAgent, live_name: Path) -> None:
             live.channel.write(line)
     else:
         _signal(live, signal.SIGTERM)
+    _wait(live, deadline)
+    if live.alive:
+        _signal(live, signal.SIGKILL)
+        _wait(live, time.monotonic() + CLOSE_SECONDS)
+    live.channel.close()
+    live_name.unlink(missing_ok=True)
+
+
+def _wait(live: LiveAgent, deadline: float) -> None:
+    """Wait until the process is gone, or a time on the monotonic clock."""
     while live.alive and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
         live.child.reap()
-    if live.alive:
-        _signal(live, signal.SIGKILL)
-    live.channel.close()
-    live_name.unlink(missing_ok=True)
 
 
 def _signal(live: LiveAgent, number: signal.Signals) -> None:

@@ -14,7 +14,7 @@ from ..child import AgentChild
 from ..identity import owner
 from ..prompt_evidence import recover_steered
 from ..recorder import Recorder
-from ..spawn import start_agent
+from ..spawn import StartError, start_agent
 from .agent import LiveAgent
 from .reach import adopted_agent, close, new_channel, orphan, size_of
 from .turn import LiveTurn
@@ -77,15 +77,21 @@ class LiveRun:
         self.agent = self.agent or orphan(self._folder, self._store, self._session, self._number, child)
         if self.agent is not None and not self.agent.serves(claim.launch):
             close(self.agent, self._layout.live_name(self._session, self.agent.stream))
+            self._store.asks.lose(self._session, self.agent.stream)
             self.agent, child = None, AgentChild()
         if self.agent is not None:
             self._log.continue_stream(self._number, self.agent.stream, self.agent.end_byte, self.agent.end_error_byte)
             self.agent.adjust(claim.launch)
             return self.agent.child
         channel = new_channel(self._folder) if claim.launch.transport else None
-        process = start_agent(
-            self._layout, self._session, self._number, launch=claim.launch, run_id=claim.run_id, cwd=claim.cwd
-        )
+        try:
+            process = start_agent(
+                self._layout, self._session, self._number, launch=claim.launch, run_id=claim.run_id, cwd=claim.cwd
+            )
+        except StartError:
+            if channel is not None:
+                channel.close()
+            raise
         child.started(process)
         dialogue = agent_named(claim.agent).dialogue(claim.launch) if channel is not None else None
         if channel is not None and dialogue is not None:
@@ -131,12 +137,19 @@ class LiveRun:
         if self.agent is not None:
             self.agent.end_byte, self.agent.end_error_byte = recorder.position, size_of(output.stderr.path)
             self.agent.model = recorder.facts.model or self.agent.model
+            if not self.agent.alive:
+                self.agent.channel.close()
 
     def late_turn(self) -> int | None:
         """Record the turn that the agent begins with a prompt that came too late for this one, and return its number.
 
         None if there is no such prompt.
+
+        Raises:
+            StoreError: it could not be recorded.
         """
+        if self.turn is not None:
+            self.turn.catch_up()  # a prompt that was read in this turn is not late
         return begin_late(self.agent, self._log) if self.agent is not None and self.agent.alive else None
 
     def falls_back(self, log: TurnLog) -> bool:
@@ -149,6 +162,7 @@ class LiveRun:
             return False
         self._log.relaunch(self._number, launch)
         remove_output(self._layout, self._session, self._number)
+        turn.live.channel.close()
         self.agent = None
         return True
 

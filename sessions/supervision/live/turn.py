@@ -56,24 +56,61 @@ class LiveTurn:
         return self.courier.over
 
     def advance(self) -> None:
-        """Write what can be written."""
-        self.clerk.advance()
-        self.courier.advance()
-        if self._steered is not None:
-            self._steered.advance()
-            if self._steered.done:
-                if self._steered.failed is not None:
-                    self._log.begins_turn(self._steered.key or "")
-                self._steered = None
+        """Write what can be written.
+
+        Raises:
+            StoreError: a state could not be recorded; the next call tries again.
+        """
+        arrived = self.courier.arrived
+        try:
+            self.clerk.advance()
+            self.courier.advance()
+            self._advance_steered()
+            if self.courier.arrived and not arrived:
                 self.steer()
+        finally:
+            self._flush()
 
     def steer(self) -> None:
-        """Write the next prompt for the running turn, if the one before has arrived."""
+        """Write the next prompt for the running turn, if the one before has arrived.
+
+        Raises:
+            StoreError: its state could not be recorded.
+        """
         if self._steered is not None or self.over or not self.live.dialogue.steers or not self.courier.arrived:
             return
         prompt = self._log.steering()
         if prompt is not None:
             self._steered = self._courier_of(prompt)
+            self._advance_steered()
+            self._flush()
+
+    def catch_up(self) -> None:
+        """Record the states of prompts that could not be recorded before.
+
+        Raises:
+            StoreError: they still cannot.
+        """
+        for courier in (self.courier, self._steered):
+            if courier is not None:
+                courier.catch_up()
+
+    def _advance_steered(self) -> None:
+        steered = self._steered
+        if steered is None:
+            return
+        steered.advance()
+        if steered.done:
+            if steered.failed is not None:
+                self._log.begins_turn(steered.key or "")
+            self._steered = None
+            self.steer()
+
+    def _flush(self) -> None:
+        try:
+            self.live.flush()
+        except OSError as error:
+            self.courier.failed = f"its standard input is broken: {error}"
 
     def interrupt(self, now: float) -> float:
         """Ask the agent to end the turn, once it can be asked; return the time of the first call.
@@ -97,6 +134,8 @@ class LiveTurn:
         """Return the courier of a prompt into this turn."""
 
         def record(state: PromptState, attempt: int | None) -> bool:
+            if state is PromptState.SENDING and attempt == 1:
+                return self._log.begin_steering(prompt, self._turn)
             return self._log.steered_is(prompt.id, state, self._turn, attempt)
 
         return Courier(

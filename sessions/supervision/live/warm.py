@@ -59,8 +59,7 @@ class Warm:
         """Return the next turn and how to serve it: ``run``, ``own`` or ``sweep``; None if nothing is to be done."""
         live = self._live
         if live is None:
-            self._log.warm(None)
-            recover_steered(self._store, self._session, self._turn)
+            self._lose_all()
             return self._next() or self._turn, "run" if self._queued() else "sweep"
         # The runner of the turn before was killed before it recorded the turn that a late prompt begins.
         if (late := begin_late(live, self._log)) is not None:
@@ -89,15 +88,22 @@ class Warm:
                 return self._gone(live)
             with LineReader(self._folder.output(live.stream), live.position) as reader:
                 for position, line in reader.lines():
-                    live.feed(line, position)
+                    live.feed(line, position, between=True)
                     if self._began:
                         return self._own_turn(live), "own"
             if (following := self._next()) is not None:
                 return following, "run"
             kinds = self._requests()
-            if kinds - {"close"} or not self._folder.path.is_dir():
-                self._log.warm(None)
+            if kinds == {"interrupt"}:
+                self._answer("the turn had ended")
+                kinds = set()
+            if kinds - {"close"} or self._signals.requested or not self._folder.path.is_dir():
+                with contextlib.suppress(StoreError):
+                    self._log.warm(None)
                 self._layout.live_name(self._session, live.stream).unlink(missing_ok=True)
+                if not self._folder.path.is_dir():
+                    self._folder.create()  # the runner of a stop needs it
+                    self._signals.requested = True
                 return self._turn, "sweep"
             if kinds or self._signals.shutdown or time.monotonic() >= closes_at:
                 close(live, self._layout.live_name(self._session, live.stream))
@@ -114,14 +120,25 @@ class Warm:
     def _gone(self, live: LiveAgent) -> tuple[int | None, str]:
         """Record that the process is gone; what it left is counted as after any turn."""
         self._layout.live_name(self._session, live.stream).unlink(missing_ok=True)
+        live.channel.close()
         with contextlib.suppress(StoreError):
-            self._log.warm(None)
-            recover_steered(self._store, self._session, self._turn)
-            turn = self._store.newest_turn(self._session)
-            receipt = Receipt(session=self._session, status=turn.status, note="its process was closed")
-            TurnLog(self._store, self._session, turn.n, owner()).answer(receipt)
+            self._lose_all()
+        self._answer("its process was closed")
         following = self._next()
         return (following, "run") if following is not None else (self._turn, "sweep")
+
+    def _lose_all(self) -> None:
+        """Record the fate of all that was under way between the user and the process."""
+        self._log.warm(None)
+        recover_steered(self._store, self._session, self._turn)
+        if (turn := self._store.one_turn(self._session, self._turn)) is not None:
+            self._store.asks.lose(self._session, turn.stream_number)
+
+    def _answer(self, note: str) -> None:
+        with contextlib.suppress(StoreError):
+            turn = self._store.newest_turn(self._session)
+            receipt = Receipt(session=self._session, status=turn.status, note=note)
+            TurnLog(self._store, self._session, turn.n, owner()).answer(receipt)
 
     def _own_turn(self, live: LiveAgent) -> int:
         return self._log.own_turn(
@@ -154,5 +171,5 @@ class Warm:
             self._log.warm(now_ms())
             waiting = [one for one in self._store.with_warm_agent() if one.host == processes.host_name()]
             for session in waiting[: max(0, len(waiting) - live.launch.warm.keep_most)]:
-                self._store.request(session.id, session.turn, "close", "agentdash")
+                self._store.request_close(session, "agentdash")
                 poke(self._layout.session(session.id).poke)

@@ -20,6 +20,7 @@ from ....sessions.errors import AgentdashError, StoreError, UsageError
 from ..exit_codes import FAILED
 
 if TYPE_CHECKING:
+    from ....sessions.asks.recorded import RecordedAsk
     from ....sessions.manager import SessionManager
     from ....sessions.model import Session
     from ....sessions.reader import SessionReader
@@ -268,6 +269,13 @@ def read_prompt(words: Sequence[str], *, needed: bool = True) -> str:
 def outcome(sessions: Iterable["Session"]) -> int:
     """Return the exit code after a wait: 0 if all sessions are done, else 1."""
     return 0 if all(session.status == "done" for session in sessions) else FAILED
+
+
+def say_asked(ask: "RecordedAsk") -> None:
+    """Print on stderr what a session asks of the user, and how to answer."""
+    from ...render.asks import asked_line
+
+    print_lines([f"agentdash: {asked_line(ask)}"], err=True)
 
 
 def _at_terminal() -> bool:

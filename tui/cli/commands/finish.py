@@ -97,10 +97,10 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
 def wait(refs: tuple[str, ...], any_: bool, timeout: float | None, as_json: bool) -> int:
     """Wait until sessions end.
 
-    Exits 0 if all are done, 1 if any is not, 124 after the timeout.
+    Exits 0 if all are done, 1 if any is not, 124 after the timeout.  What live agents ask meanwhile is on stderr.
     """
     with common.open_manager() as manager:
-        sessions = manager.wait(refs, any_=any_, timeout=timeout)
+        sessions = manager.wait(refs, any_=any_, timeout=timeout, asked=common.say_asked)
     common.print_sessions(sessions, as_json=as_json)
     return common.outcome(session for session in sessions if session.status.ended)
 

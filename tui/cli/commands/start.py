@@ -230,7 +230,7 @@ def follow(
     if not as_json:
         _report(sessions, as_json=False, err=True)
     try:
-        sessions = manager.wait([session.id for session in sessions], timeout=timeout)
+        sessions = manager.wait([session.id for session in sessions], timeout=timeout, asked=common.say_asked)
     except TimeoutError:
         if as_json:
             _report(

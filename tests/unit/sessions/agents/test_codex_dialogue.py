@@ -25,7 +25,6 @@ from agentdash.sessions.agents.dialogue import (
 )
 from agentdash.sessions.agents.usage_meter import When
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
-from agentdash.sessions.errors import UsageError
 from agentdash.sessions.launch import Launch
 from agentdash.sessions.rules.limits import Limits
 

@@ -281,10 +281,10 @@ def test_a_database_that_was_replaced_is_opened_anew(tmp_path):
 def test_a_request_concerns_one_turn(store):
     session_id = create(store)
     store.request(session_id, 1, "stop", "you")
-    assert log_of(store, session_id).requests() == ["stop"]
-    assert log_of(store, session_id, 2).requests() == []
+    assert store.open_requests(session_id, 1) == ["stop"]
+    assert store.open_requests(session_id, 2) == []
     store.request(session_id, 2, "kill", "you")
-    assert log_of(store, session_id).requests() == ["stop", "kill"]  # turn 2 was cancelled before it started
+    assert store.open_requests(session_id, 1) == ["stop", "kill"]  # turn 2 was cancelled before it started
 
 
 def test_PX1_a_failed_transaction_leaves_nothing(store):

@@ -4,111 +4,17 @@ import json
 
 import pytest
 from factories import add_turn, no_prompts, request
+from live_rows import BEGAN, GONE, LAUNCH, OWNER, READY, SESSION, ended, feed, remark
 
-from agentdash.sessions.agents.demo.adapter import TRANSPORT
 from agentdash.sessions.agents.demo.conversation import Conversation
-from agentdash.sessions.agents.demo.dialogue import DemoDialogue
 from agentdash.sessions.asks.model import Ask, AskKind
 from agentdash.sessions.asks.recorded import AskState
-from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.reconcile import settle
 from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes
 from agentdash.sessions.rules.delivery import PromptState
-from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.live_log import LiveLog
-from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
-from agentdash.sessions.supervision.child import AgentChild
-from agentdash.sessions.supervision.live.agent import LiveAgent
-from agentdash.sessions.supervision.live.channel import Channel, make_fifo
-from agentdash.sessions.supervision.live.turn import LiveTurn
+from agentdash.sessions.storage.turn_log import TurnLog
 from agentdash.sessions.supervision.runner import serve_from
-
-SESSION = "0123456789abcdef"
-LAUNCH = Launch(argv=("demo", "--conversation", "c"), stdin="begin", transport=TRANSPORT)
-OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
-GONE = (2**22 - 3, 1)
-"""The agent: a process that is gone."""
-
-READY = {"type": "ready", "conversation": "c", "model": "demo-1"}
-BEGAN = {"type": "turn_began", "key": "r-1", "conversation": "c", "model": "demo-1"}
-
-
-@pytest.fixture
-def layout(tmp_path):
-    layout = Layout(tmp_path / "state")
-    layout.create()
-    layout.session(SESSION).create()
-    return layout
-
-
-@pytest.fixture
-def store(layout):
-    """A live session in its first turn, whose prompt was read."""
-    store = Store(layout.database)
-    start = Start("begin", agent="demo", title="t", cwd="/", session_id=SESSION)
-    store.create(start, LAUNCH, "r-1", host=processes.host_name())
-    log = TurnLog(store, SESSION, 1, OWNER)
-    log.claim()
-    log.running(*GONE, sent=False)
-    LiveLog(store.database, SESSION).prompt_is(1, PromptState.SEEN)
-    layout.session(SESSION).output(1).touch()
-    Conversation(layout.home, "c").add("begin", "r-1")
-    yield store
-    store.close()
-
-
-@pytest.fixture
-def live_log(store):
-    return LiveLog(store.database, SESSION)
-
-
-@pytest.fixture
-def adopted(layout, store, live_log):
-    """Makes the turn that another runner began, as its adopter has it."""
-
-    def adopt():
-        make_fifo(layout.session(SESSION).stdin)
-        channel = Channel(layout.session(SESSION).stdin)
-        live = LiveAgent(AgentChild(), channel, DemoDialogue(), launch=LAUNCH, stream=1)
-        claim = TurnLog(store, SESSION, 1, OWNER).adopt()
-        assert claim is not None
-        return live, LiveTurn(live, store, live_log, SESSION, 1, claim)
-
-    return adopt
-
-
-def remark(store, live_log, state, turn=1):
-    """A prompt into the running turn, on its way in a state."""
-    store.queue.add(request(SESSION, "a remark", steers=True), no_prompts)
-    prompt = live_log.steering()
-    live_log.steered_is(prompt.id, PromptState.SENDING, turn, 1)
-    if state is not PromptState.SENDING:
-        live_log.steered_is(prompt.id, state, turn)
-    return prompt
-
-
-def feed(live, *events):
-    for position, event in enumerate(events, 1):
-        live.feed(json.dumps(event).encode(), position)
-
-
-def ended(store, n=1):
-    done = Outcome(status=Status.DONE, reason=None, end_byte=7, warm=True)
-    TurnLog(store, SESSION, n, OWNER).end(Facts(end="completed"), done, 1, no_prompts)
-
-
-def test_a_held_queue_steers_nothing_but_what_is_sent_at_once(store, live_log):
-    store.queue.hold(SESSION)
-    store.queue.add(request(SESSION, "a remark", steers=True), no_prompts)
-    assert live_log.steering() is None
-    store.queue.add(request(SESSION, "stop that", steers=True, at_once=True), no_prompts)
-    assert live_log.steering().text == "stop that"
-    store.queue.cancel(live_log.steering().id)
-    store.queue.release(SESSION, no_prompts)
-    assert live_log.steering().text == "a remark"
 
 
 @pytest.mark.parametrize("state", [PromptState.SENDING, PromptState.SENT])
