@@ -1,6 +1,8 @@
 """A live session of the demo agent as rows and files: no process runs."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from factories import no_prompts, request
 
@@ -10,7 +12,10 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes
 from agentdash.sessions.rules.delivery import PromptState
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.live_log import LiveLog, Steered
+from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.supervision.live.agent import LiveAgent
 
 SESSION = "0123456789abcdef"
 LAUNCH = Launch(argv=("demo", "--conversation", "c"), stdin="begin", transport=TRANSPORT)
@@ -22,32 +27,23 @@ READY = {"type": "ready", "conversation": "c", "model": "demo-1"}
 BEGAN = {"type": "turn_began", "key": "r-1", "conversation": "c", "model": "demo-1"}
 
 
-def remark(store, live_log, state, turn=1):
+def remark(store: Store, live_log: LiveLog, state: PromptState, turn: int = 1) -> Steered:
     """A prompt into the running turn, on its way in a state."""
     store.queue.add(request(SESSION, "a remark", steers=True), no_prompts)
     prompt = live_log.steering()
+    assert prompt is not None
     live_log.steered_is(prompt.id, PromptState.SENDING, turn, 1)
     if state is not PromptState.SENDING:
         live_log.steered_is(prompt.id, state, turn)
     return prompt
 
 
-def feed(live, *events):
+def feed(live: LiveAgent, *events: Mapping[str, Any]) -> None:
     for position, event in enumerate(events, 1):
         live.feed(json.dumps(event).encode(), position)
 
 
-def ended(store, n=1):
+def ended(store: Store, n: int = 1) -> None:
+    """Let a turn be done; the agent waits."""
     done = Outcome(status=Status.DONE, reason=None, end_byte=7, warm=True)
     TurnLog(store, SESSION, n, OWNER).end(Facts(end="completed"), done, 1, no_prompts)
-
-
-def test_a_held_queue_steers_nothing_but_what_is_sent_at_once(store, live_log):
-    store.queue.hold(SESSION)
-    store.queue.add(request(SESSION, "a remark", steers=True), no_prompts)
-    assert live_log.steering() is None
-    store.queue.add(request(SESSION, "stop that", steers=True, at_once=True), no_prompts)
-    assert live_log.steering().text == "stop that"
-    store.queue.cancel(live_log.steering().id)
-    store.queue.release(SESSION, no_prompts)
-    assert live_log.steering().text == "a remark"

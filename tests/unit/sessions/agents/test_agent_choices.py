@@ -35,7 +35,8 @@ def cases() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 
 def info_of(name: str, settings: dict[str, Any]) -> tuple[Config, AgentInfo]:
-    config = Config(agents={name: agent_named(name).settings_type(live=LIVE[name], **settings)})
+    chosen: dict[str, Any] = {"live": LIVE[name]} | settings
+    config = Config(agents={name: agent_named(name).settings_type(**chosen)})
     [info] = [one for one in agent_list(config) if one.name == name]
     return config, info
 

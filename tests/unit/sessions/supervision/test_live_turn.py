@@ -49,11 +49,12 @@ def test_a_turn_hears_again_what_came_before_it(adopted):
     live.listener = heard.append
     feed(live, READY)
     live.feed(json.dumps(OWN).encode(), 10, between=True)
-    assert heard[-1] == TurnBegan()
+    began = heard[-1]
+    assert isinstance(began, TurnBegan)
     heard.clear()
     live.feed(b"", 10)
     live.feed(b"", 10)
-    assert heard == [TurnBegan()]
+    assert heard == [began]
 
 
 def test_an_interrupt_is_written_in_a_turn_that_the_agent_began_by_itself(own):
@@ -136,3 +137,14 @@ def test_a_request_to_close_an_idle_agent_does_not_end_the_turn_that_it_began(st
     assert store.open_requests(SESSION, 1) == []
     store.request_close(idle, "agentdash")
     assert store.open_requests(SESSION, 1) == []
+
+
+def test_a_held_queue_steers_nothing_but_what_is_sent_at_once(store, live_log):
+    store.queue.hold(SESSION)
+    store.queue.add(request(SESSION, "a remark", steers=True), no_prompts)
+    assert live_log.steering() is None
+    store.queue.add(request(SESSION, "stop that", steers=True, at_once=True), no_prompts)
+    assert live_log.steering().text == "stop that"
+    store.queue.cancel(live_log.steering().id)
+    store.queue.release(SESSION, no_prompts)
+    assert live_log.steering().text == "a remark"
