@@ -155,5 +155,5 @@ def _settings(path: Path, script: str) -> Path:
     program = path.with_suffix(".sh")
     program.write_text(f"#!/bin/sh\n{script}")
     program.chmod(0o700)
-    path.write_text(f'[agents.codex]\nbin = "{program}"\n')
+    path.write_text(f'[agents.codex]\nlive = false\nbin = "{program}"\n')
     return path

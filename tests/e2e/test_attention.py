@@ -61,7 +61,7 @@ def play(manager, tmp_path):
         wrapper = Path(f"{script}.sh")
         wrapper.write_text(f"#!/bin/sh\nexec {agent} {script}\n")
         wrapper.chmod(0o755)
-        return manager.spawn(Start("go", agent="codex", options={"bin": str(wrapper)}))
+        return manager.spawn(Start("go", agent="codex", options={"live": False, "bin": str(wrapper)}))
 
     return start
 

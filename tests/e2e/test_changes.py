@@ -83,7 +83,7 @@ def codex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "stand-in"
     path.write_text(STAND_IN.format(python=sys.executable, thread=THREAD))
     path.chmod(0o755)
-    (tmp_path / "config.toml").write_text(f"[agents.codex]\nbin = '{path}'\n")
+    (tmp_path / "config.toml").write_text(f"[agents.codex]\nlive = false\nbin = '{path}'\n")
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex-home"))
     return tmp_path / "codex-home"
 

@@ -103,7 +103,7 @@ def codex(tmp_path: Path) -> Path:
     path = tmp_path / "fake-codex"
     path.write_text(FAKE_CODEX)
     path.chmod(0o755)
-    (tmp_path / "config.toml").write_text(f"[agents.codex]\nbin = '{path}'\n")
+    (tmp_path / "config.toml").write_text(f"[agents.codex]\nlive = false\nbin = '{path}'\n")
     return path
 
 

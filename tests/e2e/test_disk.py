@@ -73,7 +73,7 @@ def rule_of(manager, session):
 
 def test_S3_an_agent_whose_stream_did_not_fit_has_failed_and_the_disk_is_the_reason(manager, tmp_path):
     codex = codex_that_prints(tmp_path, messages=5000)
-    session = manager.spawn(Start("x", agent="codex", options={"bin": codex}))
+    session = manager.spawn(Start("x", agent="codex", options={"live": False, "bin": codex}))
     [ended] = manager.wait([session.id], timeout=60)
     assert ended.status is Status.FAILED
     assert ended.reason == "the disk was full: ended without a final event (exit 0)"
@@ -91,7 +91,7 @@ def test_S3_a_command_whose_output_did_not_fit_is_not_done(manager):
 
 def test_S3_a_stream_that_fits_on_the_small_disk_names_no_disk(manager, tmp_path):
     codex = codex_that_prints(tmp_path, messages=500)
-    session = manager.spawn(Start("x", agent="codex", options={"bin": codex}))
+    session = manager.spawn(Start("x", agent="codex", options={"live": False, "bin": codex}))
     [ended] = manager.wait([session.id], timeout=60)
     assert (ended.status, ended.reason) == (Status.DONE, None)
     assert not manager.layout.session(session.id).reserve.exists()
@@ -117,7 +117,7 @@ def test_S3_the_limit_of_file_sizes_is_named(tmp_path, monkeypatch):
 
 def test_S3_a_full_disk_refuses_a_prompt_in_words_and_keeps_those_that_wait(manager, small_home, tmp_path, wait_until):
     notebook = Notebook(tmp_path / "notebook")
-    start = Start("wait at the gate", agent="codex", cwd=str(tmp_path), options={"bin": str(notebook.command)})
+    start = Start("wait at the gate", agent="codex", cwd=str(tmp_path), options={"live": False, "bin": str(notebook.command)})
     session = manager.spawn(start)
     wait_until(lambda: notebook.said, what="the first turn")
     assert manager.prompts.inject(session.id, "one").answer == "queued #1, after turn 1"

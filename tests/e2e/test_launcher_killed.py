@@ -31,7 +31,7 @@ def launched(manager, tmp_path, wait_until):
     for name, text in (("codex", LAUNCHER), ("program", PROGRAM)):
         (folder / name).write_text(text.format(folder=folder, thread=THREAD))
         (folder / name).chmod(0o700)
-    session = manager.spawn(Start("go", agent="codex", options={"bin": str(folder / "codex")}))
+    session = manager.spawn(Start("go", agent="codex", options={"live": False, "bin": str(folder / "codex")}))
     wait_until((folder / "started").exists, what="the program")
     wait_until(lambda: manager.reader.turns(session.id)[0].agent_pid, what="the record of the agent")
     return manager.reader.turns(session.id)[0]

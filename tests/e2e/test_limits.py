@@ -116,7 +116,7 @@ def test_K8_claude_is_stopped_by_its_cost_while_it_works(manager, tmp_path, left
         '"usage":{"input_tokens":1000,"output_tokens":1}}}'
     )
     script = agent_script(tmp_path, f"echo '{says % 'a'}'; echo '{says % 'a'}'; echo '{says % 'b'}'; exec sleep 600")
-    options = {"bin": script, "limits": {"cost_usd": 0.015}}
+    options = {"live": False, "bin": script, "limits": {"cost_usd": 0.015}}
     session = manager.spawn(Start("go", agent="claude", options=options))
     [stopped] = manager.wait([session.id], timeout=60)
     assert stopped.reason.startswith("stopped by its limit: cost more than $0.015 (about $0.02); ")
@@ -144,7 +144,7 @@ def test_K8_codex_is_stopped_by_what_its_transcript_says_while_it_prints_nothing
     says = f'{{"type":"thread.started","thread_id":"{thread}"}}'
     call = f'printf "$(cat {tmp_path}/call)\\n" "$(date -u +%FT%T.%3N)" >> {transcript}'
     script = agent_script(tmp_path, f"echo '{says}'; for i in 1 2 3; do {call}; sleep 0.3; done; exec sleep 600")
-    session = manager.spawn(Start("go", agent="codex", options={"bin": script, "limits": {"tokens": 1000}}))
+    session = manager.spawn(Start("go", agent="codex", options={"live": False, "bin": script, "limits": {"tokens": 1000}}))
     [stopped] = manager.wait([session.id], timeout=60)
     assert stopped.reason.startswith("stopped by its limit: used more than 1,000 tokens (1,260); ")
     assert stopped.usage.total_tokens == 1260
@@ -157,7 +157,7 @@ def test_a_cost_limit_that_turned_out_to_be_blind_says_so(manager, tmp_path, mon
     script = agent_script(
         tmp_path, f'echo \'{says}\'; echo \'{{"type":"result","subtype":"success","stop_reason":"end_turn"}}\''
     )
-    session = manager.spawn(Start("go", agent="claude", options={"bin": script}))
+    session = manager.spawn(Start("go", agent="claude", options={"live": False, "bin": script}))
     [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.reason) == (Status.DONE, "its cost limit ignores new, which has no price")
 

@@ -10,6 +10,7 @@ from agentdash.sessions.asks.model import Answer, Verdict
 from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop import stop_session
 from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.prompts.prompter import PromptOptions
@@ -185,6 +186,32 @@ def test_an_ask_waits_for_its_answer_and_the_turn_goes_on(manager, live, session
     assert "processes left" not in facts
     assert {one.state for one in manager.store.asks.of_session(session.id)} == {AskState.SETTLED}
     assert bool(ended.denied) is (answer is DENY)
+
+
+@pytest.mark.parametrize("live", ["demo"], indirect=True)
+def test_a_wait_reports_each_ask_once(manager, live, session_of):
+    session = session_of(live, ASKS, STRICT)
+    reported = []
+
+    def allow(asked):
+        reported.append(asked.id)
+        manager.asks.answer(asked.id, ALLOW)
+
+    [ended] = manager.wait([session.id], timeout=60, asked=allow)
+    assert ended.status is Status.DONE
+    assert reported == [asked.id for asked in manager.store.asks.of_session(session.id)]
+
+
+@pytest.mark.parametrize("live", ["demo"], indirect=True)
+def test_an_interrupt_that_comes_after_the_end_leaves_the_process(manager, live, session_of, at):
+    session = session_of(live, SHORT)
+    at(session, 1, Status.DONE)
+    ended = manager.reader.get(session.id)
+    receipt = stop_session(manager.layout, manager.store, ended, settle=manager.housekeeping.settle, only=1)
+    assert (receipt.status, receipt.ended, receipt.note) == (Status.DONE, (), "the turn had ended")
+    assert manager.prompts.inject(session.id, SHORT[live]).turn == 2
+    at(session, 2, Status.DONE)
+    assert len({turn.agent_pid for turn in manager.reader.turns(session.id)}) == 1
 
 
 @pytest.mark.parametrize("live", AGENTS, indirect=True)

@@ -27,7 +27,7 @@ def test_the_main_job_on_the_real_codex(terminal, codex_env, manager, tmp_path, 
     assert (project / "notes.txt").read_text() == "first line\nsecond line, edited\n"
 
     terminal.keys("i")
-    terminal.shows("(turn 2)")
+    terminal.shows("(turn 2, at once)")
     terminal.type("[[fake:context_probe]] how much do you see?")
     terminal.keys("Enter")
     terminal.shows("turn 2", "I can see 2 user messages", timeout=60)
@@ -63,6 +63,6 @@ def test_K5_a_dashboard_killed_with_9_takes_nothing_with_it(terminal, codex_env,
     terminal.close()
 
     ended = manager.wait(["@last"], timeout=60)[0]
-    assert (ended.status, ended.exit_code) == (Status.DONE, 0)
+    assert ended.status is Status.DONE
     terminal.start(f"cd {project} && agentdash")
     terminal.shows("✓ done", "All three are back.")

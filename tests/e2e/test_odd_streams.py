@@ -27,7 +27,7 @@ def play(manager: SessionManager, tmp_path: Path) -> Play:
         path = tmp_path / "stand-in"
         path.write_text(f"#!/bin/sh\ncat '{tmp_path}/stdout'\ncat '{tmp_path}/stderr' >&2\nexit {code}\n")
         path.chmod(0o755)
-        (tmp_path / "config.toml").write_text(f"[agents.{agent}]\nbin = '{path}'\n")
+        (tmp_path / "config.toml").write_text(f"[agents.{agent}]\nlive = false\nbin = '{path}'\n")
         with SessionManager() as fresh:  # it reads the settings
             [ended] = fresh.wait([fresh.spawn(Start("go", agent=agent, cwd=str(tmp_path))).id], timeout=60)
             return ended

@@ -78,7 +78,7 @@ def notebook(tmp_path):
 def spawn(manager, notebook):
     def spawn(prompt):
         """Start a session with the stand-in."""
-        return manager.spawn(Start(prompt, agent="codex", options={"bin": str(notebook.command)}))
+        return manager.spawn(Start(prompt, agent="codex", options={"live": False, "bin": str(notebook.command)}))
 
     return spawn
 

@@ -130,7 +130,7 @@ def test_a_stop_after_the_final_event_leaves_the_turn_done(manager, tmp_path, wa
     agent = tmp_path / "codex-that-stays"
     agent.write_text(CODEX_THAT_STAYS)
     agent.chmod(0o755)
-    session = manager.spawn(Start("x", agent="codex", options={"bin": str(agent)}))
+    session = manager.spawn(Start("x", agent="codex", options={"live": False, "bin": str(agent)}))
     wait_until(lambda: manager.reader.get(session.id).status is Status.FINISHING, what="the final event")
     if kill_runner:
         turn = manager.reader.turns(session.id)[-1]
@@ -293,9 +293,9 @@ def test_what_was_not_set_when_a_session_was_asked_for_is_not_set_when_it_runs(m
     agent.write_text('#!/bin/sh\nsleep 0.3\necho "home=$CODEX_HOME" >> seen\n')
     agent.chmod(0o755)
     monkeypatch.setenv("CODEX_HOME", "/account/a")
-    first = manager.spawn(Start("x", agent="codex", options={"bin": str(agent)}))
+    first = manager.spawn(Start("x", agent="codex", options={"live": False, "bin": str(agent)}))
     monkeypatch.delenv("CODEX_HOME")
-    second = manager.spawn(Start("x", agent="codex", options={"bin": str(agent)}))
+    second = manager.spawn(Start("x", agent="codex", options={"live": False, "bin": str(agent)}))
     manager.wait([first.id, second.id], timeout=60)
     assert (tmp_path / "seen").read_text() == "home=/account/a\nhome=\n"
 

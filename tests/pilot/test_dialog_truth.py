@@ -61,7 +61,7 @@ def manager(tmp_path, monkeypatch):
 def configure(tmp_path):
     def write(agent, settings):
         words = {"mode_key": AGENTS[agent][0], "other": AGENTS[agent][1]}
-        program = f"bin = '{tmp_path}/agent'\n"
+        program = f"live = false\nbin = '{tmp_path}/agent'\n"
         (tmp_path / "config.toml").write_text(f"[agents.{agent}]\n{program}{SETTINGS[settings].format(**words)}")
 
     return write

@@ -44,6 +44,7 @@ max_running = 16
 interrupt_seconds = 0.3
 terminate_seconds = 0.3
 [agents.codex]
+live = false
 bin = "{codex}"
 """
 CODEX = """#!/bin/sh
