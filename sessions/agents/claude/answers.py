@@ -8,6 +8,7 @@ from msgspec import Raw
 from ...asks.model import Answer, Ask, AskKind, Verdict
 from ..json_lines import NULL, UNREADABLE
 from .control_events import Request
+from .permissions import for_session
 from .questions import answers_of, content_of
 
 _NO_WORDS = "The user does not allow this."
@@ -37,7 +38,7 @@ def response_to(ask: Ask, request: Request, answer: Answer) -> dict[str, Any] | 
         return None
     allowed = {"behavior": "allow", "updatedInput": request.input if request.input != NULL else {}}
     if verdict is Verdict.ALWAYS and ask.always:
-        allowed["updatedPermissions"] = request.permission_suggestions
+        allowed["updatedPermissions"] = for_session(request.permission_suggestions)
     return allowed
 
 

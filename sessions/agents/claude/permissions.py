@@ -1,4 +1,8 @@
-"""The permissions that claude suggests with an ask, in words (2.1.197 and 2.1.330).  Pure."""
+"""The permissions that claude suggests with an ask, for the rest of the session (2.1.197 and 2.1.330).  Pure.
+
+claude suggests most rules for a settings file in the project.  2.1.197 then writes that file and asks again in the next
+turn.  Every suggestion is therefore taken for the session only: an ``always`` changes no file of the user.
+"""
 
 from typing import Any
 
@@ -8,27 +12,21 @@ from ...text.units import listed
 from ..json_lines import value_of
 from .tools import text_in
 
-_WHERE = {
-    "session": "for this session",
-    "localSettings": "in the project's local settings",
-    "projectSettings": "in the project's settings",
-    "userSettings": "in your own settings",
-}
 _VERBS = {"allow": "allow", "deny": "deny", "ask": "ask about"}
 
 
 def always(suggestions: Raw) -> str:
-    """Return what an ``always`` covers: ``allow Bash(git push) in the project's local settings``; empty if nothing."""
+    """Return what an ``always`` covers: ``allow Bash(git push) for this session``; empty if nothing."""
+    words = ", and ".join(_change(text_in(entry.get("type")), entry) for entry in for_session(suggestions))
+    return f"{words} for this session" if words else ""
+
+
+def for_session(suggestions: Raw) -> list[dict[str, Any]]:
+    """Return the suggestions as changes of this session's permissions alone."""
     entries = value_of(suggestions)
     if not isinstance(entries, list):
-        return ""
-    return ", and ".join(_words(entry) for entry in entries if isinstance(entry, dict))
-
-
-def _words(entry: dict[str, Any]) -> str:
-    where = text_in(entry.get("destination"))
-    text = _change(text_in(entry.get("type")), entry)
-    return f"{text} {_WHERE.get(where, f'({where})' if where else '')}".strip()
+        return []
+    return [{**entry, "destination": "session"} for entry in entries if isinstance(entry, dict)]
 
 
 def _change(kind: str, entry: dict[str, Any]) -> str:

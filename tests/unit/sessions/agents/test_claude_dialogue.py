@@ -299,14 +299,14 @@ RULE = {"toolName": "Bash", "ruleContent": "git push"}
     [
         (
             {"type": "addRules", "rules": [RULE], "behavior": "allow", "destination": "localSettings"},
-            "allow Bash(git push) in the project's local settings",
+            "allow Bash(git push) for this session",
         ),
         ({"type": "setMode", "mode": "acceptEdits", "destination": "session"},
          "permission mode acceptEdits for this session"),
         ({"type": "addDirectories", "directories": ["/a", "/b"], "destination": "session"},
          "work in /a and /b for this session"),
         ({"type": "removeRules", "rules": [{"toolName": "Read"}], "behavior": "deny", "destination": "userSettings"},
-         "remove the rule deny Read in your own settings"),
+         "remove the rule deny Read for this session"),
     ],
 )  # fmt: skip
 def test_always_covers_what_claude_suggests(suggestion: dict[str, Any], text: str) -> None:
@@ -314,7 +314,7 @@ def test_always_covers_what_claude_suggests(suggestion: dict[str, Any], text: st
     assert (ask.always, Verdict.ALWAYS in ask.verdicts) == (text, True)
     sent = dialogue.answer("1", ALWAYS)
     assert sent is not None
-    assert json.loads(sent)["response"]["response"]["updatedPermissions"] == [suggestion]
+    assert json.loads(sent)["response"]["response"]["updatedPermissions"] == [{**suggestion, "destination": "session"}]
 
 
 def test_without_a_suggestion_always_allows_it_once() -> None:
