@@ -120,7 +120,8 @@ class Asks:
     def settle(self, session_id: str, stream: int, key: str, answered: bool) -> bool:
         """End an ask: the agent has the answer, or no longer waits for one; False if it was over.
 
-        The answer of an ask that a time limit decided stays what it is, and so does its state.
+        The answer of an ask that a time limit decided stays what it is, and so does its state.  An ask without an
+        answer was withdrawn, whatever the agent reports: codex reports both alike.
         """
         where, place = "session = ? AND stream = ? AND key = ?", (session_id, stream, _encodable(key))
         with self._database.transaction() as db:
@@ -144,9 +145,10 @@ class Asks:
 def _end(db: sqlite3.Connection, state: AskState, where: str, place: tuple[object, ...]) -> int:
     """End the asks at a place that are not over; return their number."""
     changed = db.execute(
-        f"UPDATE asks SET settled_at = ?, state = CASE state WHEN 'expired' THEN state ELSE ? END"  # noqa: S608
+        f"UPDATE asks SET settled_at = ?, state = CASE WHEN state = 'expired' THEN state"  # noqa: S608
+        " WHEN ? = 'settled' AND answer IS NULL THEN 'withdrawn' ELSE ? END"
         f" WHERE {where} AND settled_at IS NULL AND ({_WAITS_FOR_AGENT} OR state = 'expired')",
-        (now_ms(), state, *place),
+        (now_ms(), state, state, *place),
     ).rowcount
     _forget_secrets(db, where, place)
     return changed

@@ -117,6 +117,12 @@ def test_the_runner_writes_an_answer_once_and_the_agent_settles_it(store):
     assert store.asks.one(one.id).settled_at is not None
 
 
+def test_an_ask_without_an_answer_is_withdrawn_whatever_the_agent_reports(store):
+    one = recorded(store)
+    assert store.asks.settle(NAME, 1, "k1", answered=True)
+    assert state(store, one) is AskState.WITHDRAWN
+
+
 def test_an_expired_ask_is_answered_by_the_settings_and_stays_expired(store):
     one = recorded(store)
     assert store.asks.expire(one.id, DENY, "the time limit")
