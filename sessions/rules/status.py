@@ -81,11 +81,16 @@ def stop_reason(by: str) -> str:
     return f"stopped by {by}"
 
 
-def while_running(facts: Facts, crossed: tuple[str, ...] = (), blind: str | None = None) -> tuple[Status, str | None]:
-    """Return the status of a turn whose process lives, and its reason."""
+def while_running(
+    facts: Facts, crossed: tuple[str, ...] = (), blind: str | None = None, *, answered: bool = False
+) -> tuple[Status, str | None]:
+    """Return the status of a turn whose process lives, and its reason.
+
+    ``answered``: all that the agent asks has an answer, which is on its way.
+    """
     if facts.end is not None:
         return Status.FINISHING, "finished, process still exiting"
-    if facts.waiting is not None:
+    if facts.waiting is not None and not answered:
         return Status.WAITING, facts.waiting
     remarks = (_denied(facts), facts.notice or _over_limit(crossed), blind)
     return Status.RUNNING, "; ".join(filter(None, remarks)) or None

@@ -1,6 +1,7 @@
 """The user's command on a change of state: ``[notify] hook``.
 
-It runs once each time a session starts to wait, continues after that, is done, failed, stopped or lost.  The process
+It runs once for each ask that waits for the user, and once each time a session starts to wait for something else,
+continues after that, is done, failed, stopped or lost.  The process
 that records the change starts it: the runner, or the process that reconciles the session of a runner that is gone.
 A keeper process runs the command (:mod:`.hook_process`), so that no caller waits and a runner can exit.
 """
@@ -44,17 +45,22 @@ class Hooks:
         self._spare = spare
         self._hook = Hook()
         self._last = Status.STARTING
+        self._ask = 0
+        """The ask for which the hook ran."""
 
     def begin(self, hook: Hook) -> None:
         """Set the turn's hook; an earlier runner has run it for the changes that it recorded."""
         self._hook = hook
         if hook.argv and (session := self._store.session(self._session)) is not None:
             self._last = session.status
+            self._ask = next((ask.id for ask in self._store.asks.open(self._session)), 0)
 
-    def status_changed(self, status: Status, reason: str | None) -> None:
-        """Run the hook if the new state is a change that it is for."""
+    def status_changed(self, status: Status, reason: str | None, ask: int = 0) -> None:
+        """Run the hook if the new state is a change that it is for; ``ask`` is the number of the ask that waits."""
         before, self._last = self._last, status
-        if not self._hook.argv or not _is_change(before, status):
+        other = status is Status.WAITING and ask != self._ask
+        self._ask = ask
+        if not self._hook.argv or not (other or _is_change(before, status)):
             return
         session = self._store.session(self._session)
         if session is not None:

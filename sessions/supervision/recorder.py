@@ -58,7 +58,7 @@ class Recorder:
         turn: int,
         store: Store,
         log: TurnLog,
-        tell: Callable[[Status, str | None], object] = lambda *_: None,
+        tell: Callable[[Status, str | None, int], object] = lambda *_: None,
         output: TurnOutput | None = None,
     ) -> None:
         """``output`` is the part of a stream's files that the turn has; None: files of its own."""
@@ -84,6 +84,7 @@ class Recorder:
         self._disk = DiskWatch(self._output.stdout.path, self._output.stdout.begin)
         self._reserve = Reserve(self._folder.reserve)
         self._hears: Callable[[bytes, int], None] | None = None
+        self._unanswered: Callable[[], int | None] = int
         self._not_recorded: tuple[int, int] | None = None
 
     @property
@@ -96,12 +97,15 @@ class Recorder:
         """True if something was read that is not committed yet."""
         return self._follower is not None and self._key(self._follower) != self._committed
 
-    def hear(self, hears: Callable[[bytes, int], None], output: TurnOutput) -> None:
+    def hear(
+        self, hears: Callable[[bytes, int], None], output: TurnOutput, unanswered: Callable[[], int | None]
+    ) -> None:
         """Follow a part of a live agent's output; ``hears`` gets each line, and the offset behind it.
 
-        The prompt's way is recorded elsewhere.
+        The prompt's way is recorded elsewhere.  ``unanswered`` returns the number of the ask that waits for the user;
+        None if the agent waits only until it has an answer.
         """
-        self._hears = hears
+        self._hears, self._unanswered = hears, unanswered
         self._output = output
         self._disk = DiskWatch(output.stdout.path, output.stdout.begin)
 
@@ -242,7 +246,8 @@ class Recorder:
         urgent = key[0] != (self._committed[0] if self._committed else None)
         if not urgent and now - self._committed_at < COMMIT_SECONDS:
             return
-        status, reason = while_running(follower.facts, tuple(self._over.values()), self._blind())
+        ask = self._ask(follower)
+        status, reason = while_running(follower.facts, tuple(self._over.values()), self._blind(), answered=ask is None)
         reason = "; ".join(filter(None, (self._disk.trouble, reason))) or None
         stuck, steps, event_at = self._stuck(follower), follower.steps, follower.last_event_at
         doing = self._activity
@@ -260,7 +265,7 @@ class Recorder:
             )
         ):
             self._committed, self._committed_at = key, now
-            self.guarded(lambda: self._tell(status, reason))
+            self.guarded(lambda: self._tell(status, reason, ask or 0))
 
     def conclude(
         self,
@@ -410,15 +415,23 @@ class Recorder:
                 self._layout.live_name(self._session, self._output.stream).unlink(missing_ok=True)
         self.guarded(lambda: write_identity(self._store, self._folder))
         if ended == [True]:
-            self.guarded(lambda: self._tell(outcome.status, outcome.reason))
+            self.guarded(lambda: self._tell(outcome.status, outcome.reason, 0))
 
     def _key(self, follower: Follower) -> tuple[object, ...]:
         facts = follower.facts
         stuck = self._stuck(follower)
         kept_by = stuck.key if stuck is not None else None
         remarks = (*self._over.values(), self._blind(), self._disk.trouble)
-        urgent = (facts.agent_session, facts.end, facts.waiting, facts.error, facts.notice, remarks, kept_by)
+        waits = (facts.waiting, self._ask(follower))
+        urgent = (facts.agent_session, facts.end, waits, facts.error, facts.notice, remarks, kept_by)
         return (urgent, follower.steps, follower.last_event_at, facts.usage.total_tokens)
+
+    def _ask(self, follower: Follower) -> int | None:
+        """Return the number of the ask that waits for the user, 0 if there is no such number.
+
+        None if the agent waits only until it has an answer.
+        """
+        return self._unanswered() if follower.facts.waiting is not None else 0
 
 
 def _tail(part: FilePart) -> str:

@@ -291,6 +291,8 @@ class TurnRunner:
         """Conclude a turn whose agent lives on."""
         turn = self._live.turn
         if turn is None or turn.interrupted_at is None:
+            if turn is not None and self._recorder.facts.end != "completed":
+                self._stopped_by = turn.clerk.stopped_by
             self._conclude(())
         else:
             self._stopped_by = StoppedBy.YOU

@@ -8,6 +8,7 @@ from ...asks.model import Ask, Verdict
 from ...clock import now_ms
 from ...errors import AgentdashError
 from ...launch import Launch
+from ...stopped_by import StoppedBy
 from ...storage.live_log import run_id_of
 from ...storage.store import Store
 from .agent import LiveAgent
@@ -48,7 +49,11 @@ class Clerk:
         self._open: dict[str, int] = {}
         """The row of each ask that is not settled, by its key."""
         self._written: set[int] = set()
+        self._answered: set[int] = set()
+        """The open asks that have an answer."""
         self._due_at: int | None = None
+        self.stopped_by: str | None = None
+        """The author of the answer that ended the turn, as :meth:`..storage.turn_log.TurnLog.stopping` records it."""
 
     def hear(self, event: Event) -> None:
         """Record an ask, or its end."""
@@ -56,9 +61,11 @@ class Clerk:
             case Asked(ask=ask):
                 self._ask(ask)
             case Settled(key=key, answered=answered):
-                self._open.pop(key, None)
+                number = self._open.pop(key, None)
                 with contextlib.suppress(AgentdashError):
                     self._store.asks.settle(self._session, self._live.stream, key, answered)
+                    if answered and number is not None:
+                        self._note_stop(number)
             case _:
                 pass
 
@@ -77,6 +84,15 @@ class Clerk:
         """Seconds until the settings decide an ask; None if they decide none."""
         return None if self._due_at is None or not self._open else max(0.0, (self._due_at - now_ms()) / 1000)
 
+    def unanswered(self) -> int | None:
+        """Return the number of the oldest open ask that waits for the user; None if all of them have answers.
+
+        0 if no open ask could be recorded.
+        """
+        if not self._open:
+            return 0
+        return next((number for number in self._open.values() if number not in self._answered), None)
+
     def _ask(self, ask: Ask) -> None:
         from ...asks.rules import decide  # only a process whose agent asks needs them
 
@@ -90,6 +106,17 @@ class Clerk:
             decision = decide(self._settings.rules, ask, agent=self._agent, cwd=self._cwd, remembered=remembered)
             if decision.answer is not None:
                 self._store.asks.answer(recorded.id, decision.answer, decision.by)
+            if decision.answer is not None or recorded.answer is not None:
+                self._answered.add(recorded.id)
+
+    def _note_stop(self, number: int) -> None:
+        """Note who ended the turn, if the answer that the agent got does that."""
+        recorded = self._store.asks.one(number)
+        if recorded is None or recorded.answer is None or recorded.answer.verdict is not Verdict.STOP:
+            return
+        late = recorded.answered_by == TIME_LIMIT
+        why = recorded.answer.message.rstrip(".")
+        self.stopped_by = StoppedBy.LIMIT.because(why[:1].lower() + why[1:]) if late else StoppedBy.YOU
 
     def _expire(self) -> None:
         if self._due_at is None or now_ms() < self._due_at:
@@ -107,6 +134,7 @@ class Clerk:
         from ...asks.rules import for_agent
 
         self._written.add(recorded.id)
+        self._answered.add(recorded.id)
         if recorded.answer is None:
             return
         line = self._live.dialogue.answer(recorded.ask.key, for_agent(recorded.ask, recorded.answer))

@@ -125,7 +125,7 @@ class LiveRun:
             if turn.over:
                 recorder.end_here()
 
-        recorder.hear(hear, output)
+        recorder.hear(hear, output, turn.clerk.unanswered)
         return output
 
     def end(self, recorder: Recorder, output: TurnOutput) -> None:

@@ -92,6 +92,7 @@ def test_a_running_turn_is_running_waiting_or_finishing():
     assert while_running(Facts())[0] is Status.RUNNING
     assert while_running(Facts(notice="Reconnecting... 1/2")) == (Status.RUNNING, "Reconnecting... 1/2")
     assert while_running(Facts(waiting="rm -rf build?")) == (Status.WAITING, "rm -rf build?")
+    assert while_running(Facts(waiting="rm -rf build?"), answered=True)[0] is Status.RUNNING
     assert while_running(Facts(end="completed"))[0] is Status.FINISHING
 
 

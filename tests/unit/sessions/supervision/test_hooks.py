@@ -18,6 +18,11 @@ class Rows:
     def __init__(self, status):
         self.status = status
 
+    class asks:  # noqa: N801 - a row of the store
+        @staticmethod
+        def open(_):
+            return []
+
     def session(self, session_id):
         return factories.session(session_id, status=self.status, turn=2)
 
@@ -31,8 +36,9 @@ def told(monkeypatch, tmp_path):
         monkeypatch.setattr(hooks, "send", lambda *facts: sent.append((facts[4], facts[5])) or (len(sent), 1))
         one = Hooks(Layout(tmp_path), Rows(before), "session1", 2, spared.append)
         one.begin(hook)
-        for number, status in enumerate(statuses):
-            one.status_changed(status, f"reason {number}")
+        for number, change in enumerate(statuses):
+            status, ask = change if isinstance(change, tuple) else (change, 0)
+            one.status_changed(status, f"reason {number}", ask)
         assert spared == [(number + 1, 1) for number in range(len(sent))]
         return sent
 
@@ -50,6 +56,10 @@ def test_every_end_is_told(told, status):
 
 def test_a_question_and_its_answer_are_told_once_each(told):
     assert told(R, W, W, R, R, W) == [(W, "reason 1"), (R, "reason 3"), (W, "reason 5")]
+
+
+def test_each_ask_is_told_even_if_no_other_state_is_between(told):
+    assert told(R, (W, 1), (W, 1), (W, 2)) == [(W, "reason 1"), (W, "reason 3")]
 
 
 def test_an_adopted_turn_goes_on_where_it_was(told):
