@@ -1,0 +1,50 @@
+"""Limits of live agents: of a turn that waits for an answer, and of a later turn of the same process."""
+
+import pytest
+from real_clis import EVERY_CLI
+
+from agentdash.sessions.asks.recorded import AskState
+from agentdash.sessions.launch import Start
+from agentdash.sessions.model import Status
+from agentdash.sessions.prompts.prompter import PromptOptions
+
+FREE = {"claude": {"permission_mode": "bypassPermissions"}, "codex": {"sandbox": "danger-full-access"}}
+LIMITS = [{"tokens": 1}, {"cost_usd": 0.000001}]
+
+
+def test_time_counts_while_an_agent_waits_for_an_answer_and_silence_does_not(manager, demo_agent, tmp_path, leftovers):
+    limits = {"wall_seconds": 2, "silence_seconds": 0.5}
+    session = manager.spawn(
+        Start("[[demo:edit]] go", agent="demo", cwd=str(tmp_path),
+              options={"live": True, "speed": 50, "limits": limits})
+    )  # fmt: skip
+    [ended] = manager.wait([session.id], timeout=60)
+    assert ended.status is Status.STOPPED
+    assert ended.reason.startswith("stopped by its limit: ran longer than 2s; ")
+    assert ended.asking == 0
+    assert [one.state for one in manager.store.asks.of_session(session.id)] == [AskState.LOST]
+    assert leftovers(session.id) == []
+
+
+@pytest.mark.real
+@pytest.mark.by_turns(5)
+@pytest.mark.parametrize("limit", LIMITS, ids=["tokens", "cost"])
+@pytest.mark.parametrize("cli", EVERY_CLI)
+def test_a_limit_on_the_session_stops_a_later_turn_of_the_same_process(
+    manager, use_agent, cli, limit, tmp_path, leftovers
+):
+    agent = use_agent(cli)
+    session = manager.spawn(
+        Start("[[fake:plain]] go", agent=agent, cwd=str(tmp_path), options={"live": True} | FREE[agent])
+    )
+    [first] = manager.wait([session.id], timeout=120)
+    assert first.status is Status.DONE
+    begun = manager.reader.turns(session.id)[0]
+    used = {"tokens": begun.usage.total_tokens, "cost_usd": begun.cost_usd or begun.cost_about_usd or 0.0}
+    more = {name: used[name] + amount for name, amount in limit.items()}
+    manager.prompts.inject(session.id, "[[fake:slow_steps]] go", PromptOptions(limits=more))
+    [ended] = manager.wait([session.id], timeout=120)
+    assert (ended.turn, ended.status) == (2, Status.STOPPED)
+    assert ended.reason.startswith("stopped by its limit: " + ("used" if "tokens" in limit else "cost"))
+    assert leftovers(session.id) == []
+    assert {turn.agent_pid for turn in manager.reader.turns(session.id)} == {begun.agent_pid}
