@@ -13,6 +13,15 @@ from places import ROOT
 from agentdash.tui.later import LATER
 
 
+HEAVY = {
+    "asyncio", "click", "dataclasses", "email", "hashlib", "http", "logging", "multiprocessing", "platformdirs",
+    "pygments", "rich", "shutil", "socket", "ssl", "tempfile", "textual", "watchfiles",
+}  # fmt: skip
+"""What a runner does not need: there is one for each session, and hashlib alone loads 3.6 MB of OpenSSL."""
+
+SESSION = "5e0f1f3c-6a3e-4d0e-9d47-1f0a7f2d9c11"
+
+
 def modules(room):
     return sorted(path for path in (ROOT / room).rglob("*.py"))
 
@@ -128,8 +137,27 @@ def test_a_list_loads_the_module_of_its_verb_and_no_steps():
 
 def test_a_runner_loads_little():
     loaded = loaded_by("import agentdash.sessions.supervision.runner")
-    heavy = {"textual", "rich", "watchfiles", "asyncio", "click", "dataclasses", "platformdirs"}
-    assert {name.split(".")[0] for name in loaded} & heavy == set()
+    assert {name.split(".")[0] for name in loaded} & HEAVY == set()
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "demo"])
+def test_a_runner_of_a_live_agent_loads_little(agent):
+    """It has read lines of its agent, and sent a prompt."""
+    loaded = loaded_by(
+        "import agentdash.sessions.supervision.runner, msgspec\n"
+        "from agentdash.sessions.agents.base import LaunchRequest\n"
+        "from agentdash.sessions.agents.registry import agent_named\n"
+        f"agent = agent_named({agent!r})\n"
+        "settings = msgspec.convert({'live': True}, agent.settings_type)\n"
+        f"request = LaunchRequest(prompt='go', cwd='/', session_id={SESSION!r}, settings=settings)\n"
+        "launch = agent.launch(request)\n"
+        "dialogue, parser = agent.dialogue(launch), agent.parser(1, launch.transport)\n"
+        'for line in (b\'{"type": "unheard of"}\', b\'{"id": 1, "result": {}}\', b\'no JSON\'):\n'
+        "    dialogue.feed(line)\n"
+        "    parser.feed(line)\n"
+        f"dialogue.opening(), dialogue.prompt({SESSION!r}, 1, 'go')"
+    )
+    assert {name.split(".")[0] for name in loaded} & HEAVY == set()
 
 
 def test_the_first_screen_loads_neither_the_command_line_nor_what_comes_after_it():
