@@ -4,6 +4,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 
 def milliseconds(action: Callable[[], object], runs: int = 7) -> float:
@@ -28,8 +29,40 @@ def all_at_once(folder: str) -> Path:
 
 def memory(pid: int) -> tuple[float, float]:
     """Return the resident and the proportional memory of a process in MB."""
-    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
-    return tuple(int(fields[name].split()[0]) / 1024 for name in ("Rss", "Pss"))  # type: ignore[return-value]
+    fields = _mapped(pid)
+    return fields["Rss"], fields["Pss"]
+
+
+def private_memory(pid: int) -> float:
+    """Return the memory in MB that would be free if the process ended."""
+    fields = _mapped(pid)
+    return fields["Private_Clean"] + fields["Private_Dirty"]
+
+
+def _mapped(pid: int) -> dict[str, float]:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
+    return {name: int(value.split()[0]) / 1024 for name, value in (line.split(":", 1) for line in lines)}
+
+
+class Work(NamedTuple):
+    """What a process has done so far."""
+
+    cpu_ms: float
+    wakeups: int
+    """The times that it waited for something."""
+
+    def __sub__(self, earlier: "Work") -> "Work":
+        """Return what it did since an earlier moment."""
+        return Work(self.cpu_ms - earlier.cpu_ms, self.wakeups - earlier.wakeups)
+
+
+def work(pid: int) -> Work:
+    """Return what a process has done, over all its threads that live."""
+    cpu = wakeups = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        cpu += int((task / "schedstat").read_text().split()[0])
+        wakeups += int((task / "status").read_text().split("\nvoluntary_ctxt_switches:")[1].split()[0])
+    return Work(cpu / 1e6, wakeups)
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

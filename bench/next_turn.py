@@ -4,19 +4,17 @@ The stand-in for codex notes when it starts and when it ends.  The real agents a
 tests; their turns by the queue are compared with the bare command that resumes the same conversation.
 """
 
-import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
 from measure import once, table
+from real_agents import OPTIONS, REAL, environment, scripted_model
 from sizes import TINY, sized
 
 from agentdash.sessions.launch import Start
@@ -26,13 +24,6 @@ from agentdash.sessions.model import Session
 TURNS = sized(20, 3)
 REAL_TURNS = 6
 PATIENCE_SECONDS = 120
-TESTS = Path(__file__).resolve().parent.parent / "tests"
-TOOLS = TESTS / "tools"
-REAL = {
-    "codex": TOOLS / "node_modules" / ".bin" / "codex",
-    "claude": TOOLS / "claude-2.1.330" / "node_modules" / ".bin" / "claude",
-}
-OPTIONS = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
 STAND_IN = """#!/bin/sh
 date +%s%6N >> {notes}
 cat > /dev/null
@@ -67,35 +58,6 @@ def gaps(folder: Path) -> tuple[list[float], float]:
     between = [begin - end for end, begin in zip(ends, begins[1:], strict=False)][1:]  # the first waits for the hold
     bare = [once(lambda: subprocess.run([stand_in], input=b"", capture_output=True, check=True)) for _ in range(TURNS)]
     return between, statistics.median(bare)
-
-
-@contextmanager
-def scripted_model(folder: Path) -> Iterator[str]:
-    """Run the scripted model of the tests; yield its address."""
-    argv = [sys.executable, str(TESTS / "fakemodel" / "fakemodel.py"), "--port", "0"]
-    server = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder)
-    try:
-        assert server.stdout is not None
-        yield json.loads(server.stdout.readline())["url"]
-    finally:
-        server.terminate()
-        server.communicate()
-
-
-def environment(folder: Path, url: str) -> dict[str, str]:
-    """Write the settings of both agents, and return the environment that points them at the model."""
-    codex, claude = folder / "codex-home", folder / "claude-home"
-    for home in (codex, claude):
-        home.mkdir()
-    (codex / "config.toml").write_text(
-        'model = "gpt-5.5"\nmodel_provider = "fake"\n[model_providers.fake]\n'
-        f'name = "Fake"\nbase_url = "{url}/v1"\nenv_key = "FAKE_KEY"\nwire_api = "responses"\n'
-    )
-    return {
-        "CODEX_HOME": str(codex), "FAKE_KEY": "dummy", "CLAUDE_CONFIG_DIR": str(claude), "ANTHROPIC_BASE_URL": url,
-        "ANTHROPIC_API_KEY": "dummy", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
-        "DISABLE_TELEMETRY": "1", "IS_SANDBOX": "1", "HOME": str(folder),
-    }  # fmt: skip
 
 
 def real(folder: Path, agent: str, binary: Path) -> list[object]:

@@ -6,7 +6,6 @@ generated, so they are in the kernel's cache when they are measured; the 10 GB a
 
 import os
 import statistics
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from growing import IDLE_SECONDS, growth, idle_bytes
 from keys import Cost, Watch, costs, resizes, searched
 from measure import table
 from opening import first_paint, kept_memory, reading
+from parts import chosen_parts
 from sizes import sized
 
 COUNTS = sized((1_000, 10_000, 100_000), (1_000,))
@@ -121,7 +121,7 @@ PARTS = {part.__name__: part for part in (opening, memory, keys, growing, search
 
 
 def main() -> None:
-    chosen = sys.argv[1:] or list(PARTS)
+    chosen = chosen_parts(__doc__ or "", list(PARTS))
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         bigs = [dense(scratch / f"{count}", count) for count in COUNTS]

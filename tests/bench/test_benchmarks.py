@@ -13,11 +13,18 @@ BENCH = ROOT / "bench"
 PARTS = ("opening", "memory", "keys", "growing", "searching", "beside")
 """What ``viewer.py`` can do one by one."""
 
-NEEDS = {"wire": ("sshd", "ssh", "tmux"), "viewer beside": ("less",)}
+NEEDS = {"wire": ("sshd", "ssh", "tmux"), "live_wire": ("sshd", "ssh"), "viewer beside": ("less",)}
 TITLES = {
     "data_table": ["a table of sessions, 160x45"],
     "following": ["following a growing turn file"],
     "listing": ["listing"],
+    "live": [
+        "from a prompt's inject to the agent's first line about it, ms",
+        "from inject to the first line of the answer, ms (medians)",
+        "memory of a runner, MB",
+        "1 s in which nothing happens",
+    ],
+    "live_wire": ["a live agent over SSH, 160x45"],
     "next_turn": [
         "from the end of an agent's process to the start of the next queued one",
         "a queued turn of a real agent beside its bare resume (medians)",
@@ -46,7 +53,7 @@ TITLES = {
 }
 """The tables that each one prints."""
 
-IN_SHORT = ("following", "listing", "next_turn", "streams", "supervision")
+IN_SHORT = ("following", "listing", "live", "next_turn", "streams", "supervision")
 """The programs that take seconds; the others run in the full form only."""
 
 
@@ -83,6 +90,13 @@ def test_it_prints_its_tables_with_a_figure_in_every_row(name, require_tool, tmp
         for row in rows:
             assert re.search(r"  -?\d", row) or "not installed" in row, row
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("name", "parts"), [("live", "prompts, memory, idle"), ("viewer", ", ".join(PARTS))])
+def test_its_help_names_its_parts(name, parts):
+    argv = [sys.executable, f"{name}.py", "--help"]
+    done = subprocess.run(argv, check=True, cwd=BENCH, capture_output=True, text=True, timeout=280)
+    assert parts in " ".join(done.stdout.split())
 
 
 def tables(printed):
