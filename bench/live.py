@@ -33,8 +33,10 @@ UNAVOIDABLE = "import ctypes, datetime, msgspec, pathlib, sqlite3, subprocess"
 
 
 class Way(NamedTuple):
-    """Milliseconds from a prompt's `inject`."""
+    """Milliseconds from the call of a prompt's `inject`."""
 
+    recorded: float
+    """To its return: the prompt is in the database."""
     arrived: float
     """To the agent's first line."""
     answered: float
@@ -48,13 +50,14 @@ def prompts(here: Bench) -> None:
         warm, cold = ways(here, kind, live=True), ways(here, kind, live=False)
         for name, found in (("warm", warm), ("cold", cold)):
             arrived = [way.arrived for way in found]
-            row: list[object] = [f"{kind.name}, {name}", len(found), statistics.median(arrived)]
+            recorded = statistics.median(way.recorded for way in found)
+            row: list[object] = [f"{kind.name}, {name}", len(found), recorded, statistics.median(arrived)]
             arrivals.append([*row, percentile(arrived), max(arrived)])
         first, second = (statistics.median(way.answered for way in found) for found in (warm, cold))
         answers.append([kind.name, first, second, second / first])
-    arrivals += [[name, "not installed", "", "", ""] for name in missing(here)]
+    arrivals += [[name, "not installed", "", "", "", ""] for name in missing(here)]
     answers += [[name, "not installed", "", ""] for name in missing(here)]
-    head = ["", "prompts", "median", "95 of 100 within", "worst"]
+    head = ["", "prompts", "recorded after", "median", "95 of 100 within", "worst"]
     table("from a prompt's inject to the agent's first line about it, ms", head, arrivals)
     table("from inject to the first line of the answer, ms (medians)", ["", "live", "turn by turn", "ratio"], answers)
 
@@ -82,6 +85,7 @@ def way(here: Bench, session: Session, prompt: str, path: Path) -> Way:
     token, arrived, rest = prompt.rsplit(maxsplit=1)[-1].encode(), 0.0, b""
     began = time.perf_counter()
     here.manager.prompts.inject(session.id, prompt)
+    recorded = time.perf_counter()
     while (now := time.perf_counter()) - began < PATIENCE_SECONDS:
         with suppress(FileNotFoundError), path.open("rb") as file:
             file.seek(offset)
@@ -92,7 +96,7 @@ def way(here: Bench, session: Session, prompt: str, path: Path) -> Way:
                 offset += len(data)
                 *lines, rest = (rest + data).split(b"\n")
                 if any(token in line and any(kind in line for kind in ANSWERS) for line in lines):
-                    return Way((arrived - began) * 1000, (now - began) * 1000)
+                    return Way(*((at - began) * 1000 for at in (recorded, arrived, now)))
         time.sleep(POLL_SECONDS)
     raise TimeoutError(f"no answer to {prompt!r} in {path}")
 

@@ -33,7 +33,7 @@ class Kind(NamedTuple):
     """Begins a prompt that takes a while."""
 
 
-DEMO = Kind("demo", {"speed": 1000}, "[[demo:quick]]", "[[demo:silent]]")
+DEMO = Kind("demo", {}, "[[demo:quick]]", "[[demo:silent]]")
 
 
 class Bench:
@@ -52,9 +52,9 @@ class Bench:
         self.kinds = kinds
         self._cwd = folder / "projects"
 
-    def spawn(self, kind: Kind, prompt: str, *, live: bool, **options: Any) -> Session:
+    def spawn(self, kind: Kind, prompt: str, *, live: bool) -> Session:
         """Start a session, live or turn by turn."""
-        chosen = {**kind.options, "live": live, **options}
+        chosen = {**kind.options, "live": live}
         return self.manager.spawn(Start(prompt, agent=kind.name, cwd=str(self._cwd), options=chosen))
 
     def served(self, kind: Kind, *, live: bool) -> Session:

@@ -188,6 +188,11 @@ class Queries:
         rows = self.database.rows("SELECT launch FROM turns WHERE session = ? AND n = ?", (session_id, n))
         return launch_from(rows[0]) if rows else None
 
+    def launches(self, session_id: str) -> dict[int, Launch]:
+        """The records of how the turns of a session are, or were, started, by their numbers."""
+        rows = self.database.rows("SELECT n, launch FROM turns WHERE session = ?", (session_id,))
+        return {row["n"]: launch_from(row) for row in rows}
+
     def recipe(self, session_id: str) -> Recipe:
         """The settings from which a later turn is built.
 

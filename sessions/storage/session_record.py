@@ -39,13 +39,12 @@ def write_identity(store: Store, folder: SessionFolder) -> None:
     session = store.session(folder.id)
     if session is None:
         return
-    turns = tuple(store.turns(folder.id))
-    launches = (store.launch(folder.id, turn.n) or Launch(argv=turn.argv) for turn in turns)
+    turns, launches = tuple(store.turns(folder.id)), store.launches(folder.id)
     identity = Identity(
         session=structs.replace(session, parent=store.recorded_parent(folder.id)),
         recipe=store.recipe(folder.id),
         turns=turns,
-        launches=tuple(launches),
+        launches=tuple(launches.get(turn.n) or Launch(argv=turn.argv) for turn in turns),
         prompts=tuple(store.prompts(folder.id)),
         queue=tuple(store.queue.waiting(folder.id)),
     )

@@ -12,7 +12,6 @@ from places import ROOT
 
 from agentdash.tui.later import LATER
 
-
 HEAVY = {
     "asyncio", "click", "dataclasses", "email", "hashlib", "http", "logging", "multiprocessing", "platformdirs",
     "pygments", "rich", "shutil", "socket", "ssl", "tempfile", "textual", "watchfiles",

@@ -55,6 +55,11 @@ class LiveTurn:
         """True if the agent reported the end of the turn."""
         return self.courier.over
 
+    def begin(self) -> None:
+        """Write the prompt if no runner has tried to, and the agent is ready."""
+        if self.courier.state is PromptState.QUEUED:
+            self.courier.advance()
+
     def advance(self) -> None:
         """Write what can be written.
 
