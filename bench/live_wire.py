@@ -20,7 +20,7 @@ from wire import Relay, ssh_server
 
 from agentdash.sessions.model import Session
 
-SETTLED_SECONDS, MEASURED_SECONDS = sized((10, 30), (2, 2))
+SETTLED_SECONDS, MEASURED_SECONDS = sized((5, 30), (1, 2))
 PRINTER = """#!{python}
 import time
 line = ("test case number %07d of the suite has passed " * 3)[:98] + chr(10)
@@ -32,6 +32,8 @@ while True:
     time.sleep(max(0, began + number * len(line) / 1e6 - time.monotonic()))
 """
 TITLE = "the printing one"
+ZOOM = "+"
+"""Gives the whole screen to the table, which has the keys at the start."""
 
 
 def printing(here: Bench, folder: Path) -> Session:
@@ -51,9 +53,9 @@ def printing(here: Bench, folder: Path) -> Session:
 
 
 def watched(
-    here: Bench, session: Session | None, client: Callable[..., list[str]], arguments: str, text: str
+    here: Bench, session: Session | None, client: Callable[..., list[str]], arguments: str, text: str, keys: str = ""
 ) -> list[object]:
-    """Return bytes a second and CPU in percent while agentdash runs with these arguments over SSH."""
+    """Return bytes a second and CPU in percent while agentdash runs with these arguments over SSH, after some keys."""
     relay = Relay(int(client()[client().index("-p") + 1]))
     env = f"env AGENTDASH_HOME={here.home} AGENTDASH_CONFIG={here.config} LC_ALL=C.UTF-8 TERM=xterm-256color"
     command = f"echo pid=$$=; exec {env} {sys.executable} -m agentdash {arguments}"
@@ -65,6 +67,8 @@ def watched(
             turn = here.newest(session)
             pids += [turn.runner_pid or 0, turn.agent_pid or 0]
         terminal.until(text)
+        terminal.read(SETTLED_SECONDS)
+        terminal.press(keys)
         terminal.read(SETTLED_SECONDS)
         size = here.output(session, 1).stat().st_size if session is not None else 0
         before, wire = [work(pid) for pid in pids], (relay.to_home, relay.from_home)
@@ -88,11 +92,12 @@ def main() -> None:
     chosen_parts(__doc__ or "", [])
     with tempfile.TemporaryDirectory() as name, bench(demo_only=True) as here, ssh_server(name) as client:
         quiet = here.served(here.kinds[0], live=True)
-        rows = [["nothing runs, table", *watched(here, None, client, "", "hello")]]
+        rows = [["nothing runs, table and viewer", *watched(here, None, client, "", "hello")]]
         here.stop(quiet)
         session = printing(here, Path(name))
-        rows.append(["1 MB/s, table", *watched(here, session, client, "", TITLE)])
-        rows.append(["1 MB/s, viewer", *watched(here, session, client, f"watch {session.id}", "test case number")])
+        rows.append(["1 MB/s, table alone", *watched(here, session, client, "", TITLE, ZOOM)])
+        rows.append(["1 MB/s, table and viewer", *watched(here, session, client, "", TITLE)])
+        rows.append(["1 MB/s, viewer alone", *watched(here, session, client, f"watch {session.id}", "test case")])
         here.stop(session)
     head = ["", "agent's file, MB/s", "to home, bytes/s", "from home", "CPU %: dashboard", "runner", "agent"]
     table("a live agent over SSH, 160x45", head, rows)
