@@ -159,7 +159,8 @@ class TurnRunner:
         if self._child.identity is not None:
             self._recorder.started(*self._child.identity)
         if self._live.turn is not None and not self._adopted:
-            self._live.turn.begin()  # what follows takes the longer the more turns the session has
+            # What follows takes longer with each turn of the session.
+            self._recorder.guarded(self._live.turn.begin)
         agent = agent_named(claim.agent)
         self._ladder = claim.launch.ladder or agent.ladder
         self._sweeps_after_turn = claim.launch.after_turn == "sweep"

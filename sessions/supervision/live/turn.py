@@ -56,9 +56,17 @@ class LiveTurn:
         return self.courier.over
 
     def begin(self) -> None:
-        """Write the prompt if no runner has tried to, and the agent is ready."""
-        if self.courier.state is PromptState.QUEUED:
+        """Write the prompt if no runner has tried to, and the agent is ready.
+
+        Raises:
+            StoreError: its state could not be recorded; :meth:`advance` tries again.
+        """
+        if self.courier.state is not PromptState.QUEUED:
+            return
+        try:
             self.courier.advance()
+        finally:
+            self._flush()
 
     def advance(self) -> None:
         """Write what can be written.
