@@ -23,10 +23,16 @@ BUSY_SECONDS = 15.0
 
 
 class Database:
-    """The connections of one process; safe to use from several threads."""
+    """The connections of one process; safe to use from several threads.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: the file.
+        cache_kib: pages of the file that each connection keeps, in KiB; None for SQLite's own 2,000.
+    """
+
+    def __init__(self, path: Path, cache_kib: int | None = None) -> None:
         self.path = path
+        self._cache_kib = cache_kib
         self._lock = RLock()
         self._inode: int | None = None
         self._openings = 0
@@ -169,6 +175,8 @@ class Database:
             self.path.chmod(0o600)
         except OSError as error:
             raise StoreError(f"The database {self.path} cannot be opened: {error}.") from None
+        if self._cache_kib is not None:
+            connection.execute(f"PRAGMA cache_size = -{self._cache_kib}")
         connection.row_factory = sqlite3.Row
         self._inode = _inode(self.path)
         return connection

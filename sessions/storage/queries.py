@@ -42,8 +42,8 @@ class Recipe(Struct, frozen=True, kw_only=True):
 class Queries:
     """Reads the database at ``path``."""
 
-    def __init__(self, path: Path) -> None:
-        self.database = Database(path)
+    def __init__(self, path: Path, cache_kib: int | None = None) -> None:
+        self.database = Database(path, cache_kib)
 
     def close(self) -> None:
         """Close the connections."""

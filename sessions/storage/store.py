@@ -33,8 +33,8 @@ _WAITING = (
 class Store(Queries):
     """The writes of front ends; those of runners are in :mod:`.turn_log`."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, cache_kib: int | None = None) -> None:
+        super().__init__(path, cache_kib)
         self.queue = PromptQueue(self.database)
         """The prompts that wait."""
         self.asks = Asks(self.database)

@@ -26,6 +26,9 @@ from .spawn import clean_signals
 from .stop_signals import StopSignals
 from .turn_runner import TurnRunner
 
+CACHE_KIB = 200
+"""Pages of the database that each of its two connections keeps: it reads the rows of one session."""
+
 LOCK_SECONDS = 5.0
 """Maximum wait of a starting runner for an ending one."""
 
@@ -54,7 +57,7 @@ def main(argv: list[str]) -> int:
 
 def _serve(layout: Layout, session_id: str, turn: int, mode: str) -> None:
     """Serve turns of a session until none is left for this process."""
-    store, signals = Store(layout.database), StopSignals()
+    store, signals = Store(layout.database, CACHE_KIB), StopSignals()
     if mode == "warm":
         if store.session(session_id) is None:
             return  # deleted before the runner started

@@ -352,3 +352,11 @@ def test_options_that_come_with_a_turn_hold_for_the_next_ones(store):
     play(store, session_id, 2)
     add_turn(store, session_id, 2, "more", Launch(argv=("true",)))
     assert store.recipe(session_id).options == {"limits": {"tokens": 5}}
+
+
+def test_a_process_that_reads_little_keeps_few_pages(tmp_path):
+    store = Store(tmp_path / "agentdash.db", 200)
+    assert store.database.rows("PRAGMA cache_size")[0][0] == -200
+    with store.database.transaction() as db:
+        assert db.execute("PRAGMA cache_size").fetchone()[0] == -200
+    store.close()
