@@ -98,7 +98,9 @@ def day() -> Iterator[Store]:
         agent = store.scratch / "agent"
         agent.write_text(_AGENT)
         agent.chmod(0o755)
-        (store.scratch / "config.toml").write_text(f'default_agent = "codex"\n[agents.codex]\nlive = false\nbin = "{agent}"\n')
+        (store.scratch / "config.toml").write_text(
+            f'default_agent = "codex"\n[agents.codex]\nlive = false\nbin = "{agent}"\n'
+        )
         for name in ("api", "web", "infra"):
             store.folder(name).mkdir(parents=True)
         (store.folder("web") / "broken").touch()

@@ -144,7 +144,9 @@ def test_K8_codex_is_stopped_by_what_its_transcript_says_while_it_prints_nothing
     says = f'{{"type":"thread.started","thread_id":"{thread}"}}'
     call = f'printf "$(cat {tmp_path}/call)\\n" "$(date -u +%FT%T.%3N)" >> {transcript}'
     script = agent_script(tmp_path, f"echo '{says}'; for i in 1 2 3; do {call}; sleep 0.3; done; exec sleep 600")
-    session = manager.spawn(Start("go", agent="codex", options={"live": False, "bin": script, "limits": {"tokens": 1000}}))
+    session = manager.spawn(
+        Start("go", agent="codex", options={"live": False, "bin": script, "limits": {"tokens": 1000}})
+    )
     [stopped] = manager.wait([session.id], timeout=60)
     assert stopped.reason.startswith("stopped by its limit: used more than 1,000 tokens (1,260); ")
     assert stopped.usage.total_tokens == 1260
