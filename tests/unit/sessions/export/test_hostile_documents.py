@@ -45,6 +45,7 @@ def test_documents_hold_values_of_every_type(agent, tmp_path):
     check_documents(parsed(path, agent_named(agent)))
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.torture
 @pytest.mark.parametrize("big_file", BIG_FILES)
 def test_documents_about_a_big_file_are_harmless(big_file, tmp_path):

@@ -85,7 +85,7 @@ def test_another_file_with_the_name_of_the_fifo_is_an_error(tmp_path):
 @pytest.mark.parametrize("size", [2_000, 60_000, 300_000, 1_000_000])
 def test_no_line_is_torn_when_its_writer_is_killed(channel, fifo, size):
     dice = random.Random(f"{SEED} {size}")
-    for _ in range(repeated(2, 150)):
+    for _ in range(repeated(2, 50)):
         writer = subprocess.Popen([sys.executable, "-c", WRITER, str(fifo), str(size)], stdout=subprocess.PIPE)
         received, enough = b"", dice.randint(size, 12 * size)
         while len(received) < enough:

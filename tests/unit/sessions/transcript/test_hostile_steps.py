@@ -52,6 +52,7 @@ def test_a_line_that_is_torn_at_any_byte_is_one_step_more(agent, tmp_path):
     assert StepKind.UNKNOWN not in {step.kind for step in check_blocks(path, agent_named(agent))}
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.torture
 @pytest.mark.parametrize(("big_file", "agent"), BIG)
 def test_a_big_file_is_accounted_for_and_reads_the_same_in_blocks(big_file, agent, tmp_path):

@@ -142,7 +142,7 @@ def streams(draw):
     return agent, [data[begin:end] for begin, end in pairwise(cuts)], times
 
 
-@settings(max_examples=repeated(10, 200))
+@settings(max_examples=repeated(10, 100))
 @given(streams(), st.booleans())
 def test_slices_of_a_stream_are_read_like_files_of_their_own(tmp_path_factory, stream, open_ends):
     agent, pieces, times = stream
@@ -152,7 +152,7 @@ def test_slices_of_a_stream_are_read_like_files_of_their_own(tmp_path_factory, s
         same_as_own_files(tmp_path_factory.mktemp("stream"), agent, pieces, times=times, open_ends=open_ends)
 
 
-@settings(max_examples=repeated(10, 200))
+@settings(max_examples=repeated(10, 100))
 @given(streams(), st.integers(200, 5_000))
 def test_the_end_of_a_long_stream_comes_first_and_the_rest_takes_its_place(tmp_path_factory, stream, room):
     agent, pieces, times = stream

@@ -73,6 +73,7 @@ def test_the_words_between_can_be_read(agent, text):
         assert sum("".join(part for part, _ in row).count(WORD) for row in rows) in range(words - 6, words + 1)
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.torture
 @pytest.mark.parametrize(("big_file", "agent"), BIG)
 def test_a_big_step_has_rows_that_fit_and_not_too_many(big_file, agent, tmp_path):
