@@ -39,7 +39,6 @@ def kinds(dashboard, manager, monkeypatch):
     time.tzset()
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("theme", ["dark", "light"])
 @pytest.mark.parametrize("size", [(160, 72), (80, 80), (50, 96)], ids="{0[0]}x{0[1]}".format)
 async def test_list(kinds, screen, size, theme):  # noqa: F811

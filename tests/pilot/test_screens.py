@@ -70,7 +70,6 @@ async def bring_up(d, name):
     await d.until(lambda: "Theme: light" not in d.text() or name == "log")
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.usefixtures("fixed_log")
 @pytest.mark.parametrize("name", [name for name in SCREENS if name not in SCROLLED])
 async def test_screen(dashboard, screen, name):
@@ -79,7 +78,6 @@ async def test_screen(dashboard, screen, name):
         await check_sizes(d, screen)
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.usefixtures("fixed_log")
 @pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("name", SCROLLED)

@@ -74,7 +74,6 @@ async def ready(d):
         await d.shows("also add a regression test")
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize(
     "size", [(200, 50), (160, 45), (120, 35), (80, 24), (50, 24), (30, 8)], ids="{0[0]}x{0[1]}".format
 )
@@ -106,7 +105,6 @@ MANY = [
 ]
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("size", [(160, 45), (120, 35), (80, 24), (50, 24)], ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("sessions", [[], EIGHT, MANY], ids=["none", "eight", "many"])
 async def test_sections(dashboard, screen, manager, monkeypatch, tmp_path, sessions, size):
@@ -294,7 +292,6 @@ _ASKS = {
 }  # fmt: skip
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)], ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("kind", sorted(_ASKS))
 async def test_ask(dashboard, screen, manager, kind, size):
