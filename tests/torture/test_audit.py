@@ -17,8 +17,10 @@ from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from torture import book as world
-from torture.audit import Report, RunnerKill, Scene, audit, check_streams, ends_of
+from torture.audit import audit
+from torture.audit_files import check_streams
 from torture.book import Book
+from torture.report import Report, RunnerKill, Scene, ends_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from torture.book import Book
-from torture.harness import Workshop
 from torture.lines import append, as_line, records
+from torture.workshop import Workshop
 
 
 def in_two_parts(path, record, between):

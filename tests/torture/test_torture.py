@@ -10,7 +10,9 @@ import pytest
 from repetition import SEED, repeated
 
 from torture.disk import LimitedFiles, make_disk
-from torture.harness import FullDisk, Torture, disk_table, table
+from torture.full_disk import FullDisk
+from torture.harness import Torture
+from torture.tables import disk_table, table
 
 pytestmark = [
     pytest.mark.torture,
