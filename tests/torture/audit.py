@@ -10,6 +10,7 @@ from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 from torture.audit_ends import check_ends
 from torture.audit_files import check_bytes, check_files, check_streams
+from torture.audit_live import check_live
 from torture.audit_prompts import check_prompts
 from torture.book import command_of, unfindable
 from torture.report import Report, ends_of
@@ -32,6 +33,7 @@ def audit(scene):
     check_files(scene, sessions, report)
     check_bytes(scene, sessions, report)
     check_streams(scene, sessions, report)
+    check_live(scene, sessions, report)
     check_front_ends(scene, report)
     return report
 

@@ -36,10 +36,10 @@ def check_ends(scene, manager, sessions, report):
 
 
 def requests(scene):
-    """When a stop was asked for, by session."""
+    """When a stop or an interruption was asked for, by session; to close an idle agent is neither."""
     found = defaultdict(list)
     with sqlite3.connect(scene.home / "agentdash.db") as db:
-        for session, at in db.execute("SELECT session, created_at FROM requests"):
+        for session, at in db.execute("SELECT session, created_at FROM requests WHERE kind <> 'close'"):
             found[session].append(at)
     return found
 
@@ -77,14 +77,16 @@ def _was_asked_for(turn, asked):
 
 
 def _not_done(scene, session, turn, asked):
-    late = session.agent != "command" and _stopped_late(turn, asked)
+    killed = bool(turn.transport) and turn.session in scene.agent_kills
+    late = (session.agent != "command" and _stopped_late(turn, asked)) or killed
     if not late and (turn.signal is not None or turn.exit_code not in (0, None)):
         return f"but ended by {turn.signal or turn.exit_code}"
     if session.agent == "command":
         return None if turn.exit_code == 0 else "but its exit code is not known"
     if not proper_end(output_of(scene, turn), session.agent):
         return "but its turn file holds no proper end"
-    return None if late or turn.exit_code == 0 or turn.session in scene.killed_sessions else "by hearsay"
+    goes_on = bool(turn.transport) and turn.exit_code is None
+    return None if late or goes_on or turn.exit_code == 0 or turn.session in scene.killed_sessions else "by hearsay"
 
 
 def was_cut(scene, turn):
@@ -101,6 +103,8 @@ def _not_failed(scene, session, turn, _):
         return "but it ended well"
     if turn.agent_pid is None:
         return None if turn.reason else "without a reason"
+    if turn.transport and turn.signal is not None and turn.session not in scene.agent_kills:
+        return f"but no one killed its agent with {turn.signal}"
     known = turn.exit_code is not None or turn.signal is not None or turn.end is not None
     return None if known else "but nothing is known of its end"
 
@@ -132,6 +136,8 @@ def proper_end(data, agent):
         except ValueError:
             continue
         if agent == "demo" and event.get("type") == "ended" and event.get("ok") is True:
+            return True
+        if agent == "demo" and event.get("type") == "turn_ended" and event.get("status") == "completed":
             return True
         if agent == "codex" and event.get("type") == "turn.completed":
             return True

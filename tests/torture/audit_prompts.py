@@ -1,22 +1,42 @@
 """The audit of prompts: each accepted prompt is there once, and no agent was given anything twice."""
 
+import contextlib
+import sqlite3
 from collections import Counter, defaultdict
 
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
+from torture import kept
 from torture.nasty import TOKEN
 from torture.report import name, output_of
+from torture.stream import began_by_itself
+
+UNSURE = ("sent", "unconfirmed", "resent")
+"""States of a prompt of which it is not known whether the agent got it."""
 
 
 def check_prompts(scene, sessions, report):
     """What a front end was told was accepted is there once, and no agent was given anything twice."""
     rows = {(s.id, p.turn): tokens_of(p.text) for s, _, prompts in sessions for p in prompts}
-    _check_rows(sessions, report)
+    _check_rows(scene, sessions, report)
+    steered = steered_prompts(scene)
     with SessionManager(scene.home) as manager:
         waiting = {s.id: {t for p in manager.queue.prompts(s.id) for t in tokens_of(p.text)} for s, _, _ in sessions}
+    for session, _, token in steered:
+        waiting.setdefault(session, set()).add(token)
     _check_accepted(scene, waiting, rows, report)
-    _check_copies(scene, rows, report)
+    _check_copies(scene, rows | {(session, f"queue {n}"): [token] for session, n, token in steered}, report)
     _check_delivered(scene, sessions, rows, report)
+    for session, turns, prompts in sessions:
+        if any(turn.transport for turn in turns):
+            _check_conversation(scene, session, turns, prompts, steered, report)
+
+
+def steered_prompts(scene):
+    """The prompts that were written into running turns: ``(session, number, token)``."""
+    with contextlib.closing(sqlite3.connect(scene.home / "agentdash.db")) as db:
+        rows = db.execute("SELECT session, id, text FROM queue WHERE state IN ('sending', 'sent', 'seen')").fetchall()
+    return [(session, number, token) for session, number, text in rows for token in tokens_of(text)[-1:]]
 
 
 def tokens_of(text):
@@ -24,10 +44,14 @@ def tokens_of(text):
     return TOKEN.findall(text)
 
 
-def _check_rows(sessions, report):
-    """Each turn has exactly one prompt."""
+def _check_rows(scene, sessions, report):
+    """Each turn has exactly one prompt, but for those that a live agent began by itself."""
     for session, turns, prompts in sessions:
-        if (found := sorted(prompt.turn for prompt in prompts)) != [turn.n for turn in turns]:
+        found = sorted(prompt.turn for prompt in prompts)
+        missing = [turn for turn in turns if turn.n not in found and turn.transport]
+        own = [turn.n for turn in missing if began_by_itself(output_of(scene, turn))]
+        report.counts["turns begun by agents"] += len(own)
+        if found != [turn.n for turn in turns if turn.n not in own]:
             report.add("prompts doubled", f"{name(session)}: prompts of turns {found}, but {len(turns)} turns")
 
 
@@ -87,6 +111,8 @@ def _check_delivered(scene, sessions, rows, report):
         for turn in turns:
             wanted = rows.get((session.id, turn.n), [])
             told = given.get(turn.run_id, [])
+            if turn.transport:
+                continue  # its standard input is no file: the conversation has what it was given
             if session.agent == "demo":
                 told = [token for token in wanted if token.encode() in read_prompt(scene, turn)]
                 report.counts["prompts delivered"] += len(told)
@@ -96,6 +122,33 @@ def _check_delivered(scene, sessions, rows, report):
                 report.add("prompts lost", f"{name(session)} turn {turn.n} is done, but never got {wanted}")
             if told and states.get(turn.n) == "unsent":
                 report.add("prompts doubled", f"{name(session)} turn {turn.n}: delivered, but called unsent")
+
+
+def _check_conversation(scene, session, turns, prompts, steered, report):
+    """By the agent's own record: a live agent was given each prompt as often as its states say."""
+    path = scene.home / "demo" / f"{session.id}.json"
+    said = kept.entries(path) if path.exists() else []
+    given = Counter(token for text in said for token in tokens_of(text)[-1:])
+    report.counts["prompts delivered"] += sum(given.values())
+    states = defaultdict(list)
+    for prompt in prompts:
+        for token in tokens_of(prompt.text)[-1:]:
+            states[token].append(str(prompt.state))
+    for owner, _, token in steered:
+        if owner == session.id:
+            states[token].append("seen")
+    done = {turn.n for turn in turns if turn.status is Status.DONE}
+    for token in given.keys() | states.keys():
+        seen, maybe = states[token].count("seen"), sum(state in UNSURE for state in states[token])
+        what = f"{name(session)}: {token} is {states[token]}, the conversation has it {given[token]} times"
+        if given[token] > seen + maybe:
+            report.add("prompts doubled", what)
+        if given[token] < seen and not scene.full_disk:
+            report.add("prompts lost", what)
+    for prompt in prompts:
+        wanted = tokens_of(prompt.text)[-1:]
+        if prompt.turn in done and wanted and not given[wanted[0]] and not scene.full_disk:
+            report.add("prompts lost", f"{name(session)} turn {prompt.turn} is done, but never got {wanted}")
 
 
 def read_prompt(scene, turn):

@@ -56,7 +56,7 @@ def runners(home):
     """The living runners of this state folder: ``(pid, start, session)``."""
     below = f"{home}/sessions/"
     found = []
-    for pid in _pids():
+    for pid in pids():
         mark = environment_of(pid).get("AGENTDASH_RUNNER", "")
         start = start_of(pid)
         if mark.startswith(below) and start is not None:
@@ -67,7 +67,7 @@ def runners(home):
 def tagged(home):
     """Everything that says of itself that it belongs to this state folder: ``(pid, start, environment)``."""
     found = []
-    for pid in _pids():
+    for pid in pids():
         env = environment_of(pid)
         start = start_of(pid)
         if start is not None and env.get("AGENTDASH_HOME") == str(home):
@@ -75,7 +75,8 @@ def tagged(home):
     return found
 
 
-def _pids():
+def pids():
+    """Every process but this one."""
     return [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and int(entry) != os.getpid()]
 
 
@@ -120,7 +121,7 @@ class Book:
     def living(self):
         """Those who still run; also who was forked just now and carries this book's name without a line in it."""
         alive = {key: found for key, found in self.processes().items() if start_of(key[0]) == key[1]}
-        unsigned = {(pid, start_of(pid)): ["", {"unsigned"}] for pid in _pids() if str(self.path) in command_of(pid)}
+        unsigned = {(pid, start_of(pid)): ["", {"unsigned"}] for pid in pids() if str(self.path) in command_of(pid)}
         return {key: found for key, found in unsigned.items() if key[1] is not None} | alive
 
     def kill_all(self):

@@ -6,6 +6,8 @@ import sys
 
 from torture.workshop import HERE
 
+DECISIONS = {"allow": ["approve"], "always": ["approve", "--always"], "deny": ["deny"], "stop": ["deny", "--stop"]}
+"""The command line for each verdict."""
 AGENTDASH = [sys.executable, "-P", "-m", "agentdash"]
 
 
@@ -41,6 +43,11 @@ class CommandLine:
     def _drawn(self, dice):
         with self._shop.manager() as manager:
             sessions = manager.reader.sessions()[:8]
+        asking = [session for session in sessions if session.asking]
+        if asking and dice.random() < 0.5:
+            self._verdict, words = dice.choice(list(DECISIONS.items()))
+            session = dice.choice(asking).id
+            return "answer", [words[0], "--json", *words[1:], session], session
         verb = dice.choice(["run", "spawn", "inject", "stop", "rm", "retry", "ls", "explain", "wait", "trajectory"])
         session = dice.choice(sessions).id if sessions else None
         if session is None or verb in ("run", "spawn"):
@@ -57,6 +64,8 @@ class CommandLine:
         line = {"op": self._op, "state": state, "session": self._session}
         if self._op in ("spawn", "inject"):
             line["token"] = self.token
+        if self._op == "answer":
+            line["verdict"] = self._verdict
         self._shop.note(**line | facts)
 
     def _judge(self):
@@ -71,5 +80,7 @@ class CommandLine:
             told = None
         if self._op in ("spawn", "inject", "retry") and isinstance(told, dict) and "id" in told:
             self._note("ok", session=told["id"], turn=told["turn"])
+        elif self._op == "answer" and isinstance(told, dict):
+            self._note("ok", ask=told["id"])
         elif not self._killed:
             self._note("refused" if self.process.returncode else "ok", error=text)

@@ -14,11 +14,13 @@ what had been accepted.
 import os
 import random
 import sys
+import time
 import traceback
 from pathlib import Path
 
 from lines import as_line  # type: ignore[import-not-found]
 
+from agentdash.sessions.asks.model import Answer, Verdict
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
@@ -28,7 +30,27 @@ NASTY = Path(__file__).with_name("nasty.py")
 SCRIPTS = {"quick": 5, "followup": 2, "tree": 3, "leftovers": 2, "fail": 1, "silent": 1}
 """What the demo agent plays, and how often."""
 
-VERBS = {"stop": 4, "kill": 2, "delete": 1, "inject": 5, "retry": 3, "settle": 2, "look": 3, "list": 2}
+LIVE_SCRIPTS = {"ask": 5, "steer": 3, "edit": 2, "question": 2, "plan": 1, "wake": 1, "quick": 1}
+"""What a live demo agent plays for a prompt, and how often."""
+
+ASK_SECONDS = 1.5
+"""Longest wait for an ask that a front end answers."""
+
+KINDS = {"command": 4, "demo": 3, "codex": 3, "live": 4}
+"""What is started, and how often."""
+
+VERBS = {
+    "stop": 4,
+    "kill": 2,
+    "delete": 1,
+    "inject": 5,
+    "retry": 3,
+    "settle": 2,
+    "look": 3,
+    "list": 2,
+    "answer": 6,
+    "interrupt": 2,
+}
 
 
 class Journal:
@@ -72,6 +94,8 @@ class Front:
         """Start a session and do something to others, again and again; then stop one."""
         for _ in range(count):
             self._start()
+            if self._dice.random() < 0.5:
+                self._converse()
             for _ in range(self._dice.randint(1, 3)):
                 self._act(*self._dice.choices(list(VERBS), VERBS.values()))
             self._act("kill" if self._dice.random() < 0.5 else "stop")
@@ -110,9 +134,12 @@ class Front:
 
     def _start(self):
         token, manager = self._token(), self._manager
-        kind = self._dice.choices(["command", "demo", "codex"], [4, 3, 3])[0]
+        kind = self._dice.choices(list(KINDS), KINDS.values())[0]
         if kind == "command":
             session = self._run([])
+        elif kind == "live":
+            start = Start(self._marked(token), agent="demo", options={"live": True, "speed": 20})
+            session = self._try("spawn", lambda: manager.spawn(start), token=token)
         elif kind == "demo":
             script = self._dice.choices(list(SCRIPTS), SCRIPTS.values())[0]
             options = {"script": script, "speed": 20}
@@ -130,20 +157,70 @@ class Front:
             return
         # The newest ones: there the others are busy, too.
         session, manager = self._dice.choice(sessions[:8]), self._manager
+        if op in ("stop", "kill", "delete") and self._is_live(session) and self._dice.random() < 0.7:
+            return  # a conversation needs time
+        if op == "answer":
+            self._answer()
+            return
         if op == "inject":
-            token = self._token()
-            self._try(op, lambda: manager.prompts.inject(session.id, token).session, token=token, session=session.id)
+            self._inject(session)
             return
         actions = {
             "stop": lambda: manager.stop(session.id),
             "kill": lambda: manager.stop(session.id, now=True),
             "delete": lambda: manager.delete(session.id),
             "retry": lambda: manager.prompts.retry(session.id).session,
+            "interrupt": lambda: manager.prompts.interrupt(session.id),
             "settle": manager.housekeeping.settle,
             "look": lambda: self._look(session.id),
             "list": lambda: (manager.reader.changes(0), manager.reader.sessions(), manager.reader.recent_prompts()),
         }
         self._try(op, actions[op], session=session.id)
+
+    def _converse(self):
+        """Send prompts to a live agent, and answer its next ask."""
+        found = [session for session in self._manager.reader.sessions()[:12] if self._is_live(session)]
+        if not found:
+            return
+        session = self._dice.choice(found)
+        for _ in range(self._dice.randint(1, 3)):
+            self._inject(session)
+        deadline = time.monotonic() + ASK_SECONDS
+        while time.monotonic() < deadline and not self._manager.asks.open():
+            time.sleep(0.02)
+        self._answer()
+
+    def _inject(self, session):
+        token = self._token()
+        words = self._marked(token) if self._is_live(session) else token
+        prompts = self._manager.prompts
+        self._try("inject", lambda: prompts.inject(session.id, words).session, token=token, session=session.id)
+
+    def _is_live(self, session):
+        turns = self._manager.reader.turns(session.id)
+        return bool(turns) and bool(turns[0].transport)
+
+    def _marked(self, token):
+        """The prompt of a live agent: it names the script."""
+        return f"[[demo:{self._dice.choices(list(LIVE_SCRIPTS), LIVE_SCRIPTS.values())[0]}]] {token}"
+
+    def _answer(self):
+        """Answer one of the asks that others answer at the same time; sometimes contradict at once."""
+        waiting = self._manager.asks.open()
+        if not waiting:
+            return
+        asked = self._dice.choice(waiting[:4])
+        verdicts = list(asked.ask.verdicts)
+        self._dice.shuffle(verdicts)
+        for verdict in verdicts[: self._dice.choice([1, 2])]:
+            answer = Answer(verdict=verdict, values=_values(asked.ask) if verdict is Verdict.ANSWER else {})
+            self._try(
+                "answer",
+                lambda answer=answer: self._manager.asks.answer(asked.id, answer) and None,
+                session=asked.session,
+                ask=asked.id,
+                verdict=verdict,
+            )
 
     def _look(self, session_id):
         manager = self._manager
@@ -154,6 +231,11 @@ class Front:
 
     def _token(self):
         return f"torture-{self._dice.getrandbits(48):012x}"
+
+
+def _values(ask):
+    """An answer to every question."""
+    return {question.key: (question.choices[0].label if question.choices else "torture",) for question in ask.questions}
 
 
 def main(work, name, seed, what, *numbers):

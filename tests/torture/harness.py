@@ -13,8 +13,14 @@ from torture.workshop import PATIENCE, Workshop, until
 
 CYCLES_OF_A_FRONT = 8
 KEYS = (b"j", b"k", b"x", b"y", b"\r", b"\x1b")
-VICTIMS = {"runner": 5, "front end": 3, "command line": 3, "dashboard": 1}
+VICTIMS = {"runner": 5, "live agent": 4, "runner and agent": 1, "front end": 3, "command line": 3, "dashboard": 1}
 """What is killed, and how often."""
+ASKING = "SELECT session FROM asks WHERE state IN ('open', 'answered')"
+WARM = "SELECT id FROM sessions WHERE warm_since IS NOT NULL"
+ON_THE_WAY = "SELECT session FROM queue WHERE state IN ('sending', 'sent')"
+AT_WORK = "SELECT id FROM sessions WHERE status = 'running'"
+MOMENTS = {"at work": AT_WORK, "asking": ASKING, "warm": WARM, "on the way": ON_THE_WAY}
+"""The moments in which the process of a live agent or its runner is killed."""
 
 
 class Torture:
@@ -29,6 +35,8 @@ class Torture:
         self._lines = []
         self._dashboard = None
         self._runner_kills = []
+        self._agent_kills = set()
+        self.moments = Counter()
         self.faults = Counter()
         self.started = Counter()
         self._crashes = []
@@ -87,6 +95,9 @@ class Torture:
             if (found := self._drawn_runner()) is None or (done := self._shop.kill_runner(*found)) is None:
                 return
             self._runner_kills.append(done)
+        elif "agent" in victim:
+            if not self._kill_live_agent(with_runner=victim == "runner and agent"):
+                return
         elif victim == "front end":
             front = self._dice.choice(self._fronts)
             front.kill()
@@ -102,10 +113,39 @@ class Torture:
             self._drop_dashboard()
         self.faults[victim] += 1
 
+    def _kill_live_agent(self, *, with_runner):
+        """Kill the process of a live agent, before it its runner if so wanted; False if there is none."""
+        found, moment = self._at_a_moment(self._shop.live_agents())
+        if not found:
+            return False
+        pid, start, session = self._dice.choice(found)
+        if with_runner:
+            runners = [runner for runner in world.runners(self._shop.home) if runner[2] == session]
+            for runner in runners:
+                if (done := self._shop.kill_runner(*runner)) is not None:
+                    self._runner_kills.append(done)
+        # Its session may see its end before the harness has counted it.
+        self._agent_kills.add(session)
+        if not world.kill(pid, start):
+            return False
+        self.moments[moment] += 1
+        return True
+
+    def _at_a_moment(self, found):
+        """Those of the processes whose sessions are at a drawn moment, and the moment; all of them if none is."""
+        for moment in self._dice.sample(list(MOMENTS), len(MOMENTS)):
+            sessions = {session for (session,) in self._shop.rows(MOMENTS[moment])}
+            if chosen := [one for one in found if one[2] in sessions]:
+                return chosen, moment
+        return found, "any"
+
     def _drawn_runner(self):
-        """Any runner; or one that is just starting, or just stopping something: there the moments are short."""
+        """Any runner; or one that is just starting, stopping or serving an ask: there the moments are short."""
         found = world.runners(self._shop.home)
-        wanted = self._dice.choice(["any", "newborn", "stopping"])
+        wanted = self._dice.choice(["any", "newborn", "stopping", "live"])
+        if wanted == "live":
+            found, moment = self._at_a_moment(found)
+            self.moments[moment] += bool(found)
         if wanted == "newborn":
             return max(found, key=lambda runner: runner[1], default=None)
         asked = {line["session"] for line in self._shop.journal()[-20:] if line["op"] in ("stop", "kill", "delete")}
@@ -131,7 +171,7 @@ class Torture:
 
     def _audited(self):
         journal = self._shop.journal()
-        report = audit(Scene(self._shop.home, self._shop.book, journal, self._runner_kills))
+        report = audit(Scene(self._shop.home, self._shop.book, journal, self._runner_kills, self._agent_kills))
         for text in self._crashes:
             report.add("front ends crashed", text)
         if errors := (self._shop.folder / "fronts.log").read_text(errors="replace").strip():

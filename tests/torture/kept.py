@@ -6,10 +6,15 @@ import json
 def said(kind, home):
     """Every message of the user, conversation by conversation, in the order of its lines."""
     if kind == "demo":
-        return {path: [said["text"] for said in json.loads(path.read_bytes())] for path in sorted(home.glob("*.json"))}
+        return {path: entries(path) for path in sorted(home.glob("*.json"))}
     pattern = "sessions/**/rollout-*.jsonl" if kind == "codex" else "projects/*/*.jsonl"
     read = _codex if kind == "codex" else _claude
     return {path: [text for line in _lines(path) if (text := read(line))] for path in sorted(home.glob(pattern))}
+
+
+def entries(path):
+    """The messages in the file of one conversation of the demo agent."""
+    return [said["text"] for said in json.loads(path.read_bytes())]
 
 
 def _lines(path):

@@ -31,6 +31,8 @@ class Scene:
     book: Book
     journal: list = field(default_factory=list)
     kills: list = field(default_factory=list)
+    agent_kills: set = field(default_factory=set)
+    """The sessions whose live agent's process was killed at least once."""
     full_disk: bool = False
     """Runners may then have died by themselves, and agents without having been given anything."""
     ends: dict = field(default_factory=dict)

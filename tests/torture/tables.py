@@ -6,6 +6,7 @@ def table(torture, report):
     faults = ", ".join(f"{name} {count}" for name, count in sorted(torture.faults.items()))
     ends = ", ".join(f"{name} {count}" for name, count in sorted(report.statuses.items()))
     counts = report.counts
+    asks = sorted((name, n) for name, n in counts.items() if name.startswith("ask "))
     rows = [
         ("seed", torture.seed),
         ("cycles", counts["cycles"]),
@@ -20,6 +21,12 @@ def table(torture, report):
         ("prompts delivered", counts["prompts delivered"]),
         ("prompts lost", counts["prompts lost"]),
         ("prompts doubled", counts["prompts doubled"]),
+        ("live turns", f"{counts['live turns']} ({counts['turns begun by agents']} begun by the agents)"),
+        ("asks", f"{counts['asks']} ({', '.join(f'{key[4:]} {n}' for key, n in asks)})"),
+        ("answers accepted", counts["answers accepted"]),
+        ("allowed commands run", counts["allowed commands run"]),
+        ("agents closed for room", counts["agents closed for room"]),
+        ("moments of kills", ", ".join(f"{name} {count}" for name, count in sorted(torture.moments.items()))),
         ("lines in turn files", counts["lines"]),
         ("sessions", ends or "none"),
         ("empty folders", f"{counts['empty folders']} (front end killed before it recorded the session)"),

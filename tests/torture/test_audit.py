@@ -17,55 +17,16 @@ from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from torture import book as world
-from torture.audit import audit
 from torture.audit_files import check_streams
 from torture.book import Book
 from torture.report import Report, RunnerKill, Scene, ends_of
+from torture.workbench import Workbench
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc")
 
 NASTY = Path(__file__).with_name("nasty.py")
 TOKEN = "torture-00000000000a"
 OTHER = "torture-00000000000b"
-
-
-class Workbench:
-    """A state folder after one good demo session and one stopped command; faults are made in it."""
-
-    def __init__(self, home, book):
-        self.home, self.book = home, book
-        self.journal = []
-        self.kills = []
-        self.demo = self.command = None
-
-    def sql(self, statement, *values):
-        """Change the rows behind agentdash's back."""
-        with contextlib.closing(sqlite3.connect(self.home / "agentdash.db")) as db, db:
-            db.execute(statement, values)
-
-    def findings(self):
-        """What the audit says, by kind."""
-        return self.report().findings
-
-    def report(self):
-        """The audit's report."""
-        return audit(Scene(self.home, self.book, self.journal, self.kills))
-
-    @property
-    def kinds(self):
-        """The kinds of all findings."""
-        return {finding.kind for finding in self.findings()}
-
-    def accepted(self, op, token, session, turn):
-        """A front end was told so."""
-        self.journal.append(
-            {"who": "test", "n": 1, "op": op, "state": "ok", "token": token, "session": session, "turn": turn}
-        )
-
-    @property
-    def output(self):
-        """The demo session's turn file."""
-        return self.home / "sessions" / self.demo.id / "turns" / "turn_1.jsonl"
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,10 @@
 """The folder in which the torture happens, and all that front ends and the harness do with it."""
 
+import contextlib
 import json
 import os
+import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -23,6 +26,7 @@ PATIENCE = 90
 """Seconds for what must come about by itself, on a machine that is busy with other things."""
 
 FINISHERS = 3
+PLAYER = "agentdash.sessions.agents.demo.live_player"
 
 CONFIG = """
 default_agent = "demo"
@@ -31,12 +35,25 @@ max_running = 16
 [stop]
 interrupt_seconds = 0.3
 terminate_seconds = 0.3
+[live]
+keep_most = 2
+[asks]
+timeout = "4s"
+on_timeout = "deny"
+[[asks.rules]]
+decide = "allow"
+tool = "edit"
 [agents.codex]
 bin = "{codex}"
 """
 CODEX = """#!/bin/sh
 exec {python} -I -S {nasty} --book {book} --seed {seed} --protocol codex "$@"
 """
+RM = """#!/bin/sh
+printf '\\n{{"kind": "ran", "session": "%s", "command": "rm %s"}}\\n' "$AGENTDASH_SESSION_ID" "$*" >> {book}
+exec {rm} "$@"
+"""
+"""Stands in for the program that live agents ask for: it enters in the book that it ran."""
 
 
 until = partial(waiting.until, timeout=PATIENCE)
@@ -61,10 +78,15 @@ class Workshop:
         words = {"python": sys.executable, "nasty": HERE / "nasty.py", "book": self.book.path, "seed": seed}
         codex.write_text(CODEX.format(**words))
         codex.chmod(0o700)
+        programs = self.folder / "bin"
+        programs.mkdir(exist_ok=True)
+        (programs / "rm").write_text(RM.format(book=self.book.path, rm=shutil.which("rm")))
+        (programs / "rm").chmod(0o700)
         self.config = self.folder / "config.toml"
         self.config.write_text(CONFIG.format(codex=codex))
         own = {"AGENTDASH_HOME": str(self.home), "AGENTDASH_CONFIG": str(self.config), "TMPDIR": str(self.temporary)}
         base = {key: value for key, value in os.environ.items() if not key.startswith("AGENTDASH_")}
+        own["PATH"] = f"{programs}:{os.environ['PATH']}"
         self.env = base | own | {"LC_ALL": "C.UTF-8", "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"}
 
     def start(self, argv, role, **options):
@@ -100,6 +122,21 @@ class Workshop:
     def manager(self):
         """A manager of the harness's own; for looking, settling and the end."""
         return SessionManager(home=self.home, config_path=self.config)
+
+    def rows(self, sql):
+        """Rows of the database, read as they are; none if it cannot be read at this moment."""
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(self.home / "agentdash.db")) as db:
+            return db.execute(sql).fetchall()
+        return []
+
+    def live_agents(self):
+        """The processes of live agents: ``(pid, start, session)``."""
+        found = world.tagged(self.home)
+        return [
+            (pid, start, env["AGENTDASH_SESSION_ID"])
+            for pid, start, env in found
+            if "AGENTDASH_SESSION_ID" in env and "AGENTDASH_RUNNER" not in env and PLAYER in world.command_of(pid)
+        ]
 
     def kill_runner(self, pid, start, session):
         """Kill -9 a runner; what its last snapshot knew, or None if it was gone already."""
