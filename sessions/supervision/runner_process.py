@@ -62,6 +62,8 @@ def poke(fifo: Path) -> bool:
         os.write(descriptor, b"!")
     except BlockingIOError:
         pass  # it is full of pokes already
+    except BrokenPipeError:
+        return False  # it ended between the two calls
     finally:
         os.close(descriptor)
     return True
