@@ -88,8 +88,10 @@ class LiveLog:
 
     def own_turn(
         self, launch: Launch, run_id: str, owner: Owner, agent: tuple[int, int], part: tuple[int, int, int]
-    ) -> int:
+    ) -> int | None:
         """Record a turn that the agent began by itself, as running; return its number.
+
+        None if a turn is queued already: its prompt goes to the working agent, and the output belongs to that turn.
 
         Args:
             launch: the start of its process.
@@ -98,7 +100,10 @@ class LiveLog:
             agent: pid and start time of the process.
             part: the stream, and the offsets at which the turn begins in its stdout and stderr.
         """
+        queued = "SELECT 1 FROM turns WHERE session = ? AND status = 'queued'"
         with self._database.transaction() as db:
+            if db.execute(queued, (self._session,)).fetchone() is not None:
+                return None
             return self._insert_own(db, launch, run_id, owner, agent, part)
 
     def _insert_own(

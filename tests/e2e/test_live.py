@@ -1,5 +1,6 @@
 """Live agents under the manager: one process for several turns, steered, interrupted, answered, adopted and closed."""
 
+import contextlib
 import os
 import signal
 
@@ -14,6 +15,8 @@ from agentdash.sessions.lifecycle.stop import stop_session
 from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.storage.store import Store
+from agentdash.sessions.supervision.runner_process import poke
 
 ALLOW, DENY = Answer(verdict=Verdict.ALLOW), Answer(verdict=Verdict.DENY, message="Not this folder.")
 
@@ -303,6 +306,42 @@ def test_a_turn_that_an_agent_begins_by_itself_is_a_turn(manager, demo_agent, se
     own = manager.reader.turns(session.id)[1]
     assert (own.asked_by, own.stream_number) == ("agent", 1)
     assert [prompt.turn for prompt in manager.reader.prompts(session.id)] == [1]
+
+
+def test_a_turn_that_waits_for_a_place_gets_what_the_agent_does_by_itself_before_it(
+    manager, demo_agent, session_of, at, wait_until, tmp_path
+):
+    """Its prompt is written to the working agent."""
+    (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
+    session = session_of("demo", {"demo": "[[demo:wake]]"}, {"demo": {"speed": 2}})
+    at(session, 1, Status.DONE)
+    other = manager.run(["sleep", "600"], cwd=session.cwd)
+    at(other, 1, Status.RUNNING)
+    manager.prompts.inject(session.id, "[[demo:quick]] again")
+    output = manager.layout.session(session.id).output(1)
+    wait_until(lambda: b"212 passed" in output.read_bytes(), what="the turn that the agent begins")
+    assert at(session, 2, Status.QUEUED)
+    manager.stop(other.id, now=True)
+    at(session, 2, Status.DONE)
+    first, second = manager.reader.turns(session.id)
+    assert (second.agent_pid, second.begin_byte) == (first.agent_pid, first.end_byte)
+    assert [prompt.state for prompt in manager.reader.prompts(session.id)] == ["seen", "seen"]
+
+
+def test_an_interrupt_that_comes_after_the_end_of_the_turn_leaves_the_agent(
+    manager, demo_agent, session_of, at, wait_until
+):
+    session = session_of("demo", SHORT)
+    at(session, 1, Status.DONE)
+    with contextlib.closing(Store(manager.layout.database)) as store:
+        request = store.request(session.id, 1, "interrupt", "you")
+        poke(manager.layout.session(session.id).poke)
+        receipt = wait_until(lambda: store.answered(request), what="the receipt")
+    assert (receipt.status, receipt.note) == (Status.DONE, "turn 1 had ended")
+    agent = agent_of(manager, session)
+    manager.prompts.inject(session.id, f"{SHORT['demo']} again")
+    at(session, 2, Status.DONE)
+    assert agent_of(manager, session) == agent
 
 
 def test_an_agent_is_closed_when_its_session_is_archived(manager, demo_agent, session_of, at, leftovers, wait_until):

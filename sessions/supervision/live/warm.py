@@ -86,11 +86,9 @@ class Warm:
             live.child.reap()
             if not live.alive:
                 return self._gone(live)
-            with LineReader(self._folder.output(live.stream), live.position) as reader:
-                for position, line in reader.lines():
-                    live.feed(line, position, between=True)
-                    if self._began:
-                        return self._own_turn(live), "own"
+            self._read(live)
+            if self._began and (own := self._own_turn(live)) is not None:
+                return own, "own"
             if (following := self._next()) is not None:
                 return following, "run"
             kinds = self._requests()
@@ -105,14 +103,23 @@ class Warm:
                     self._folder.create()  # the runner of a stop needs it
                     self._signals.requested = True
                 return self._turn, "sweep"
-            if kinds or self._signals.shutdown or time.monotonic() >= closes_at:
+            too_long = not self._began and (bool(kinds) or time.monotonic() >= closes_at)
+            if too_long or self._signals.shutdown:
                 close(live, self._layout.live_name(self._session, live.stream))
                 return self._gone(live)
             with contextlib.suppress(OSError):
                 live.flush()
-            wait = max(0.0, min(LOOK_SECONDS, closes_at - time.monotonic()))
+            wait = LOOK_SECONDS if self._began else max(0.0, min(LOOK_SECONDS, closes_at - time.monotonic()))
             for descriptor, _ in poll.poll(wait * 1000):
                 inotify.drain(descriptor)
+
+    def _read(self, live: LiveAgent) -> None:
+        """Read the output, up to the beginning of a turn: what follows is for the runner of that turn."""
+        with LineReader(self._folder.output(live.stream), live.position) as reader:
+            for position, line in reader.lines():
+                if self._began:
+                    return
+                live.feed(line, position, between=True)
 
     def _hear(self, event: Event) -> None:
         self._began = self._began or isinstance(event, TurnBegan)
@@ -140,7 +147,7 @@ class Warm:
             receipt = Receipt(session=self._session, status=turn.status, note=note)
             TurnLog(self._store, self._session, turn.n, owner()).answer(receipt)
 
-    def _own_turn(self, live: LiveAgent) -> int:
+    def _own_turn(self, live: LiveAgent) -> int | None:
         return self._log.own_turn(
             live.launch,
             str(uuid.uuid4()),

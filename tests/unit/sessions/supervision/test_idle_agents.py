@@ -1,0 +1,74 @@
+"""Requests and turns that come while a live agent waits for prompts."""
+
+import pytest
+from factories import add_turn, no_prompts, request
+
+from agentdash.sessions.agents.demo.adapter import TRANSPORT
+from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.model import Receipt, Status
+from agentdash.sessions.processes import processes
+from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.live_log import LiveLog
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.store import Store
+from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
+
+SESSION = "0123456789abcdef"
+LAUNCH = Launch(argv=("demo",), stdin="begin", transport=TRANSPORT)
+OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
+AGENT = (2**22 - 3, 1)
+DONE = Outcome(status=Status.DONE, reason=None, end_byte=7, warm=True)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A live session whose agent waits after the first turn."""
+    layout = Layout(tmp_path / "state")
+    layout.create()
+    layout.session(SESSION).create()
+    store = Store(layout.database)
+    start = Start("begin", agent="demo", title="t", cwd="/", session_id=SESSION)
+    store.create(start, LAUNCH, "r-1", host=processes.host_name())
+    log = TurnLog(store, SESSION, 1, OWNER)
+    log.claim()
+    log.running(*AGENT, sent=False)
+    log.end(Facts(end="completed"), DONE, 1, no_prompts)
+    yield store
+    store.close()
+
+
+def own_turn(store):
+    return LiveLog(store.database, SESSION).own_turn(LAUNCH, "r-own", OWNER, AGENT, (1, 7, 0))
+
+
+def test_a_turn_that_the_agent_begins_does_not_overtake_the_one_that_is_queued(store):
+    add_turn(store, SESSION, 1, "more", LAUNCH)
+    assert own_turn(store) is None
+    assert [(turn.n, turn.status) for turn in store.turns(SESSION)] == [(1, Status.DONE), (2, Status.QUEUED)]
+
+
+def test_a_turn_that_the_agent_begins_is_the_next_if_none_is_queued(store):
+    assert own_turn(store) == 2
+    assert (store.session(SESSION).turn, store.session(SESSION).status) == (2, Status.RUNNING)
+
+
+def test_a_request_to_close_the_idle_agent_does_not_stop_the_turn_that_was_queued_before_it(store):
+    add_turn(store, SESSION, 1, "more", LAUNCH)
+    store.request(SESSION, store.session(SESSION).turn, "close", "agentdash")
+    log = TurnLog(store, SESSION, 2, OWNER)
+    log.claim()
+    assert log.requests() == []
+    store.queue.add(request(SESSION, "the next one"), no_prompts)
+    log.end(Facts(end="completed"), DONE, 1, lambda *_: LAUNCH)
+    assert (store.session(SESSION).held, store.session(SESSION).turn) == (None, 3)
+    store.request(SESSION, 3, "stop", "you")
+    assert TurnLog(store, SESSION, 3, OWNER).requests() == ["stop"]
+
+
+def test_the_answer_to_an_interrupt_leaves_other_requests_open(store):
+    interrupt, stop = (store.request(SESSION, 1, kind, "you") for kind in ("interrupt", "stop"))
+    log, receipt = TurnLog(store, SESSION, 1, OWNER), Receipt(session=SESSION, status=Status.DONE, note="n")
+    log.answer(receipt, kind="interrupt")
+    assert (store.answered(interrupt), store.answered(stop)) == (receipt, None)
+    log.answer(receipt)
+    assert store.answered(stop) == receipt
