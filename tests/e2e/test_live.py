@@ -246,6 +246,19 @@ def test_an_ask_of_an_agent_that_is_killed_is_lost(manager, live, session_of, at
     assert [one.state for one in manager.store.asks.of_session(session.id)] == [AskState.LOST]
 
 
+def test_an_ask_of_an_agent_that_is_killed_in_a_later_turn_is_lost(manager, demo_agent, session_of, at):
+    session = session_of("demo", SHORT)
+    at(session, 1, Status.DONE)
+    manager.prompts.inject(session.id, "[[demo:ask]] go on")
+    at(session, 2, Status.WAITING, asking=1)
+    [asked] = manager.asks.open(session.id)
+    os.kill(agent_of(manager, session), signal.SIGKILL)
+    at(session, 2, Status.FAILED, asking=0)
+    assert manager.reader.asks(session.id) == []
+    with pytest.raises(SessionBusyError):
+        manager.asks.answer(asked.id, ALLOW)
+
+
 @pytest.mark.parametrize("live", AGENTS, indirect=True)
 def test_a_runner_that_is_killed_between_turns_leaves_an_agent_that_the_next_turn_uses(
     manager, live, session_of, at, wait_until

@@ -92,10 +92,15 @@ def orphan(
 
 
 def close(live: LiveAgent, live_name: Path) -> None:
-    """End an idle agent in order: by its own request or SIGTERM, and by SIGKILL if it does not go."""
+    """End an idle agent in order: by its own request or SIGTERM, and by SIGKILL if it does not go.
+
+    An agent that is gone, or was closed before, only loses its files.
+    """
     line = live.dialogue.closing()
     deadline = time.monotonic() + CLOSE_SECONDS
-    if line is not None:
+    if not live.alive:
+        pass
+    elif line is not None:
         with contextlib.suppress(OSError, LineTooLongError):
             live.channel.write(line)
     else:

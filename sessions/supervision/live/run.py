@@ -131,7 +131,9 @@ class LiveRun:
     def end(self, recorder: Recorder, output: TurnOutput) -> None:
         """Remember where the next turn begins; if the agent is gone, decide about all that was on its way to it."""
         if self._claim is not None and self._claim.launch.transport and not self.goes_on:
-            stream, agent_session = self._claim.stream or self._number, recorder.facts.agent_session
+            # The claim is older than the continuation of another turn's stream.
+            stream = self.agent.stream if self.agent is not None else self._claim.stream or self._number
+            agent_session = recorder.facts.agent_session
             recorder.guarded(lambda: self._store.asks.lose(self._session, stream))
             recorder.guarded(lambda: recover_steered(self._store, self._session, self._number, agent_session))
         if self.agent is not None:

@@ -1,9 +1,12 @@
 """Requests and turns that come while a live agent waits for prompts."""
 
+import os
+
 import pytest
 from factories import add_turn, no_prompts, request
 
 from agentdash.sessions.agents.demo.adapter import TRANSPORT
+from agentdash.sessions.agents.demo.dialogue import DemoDialogue
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Receipt, Status
 from agentdash.sessions.processes import processes
@@ -12,6 +15,10 @@ from agentdash.sessions.storage.live_log import LiveLog
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.supervision.child import AgentChild
+from agentdash.sessions.supervision.live.agent import LiveAgent
+from agentdash.sessions.supervision.live.channel import Channel, make_fifo
+from agentdash.sessions.supervision.live.reach import close
 
 SESSION = "0123456789abcdef"
 LAUNCH = Launch(argv=("demo",), stdin="begin", transport=TRANSPORT)
@@ -63,6 +70,18 @@ def test_a_request_to_close_the_idle_agent_does_not_stop_the_turn_that_was_queue
     assert (store.session(SESSION).held, store.session(SESSION).turn) == (None, 3)
     store.request(SESSION, 3, "stop", "you")
     assert TurnLog(store, SESSION, 3, OWNER).requests() == ["stop"]
+
+
+def test_an_idle_agent_that_was_closed_can_be_closed_again(tmp_path):
+    """The turn that came at this moment finds it so."""
+    make_fifo(tmp_path / "stdin")
+    live = LiveAgent(AgentChild(), Channel(tmp_path / "stdin"), DemoDialogue(), launch=LAUNCH, stream=1)
+    close(live, tmp_path / "live")
+    reused = os.open(tmp_path / "stdin", os.O_RDWR | os.O_NONBLOCK)
+    close(live, tmp_path / "live")
+    with pytest.raises(BlockingIOError):
+        os.read(reused, 1)  # it is open, and nothing was written
+    os.close(reused)
 
 
 def test_the_answer_to_an_interrupt_leaves_other_requests_open(store):
