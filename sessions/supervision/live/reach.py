@@ -94,23 +94,26 @@ def orphan(
 def close(live: LiveAgent, live_name: Path) -> None:
     """End an idle agent in order: by its own request or SIGTERM, and by SIGKILL if it does not go.
 
-    An agent that is gone, or was closed before, only loses its files.
+    Nothing is sent to an agent that is gone: its FIFO may have been closed before.
     """
-    line = live.dialogue.closing()
     deadline = time.monotonic() + CLOSE_SECONDS
-    if not live.alive:
-        pass
-    elif line is not None:
-        with contextlib.suppress(OSError, LineTooLongError):
-            live.channel.write(line)
-    else:
-        _signal(live, signal.SIGTERM)
+    if live.alive:
+        _ask_to_end(live)
     _wait(live, deadline)
     if live.alive:
         _signal(live, signal.SIGKILL)
         _wait(live, time.monotonic() + CLOSE_SECONDS)
     live.channel.close()
     live_name.unlink(missing_ok=True)
+
+
+def _ask_to_end(live: LiveAgent) -> None:
+    line = live.dialogue.closing()
+    if line is None:
+        _signal(live, signal.SIGTERM)
+        return
+    with contextlib.suppress(OSError, LineTooLongError):
+        live.channel.write(line)
 
 
 def _wait(live: LiveAgent, deadline: float) -> None:
