@@ -33,7 +33,7 @@ SCRIPTS = {"quick": 5, "followup": 2, "tree": 3, "leftovers": 2, "fail": 1, "sil
 LIVE_SCRIPTS = {"ask": 5, "steer": 3, "edit": 2, "question": 2, "plan": 1, "wake": 1, "quick": 1}
 """What a live demo agent plays for a prompt, and how often."""
 
-ASK_SECONDS = 1.5
+ASK_SECONDS = 1.0
 """Longest wait for an ask that a front end answers."""
 
 KINDS = {"command": 4, "demo": 3, "codex": 3, "live": 4}
@@ -94,7 +94,7 @@ class Front:
         """Start a session and do something to others, again and again; then stop one."""
         for _ in range(count):
             self._start()
-            if self._dice.random() < 0.5:
+            if self._dice.random() < 0.4:
                 self._converse()
             for _ in range(self._dice.randint(1, 3)):
                 self._act(*self._dice.choices(list(VERBS), VERBS.values()))

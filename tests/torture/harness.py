@@ -4,6 +4,8 @@ import random
 import time
 from collections import Counter
 
+from repetition import repeated
+
 from torture import book as world
 from torture.audit import audit
 from torture.command_line import CommandLine
@@ -11,7 +13,7 @@ from torture.dashboard import Dashboard
 from torture.report import Scene
 from torture.workshop import PATIENCE, Workshop, until
 
-CYCLES_OF_A_FRONT = 8
+CYCLES_OF_A_FRONT = repeated(5, 8)
 KEYS = (b"j", b"k", b"x", b"y", b"\r", b"\x1b")
 VICTIMS = {"runner": 5, "live agent": 4, "runner and agent": 1, "front end": 3, "command line": 3, "dashboard": 1}
 """What is killed, and how often."""
