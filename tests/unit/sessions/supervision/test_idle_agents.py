@@ -3,12 +3,12 @@
 import os
 
 import pytest
-from factories import add_turn, no_prompts, request
+from factories import add_turn, no_prompts
 
 from agentdash.sessions.agents.demo.adapter import TRANSPORT
 from agentdash.sessions.agents.demo.dialogue import DemoDialogue
 from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.model import Receipt, Status
+from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.live_log import LiveLog
@@ -59,19 +59,6 @@ def test_a_turn_that_the_agent_begins_is_the_next_if_none_is_queued(store):
     assert (store.session(SESSION).turn, store.session(SESSION).status) == (2, Status.RUNNING)
 
 
-def test_a_request_to_close_the_idle_agent_does_not_stop_the_turn_that_was_queued_before_it(store):
-    add_turn(store, SESSION, 1, "more", LAUNCH)
-    store.request(SESSION, store.session(SESSION).turn, "close", "agentdash")
-    log = TurnLog(store, SESSION, 2, OWNER)
-    log.claim()
-    assert log.requests() == []
-    store.queue.add(request(SESSION, "the next one"), no_prompts)
-    log.end(Facts(end="completed"), DONE, 1, lambda *_: LAUNCH)
-    assert (store.session(SESSION).held, store.session(SESSION).turn) == (None, 3)
-    store.request(SESSION, 3, "stop", "you")
-    assert TurnLog(store, SESSION, 3, OWNER).requests() == ["stop"]
-
-
 def test_an_idle_agent_that_was_closed_can_be_closed_again(tmp_path):
     """The turn that came at this moment finds it so."""
     make_fifo(tmp_path / "stdin")
@@ -82,12 +69,3 @@ def test_an_idle_agent_that_was_closed_can_be_closed_again(tmp_path):
     with pytest.raises(BlockingIOError):
         os.read(reused, 1)  # it is open, and nothing was written
     os.close(reused)
-
-
-def test_the_answer_to_an_interrupt_leaves_other_requests_open(store):
-    interrupt, stop = (store.request(SESSION, 1, kind, "you") for kind in ("interrupt", "stop"))
-    log, receipt = TurnLog(store, SESSION, 1, OWNER), Receipt(session=SESSION, status=Status.DONE, note="n")
-    log.answer(receipt, kind="interrupt")
-    assert (store.answered(interrupt), store.answered(stop)) == (receipt, None)
-    log.answer(receipt)
-    assert store.answered(stop) == receipt
