@@ -350,7 +350,8 @@ def test_an_interrupt_that_comes_after_the_end_of_the_turn_leaves_the_agent(
         request = store.request(session.id, 1, "interrupt", "you")
         poke(manager.layout.session(session.id).poke)
         receipt = wait_until(lambda: store.answered(request), what="the receipt")
-    assert (receipt.status, receipt.note) == (Status.DONE, "the turn had ended")
+    assert receipt.status is Status.DONE
+    assert receipt.note.endswith("had ended")
     agent = agent_of(manager, session)
     manager.prompts.inject(session.id, f"{SHORT['demo']} again")
     at(session, 2, Status.DONE)

@@ -27,5 +27,5 @@ def test_a_runner_that_ends_while_it_is_poked_is_not_there(tmp_path, monkeypatch
         os.close(reader)
         return descriptor
 
-    monkeypatch.setattr(runner_process.os, "open", open_then_end)
+    monkeypatch.setattr(os, "open", open_then_end)
     assert not runner_process.poke(fifo)
