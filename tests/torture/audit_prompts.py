@@ -28,7 +28,7 @@ def check_prompts(scene, sessions, report):
     _check_copies(scene, rows | {(session, f"queue {n}"): [token] for session, n, token in steered}, report)
     _check_delivered(scene, sessions, rows, report)
     for session, turns, prompts in sessions:
-        if any(turn.transport for turn in turns):
+        if session.agent == "demo" and any(turn.transport for turn in turns):
             _check_conversation(scene, session, turns, prompts, steered, report)
 
 
@@ -111,7 +111,7 @@ def _check_delivered(scene, sessions, rows, report):
         for turn in turns:
             wanted = rows.get((session.id, turn.n), [])
             told = given.get(turn.run_id, [])
-            if turn.transport:
+            if turn.transport and session.agent == "demo":
                 continue  # its standard input is no file: the conversation has what it was given
             if session.agent == "demo":
                 told = [token for token in wanted if token.encode() in read_prompt(scene, turn)]

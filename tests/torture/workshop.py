@@ -45,6 +45,7 @@ decide = "allow"
 tool = "edit"
 [agents.codex]
 bin = "{codex}"
+live = false
 """
 CODEX = """#!/bin/sh
 exec {python} -I -S {nasty} --book {book} --seed {seed} --protocol codex "$@"
