@@ -36,10 +36,16 @@ def check_ends(scene, manager, sessions, report):
 
 
 def requests(scene):
-    """When a stop or an interruption was asked for, by session; to close an idle agent is neither."""
+    """When a stop, an interruption, or the end of a turn by an answer was asked for, by session.
+
+    To close an idle agent is none of these.
+    """
     found = defaultdict(list)
     with sqlite3.connect(scene.home / "agentdash.db") as db:
-        for session, at in db.execute("SELECT session, created_at FROM requests WHERE kind <> 'close'"):
+        for session, at in db.execute(
+            "SELECT session, created_at FROM requests WHERE kind <> 'close' UNION ALL"
+            " SELECT session, answered_at FROM asks WHERE json_extract(answer, '$.verdict') = 'stop'"
+        ):
             found[session].append(at)
     return found
 

@@ -148,6 +148,13 @@ def test_a_request_to_close_an_idle_agent_is_not_one_to_stop_a_turn(bench):
     assert "no front end asked for it" not in " ".join(finding.text for finding in bench.findings())
 
 
+def test_an_answer_may_stop_its_turn(bench):
+    bench.sql("UPDATE turns SET status = 'stopped', stop_requested_at = ended_at WHERE n = 1")
+    assert "no front end asked for it" in " ".join(finding.text for finding in bench.findings())
+    bench.sql("UPDATE asks SET answer = json_set(answer, '$.verdict', 'stop') WHERE turn = 1")
+    assert "no front end asked for it" not in " ".join(finding.text for finding in bench.findings())
+
+
 def test_an_ask_that_a_killed_runner_did_not_record_is_not_lost(bench):
     bench.sql("DELETE FROM asks WHERE id = 1")
     assert "asks lost" in bench.kinds
