@@ -11,6 +11,7 @@ It says in its journal what it is about to do, and what it was told, each by one
 what had been accepted.
 """
 
+import contextlib
 import os
 import random
 import sys
@@ -21,7 +22,7 @@ from pathlib import Path
 from lines import as_line  # type: ignore[import-not-found]
 
 from agentdash.sessions.asks.model import Answer, Verdict
-from agentdash.sessions.errors import AgentdashError
+from agentdash.sessions.errors import AgentdashError, UnknownSessionError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 
@@ -197,8 +198,9 @@ class Front:
         self._try("inject", lambda: prompts.inject(session.id, words).session, token=token, session=session.id)
 
     def _is_live(self, session):
-        turns = self._manager.reader.turns(session.id)
-        return bool(turns) and bool(turns[0].transport)
+        with contextlib.suppress(UnknownSessionError):  # another front end may delete it at this moment
+            return any(turn.transport for turn in self._manager.reader.turns(session.id)[:1])
+        return False
 
     def _marked(self, token):
         """The prompt of a live agent: it names the script."""
