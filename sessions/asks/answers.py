@@ -59,7 +59,7 @@ def _check_values(question: Question, values: Sequence[str]) -> None:
         if labels and not question.free and value not in labels:
             offered = ", ".join(one_line(label, 60) for label in labels)
             raise UsageError(f"{_shown(question, value)} is not offered for {name!r}. Choices: {offered}.")
-        if value not in labels and not _is_a(question.type, value):
+        if value not in labels and not is_a(question.type, value):
             raise UsageError(f"{_shown(question, value)} is not a valid {question.type} for {name!r}.")
 
 
@@ -67,7 +67,7 @@ def _shown(question: Question, value: str) -> str:
     return "The answer" if question.secret else repr(one_line(value, 60))
 
 
-def _is_a(kind: str, value: str) -> bool:
+def is_a(kind: str, value: str) -> bool:
     """Return whether a text is a value of a JSON type; a type that is not known takes any text."""
     if kind == "boolean":
         return value in ("true", "false")

@@ -1,15 +1,18 @@
 """The values that answer a question: read from what the user typed and marked.  Pure."""
 
-import math
-import re
-
+from ...sessions.asks.answers import is_a
 from ...sessions.asks.model import Question
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
 _TYPES = {"number": "number", "integer": "whole number", "boolean": "yes or no"}
 
 YES, NO, UNSET = "yes", "no", "not set"
 """The words for the values of a boolean."""
+
+_NOT_A = {
+    "number": "This must be a number.",
+    "integer": "This must be a whole number.",
+    "boolean": "This must be true or false.",
+}
 
 _BOOLEANS = {YES: "true", NO: "false"}
 
@@ -31,11 +34,9 @@ def problem(question: Question, values: tuple[str, ...]) -> str:
     """Return why the values do not answer a question; empty if they do."""
     if not values:
         return "An answer is required." if question.required else ""
-    if question.type == "integer" and not all(map(_WHOLE.fullmatch, values)):
-        return "This must be a whole number."
-    if question.type == "number" and not all(map(_is_number, values)):
-        return "This must be a number."
-    return ""
+    offered = {choice.label for choice in question.choices}
+    fits = all(value in offered or is_a(question.type, value) for value in values)
+    return "" if fits else _NOT_A.get(question.type, "")
 
 
 def kind(question: Question) -> str:
@@ -43,10 +44,3 @@ def kind(question: Question) -> str:
     several = "several" if question.several else ""
     required = "" if question.required else "optional"
     return ", ".join(filter(None, (_TYPES.get(question.type, ""), several, required)))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text)) and "_" not in text
-    except ValueError:
-        return False

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.asks.model import Choice, Question
+from agentdash.sessions.asks.answers import check_answer
+from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
+from agentdash.sessions.errors import UsageError
 from agentdash.widgets.asks.answers import NO, UNSET, YES, boolean, combined, kind, problem
 
 ONE = Question(key="k", text="t", choices=(Choice(label="a"), Choice(label="b")))
@@ -34,6 +36,9 @@ def test_words_and_marks_make_one_answer(question, marked, words, values):
         ("integer", "8o", "This must be a whole number."),
         ("integer", "1.5", "This must be a whole number."),
         ("integer", "٣", "This must be a whole number."),
+        ("integer", "+5", "This must be a whole number."),
+        ("number", "１２", "This must be a number."),
+        ("boolean", "perhaps", "This must be true or false."),
         ("number", "1.5e3", ""),
         ("number", "nan", "This must be a number."),
         ("number", "inf", "This must be a number."),
@@ -44,6 +49,11 @@ def test_words_and_marks_make_one_answer(question, marked, words, values):
 )
 def test_a_value_must_fit_its_type(type_, text, reason):
     assert problem(Question(key="k", text="t", type=type_), (text,)) == reason
+
+
+def test_an_offered_choice_answers_a_question_of_any_type():
+    level = Question(key="k", text="t", type="integer", choices=(Choice(label="low"),))
+    assert [problem(level, (value,)) for value in ("low", "3", "high")] == ["", "", "This must be a whole number."]
 
 
 def test_only_a_required_question_needs_an_answer():
@@ -61,7 +71,27 @@ def test_a_question_names_its_type_and_if_it_is_optional():
     assert kind(ONE) == ""
 
 
-@given(st.text(), st.sampled_from(["string", "number", "integer", "boolean", "odd"]), st.booleans())
-def test_no_text_makes_it_fail(text, type_, several):
-    question = Question(key="k", text="t", type=type_, several=several)
-    assert isinstance(problem(question, combined(question, (), text)), str)
+QUESTIONS = st.builds(
+    Question,
+    key=st.just("k"),
+    choices=st.lists(st.sampled_from(["low", "3", "true"]).map(lambda label: Choice(label=label))).map(tuple),
+    type=st.sampled_from(["string", "number", "integer", "boolean", "odd"]),
+    several=st.booleans(),
+    free=st.booleans(),
+    required=st.booleans(),
+)
+NUMBERS = ["+5", "１２", "-0", "1e5", "1_0", " 7", "nan", "1.", "true"]
+
+
+@given(QUESTIONS, st.data(), st.text() | st.sampled_from(NUMBERS))
+def test_the_card_takes_the_answers_that_its_ask_takes(question, data, text):
+    labels = [choice.label for choice in question.choices]
+    marked = data.draw(st.lists(st.sampled_from(labels), max_size=2)) if labels else []
+    values = combined(question, tuple(marked), text if question.free or not labels else "")
+    ask = Ask(key="a", kind=AskKind.FORM, title="t", questions=(question,), verdicts=(Verdict.ANSWER,))
+    refused = False
+    try:
+        check_answer(ask, Answer(verdict=Verdict.ANSWER, values={"k": values} if values else {}))
+    except UsageError:
+        refused = True
+    assert bool(problem(question, values)) is refused
