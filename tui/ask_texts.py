@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from ..sessions.asks.always import scope
+from ..sessions.asks.answers import taken
 from ..sessions.asks.model import Ask, AskKind, Verdict
-from ..sessions.asks.recorded import AskState, RecordedAsk
+from ..sessions.asks.recorded import RecordedAsk
 from ..sessions.model import Session
 from ..sessions.text.sanitize import cell_width, cut, cut_left
 from ..sessions.text.units import age
@@ -16,7 +18,6 @@ from ..widgets.drawing.roles import MUTED
 from ..widgets.drawing.short_forms import below, place
 from .texts import title
 
-NO_LONGER = "It no longer waits for an answer."
 READ_ONLY = "The dashboard is read-only: no answer."
 DENY_HINT = "words for the agent (optional)"
 
@@ -92,7 +93,7 @@ def _name(name: str) -> tuple[str, str]:
 
 def decisions(ask: Ask) -> list[Decision]:
     """Return the decisions about an ask, in the agent's order."""
-    offered = (_decision(ask, verdict) for verdict in dict.fromkeys(ask.verdicts))
+    offered = (_decision(ask, verdict) for verdict in taken(ask))
     return [one for one in offered if one is not None]
 
 
@@ -110,44 +111,17 @@ def _decision(ask: Ask, verdict: Verdict) -> Decision | None:
         return Decision(verdict=verdict, key="D", text="stop the turn" if asks_words else "deny and stop the turn")
     if verdict is Verdict.ALLOW:
         return Decision(verdict=verdict, key="y", text="approve the plan" if ask.kind is AskKind.PLAN else "allow once")
-    covers = brief(ask.always)
-    text = f"always: {covers}" if covers else "always (the agent does not say what it would cover)"
-    return Decision(verdict=verdict, key="a", text=text, possible=bool(covers))
+    return Decision(verdict=verdict, key="a", text=f"always: {brief(scope(ask))}")
 
 
-def fate(recorded: RecordedAsk) -> str:
-    """Return the end of an ask that no longer waits, and the one who decided."""
-    if recorded.state is AskState.WITHDRAWN:
-        return NO_LONGER
-    if recorded.state is AskState.LOST:
-        return "The agent ended before an answer."
-    if recorded.state is AskState.OPEN:
-        return ""
-    decided = _PAST[recorded.answer.verdict] if recorded.answer is not None else "answered"
-    if recorded.state is AskState.EXPIRED:
-        return f"No answer in time: {decided}."
-    by = f" by {brief(recorded.answered_by)}" if recorded.answered_by else ""
-    return f"{decided.capitalize()}{by}."
+def ended(fate: str) -> str:
+    """Return the remark about the shown ask after its end, which is given as a clause: ``Denied by you.``"""
+    return f"{fate[:1].upper()}{fate[1:]}."
 
 
-def former_fate(words: str) -> str:
-    """Return the remark about the ask before the shown one: ``the one before: denied by you``."""
-    return f"The one before: {words[:1].lower()}{words[1:]}"
-
-
-def answered(recorded: RecordedAsk) -> str:
-    """Return the message after the user's answer was recorded."""
-    verdict = recorded.answer.verdict if recorded.answer is not None else Verdict.ANSWER
-    return f"{_PAST[verdict].capitalize()}: {brief(recorded.ask.title)}"
-
-
-_PAST = {
-    Verdict.ALLOW: "allowed",
-    Verdict.ALWAYS: "always allowed",
-    Verdict.DENY: "denied",
-    Verdict.STOP: "denied and stopped",
-    Verdict.ANSWER: "answered",
-}
+def former_ended(fate: str) -> str:
+    """Return the remark about the ask before the shown one: ``The one before: denied by you.``"""
+    return f"The one before: {fate}."
 
 
 def question_place(at: int, total: int) -> str:

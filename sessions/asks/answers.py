@@ -14,25 +14,37 @@ _WORDS = {
     Verdict.ALLOW: "allowed",
     Verdict.ALWAYS: "allowed for this session",
     Verdict.DENY: "denied",
-    Verdict.STOP: "denied, turn ended",
+    Verdict.STOP: "denied and stopped",
     Verdict.ANSWER: "answered",
 }
+
+NO_LONGER = "the agent no longer waits"
+
+
+def taken(ask: Ask) -> tuple[Verdict, ...]:
+    """Return the decisions that an ask takes: those of the agent in its order, and permission for the session.
+
+    That permission is taken if the agent remembers it, or if agentdash can: then it follows the one to allow.
+    """
+    from .always import scope  # only a process that shows or answers an ask needs it
+
+    verdicts, remembered = list(dict.fromkeys(ask.verdicts)), bool(scope(ask))
+    if Verdict.ALWAYS in verdicts and not remembered:
+        verdicts.remove(Verdict.ALWAYS)
+    elif Verdict.ALWAYS not in verdicts and remembered:
+        verdicts.insert(verdicts.index(Verdict.ALLOW) + 1, Verdict.ALWAYS)
+    return tuple(verdicts)
 
 
 def check_answer(ask: Ask, answer: Answer) -> None:
     """Refuse an answer that does not fit its ask.
 
-    Permission for the rest of the session fits every ask that can be allowed: agentdash remembers it if the agent does
-    not.
-
     Raises:
         UsageError: the ask does not take the verdict, or the values do not fit its questions.
     """
-    taken = {*ask.verdicts, *((Verdict.ALWAYS,) if Verdict.ALLOW in ask.verdicts else ())}
-    if answer.verdict not in taken:
-        raise UsageError(
-            f"This ask does not take {answer.verdict!s}. It takes: {', '.join(ask.verdicts) or 'nothing'}."
-        )
+    verdicts = taken(ask)
+    if answer.verdict not in verdicts:
+        raise UsageError(f"This ask does not take {answer.verdict!s}. It takes: {', '.join(verdicts) or 'nothing'}.")
     if answer.verdict is not Verdict.ANSWER:
         if answer.values:
             raise UsageError(f"Values belong to an answer, not to {answer.verdict!s}.")
@@ -84,13 +96,28 @@ def decision_words(verdict: Verdict) -> str:
     return _WORDS[verdict]
 
 
-def fate(recorded: RecordedAsk, now: int) -> str:
+def decision_line(recorded: RecordedAsk, width: int | None = None) -> str:
+    """Return the decision about an ask, and its subject cut to ``width`` cells: ``denied: run: make``."""
+    words = decision_words(recorded.answer.verdict) if recorded.answer is not None else recorded.state
+    return f"{words}: {one_line(recorded.ask.title, width)}"
+
+
+def fate(recorded: RecordedAsk) -> str:
+    """Return the end of an ask and the one who decided, as a clause: ``denied by you``; empty if it waits."""
+    if recorded.state is AskState.OPEN:
+        return ""
+    if recorded.state is AskState.WITHDRAWN:
+        return NO_LONGER
+    if recorded.state is AskState.LOST:
+        return "the agent ended first"
+    decided = decision_words(recorded.answer.verdict if recorded.answer is not None else Verdict.ANSWER)
+    return f"{decided} by {one_line(recorded.answered_by, 80)}" if recorded.answered_by else decided
+
+
+def takes_none(recorded: RecordedAsk, now: int) -> str:
     """Return the reason why an ask takes no answer, as a sentence; ``now`` is UTC ms."""
-    ask = f"Ask {recorded.id}"
-    if recorded.answer is None or recorded.answered_at is None:
-        ended = "the agent ended first" if recorded.state is AskState.LOST else "the agent no longer waits"
-        return f"{ask} takes no answer: {ended}."
-    by = one_line(recorded.answered_by or "?", 80)
-    passed = now - recorded.answered_at
-    seconds = f"{max(0, passed) // 1000} s" if passed < 60_000 else age(passed)
-    return f"{ask} was answered by {by} ({decision_words(recorded.answer.verdict)}) {seconds} ago."
+    ago = ""
+    if recorded.answered_at is not None and recorded.state not in (AskState.WITHDRAWN, AskState.LOST):
+        passed = max(0, now - recorded.answered_at)
+        ago = f" {f'{passed // 1000} s' if passed < 60_000 else age(passed)} ago"
+    return f"Ask {recorded.id} takes no answer: {fate(recorded) or NO_LONGER}{ago}."

@@ -9,6 +9,9 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+MOST_BODY_BYTES = 64 * 1024
+"""A longer body of an ask is cut in its row; the agent's own output has all of it."""
+
 
 class AskKind(StrEnum):
     """The kind of an ask."""
@@ -91,6 +94,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     """The decisions that the agent itself accepts, in its order."""
     always: str = ""
     """The scope of the agent's own ``always``; empty if it has none."""
+    each_time: bool = False
+    """The agent requires the user's decision each time: no rule and no earlier answer allows it."""
     questions: tuple[Question, ...] = ()
 
 

@@ -10,14 +10,12 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
+from .always import ALLOWABLE, can_remember, own_scope
 from .dangerous import danger
 from .model import Answer, Ask, AskKind, Verdict
 from .places import has_git_folder, is_in, paths_of, resolved
 from .settings import AskRule
 from .simple_command import commands, single
-
-_ALLOWABLE = (AskKind.COMMAND, AskKind.EDIT, AskKind.TOOL)
-"""The kinds that a rule can allow; plans, wider permissions and questions are the user's."""
 
 ALWAYS = "always for this session"
 """The author of an answer that the user gave before."""
@@ -57,7 +55,7 @@ def decide(rules: Sequence[AskRule], ask: Ask, *, agent: str, cwd: str, remember
     found, unsure = _first(rules, ask, agent, cwd)
     if found is not None and found.decide == "deny" and Verdict.DENY in ask.verdicts:
         return Decision("deny", f"rule: {found}")
-    if Verdict.ALLOW in ask.verdicts and any(_same(ask, earlier) for earlier in remembered):
+    if can_remember(ask) and any(_same(ask, earlier) for earlier in remembered):
         return Decision("allow", ALWAYS)
     if found is None or found.decide != "allow":
         return Decision("ask", f"rule: {found}" if found is not None else "")
@@ -67,7 +65,7 @@ def decide(rules: Sequence[AskRule], ask: Ask, *, agent: str, cwd: str, remember
 
 def for_agent(ask: Ask, answer: Answer) -> Answer:
     """Return the answer as the agent takes it: an agent that remembers nothing is only allowed this once."""
-    if answer.verdict is Verdict.ALWAYS and Verdict.ALWAYS not in ask.verdicts:
+    if answer.verdict is Verdict.ALWAYS and not own_scope(ask):
         return structs.replace(answer, verdict=Verdict.ALLOW)
     return answer
 
@@ -133,9 +131,11 @@ def _only_asked(rule: AskRule, ask: Ask, cwd: str) -> str:
     folder, acts_in = resolved(rule.folder or "", cwd), resolved(ask.cwd, cwd)
     if Verdict.ALLOW not in ask.verdicts:
         return "the agent takes no permission"
+    if ask.each_time:
+        return "the agent requires the user each time"
     if ask.kind is AskKind.TOOL and not rule.tool:
         return "the rule names no tool"
-    if ask.kind not in _ALLOWABLE:
+    if ask.kind not in ALLOWABLE:
         return "only commands, edits and tools are allowed by a rule"
     if ask.kind is AskKind.COMMAND:
         return danger(ask.body, folder, acts_in) if is_in(acts_in, folder) else "it runs outside the folder"
@@ -152,10 +152,6 @@ def _only_asked_of_files(paths: Sequence[str], folder: str, kind: AskKind) -> st
 
 def _same(ask: Ask, earlier: Ask) -> bool:
     """Return whether two asks are for the same: the same tool with the same input."""
-    return (
-        ask.kind in _ALLOWABLE
-        and bool(ask.body)
-        and all(
-            getattr(ask, name) == getattr(earlier, name) for name in ("kind", "tool", "title", "body", "cwd", "paths")
-        )
+    return all(
+        getattr(ask, name) == getattr(earlier, name) for name in ("kind", "tool", "title", "body", "cwd", "paths")
     )

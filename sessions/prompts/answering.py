@@ -2,7 +2,7 @@
 
 import os
 
-from ..asks.answers import check_answer, fate
+from ..asks.answers import check_answer, takes_none
 from ..asks.model import Answer
 from ..asks.recorded import AskState, RecordedAsk
 from ..clock import now_ms
@@ -28,10 +28,6 @@ class SessionAsks:
         self._reader = reader
         self._housekeeping = housekeeping
 
-    def open(self, ref: str | None = None) -> list[RecordedAsk]:
-        """Return the asks that wait for an answer, of one session or of all, the oldest first."""
-        return self._reader.asks(ref)
-
     def named(self, ref: str, name: str | None = None) -> RecordedAsk:
         """Return the open ask of a session with this number; without one, its only open ask.
 
@@ -40,7 +36,7 @@ class SessionAsks:
             SessionBusyError: there is none, or the ask with this number is over.
         """
         session = self._reader.get(ref)
-        waiting = self.open(session.id)
+        waiting = self._reader.asks(session.id)
         if name is None and len(waiting) == 1:
             return waiting[0]
         numbers = ", ".join(str(one.id) for one in waiting)
@@ -53,7 +49,7 @@ class SessionAsks:
                 return one
         for one in self._store.asks.of_session(session.id):
             if str(one.id) == name:
-                raise SessionBusyError(fate(one, now_ms()))
+                raise SessionBusyError(takes_none(one, now_ms()))
         opened = f" Open: {numbers}." if waiting else " It asks nothing."
         raise UsageError(f"Session {session.short_id} has no ask {name}.{opened}")
 
@@ -74,7 +70,7 @@ class SessionAsks:
         check_answer(asked.ask, answer)
         self._check_reachable(asked)
         if not self._store.asks.answer(ask_id, answer, author):
-            raise SessionBusyError(fate(self._known(ask_id), now_ms()))
+            raise SessionBusyError(takes_none(self._known(ask_id), now_ms()))
         if not poke(self._layout.session(asked.session).poke):
             self._housekeeping.settle()  # a new runner adopts the agent, and writes the answer
         return self._known(ask_id)

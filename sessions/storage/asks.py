@@ -9,7 +9,7 @@ import sqlite3
 import msgspec
 from msgspec import structs
 
-from ..asks.model import Answer, Ask, Verdict
+from ..asks.model import MOST_BODY_BYTES, Answer, Ask, Verdict
 from ..asks.recorded import AskState, RecordedAsk
 from ..clock import now_ms
 from ..errors import UnknownSessionError
@@ -17,8 +17,6 @@ from ..model import short_id
 from .database import Database
 from .rows import dump, load
 
-MOST_BODY_BYTES = 64 * 1024
-"""A longer body is cut in its row; the agent's own output has all of it."""
 MOST_TEXT = 4_000
 """Characters of a title, a reason, or the name of a tool."""
 MOST_PATHS = 1_000
@@ -81,14 +79,16 @@ class Asks:
     def remembered(self, session_id: str) -> list[Ask]:
         """Return the asks that were allowed for the rest of the session, if the agent does not remember that itself.
 
-        An ask that is cut in its row is left out, because another one could have the same beginning.
+        An ask that is cut in its row is left out, because the next could have the same beginning.
         """
+        from ..asks.always import can_remember, own_scope  # only a process whose agent asks needs them
+
         rows = self._database.rows(
             "SELECT * FROM asks WHERE session = ? AND json_extract(answer, '$.verdict') = ?",
             (session_id, Verdict.ALWAYS),
         )
         asks = [_recorded(row).ask for row in rows]
-        return [ask for ask in asks if not ask.always and len(ask.body.encode()) <= MOST_BODY_BYTES]
+        return [ask for ask in asks if not own_scope(ask) and can_remember(ask)]
 
     def answer(self, ask_id: int, answer: Answer, by: str) -> bool:
         """Answer an open ask; False if it is not open."""

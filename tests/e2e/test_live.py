@@ -170,13 +170,13 @@ def test_an_ask_waits_for_its_answer_and_the_turn_goes_on(manager, live, session
     session = session_of(live, ASKS, STRICT)
     waiting = at(session, 1, Status.WAITING, asking=1)
     assert waiting.reason.startswith("asks to ")
-    [asked] = manager.asks.open(session.id)
+    [asked] = manager.reader.asks(session.id)
     assert manager.asks.answer(asked.id, answer).answered_by == "you"
     with pytest.raises(SessionBusyError, match="answered by you"):
         manager.asks.answer(asked.id, ALLOW)
 
     def answered_to_the_end():
-        for one in manager.asks.open(session.id):
+        for one in manager.reader.asks(session.id):
             manager.asks.answer(one.id, answer)
         return manager.reader.get(session.id).status.ended
 
@@ -226,7 +226,7 @@ def test_an_agent_whose_runner_is_killed_while_it_asks_gets_its_answer_from_the_
     agent = agent_of(manager, session)
     kill_runner(manager, session, wait_until)
     assert processes.by_pid(agent) is not None
-    [asked] = manager.asks.open(session.id)
+    [asked] = manager.reader.asks(session.id)
     manager.asks.answer(asked.id, ALLOW)
     wait_until(
         lambda: manager.housekeeping.settle() or manager.store.asks.one(asked.id).state is AskState.SETTLED,

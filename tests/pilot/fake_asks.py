@@ -3,9 +3,10 @@
 from factories import T0
 from msgspec import structs
 
+from agentdash.sessions.asks.answers import check_answer
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.asks.recorded import AskState, RecordedAsk
-from agentdash.sessions.errors import SessionBusyError, UsageError
+from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status
 
 
@@ -56,8 +57,7 @@ class FakeAsks:
         one = self._asks[ask_id]
         if one.state is not AskState.OPEN:
             raise SessionBusyError(f"It was answered by {one.answered_by} 12 s ago.")
-        if answer.verdict not in one.ask.verdicts:
-            raise UsageError("The ask does not take this decision.")
+        check_answer(one.ask, answer)
         return self.ended(ask_id, AskState.ANSWERED, answer, by)
 
     def _count(self, ref):

@@ -113,7 +113,9 @@ async def test_each_key_decides_and_the_card_closes(dashboard, manager, size, ke
         await d.until(lambda: d.app.screen is d.main)
         assert answers(manager) == [(number, given)]
         await d.shows(
-            {Verdict.ALLOW: "Allowed: run", Verdict.ALWAYS: "Always allowed: run"}.get(given.verdict, "Denied")
+            {Verdict.ALLOW: "Allowed: run", Verdict.ALWAYS: "Allowed for this session: run"}.get(
+                given.verdict, "Denied"
+            )
         )
 
 
@@ -144,18 +146,21 @@ async def test_without_a_denial_enter_decides_nothing_until_the_user_chooses(das
         await d.called("answer", number, ALLOW)
 
 
-async def test_always_needs_words_about_what_it_covers(dashboard, manager):
+async def test_always_is_offered_if_the_agent_says_what_it_covers_or_agentdash_can_remember_it(dashboard, manager):
     manager.asks.asked("running1", command(verdicts=EVERY))
-    manager.asks.asked("done0001", command(verdicts=(Verdict.ALLOW, Verdict.DENY), always="Bash"))
+    number = manager.asks.asked("done0001", command("make", verdicts=(Verdict.ALLOW, Verdict.DENY)))
     async with dashboard() as d:
         await opened(d)
-        await d.shows("always (the agent does not say what it would cover)")
+        assert "a  always" not in d.text()
         await d.press("a")
         await d.press("escape")
-        await opened(d, "done0001")
-        assert "a  always" not in d.text()
-        await d.press("a", "D")
         assert answers(manager) == []
+        await opened(d, "done0001")
+        await d.shows("a  always: the same, for this session (agentdash remembers it)")
+        await d.press("D")
+        assert answers(manager) == []
+        await d.press("a")
+        await d.called("answer", number, ALWAYS)
 
 
 @pytest.mark.parametrize("keys", [["y"], ["a"], ["D"], ["d", "enter"], ["enter", "enter"]])
@@ -230,9 +235,9 @@ async def test_an_ask_whose_text_changes_takes_no_key_that_was_meant_for_the_for
     [
         (AskState.SENT, ALLOW, "you", "Allowed by you."),
         (AskState.SETTLED, DENY, "rule: rm", "Denied by rule: rm."),
-        (AskState.EXPIRED, DENY, "the time limit", "No answer in time: denied."),
-        (AskState.WITHDRAWN, None, None, "It no longer waits for an answer."),
-        (AskState.LOST, None, None, "The agent ended before an answer."),
+        (AskState.EXPIRED, DENY, "the time limit", "Denied by the time limit."),
+        (AskState.WITHDRAWN, None, None, "The agent no longer waits."),
+        (AskState.LOST, None, None, "The agent ended first."),
     ],
 )
 @pytest.mark.by_turns(3)

@@ -49,7 +49,7 @@ class Desk(Protocol):
         """Return the asks of a session that wait; None after an error, which is shown."""
 
     async def fate(self, ask_id: int) -> str:
-        """Return the end of an ask that no longer waits, in words."""
+        """Return the end of an ask that no longer waits, as a clause."""
 
     async def answer(self, ask_id: int, answer: Answer) -> str | None:
         """Record an answer; return the reason if it was refused."""
@@ -184,9 +184,9 @@ class AskScreen(ModalScreen[None]):
         words = "" if self._answered == former else await self._desk.fate(former)
         if waiting:
             await self._show(waiting[0])
-            self._say(ask_texts.former_fate(words) if words else "")
+            self._say(ask_texts.former_ended(words) if words else "")
         else:
-            self._say(words)
+            self._say(ask_texts.ended(words) if words else "")
 
     async def _show(self, recorded: RecordedAsk) -> None:
         """Show an ask; keys that were typed before it appeared decide nothing."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from ...sessions.asks.answers import decision_words
+from ...sessions.asks.always import scope
+from ...sessions.asks.answers import decision_line, taken
 from ...sessions.asks.model import Question
 from ...sessions.asks.recorded import RecordedAsk
 from ...sessions.model import Session, short_id
@@ -32,7 +33,7 @@ def ask_lines(recorded: RecordedAsk, style: Style) -> Iterator[str]:
     """Yield an ask with all that the user needs for an answer."""
     ask, width = recorded.ask, max(20, style.width - len(_MARGIN))
     yield ask_line(recorded, style)
-    for name, text in (("why", ask.why), ("in", ask.cwd), ("always", ask.always)):
+    for name, text in (("why", ask.why), ("in", ask.cwd), ("always", scope(ask))):
         if text:
             yield f"{_MARGIN}{name}: {one_line(text, width)}"
     yield from (f"{_MARGIN}file: {one_line(path, width)}" for path in ask.paths[:MOST_LINES])
@@ -42,7 +43,7 @@ def ask_lines(recorded: RecordedAsk, style: Style) -> Iterator[str]:
         yield f"{_MARGIN}{len(lines) - MOST_LINES:,} more lines: --json prints all"
     for number, question in enumerate(ask.questions, 1):
         yield from _question_lines(number, question, width)
-    yield f"{_MARGIN}takes: {', '.join(ask.verdicts)}"
+    yield f"{_MARGIN}takes: {', '.join(taken(ask))}"
 
 
 def _question_lines(number: int, question: Question, width: int) -> Iterator[str]:
@@ -58,5 +59,4 @@ def _question_lines(number: int, question: Question, width: int) -> Iterator[str
 
 def answered_line(recorded: RecordedAsk, session: Session, style: Style) -> str:
     """Return the decision about an ask, and its subject."""
-    what = decision_words(recorded.answer.verdict) if recorded.answer is not None else recorded.state
-    return f"{what}: {one_line(recorded.ask.title, max(20, style.width - 40))} (session {session.short_id})"
+    return f"{decision_line(recorded, max(20, style.width - 40))} (session {session.short_id})"

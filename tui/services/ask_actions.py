@@ -2,12 +2,15 @@
 
 import asyncio
 
+from ...sessions.asks.answers import NO_LONGER, decision_line, fate
 from ...sessions.asks.model import Answer
 from ...sessions.asks.recorded import RecordedAsk
 from ...sessions.reader import SessionReader
-from .. import ask_texts
 from .background import Requests
 from .write_access import WriteAccess
+
+_TITLE_CELLS = 200
+"""Most cells of a message about an answer."""
 
 
 class AskActions:
@@ -34,14 +37,15 @@ class AskActions:
         return await self._requests.ask(lambda: self._reader.asks(session_id))
 
     async def fate(self, ask_id: int) -> str:
-        """Return the end of an ask that no longer waits, in words."""
+        """Return the end of an ask that no longer waits, as a clause."""
         recorded = await self._requests.outcome_of(lambda: self._reader.ask(ask_id))
-        return (ask_texts.fate(recorded) if recorded is not None else "") or ask_texts.NO_LONGER
+        return (fate(recorded) if recorded is not None else "") or NO_LONGER
 
     async def answer(self, ask_id: int, answer: Answer) -> str | None:
         """Record the user's answer, and show a message; return the reason if it was refused."""
         call = asyncio.to_thread(lambda: self._access.manager("answer").asks.answer(ask_id, answer))
         recorded, reason = await self._requests.outcome(call)
         if recorded is not None:
-            self._requests.show_message(ask_texts.answered(recorded))
+            line = decision_line(recorded, _TITLE_CELLS)
+            self._requests.show_message(line[:1].upper() + line[1:])
         return reason

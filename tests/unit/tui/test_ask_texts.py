@@ -6,8 +6,9 @@ from factories import T0
 from hostile_text import REMOVED, nasty
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from agentdash.sessions.asks.model import Answer, Ask, AskKind, Question, Verdict
+from agentdash.sessions.asks.model import Ask, AskKind, Question, Verdict
 from agentdash.sessions.asks.recorded import AskState, RecordedAsk
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui import ask_texts
@@ -62,8 +63,16 @@ def test_decisions_are_in_the_agents_order_each_once():
     assert [(one.key, one.text, one.possible) for one in ask_texts.decisions(ask)] == [
         ("d", "deny, with words if you like", True),
         ("y", "approve the plan", True),
-        ("a", "always (the agent does not say what it would cover)", False),
     ]
+    assert ask_texts.decisions(structs.replace(ask, always="all plans"))[-1].text == "always: all plans"
+
+
+def test_agentdash_offers_to_remember_what_it_may_allow():
+    ask = Ask(key="k", kind=AskKind.COMMAND, title="run: ls", body="ls")
+    offered = [("y", "allow once"), ("a", "always: the same, for this session (agentdash remembers it)")]
+    assert [(one.key, one.text) for one in ask_texts.decisions(ask)][:2] == offered
+    dangerous = ask_texts.decisions(structs.replace(ask, body="rm -rf build"))
+    assert [one.key for one in dangerous] == ["y", "d", "D"]
 
 
 def test_an_answer_is_offered_only_if_something_is_asked():
@@ -75,18 +84,6 @@ def test_an_answer_is_offered_only_if_something_is_asked():
     assert [one.verdict for one in ask_texts.decisions(asks)] == [Verdict.ANSWER]
 
 
-@pytest.mark.parametrize(
-    ("state", "verdict", "by", "words"),
-    [
-        (AskState.OPEN, None, None, ""),
-        (AskState.ANSWERED, Verdict.ALLOW, "you", "Allowed by you."),
-        (AskState.SENT, Verdict.STOP, "rule: \x1b[31mrm", "Denied and stopped by rule: rm."),
-        (AskState.SETTLED, None, None, "Answered."),
-        (AskState.EXPIRED, Verdict.DENY, "the time limit", "No answer in time: denied."),
-        (AskState.WITHDRAWN, None, None, "It no longer waits for an answer."),
-        (AskState.LOST, Verdict.ALLOW, "you", "The agent ended before an answer."),
-    ],
-)
-def test_the_end_of_an_ask_in_words(state, verdict, by, words):
-    answer = Answer(verdict=verdict) if verdict else None
-    assert ask_texts.fate(recorded(state=state, answer=answer, answered_by=by)) == words
+def test_the_end_of_an_ask_is_a_sentence():
+    assert ask_texts.ended("denied by you") == "Denied by you."
+    assert ask_texts.former_ended("denied by you") == "The one before: denied by you."

@@ -131,6 +131,7 @@ def _command(key: str, params: requests.CommandApproval) -> Ask:
         why=params.reason or "",
         verdicts=tuple(verdicts),
         always="the same command, for the rest of the session" if Verdict.ALWAYS in verdicts else "",
+        each_time=params.kind == _ONE_TIME,
     )
 
 

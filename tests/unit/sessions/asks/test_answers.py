@@ -4,13 +4,14 @@ import pytest
 from factories import T0
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from agentdash.sessions.asks.answers import check_answer, fate
+from agentdash.sessions.asks.answers import check_answer, decision_line, fate, taken, takes_none
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.asks.recorded import AskState, RecordedAsk
 from agentdash.sessions.errors import UsageError
 
-COMMAND = Ask(key="k", kind=AskKind.COMMAND, title="run: ls", verdicts=(Verdict.ALLOW, Verdict.DENY))
+COMMAND = Ask(key="k", kind=AskKind.COMMAND, title="run: ls", body="ls", verdicts=(Verdict.ALLOW, Verdict.DENY))
 COLOUR = Question(key="colour", text="Which colour?", choices=(Choice(label="Red"), Choice(label="Blue")), free=False)
 
 
@@ -31,7 +32,9 @@ def refused(ask, answer):
 def test_an_ask_takes_its_verdicts_and_always_if_it_can_be_allowed():
     for verdict in (Verdict.ALLOW, Verdict.DENY, Verdict.ALWAYS):
         check_answer(COMMAND, Answer(verdict=verdict))
-    assert refused(COMMAND, Answer(verdict=Verdict.STOP)) == "This ask does not take stop. It takes: allow, deny."
+    assert (
+        refused(COMMAND, Answer(verdict=Verdict.STOP)) == "This ask does not take stop. It takes: allow, always, deny."
+    )
     assert refused(form(COLOUR), Answer(verdict=Verdict.ALWAYS)).startswith("This ask does not take always.")
     assert refused(COMMAND, answers(colour=["Red"])).startswith("This ask does not take answer.")
     assert refused(COMMAND, Answer(verdict=Verdict.ALLOW, values={"a": ("b",)})).startswith(
@@ -87,15 +90,64 @@ def test_any_values_are_accepted_or_refused(questions, values):
     assert set(values) <= {question.key for question in questions}
 
 
+@pytest.mark.parametrize(
+    ("facts", "verdicts"),
+    [
+        ({}, "allow always deny"),
+        ({"verdicts": ()}, ""),
+        ({"verdicts": (Verdict.DENY, Verdict.STOP)}, "deny stop"),
+        ({"verdicts": (Verdict.DENY, Verdict.ALWAYS, Verdict.ALLOW), "always": "ls"}, "deny always allow"),
+        ({"verdicts": (Verdict.DENY, Verdict.ALWAYS, Verdict.ALLOW)}, "deny always allow"),
+        ({"kind": AskKind.PLAN}, "allow deny"),
+        ({"kind": AskKind.PERMISSIONS}, "allow deny"),
+        ({"kind": AskKind.PERMISSIONS, "verdicts": (Verdict.ALLOW, Verdict.ALWAYS), "always": "x"}, "allow always"),
+        ({"body": ""}, "allow deny"),
+        ({"body": "rm -rf build"}, "allow deny"),
+        ({"body": "sudo ls", "verdicts": (Verdict.ALLOW, Verdict.ALWAYS, Verdict.DENY)}, "allow deny"),
+        ({"body": "sudo ls", "verdicts": (Verdict.ALLOW, Verdict.ALWAYS), "always": "sudo"}, "allow always"),
+        ({"body": "x" * 65_537}, "allow deny"),
+        ({"each_time": True}, "allow deny"),
+        ({"kind": AskKind.EDIT, "paths": (".git/hooks/commit-msg",)}, "allow deny"),
+        ({"kind": AskKind.EDIT, "paths": ("src/app.py",)}, "allow always deny"),
+    ],
+)
+def test_always_is_taken_if_the_agent_or_agentdash_remembers_it(facts, verdicts):
+    assert " ".join(taken(structs.replace(COMMAND, **{"body": "ls", "cwd": "/srv"} | facts))) == verdicts
+
+
 def recorded(state, **facts):
     return RecordedAsk(id=7, session="s1", turn=1, stream=1, ask=COMMAND, state=state, asked_at=T0, **facts)
 
 
-def test_the_fate_of_an_ask_names_who_answered_it_and_when():
+@pytest.mark.parametrize(
+    ("state", "verdict", "by", "words"),
+    [
+        (AskState.OPEN, None, None, ""),
+        (AskState.ANSWERED, Verdict.ALLOW, "you", "allowed by you"),
+        (AskState.SENT, Verdict.STOP, "rule: \x1b[31mrm", "denied and stopped by rule: rm"),
+        (AskState.SETTLED, Verdict.ALWAYS, "you", "allowed for this session by you"),
+        (AskState.SETTLED, None, None, "answered"),
+        (AskState.EXPIRED, Verdict.DENY, "the time limit", "denied by the time limit"),
+        (AskState.WITHDRAWN, None, None, "the agent no longer waits"),
+        (AskState.LOST, Verdict.ALLOW, "you", "the agent ended first"),
+    ],
+)
+def test_the_fate_of_an_ask_names_the_decision_and_its_author(state, verdict, by, words):
+    assert fate(recorded(state, answer=Answer(verdict=verdict) if verdict else None, answered_by=by)) == words
+
+
+def test_a_refusal_names_the_fate_and_its_age():
     denied = {"answer": Answer(verdict=Verdict.DENY), "answered_by": "you", "answered_at": T0}
-    assert fate(recorded(AskState.SENT, **denied), T0 + 12_345) == "Ask 7 was answered by you (denied) 12 s ago."
-    assert fate(recorded(AskState.EXPIRED, **denied | {"answered_by": "the time limit"}), T0 + 300_000) == (
-        "Ask 7 was answered by the time limit (denied) 5m ago."
+    assert (
+        takes_none(recorded(AskState.SENT, **denied), T0 + 12_345) == "Ask 7 takes no answer: denied by you 12 s ago."
     )
-    assert fate(recorded(AskState.LOST), T0) == "Ask 7 takes no answer: the agent ended first."
-    assert fate(recorded(AskState.WITHDRAWN), T0) == "Ask 7 takes no answer: the agent no longer waits."
+    assert takes_none(recorded(AskState.EXPIRED, **denied | {"answered_by": "the time limit"}), T0 + 300_000) == (
+        "Ask 7 takes no answer: denied by the time limit 5m ago."
+    )
+    assert takes_none(recorded(AskState.LOST, **denied), T0) == "Ask 7 takes no answer: the agent ended first."
+    assert takes_none(recorded(AskState.OPEN), T0) == "Ask 7 takes no answer: the agent no longer waits."
+
+
+def test_a_decision_is_named_with_its_subject():
+    one = recorded(AskState.ANSWERED, answer=Answer(verdict=Verdict.DENY))
+    assert (decision_line(one), decision_line(one, 6)) == ("denied: run: ls", "denied: run: …")

@@ -152,20 +152,31 @@ def test_an_answer_names_its_rule():
 
 
 def test_what_was_always_allowed_is_allowed_again_if_it_is_the_same():
-    before = [command("touch $X && ls")]
-    decision = decide((), command("touch $X && ls", key="k2"), agent="claude", cwd=HERE, remembered=before)
+    before = [command("touch x && ls")]
+    decision = decide((), command("touch x && ls", key="k2"), agent="claude", cwd=HERE, remembered=before)
     assert (decision.decide, decision.by) == ("allow", ALWAYS)
-    for other in (command("touch $X"), command("touch $X && ls", cwd="/"), command("touch $X && ls", tool="Sh")):
+    for other in (command("touch x"), command("touch x && ls", cwd="/"), command("touch x && ls", tool="Sh")):
         assert decided(other, remembered=before) == "ask"
     assert decided(before[0], {"decide": "deny"}, remembered=before) == "deny"
     question = Ask(key="k", kind=AskKind.QUESTION, title="?")
     assert decided(question, remembered=[question]) == "ask"
 
 
+@pytest.mark.parametrize("line", ["rm -rf x", "sudo ls", "git push -f", "touch $X", "cat x > y", "touch .git/x"])
+def test_a_dangerous_command_is_asked_although_the_same_was_always_allowed(line):
+    assert decided(command(line), remembered=[command(line)]) == "ask"
+
+
+def test_what_the_user_must_decide_each_time_is_never_decided_otherwise():
+    ask = command("ls", each_time=True)
+    assert decided(ask, ALLOW_BASH, remembered=[command("ls")]) == "ask"
+    assert decided(ask, {"decide": "deny"}) == "deny"
+
+
 def test_an_agent_without_always_is_allowed_once():
     always = Answer(verdict=Verdict.ALWAYS, message="x")
     assert for_agent(command("ls"), always) == Answer(verdict=Verdict.ALLOW, message="x")
-    assert for_agent(command("ls", verdicts=(Verdict.ALWAYS,)), always) == always
+    assert for_agent(command("ls", verdicts=(Verdict.ALWAYS,), always="ls"), always) == always
     assert for_agent(command("ls"), Answer(verdict=Verdict.DENY)) == Answer(verdict=Verdict.DENY)
 
 

@@ -66,19 +66,19 @@ def runner(manager):
 
 def test_an_answer_wakes_the_runner_which_finds_it(manager, runner):
     one = runner.asks()
-    assert manager.asks.open() == manager.asks.open("abcdef01") == [one]
+    assert manager.reader.asks() == manager.reader.asks("abcdef01") == [one]
     answered = manager.asks.answer(one.id, ALLOW)
     assert (answered.state, answered.answer, answered.answered_by) == (AskState.ANSWERED, ALLOW, "you")
     assert runner.pokes() == b"!"
     assert [each.id for each in manager.store.asks.answered(NAME)] == [one.id]
-    assert manager.asks.open() == []
+    assert manager.reader.asks() == []
 
 
 def test_who_comes_second_is_told_who_was_first(manager, runner):
     one = runner.asks()
     manager.asks.answer(one.id, DENY, by="rule: deny all")
     runner.pokes()
-    with pytest.raises(SessionBusyError, match=rf"Ask {one.id} was answered by rule: deny all \(denied\) \d+ s ago\."):
+    with pytest.raises(SessionBusyError, match=rf"Ask {one.id} takes no answer: denied by rule: deny all \d+ s ago\."):
         manager.asks.answer(one.id, ALLOW)
     assert runner.pokes() == b""
     assert manager.store.asks.one(one.id).answer == DENY
@@ -96,7 +96,7 @@ def test_an_ask_is_named_by_its_number_or_is_the_only_one(manager, runner):
     with pytest.raises(UsageError, match=f"has no ask 99. Open: {first.id}, {second.id}"):
         manager.asks.named("abcdef01", "99")
     manager.asks.answer(first.id, ALLOW)
-    with pytest.raises(SessionBusyError, match="was answered by you"):
+    with pytest.raises(SessionBusyError, match="allowed by you"):
         manager.asks.named("abcdef01", str(first.id))
 
 
@@ -104,7 +104,7 @@ def test_an_answer_that_does_not_fit_changes_nothing(manager, runner):
     one = runner.asks(verdicts=(Verdict.ALLOW,))
     with pytest.raises(UsageError, match="does not take deny"):
         manager.asks.answer(one.id, DENY)
-    assert manager.asks.open() == [one]
+    assert manager.reader.asks() == [one]
     assert runner.pokes() == b""
 
 
@@ -147,27 +147,31 @@ PASSWORD = Question(key="password", text="Password?", secret=True)
 
 def test_the_verbs_list_and_answer(manager, runner):
     assert verb("asks").stdout == "No open asks.\n"
-    first, second = runner.asks("rm -r build", why="to build again"), runner.asks("k2")
+    first, second = runner.asks("make build", why="to build again"), runner.asks("rm -r build")
     listed = verb("asks").stdout.splitlines()
     assert [line.split()[:2] for line in listed] == [["abcdef01", str(first.id)], ["abcdef01", str(second.id)]]
-    assert listed[0].endswith("run: rm -r build")
+    assert listed[0].endswith("run: make build")
     shown = verb("asks", "abcdef01").stdout
     assert "why: to build again" in shown
-    assert "| rm -r build" in shown
-    assert "takes: allow, deny, stop" in shown
+    assert "| make build" in shown
+    assert "always: the same, for this session (agentdash remembers it)" in shown
+    assert "takes: allow, always, deny, stop" in shown
+    assert "takes: allow, deny, stop" in shown.partition("run: rm -r build")[2]
     [one, _] = json.loads(verb("asks", "--json").stdout)
-    assert (one["id"], one["session"], one["state"], one["title"]) == (first.id, NAME, "open", "run: rm -r build")
+    assert (one["id"], one["session"], one["state"], one["title"]) == (first.id, NAME, "open", "run: make build")
     ambiguous = verb("approve", "abcdef01")
     assert (ambiguous.returncode, "has 2 open asks" in ambiguous.stderr) == (2, True)
     done = verb("approve", "abcdef01", str(first.id), "--always")
     assert (done.returncode, done.stdout) == (
-        0, "allowed for this session: run: rm -r build (session abcdef01)\n",
+        0, "allowed for this session: run: make build (session abcdef01)\n",
     )  # fmt: skip
+    refused = verb("approve", "abcdef01", "--always")
+    assert (refused.returncode, "does not take always. It takes: allow, deny, stop." in refused.stderr) == (2, True)
     denied = json.loads(verb("deny", "abcdef01", "--message", "not now", "--stop", "--json").stdout)
     assert denied["answer"] == {"verdict": "stop", "message": "not now", "values": {}}
     assert denied["answered_by"] == "you"
     late = verb("deny", "abcdef01", str(second.id))
-    assert (late.returncode, "was answered by you (denied, turn ended)" in late.stderr) == (1, True)
+    assert (late.returncode, "denied and stopped by you" in late.stderr) == (1, True)
     assert verb("approve", "abcdef01").returncode == 1
 
 

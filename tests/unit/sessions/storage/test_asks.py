@@ -212,9 +212,10 @@ def test_text_that_cannot_be_encoded_is_recorded(store):
     assert store.asks.settle(NAME, 1, "k\ud800", answered=False)
 
 
-def test_what_was_always_allowed_is_remembered_unless_the_agent_remembers_it_or_it_is_cut(store):
+def test_what_was_always_allowed_is_remembered_unless_the_agent_does_it_is_cut_or_dangerous(store):
     always = Answer(verdict=Verdict.ALWAYS)
-    for key, facts in (("a", {}), ("b", {"always": "touch:*"}), ("c", {"body": "x" * 100_000}), ("d", {})):
+    own = {"always": "touch:*", "verdicts": (Verdict.ALLOW, Verdict.ALWAYS)}
+    for key, facts in (("a", {}), ("b", own), ("c", {"body": "x" * 100_000}), ("d", {}), ("f", {"body": "rm -r x"})):
         one = recorded(store, key, **facts)
         store.asks.answer(one.id, ALLOW if key == "d" else always, "you")
     recorded(store, "e")

@@ -37,7 +37,7 @@ def test_words_and_marks_make_one_answer(question, marked, words, values):
         ("integer", "1.5", "This must be a whole number."),
         ("integer", "٣", "This must be a whole number."),
         ("integer", "+5", "This must be a whole number."),
-        ("number", "１２", "This must be a number."),
+        ("number", "\uff11\uff12", "This must be a number."),
         ("boolean", "perhaps", "This must be true or false."),
         ("number", "1.5e3", ""),
         ("number", "nan", "This must be a number."),
@@ -80,7 +80,7 @@ QUESTIONS = st.builds(
     free=st.booleans(),
     required=st.booleans(),
 )
-NUMBERS = ["+5", "１２", "-0", "1e5", "1_0", " 7", "nan", "1.", "true"]
+NUMBERS = ["+5", "\uff11\uff12", "-0", "1e5", "1_0", " 7", "nan", "1.", "true"]
 
 
 @given(QUESTIONS, st.data(), st.text() | st.sampled_from(NUMBERS))

@@ -1,0 +1,36 @@
+"""Permission for the rest of a session: the agent itself remembers it, or agentdash does; pure."""
+
+from ..text.sanitize import one_line
+from .dangerous import danger
+from .model import MOST_BODY_BYTES, Ask, AskKind, Verdict
+from .places import has_git_folder, resolved
+
+ALLOWABLE = (AskKind.COMMAND, AskKind.EDIT, AskKind.TOOL)
+"""The kinds that agentdash can allow; plans, wider permissions and questions are the user's."""
+
+REMEMBERED = "the same, for this session (agentdash remembers it)"
+
+
+def own_scope(ask: Ask) -> str:
+    """Return what the agent's own ``always`` covers, on one clean line; empty if it has none."""
+    return one_line(ask.always) if Verdict.ALWAYS in ask.verdicts else ""
+
+
+def can_remember(ask: Ask) -> bool:
+    """Return whether agentdash can allow an ask because the user allowed the same before.
+
+    A dangerous command is the user's each time, and so is a change in the git folder: git runs commands from there.
+    """
+    if Verdict.ALLOW not in ask.verdicts or ask.kind not in ALLOWABLE or ask.each_time or not ask.body:
+        return False
+    if len(ask.body.encode("utf-8", "replace")) > MOST_BODY_BYTES:
+        return False  # its row has only the beginning
+    acts_in = resolved(ask.cwd, "/")
+    if ask.kind is AskKind.COMMAND:
+        return not danger(ask.body, acts_in, acts_in)
+    return not any(has_git_folder(resolved(path, acts_in)) for path in ask.paths)
+
+
+def scope(ask: Ask) -> str:
+    """Return what permission for the rest of the session would cover; empty if the ask does not take it."""
+    return own_scope(ask) or (REMEMBERED if can_remember(ask) else "")
