@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from ..sessions.asks.always import scope
-from ..sessions.asks.answers import taken
+from ..sessions.asks.answers import due_words, taken
 from ..sessions.asks.model import Ask, AskKind, Verdict
 from ..sessions.asks.recorded import RecordedAsk
 from ..sessions.model import Session
@@ -83,7 +83,7 @@ def since(recorded: RecordedAsk, now: int) -> Content:
     if recorded.due_at is None:
         return asked
     left = recorded.due_at - now
-    until = f"denied in {age(left)}" if left > 0 else "its time is over"
+    until = due_words(recorded, now) if left > 0 else "its time is over"
     return Content.assemble(asked, (_GAP, ""), (until, "$text-warning"))
 
 

@@ -102,6 +102,12 @@ def decision_line(recorded: RecordedAsk, width: int | None = None) -> str:
     return f"{words}: {one_line(recorded.ask.title, width)}"
 
 
+def due_words(recorded: RecordedAsk, now: int) -> str:
+    """Return what the settings will decide, and when: ``denied in 4m``; ``now`` is UTC ms."""
+    decided = decision_words(recorded.overdue) if recorded.overdue is not None else "decided"
+    return f"{decided} in {age((recorded.due_at or now) - now)}"
+
+
 def fate(recorded: RecordedAsk) -> str:
     """Return the end of an ask and the one who decided, as a clause: ``denied by you``; empty if it waits."""
     if recorded.state is AskState.OPEN:

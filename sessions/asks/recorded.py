@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from .model import Answer, Ask
+from .model import Answer, Ask, Verdict
 
 
 class AskState(StrEnum):
@@ -40,6 +40,8 @@ class RecordedAsk(Struct, frozen=True, kw_only=True):
     """UTC ms."""
     due_at: int | None = None
     """Time at which the settings decide, UTC ms; None if it waits for ever."""
+    overdue: Verdict | None = None
+    """The decision of the settings at that time; None if it waits for ever, or if the settings are not recorded."""
     answer: Answer | None = None
     """The decision; without the values of secret questions."""
     answered_by: str | None = None

@@ -81,17 +81,23 @@ class AsksSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         if not positive:
             raise ValueError("`timeout` is not longer than zero")
 
-    def due_at(self, asked_at: int) -> int | None:
+    def due_at(self, ask: Ask, asked_at: int) -> int | None:
         """Return the time at which these settings decide an ask, UTC ms; None if it waits for ever."""
-        if self.timeout is None or self.on_timeout == "wait":
+        if self.timeout is None or decided_late(self.on_timeout, ask) is None:
             return None
         return asked_at + round(durations.seconds(self.timeout) * 1000)
 
     def overdue(self, ask: Ask) -> Answer | None:
         """Return the answer to an ask whose time is over; None if it waits for ever.  It never allows anything."""
-        if self.timeout is None or self.on_timeout == "wait":
+        verdict = decided_late(self.on_timeout, ask)
+        if self.timeout is None or verdict is None:
             return None
-        wanted = (Verdict.STOP, Verdict.DENY) if self.on_timeout == "stop" else (Verdict.DENY, Verdict.STOP)
-        verdict = next((one for one in wanted if one in ask.verdicts), None)
-        message = f"No answer within {durations.text(durations.seconds(self.timeout))}."
-        return Answer(verdict=verdict, message=message) if verdict is not None else None
+        return Answer(verdict=verdict, message=f"No answer within {durations.text(durations.seconds(self.timeout))}.")
+
+
+def decided_late(on_timeout: str | None, ask: Ask) -> Verdict | None:
+    """Return the decision about an ask whose time is over, by ``on_timeout``; None if it waits for ever."""
+    first = {"deny": Verdict.DENY, "stop": Verdict.STOP}.get(on_timeout or "")
+    if first is None:
+        return None
+    return next((verdict for verdict in (first, Verdict.DENY, Verdict.STOP) if verdict in ask.verdicts), None)

@@ -11,6 +11,7 @@ from msgspec import structs
 
 from ..asks.model import MOST_BODY_BYTES, Answer, Ask, Verdict
 from ..asks.recorded import AskState, RecordedAsk
+from ..asks.settings import decided_late
 from ..clock import now_ms
 from ..errors import UnknownSessionError
 from ..model import short_id
@@ -22,6 +23,10 @@ MOST_TEXT = 4_000
 MOST_PATHS = 1_000
 """Paths of one ask."""
 
+_SELECT = (
+    "SELECT *, (SELECT json_extract(launch, '$.asks.on_timeout') FROM turns"
+    " WHERE turns.session = asks.session AND turns.n = asks.turn) AS on_timeout FROM asks"
+)
 _UNSENT = "state IN ('answered', 'expired') AND answer IS NOT NULL AND sent_at IS NULL AND settled_at IS NULL"
 _WAITS_FOR_AGENT = "state IN ('open', 'answered', 'sent')"
 _ORDER = "ORDER BY asked_at, id"
@@ -55,25 +60,25 @@ class Asks:
                 " VALUES (?, ?, ?, ?, ?, 'open', ?, ?) ON CONFLICT (session, stream, key) DO NOTHING",
                 (*place, turn, dump(_bounded(ask)), now_ms(), due_at),
             )
-            row = db.execute("SELECT * FROM asks WHERE session = ? AND stream = ? AND key = ?", place).fetchone()
+            row = db.execute(f"{_SELECT} WHERE session = ? AND stream = ? AND key = ?", place).fetchone()
         return _recorded(row)
 
     def open(self, session_id: str | None = None) -> list[RecordedAsk]:
         """Return the asks that wait for an answer, of one session or of all, the oldest first."""
         rows = self._database.rows(
-            f"SELECT * FROM asks WHERE state = 'open' AND (? IS NULL OR session = ?) {_ORDER}",  # noqa: S608
+            f"{_SELECT} WHERE state = 'open' AND (? IS NULL OR session = ?) {_ORDER}",
             (session_id, session_id),
         )
         return [_recorded(row) for row in rows]
 
     def of_session(self, session_id: str) -> list[RecordedAsk]:
         """Return all asks of a session, the oldest first."""
-        rows = self._database.rows(f"SELECT * FROM asks WHERE session = ? {_ORDER}", (session_id,))  # noqa: S608
+        rows = self._database.rows(f"{_SELECT} WHERE session = ? {_ORDER}", (session_id,))
         return [_recorded(row) for row in rows]
 
     def one(self, ask_id: int) -> RecordedAsk | None:
         """Return an ask of any state; None if its session was deleted."""
-        rows = self._database.rows("SELECT * FROM asks WHERE id = ?", (ask_id,))
+        rows = self._database.rows(f"{_SELECT} WHERE id = ?", (ask_id,))
         return _recorded(rows[0]) if rows else None
 
     def remembered(self, session_id: str) -> list[Ask]:
@@ -84,7 +89,7 @@ class Asks:
         from ..asks.always import can_remember, own_scope  # only a process whose agent asks needs them
 
         rows = self._database.rows(
-            "SELECT * FROM asks WHERE session = ? AND json_extract(answer, '$.verdict') = ?",
+            f"{_SELECT} WHERE session = ? AND json_extract(answer, '$.verdict') = ?",
             (session_id, Verdict.ALWAYS),
         )
         asks = [_recorded(row).ask for row in rows]
@@ -101,7 +106,7 @@ class Asks:
     def answered(self, session_id: str) -> list[RecordedAsk]:
         """Return the asks whose answer is to be written to the agent, with the values of secret questions."""
         rows = self._database.rows(
-            f"SELECT * FROM asks WHERE session = ? AND {_UNSENT} ORDER BY answered_at, id",  # noqa: S608
+            f"{_SELECT} WHERE session = ? AND {_UNSENT} ORDER BY answered_at, id",
             (session_id,),
         )
         return [_recorded(row, secrets=True) for row in rows]
@@ -157,7 +162,7 @@ def _end(db: sqlite3.Connection, state: AskState, where: str, place: tuple[objec
 def _forget_secrets(db: sqlite3.Connection, where: str, place: tuple[object, ...]) -> None:
     """Remove the values of secret questions from the answers that the runner has no use for."""
     rows = db.execute(
-        f"SELECT * FROM asks WHERE {where} AND answer IS NOT NULL"  # noqa: S608
+        f"{_SELECT} WHERE {where} AND answer IS NOT NULL"
         " AND (sent_at IS NOT NULL OR settled_at IS NOT NULL)",
         place,
     ).fetchall()
@@ -175,7 +180,9 @@ def _recorded(row: sqlite3.Row, *, secrets: bool = False) -> RecordedAsk:
         public = {key: values for key, values in answer.values.items() if key not in hidden}
         answer = structs.replace(answer, values=public)
     names = ("id", "session", "turn", "stream", "asked_at", "due_at", "answered_by", "answered_at", "settled_at")
-    return RecordedAsk(ask=ask, answer=answer, state=AskState(row["state"]), **{name: row[name] for name in names})
+    overdue = decided_late(row["on_timeout"], ask) if row["due_at"] is not None else None
+    facts = {name: row[name] for name in names}
+    return RecordedAsk(ask=ask, answer=answer, state=AskState(row["state"]), overdue=overdue, **facts)
 
 
 def _bounded(ask: Ask) -> Ask:

@@ -18,12 +18,13 @@ class FakeAsks:
         self._asks = {}
         self.reads = 0
 
-    def asked(self, ref, ask, *, age=12, due_in=None):
+    def asked(self, ref, ask, *, age=12, due_in=None, overdue=Verdict.DENY):
         """Record an ask, as a runner does; its session waits."""
         number = len(self._asks) + 1
         due = None if due_in is None else T0 + 1000 * due_in
         self._asks[number] = RecordedAsk(
-            id=number, session=ref, turn=1, stream=1, ask=ask, state=AskState.OPEN, asked_at=T0 - 1000 * age, due_at=due
+            id=number, session=ref, turn=1, stream=1, ask=ask, state=AskState.OPEN, asked_at=T0 - 1000 * age,
+            due_at=due, overdue=None if due is None else overdue,
         )  # fmt: skip
         self._count(ref)
         return number

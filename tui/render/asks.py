@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ...sessions.asks.always import scope
-from ...sessions.asks.answers import decision_line, taken
+from ...sessions.asks.answers import decision_line, due_words, taken
 from ...sessions.asks.model import Question
 from ...sessions.asks.recorded import RecordedAsk
 from ...sessions.model import Session, short_id
@@ -18,7 +18,7 @@ MOST_LINES = 200
 
 def ask_line(recorded: RecordedAsk, style: Style) -> str:
     """Return the session, the number, the age and the subject of an ask, and when the settings decide it."""
-    due = f"  due in {age(recorded.due_at - style.now)}" if recorded.due_at is not None else ""
+    due = f"  {due_words(recorded, style.now)}" if recorded.due_at is not None else ""
     start = f"{short_id(recorded.session)}  {recorded.id:>3}  {pad(age(style.now - recorded.asked_at), 4)} "
     return start + one_line(recorded.ask.title, max(20, style.width - len(start) - len(due))) + due
 

@@ -97,7 +97,7 @@ class Clerk:
         from ...asks.rules import decide  # only a process whose agent asks needs them
 
         with contextlib.suppress(AgentdashError):
-            due_at = self._settings.due_at(now_ms())
+            due_at = self._settings.due_at(ask, now_ms())
             recorded = self._store.asks.record(self._session, self._turn, self._live.stream, ask, due_at)
             self._open[ask.key] = recorded.id
             if recorded.due_at is not None:

@@ -49,11 +49,17 @@ def test_the_folder_gives_way_to_the_file():
 
 
 @pytest.mark.parametrize(
-    ("due", "words"),
-    [(None, "asked    12s ago"), (250, "denied in 4m"), (30, "denied in 30s"), (0, "its time is over")],
+    ("due", "overdue", "words"),
+    [
+        (None, None, "asked    12s ago"),
+        (250, Verdict.DENY, "denied in 4m"),
+        (30, Verdict.STOP, "denied and stopped in 30s"),
+        (30, None, "decided in 30s"),
+        (0, Verdict.DENY, "its time is over"),
+    ],
 )
-def test_the_age_and_the_time_that_is_left(due, words):
-    ask = recorded(asked_at=T0 - 12_000, due_at=None if due is None else T0 + 1000 * due)
+def test_the_age_and_the_time_that_is_left(due, overdue, words):
+    ask = recorded(asked_at=T0 - 12_000, due_at=None if due is None else T0 + 1000 * due, overdue=overdue)
     assert words.replace("12s", "10s") in ask_texts.since(ask, T0).plain
 
 

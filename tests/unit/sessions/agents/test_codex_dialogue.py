@@ -24,6 +24,7 @@ from agentdash.sessions.agents.dialogue import (
     TurnEnded,
 )
 from agentdash.sessions.agents.usage_meter import When
+from agentdash.sessions.asks.answers import taken
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.launch import Launch
 from agentdash.sessions.rules.limits import Limits
@@ -315,6 +316,12 @@ class TestAsks:
             verdicts=(Verdict.ALLOW, Verdict.ALWAYS, Verdict.DENY, Verdict.STOP),
             always="the same command, for the rest of the session",
         )  # fmt: skip
+
+    def test_a_command_that_a_person_must_allow_each_time(self) -> None:
+        spoken = opened()
+        request = note("item/commandExecution/requestApproval", kind="humanCommand", command="ls", cwd="/p") | {"id": 9}
+        ask = the_ask(fed(spoken, request))
+        assert (ask.each_time, taken(ask)) == (True, (Verdict.ALLOW, Verdict.DENY, Verdict.STOP))
 
     def test_an_edit_has_the_diff_of_the_item_before_it(self) -> None:
         events = replayed("codex-asks.jsonl", until=b"fileChange/requestApproval")[1]

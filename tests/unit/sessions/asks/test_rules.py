@@ -186,14 +186,15 @@ def settings(**stated):
 
 def test_the_time_limit_denies_or_stops_and_never_allows():
     ask = command("ls")
-    assert (settings().due_at(5), settings().overdue(ask)) == (None, None)
-    assert settings(timeout="15m").due_at(5) is None
+    assert (settings().due_at(ask, 5), settings().overdue(ask)) == (None, None)
+    assert settings(timeout="15m").due_at(ask, 5) is None
     deny, stop = settings(timeout="15m", on_timeout="deny"), settings(timeout="90", on_timeout="stop")
-    assert (deny.due_at(5), stop.due_at(5)) == (900_005, 90_005)
+    assert (deny.due_at(ask, 5), stop.due_at(ask, 5)) == (900_005, 90_005)
     assert deny.overdue(ask) == Answer(verdict=Verdict.DENY, message="No answer within 15m.")
     assert stop.overdue(ask).verdict is Verdict.STOP
     assert stop.overdue(command("ls", verdicts=(Verdict.ALLOW, Verdict.DENY))).verdict is Verdict.DENY
-    assert deny.overdue(command("ls", verdicts=(Verdict.ALLOW, Verdict.ALWAYS))) is None
+    undecided = command("ls", verdicts=(Verdict.ALLOW, Verdict.ALWAYS))
+    assert (deny.overdue(undecided), deny.due_at(undecided, 5)) == (None, None)
 
 
 ASKS = st.builds(

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.asks.model import Answer, Ask, AskKind, Question, Verdict
+from agentdash.sessions.asks.model import MOST_BODY_BYTES, Answer, Ask, AskKind, Question, Verdict
 from agentdash.sessions.asks.recorded import AskState
+from agentdash.sessions.asks.settings import AsksSettings
 from agentdash.sessions.errors import UnknownSessionError
 from agentdash.sessions.json_schema import session_json
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status
-from agentdash.sessions.storage.asks import MOST_BODY_BYTES
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.restore import restore
 from agentdash.sessions.storage.session_record import read_identity, write_identity
@@ -210,6 +210,24 @@ def test_text_that_cannot_be_encoded_is_recorded(store):
     assert one.ask.title == "?"
     assert recorded(store, "k\ud800").id == one.id
     assert store.asks.settle(NAME, 1, "k\ud800", answered=False)
+
+
+@pytest.mark.parametrize(
+    ("on_timeout", "verdicts", "overdue"),
+    [
+        ("deny", (Verdict.ALLOW, Verdict.DENY, Verdict.STOP), Verdict.DENY),
+        ("stop", (Verdict.ALLOW, Verdict.DENY, Verdict.STOP), Verdict.STOP),
+        ("stop", (Verdict.ALLOW, Verdict.DENY), Verdict.DENY),
+        ("wait", (Verdict.ALLOW, Verdict.DENY), None),
+    ],
+)
+def test_an_ask_has_the_decision_of_its_turns_settings(store, on_timeout, verdicts, overdue):
+    start = Start("do it", agent="command", title="do it", cwd="/", session_id="session-2")
+    launch = Launch(argv=("true",), asks=AsksSettings(timeout="15m", on_timeout=on_timeout))
+    store.create(start, launch, "r", host="h")
+    one = store.asks.record("session-2", 1, 1, ask(verdicts=verdicts), due_at=99)
+    assert one.overdue is overdue
+    assert store.asks.open("session-2") == store.asks.of_session("session-2") == [store.asks.one(one.id)] == [one]
 
 
 def test_what_was_always_allowed_is_remembered_unless_the_agent_does_it_is_cut_or_dangerous(store):
