@@ -14,6 +14,7 @@ from agentdash.widgets.asks.choice_list import ChoiceList
 from agentdash.widgets.asks.decisions import Decisions
 from pilot.conftest import key_event
 from pilot.fake_asks import EVERY, command
+from pilot.gate import Gate
 
 SIZES = [(160, 45), (80, 24), (50, 24)]
 ALLOW, ALWAYS, DENY, STOP = (Answer(verdict=one) for one in EVERY)
@@ -205,7 +206,7 @@ async def test_the_next_ask_is_shown_and_takes_no_key_that_was_meant_for_the_for
 
 async def test_an_ask_that_another_one_replaces_says_who_decided_and_drops_the_words_for_it(dashboard, manager, clock):
     first = manager.asks.asked("running1", command())
-    second = manager.asks.asked("running1", command("make deploy"))
+    manager.asks.asked("running1", command("make deploy"))
     async with dashboard() as d:
         await opened(d)
         await d.press("d", *"not now")
@@ -216,7 +217,6 @@ async def test_an_ask_that_another_one_replaces_says_who_decided_and_drops_the_w
         await d.press("enter", "enter", "y")
         assert answers(manager) == []
         assert "not now" not in d.text()
-        assert second
 
 
 async def test_an_ask_whose_text_changes_takes_no_key_that_was_meant_for_the_former_text(dashboard, manager, clock):
@@ -279,6 +279,27 @@ async def test_an_answer_that_does_not_fit_leaves_the_card_open_with_the_reason(
         await d.press("y")
         await d.until(lambda: d.app.screen is d.main)
         assert answers(manager) == [(number, ALLOW)] * 2
+
+
+@pytest.mark.parametrize(
+    ("error", "words"), [(None, "Allowed: run: rm -rf build"), (UsageError("Too late."), "Too late.")]
+)
+async def test_an_answer_under_way_is_recorded_and_named_although_the_card_closes(dashboard, manager, error, words):
+    number, gate = manager.asks.asked("running1", command()), Gate()
+    answer = manager.asks.answer
+
+    def held(*given):
+        return gate.wait() and answer(*given)
+
+    manager.asks.answer = held
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("y", "escape")
+        assert d.app.screen is d.main
+        manager.error = error
+        gate.set()
+        await d.shows(words)
+        assert answers(manager) == [(number, ALLOW)]
 
 
 async def test_the_key_opens_the_first_asking_session_if_this_one_asks_nothing(dashboard, manager):
@@ -421,6 +442,22 @@ async def test_a_question_can_be_refused(dashboard, manager):
         await d.called("answer", number, DENY)
 
 
+async def test_the_words_of_a_denial_alone_have_the_keys(dashboard, manager):
+    number = manager.asks.asked("running1", questions(COLOUR))
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("d")
+        words = d.app.focused
+        for key in ("tab", "shift+tab", "tab", "tab"):
+            await d.press(key)
+            assert d.app.focused is words
+            assert "Enter deny" in d.text()
+        await d.press("escape")
+        assert isinstance(d.app.focused, ChoiceList)
+        await d.press("d", "shift+tab", *"no", "enter")
+        await d.called("answer", number, Answer(verdict=Verdict.DENY, message="no"))
+
+
 async def test_keys_for_a_question_that_was_not_read_answer_nothing(dashboard, manager, clock):
     manager.asks.asked("running1", questions(COLOUR))
     clock.too_early()
@@ -449,9 +486,14 @@ async def test_a_form_names_types_and_errors_and_hides_secrets(dashboard, manage
         await d.shows("Ratio  (number, optional)")
         await d.press(*"8o", "enter")
         await d.shows("This must be a whole number.")
-        await d.press("backspace", *"0", "enter")
+        await d.press("backspace", *"0")
+        await d.shows("Enter next")
         await d.press("enter")
-        await d.press("right", "enter")
+        await d.press("enter")
+        await d.press("right")
+        await d.shows("Enter next")
+        await d.press("enter")
+        await d.shows("Enter answer")
         await d.press(*"hunter2")
         assert "hunter2" not in d.text()
         await d.press("enter")

@@ -54,6 +54,9 @@ class Desk(Protocol):
     async def answer(self, ask_id: int, answer: Answer) -> str | None:
         """Record an answer; return the reason if it was refused."""
 
+    def show_error(self, reason: str) -> None:
+        """Show on the screen on top why an answer was refused."""
+
 
 class AskScreen(ModalScreen[None]):
     """Shows the asks of one session, one after the other; closing it decides nothing.
@@ -254,13 +257,14 @@ class AskScreen(ModalScreen[None]):
     @on(QuestionForm.Moved)
     def _show_keys(self) -> None:
         at, total = self._form.place if self._form is not None else (1, 1)
+        last = self._form is None or self._form.at_last
         in_form = self._form is not None and self._form.has_focus_within
         keys = ask_texts.keys(
             decides=not self._over and not self._desk.read_only,
             writes=self._words_field.display,
             fields=in_form,
             marks=isinstance(self.focused, ChoiceList),
-            last=at == total,
+            last=last,
             back=in_form and at > 1,
         )
         place = [ask_texts.question_place(at, total)] if in_form and total > 1 else []
@@ -320,12 +324,16 @@ class AskScreen(ModalScreen[None]):
     def _answer(self, answer: Answer) -> None:
         """Answer the ask that is shown at this moment, once."""
         self._over = True
-        self._record(self._ask.id, answer)
+        # The app owns the worker: an answer under way is recorded although the user closes the card.
+        self.app.run_worker(self._record(self._ask.id, answer), group="answer")
 
-    @work(group="answer")
     async def _record(self, ask_id: int, answer: Answer) -> None:
         """Record an answer; the next ask is shown, or the card closes."""
         reason = await self._desk.answer(ask_id, answer)
+        if not self.is_attached:
+            if reason is not None:
+                self._desk.show_error(reason)
+            return
         if reason is None:
             self._answered = ask_id
         elif ask_id == self._ask.id and self._ended != ask_id:
@@ -334,8 +342,12 @@ class AskScreen(ModalScreen[None]):
         self._reread()
 
     def _write(self, shown: bool) -> None:
-        """Show or hide the field for the words of a denial; it takes the blank line before the keys."""
+        """Show or hide the field for the words of a denial; while it is shown, nothing else has the keys.
+
+        It takes the blank line before the keys.
+        """
         self._words_field.display = shown
+        self._decisions.disabled = self._questions.disabled = shown
         self.set_class(shown, "-writing")
 
     def _disable(self) -> None:

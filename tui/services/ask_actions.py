@@ -49,3 +49,7 @@ class AskActions:
             line = decision_line(recorded, _TITLE_CELLS)
             self._requests.show_message(line[:1].upper() + line[1:])
         return reason
+
+    def show_error(self, reason: str) -> None:
+        """Show on the screen on top why an answer was refused."""
+        self._requests.show_error(reason)

@@ -65,6 +65,11 @@ class QuestionForm(VerticalScroll, can_focus=False):
         """The position of the shown question from 1, and the number of questions; (1, 1) if all are shown."""
         return (1, 1) if self._all_at_once else (self._at + 1, len(self._fields))
 
+    @property
+    def at_last(self) -> bool:
+        """True if no question follows the one that has the keys, so that Enter answers."""
+        return self._at + 1 >= len(self._fields)
+
     def give_keys(self) -> None:
         """Focus the shown question."""
         self._fields[self._at].give_keys()
