@@ -133,6 +133,11 @@ class Session(Struct, frozen=True, kw_only=True):
         return self.status is Status.RUNNING and self.stuck is not None
 
     @property
+    def has_process(self) -> bool:
+        """True if it has a process that works, was left behind, or waits for prompts; a runner supervises it."""
+        return not self.status.ended or self.left > 0 or self.warm_since is not None
+
+    @property
     def asks_user(self) -> bool:
         """True if it is done, its last message asks the user something, and the user has not opened it since."""
         return self.asks is not None and self.status is Status.DONE and self.attention

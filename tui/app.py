@@ -60,6 +60,9 @@ TWICE_SECONDS = 2.0
 """Two presses of Ctrl+C within this time quit the dashboard."""
 
 
+WARM_SWEEPS = 4
+"""Sweeps between two checks for dead runners if all agents only wait for prompts: eight seconds."""
+
 SETTLE_SWEEPS = 30
 """Sweeps between two checks for dead runners when no session should have one: once a minute.
 
@@ -327,7 +330,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     def _sweep(self) -> None:
         """Check, every two seconds, for changes that cause no event."""
         self._sweeps += 1
-        if not self._access.read_only and (self.feed.unsettled or self._sweeps % SETTLE_SWEEPS == 0):
+        pace = SETTLE_SWEEPS if not self.feed.unsettled else WARM_SWEEPS if self.feed.only_warm else 1
+        if not self._access.read_only and self._sweeps % pace == 0:
             self._settle()
         if not self.is_headless and hung_up():
             self.exit()

@@ -11,7 +11,6 @@ from ..sessions.errors import AgentdashError
 from ..sessions.launch import Start
 from ..sessions.manager import SessionManager
 from ..sessions.settings.config import PROFILE
-from .keys.actions import has_process
 from .tour import TOUR
 
 SCRIPTS = (
@@ -73,7 +72,7 @@ def _end(manager: SessionManager, kept_in: Path | None) -> None:
         signal.signal(number, signal.SIG_IGN)
     _say(ENDING, end="\r")
     sessions = [*manager.reader.sessions(), *manager.reader.sessions(archived=True)]
-    running = [session.id for session in sessions if has_process(session)]
+    running = [session.id for session in sessions if session.has_process]
     for answer in manager.stop_all(running, now=True):
         if isinstance(answer, AgentdashError) or answer.left:
             _say(f"agentdash: {answer if isinstance(answer, AgentdashError) else answer.summary()}")

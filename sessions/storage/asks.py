@@ -162,8 +162,7 @@ def _end(db: sqlite3.Connection, state: AskState, where: str, place: tuple[objec
 def _forget_secrets(db: sqlite3.Connection, where: str, place: tuple[object, ...]) -> None:
     """Remove the values of secret questions from the answers that the runner has no use for."""
     rows = db.execute(
-        f"{_SELECT} WHERE {where} AND answer IS NOT NULL"
-        " AND (sent_at IS NOT NULL OR settled_at IS NOT NULL)",
+        f"{_SELECT} WHERE {where} AND answer IS NOT NULL AND (sent_at IS NOT NULL OR settled_at IS NOT NULL)",
         place,
     ).fetchall()
     for row in rows:

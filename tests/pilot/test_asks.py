@@ -12,6 +12,7 @@ from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.ask import AskScreen
 from agentdash.widgets.asks.choice_list import ChoiceList
 from agentdash.widgets.asks.decisions import Decisions
+from agentdash.widgets.table.session_table import SessionTable
 from pilot.conftest import key_event
 from pilot.fake_asks import EVERY, command
 from pilot.gate import Gate
@@ -309,6 +310,16 @@ async def test_the_key_opens_the_first_asking_session_if_this_one_asks_nothing(d
         await d.press("semicolon")
         await d.screen(AskScreen)
         await d.shows("split [/red] the monolith")
+
+
+async def test_the_key_costs_no_pass_over_all_sessions_if_this_one_asks_nothing(dashboard, manager, monkeypatch):
+    manager.asks.asked("running1", command())
+    async with dashboard() as d:
+        await d.select("stopped1")
+        passes = []
+        monkeypatch.setattr(SessionTable, "sessions", property(lambda _: passes.append(1) or []))
+        assert d.main.target.can("answer")
+        assert passes == []
 
 
 async def test_a_message_says_that_nothing_asks(dashboard, manager):

@@ -775,6 +775,20 @@ async def test_runners_are_looked_after_while_any_should_live(dashboard, manager
         await d.until(lambda: manager.settled > 0)
 
 
+async def test_runners_of_agents_that_wait_are_looked_after_every_eight_seconds(dashboard, manager, monkeypatch):
+    for one in SESSIONS:
+        if not one.status.ended:
+            manager.drop(one.id)
+    manager.put(session("warm0001", Status.DONE, "the build", created=9, warm_since=T0))
+    async with dashboard() as d:
+        await d.until(lambda: d.app.feed.unsettled)
+        settled = []
+        monkeypatch.setattr(d.app, "_settle", lambda: settled.append(d.app._sweeps))
+        for _ in range(8):
+            d.app._sweep()
+        assert [number % 4 for number in settled] == [0, 0]
+
+
 DIFF = "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three"
 
 

@@ -328,14 +328,9 @@ _ALWAYS = frozenset({
 })  # fmt: skip
 
 
-def has_process(session: Session) -> bool:
-    """Return whether the session has a process: one that works, was left behind, or waits for prompts."""
-    return not session.status.ended or session.left > 0 or session.warm_since is not None
-
-
 def can_stop(session: Session) -> bool:
     """Return whether a process of the session may be running."""
-    return has_process(session) or session.status is Status.LOST
+    return session.has_process or session.status is Status.LOST
 
 
 def can_retry(session: Session) -> bool:
@@ -394,7 +389,6 @@ def unlike(sessions: Iterable[Session]) -> list[Session]:
             one.deleted_at is None,
             one.denied > 0,
             one.warm_since is None,
-            one.asking > 0,
         ): one
         for one in sessions
     }

@@ -107,7 +107,7 @@ class MainScreen(SessionScreen):
 
     def reachable(self) -> Iterable[Session]:
         """Return the sessions whose agents ask something, the most urgent first."""
-        return sorted((one for one in self.table.sessions if one.asking), key=by_urgency)
+        return sorted(self.table.asking, key=by_urgency)
 
     def commands(self) -> Iterator[Command]:
         """Yield the commands of the command line on this screen."""

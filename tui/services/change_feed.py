@@ -37,6 +37,8 @@ class ChangeFeed:
         self._removed: set[str] = set()
         self._known: set[str] = set()
         self._unsettled: set[str] = set()
+        self._warm: set[str] = set()
+        """Those of the unsettled sessions whose agent only waits for prompts."""
         self._told_at = 0.0
         self._due = False
 
@@ -44,6 +46,11 @@ class ChangeFeed:
     def unsettled(self) -> bool:
         """True if any session has processes or should have some, so that a runner's death affects it."""
         return bool(self._unsettled)
+
+    @property
+    def only_warm(self) -> bool:
+        """True if the processes of all these sessions only wait for prompts, so that a runner's death is less urgent."""
+        return self._unsettled == self._warm
 
     def prime(self, first: Sequence[Session] | None = None) -> None:
         """Load the sessions of the first screen (``first``), or all of them, before there is a screen.
@@ -76,10 +83,13 @@ class ChangeFeed:
             self._removed |= self._known
             self._known.clear()
             self._unsettled.clear()
+            self._warm.clear()
         self._known |= {session.id for session in changes.updated}
         self._known -= set(changes.removed)
-        self._unsettled -= {*changes.removed, *(session.id for session in changes.updated)}
-        self._unsettled |= {session.id for session in changes.updated if session.left or not session.status.ended}
+        changed = {*changes.removed, *(session.id for session in changes.updated)}
+        unsettled = [session for session in changes.updated if session.has_process]
+        self._unsettled = self._unsettled - changed | {session.id for session in unsettled}
+        self._warm = self._warm - changed | {one.id for one in unsettled if one.status.ended and not one.left}
         for session in changes.updated:
             self._updated[session.id] = session
             self._removed.discard(session.id)

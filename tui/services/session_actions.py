@@ -22,7 +22,6 @@ from ...widgets.drawing.short_forms import place
 from ...widgets.inputs.history import History
 from .. import texts
 from ..dialogs.confirm import Answer, ConfirmScreen
-from ..keys.actions import has_process
 from ..keys.key_queue import KeysInOrder
 from ..keys.keymap import DEFAULT, Keymap
 from ..messages import SessionAwaited
@@ -226,7 +225,7 @@ class SessionActions:
         ladder, answer = await self._confirmed("Delete", session, lambda _: consequence)
         if ladder is None or answer is Answer.NO:
             return
-        if has_process(session) and await self._end(session, ladder) is None:
+        if session.has_process and await self._end(session, ladder) is None:
             return
         async with self.bulk.moving:
             deleted = await self._requests.done(lambda: self._access.manager("delete").delete(session.id))

@@ -60,6 +60,8 @@ class RowModel:
         """The sessions that need the user, as the filter ``is:needs_you`` has it."""
         self._new: set[str] = set()
         """The sessions that ended and were not opened since."""
+        self._asking: set[str] = set()
+        """The sessions whose agents ask something."""
         self.height = 0
         """The number of lines of all rows."""
 
@@ -83,6 +85,11 @@ class RowModel:
     def new(self) -> int:
         """The number of chosen sessions that ended and were not opened since."""
         return len(self._keys.keys() & self._new)
+
+    @property
+    def asking(self) -> list[Session]:
+        """The sessions whose agents ask something, shown or not, in any order."""
+        return [self._sessions[key] for key in self._asking]
 
     @property
     def shown(self) -> list[str]:
@@ -135,6 +142,7 @@ class RowModel:
             self._sessions.pop(session_id, None)
             self._needing.discard(session_id)
             self._new.discard(session_id)
+            self._asking.discard(session_id)
             self._sections.pop(session_id, None)
             self._strays.discard(session_id)
             self._kept = None if self._kept == session_id else self._kept
@@ -252,6 +260,7 @@ class RowModel:
         if other:
             (self._needing.add if needs else self._needing.discard)(session.id)
         (self._new.add if session.status.ended and is_to_visit(session) else self._new.discard)(session.id)
+        (self._asking.add if session.asking else self._asking.discard)(session.id)
         if earlier is None or grouping is Grouping.FLAT:
             return False
         if grouping is Grouping.SECTIONS:

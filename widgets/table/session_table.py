@@ -134,6 +134,11 @@ class SessionTable(RowCanvas):
         return list(self._rows)
 
     @property
+    def asking(self) -> list[Session]:
+        """The sessions whose agents ask something, shown or not, in any order."""
+        return self._rows.asking
+
+    @property
     def counts(self) -> tuple[int, int]:
         """The number of chosen sessions, and of all sessions."""
         return self._rows.chosen, self._rows.total

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from factories import add_turn, no_prompts
@@ -22,6 +23,19 @@ NAME = "11111111-1111-4111-8111-111111111111"
 PLAIN = Session(
     id=NAME, agent="codex", title="", task="fix it", cwd="/", turn=1, status=Status.RUNNING, created_at=1, updated_at=1
 )
+
+
+@pytest.mark.parametrize(
+    ("facts", "has"),
+    [
+        ({}, True),
+        ({"status": Status.DONE}, False),
+        ({"status": Status.DONE, "left": 1}, True),
+        ({"status": Status.DONE, "warm_since": 1}, True),
+    ],
+)
+def test_a_session_has_a_process_that_works_was_left_or_waits(facts: dict[str, Any], has: bool) -> None:
+    assert structs.replace(PLAIN, **facts).has_process is has
 
 
 @pytest.fixture

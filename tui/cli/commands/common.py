@@ -67,7 +67,7 @@ def complete_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list
 
 
 def complete_live_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the ids of sessions that have not ended, or have left processes behind."""
+    """Return the ids of sessions that have not ended, or have processes."""
     return _completed(incomplete, live=True)
 
 
@@ -76,7 +76,7 @@ def _completed(incomplete: str, *, live: bool) -> list[CompletionItem]:
 
     try:
         with open_reader() as reader:
-            matching = [s for s in reader.sessions() if not live or not s.status.ended or s.left]
+            matching = [s for s in reader.sessions() if not live or s.has_process]
     except (AgentdashError, OSError):
         return []  # the completion of a word must not print an error
     items = [CompletionItem(s.short_id, help=f"{s.status}  {one_line(s.label, 60)}") for s in matching]
@@ -106,7 +106,7 @@ def ids_argument(command: F) -> F:
 
 
 def live_ids_argument(command: F) -> F:
-    """Add an argument for one or more sessions, completed to those that have not ended or left processes behind."""
+    """Add an argument for one or more sessions, completed to those that have not ended or have processes."""
     return click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=complete_live_ids)(command)
 
 

@@ -60,7 +60,7 @@ class LoadWatch:
 
     async def _measure(self) -> None:
         sessions = self._table.sessions if self._sort in LOADS else self._table.on_screen
-        live = [session.id for session in sessions if not session.status.ended or session.left]
+        live = [session.id for session in sessions if session.has_process]
         loads = await self._requests.outcome_of(self._loads.look, live)
         if loads is not None:
             self._table.show_loads(loads)

@@ -3,7 +3,7 @@
 import factories
 import pytest
 
-from agentdash.sessions.model import Changes
+from agentdash.sessions.model import Changes, Status
 from agentdash.tui.services import change_feed as module
 from agentdash.tui.services.change_feed import LEAST_SECONDS, ChangeFeed
 
@@ -79,3 +79,29 @@ async def test_another_store_makes_everything_known_void(monkeypatch):
     assert taken.removed == ("a",)
     await feed.pull()
     assert source.asked == [0, 5, 2]
+
+
+@pytest.mark.parametrize(
+    ("facts", "unsettled", "only_warm"),
+    [
+        ([{"status": Status.DONE}], False, True),
+        ([{"status": Status.DONE, "warm_since": 1}], True, True),
+        ([{"status": Status.DONE, "warm_since": 1, "left": 1}], True, False),
+        ([{"status": Status.DONE, "warm_since": 1}, {"status": Status.RUNNING}], True, False),
+        ([{"status": Status.DONE, "warm_since": 1}, {"status": Status.DONE, "left": 2}], True, False),
+    ],
+)
+async def test_sessions_with_processes_are_known_and_whether_all_of_them_only_wait(
+    monkeypatch, facts, unsettled, only_warm
+):
+    source, feed, _, _ = watched(monkeypatch)
+    running = [factories.session(str(number)) for number in range(len(facts))]
+    ended = [factories.session(str(number), **one) for number, one in enumerate(facts)]
+    source.answers = [Changes(seq=1, updated=tuple(running)), Changes(seq=2, updated=tuple(ended))]
+    source.answers.append(Changes(seq=3, removed=tuple(one.id for one in ended)))
+    await feed.pull()
+    assert (feed.unsettled, feed.only_warm) == (True, False)
+    await feed.pull()
+    assert (feed.unsettled, feed.only_warm) == (unsettled, only_warm)
+    await feed.pull()
+    assert not feed.unsettled

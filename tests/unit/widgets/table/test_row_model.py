@@ -43,6 +43,13 @@ def test_what_needs_somebody_stands_first_then_what_runs_then_the_newest():
     assert names(rows) == ["waits", "failed", "runs", "unseen", "queued", "new", "failed-seen", "old"]
 
 
+def test_the_sessions_that_ask_are_known_without_a_pass_over_all():
+    rows = table(session("a", asking=1), session("b"), session("c", asking=2))
+    assert {one.id for one in rows.asking} == {"a", "c"}
+    rows.update([session("a"), session("b", asking=1)], ["c"], NOW)
+    assert [one.id for one in rows.asking] == ["b"]
+
+
 @pytest.mark.parametrize("sort", ORDERS)
 def test_every_order_can_be_reversed_and_the_unknown_stays_last(sort):
     known = [
