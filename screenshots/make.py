@@ -18,6 +18,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from agentdash.sessions.agents.demo.place import make_demo
+from agentdash.sessions.clock import monotonic
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
@@ -43,12 +44,15 @@ SESSIONS = (
 RUNNING = {"tree", "long"}
 
 ASKING = (
-    ("infra", "Clean the build and make it again", "ask"),
-    ("api", "Set up the new service", "question"),
-    ("web", "Make the settings easier to find", "plan"),
-    ("auth", "Greet the user by name", "edit"),
+    ("infra", "Clean the build and make it again", "ask", "deny"),
+    ("api", "Set up the new service", "question", "1 of"),
+    ("web", "Make the settings easier to find", "plan", "deny"),
+    ("auth", "Greet the user by name", "edit", "deny"),
 )
-"""Live sessions that ask the user."""
+"""Live sessions that ask the user: the project, the prompt, the script, and words of the card of the ask."""
+
+ASK_SECONDS = 60.0
+"""Time within which each of them asks."""
 
 Scene = Callable[[Dashboard, Pilot[Any]], Awaitable[None]]
 
@@ -179,13 +183,14 @@ async def queue(app: Dashboard, pilot: Pilot[Any]) -> None:
     await shown(app, pilot, "send now")
 
 
-def card(words: str) -> Scene:
-    """Return the scene of the card that shows the ask of a session."""
+def card(session: tuple[str, str, str, str]) -> Scene:
+    """Return the scene of the card that shows the ask of one of :data:`ASKING`."""
+    _, prompt, _, words = session
 
     async def scene(app: Dashboard, pilot: Pilot[Any]) -> None:
-        select(app, words)
+        select(app, prompt)
         await pilot.press("semicolon")
-        await shown(app, pilot, "deny" if words != ASKING[1][1] else "1 of")
+        await shown(app, pilot, words)
 
     return scene
 
@@ -234,11 +239,11 @@ WITHOUT_SESSIONS: dict[str, tuple[tuple[int, int], str, Scene]] = {
 
 LIVE: dict[str, tuple[tuple[int, int], str, Scene]] = {
     "asks": ((120, 30), "dark", table),
-    "ask": ((100, 30), "dark", card(ASKING[0][1])),
-    "ask-80": ((80, 24), "light", card(ASKING[0][1])),
-    "ask-edit": ((100, 30), "dark", card(ASKING[3][1])),
-    "question": ((100, 30), "light", card(ASKING[1][1])),
-    "plan": ((100, 30), "dark", card(ASKING[2][1])),
+    "ask": ((100, 30), "dark", card(ASKING[0])),
+    "ask-80": ((80, 24), "light", card(ASKING[0])),
+    "ask-edit": ((100, 30), "dark", card(ASKING[3])),
+    "question": ((100, 30), "light", card(ASKING[1])),
+    "plan": ((100, 30), "dark", card(ASKING[2])),
 }
 """Pictures of live sessions that ask."""
 
@@ -271,12 +276,20 @@ def main() -> int:
 
 
 def start_live(manager: SessionManager, code: Path) -> None:
-    """Start live sessions, and wait until each of them asks."""
-    for project, prompt, script in ASKING:
+    """Start live sessions, and wait until each of them asks.
+
+    Raises:
+        TimeoutError: one of them does not ask within ``ASK_SECONDS``.
+    """
+    for project, prompt, script, _ in ASKING:
         (code / project).mkdir(parents=True, exist_ok=True)
         options = {"script": script, "speed": 12.0, "live": True}
         manager.spawn(Start(prompt, agent="demo", cwd=str(code / project), options=options))
-    while not all(session.asking for session in manager.reader.sessions()):
+    deadline = monotonic() + ASK_SECONDS
+    while silent := [session for session in manager.reader.sessions() if not session.asking]:
+        if monotonic() > deadline:
+            names = ", ".join(f"{session.label} ({session.status})" for session in silent)
+            raise TimeoutError(f"no ask within {ASK_SECONDS:.0f} s: {names}")
         asyncio.run(asyncio.sleep(0.1))
 
 

@@ -1,7 +1,8 @@
 """The order of the tests: those that wait for other processes between those that compute, so that no core idles.
 
-A worker of pytest-xdist runs a contiguous part of the tests.  In the order of the folders, one worker would have all
-end-to-end tests, and the last minutes of a run would only wait.
+Each worker of pytest-xdist begins with a contiguous part of the tests, and takes tests of another part when its own is
+done (``--dist worksteal``).  In the order of the folders, the parts that compute would be done first, and the last
+minutes of a run would only wait.
 """
 
 from collections.abc import Iterable, Iterator
