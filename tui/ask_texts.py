@@ -60,12 +60,12 @@ def what(ask: Ask, width: int) -> Content:
 
 def where(ask: Ask, width: int) -> Content:
     """Return the line with the folder and the files of an ask; empty if it names none."""
-    room = max(8, width - _NAME_CELLS)
+    room = max(_LEAST_FOLDER, width - _NAME_CELLS)
     folder = place(brief(ask.cwd))
     if not ask.paths:
         return Content.assemble(_name("folder"), cut_left(folder, room)) if folder else Content("")
     more = f" +{len(ask.paths) - 1:,}" if len(ask.paths) > 1 else ""
-    first = cut_left(below(brief(ask.paths[0]), brief(ask.cwd)), max(8, room - cell_width(more)))
+    first = cut_left(below(brief(ask.paths[0]), brief(ask.cwd)), max(_LEAST_FOLDER, room - cell_width(more)))
     left = room - cell_width(f"{first}{more}{_GAP}in ")
     beside = f"{_GAP}in {cut_left(folder, left)}" if folder and left >= _LEAST_FOLDER else ""
     return Content.assemble(_name("files" if more else "file"), f"{first}{more}", (beside, MUTED))

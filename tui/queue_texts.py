@@ -26,7 +26,7 @@ _STEERS = "steers now: it reads this at its next step"
 
 def effect(session: Session) -> str:
     """Return the effect of the next prompt: ``turn 4``, ``queued #2, after turn 3``, ``steers now: …``."""
-    if session.steers and session.stopping is None and session.held is None:
+    if session.held is None and _takes_prompts_now(session):
         return _STEERS
     place = f"queued #{session.queued + 1}"
     if session.held is not None:
@@ -112,7 +112,12 @@ def _queue_head(session: Session, prompts: Sequence[QueuedPrompt], queue_key: st
 def _steers(session: Session, prompt: QueuedPrompt) -> bool:
     """Return whether a prompt that waits is read in the turn that runs."""
     free = prompt.at_once or session.held is None
-    return free and prompt.steers and session.steers and session.stopping is None
+    return free and prompt.steers and _takes_prompts_now(session)
+
+
+def _takes_prompts_now(session: Session) -> bool:
+    """Return whether the agent reads prompts in the turn that runs; during a stop it reads none."""
+    return session.steers and session.stopping is None
 
 
 def queue_row(session: Session, place: int, prompt: QueuedPrompt, now: int, width: int) -> Content:

@@ -49,7 +49,7 @@ class ChangeFeed:
 
     @property
     def only_warm(self) -> bool:
-        """True if the processes of all these sessions only wait for prompts, so that a runner's death is less urgent."""
+        """True if all these processes only wait for prompts, so that the death of their runner is less urgent."""
         return self._unsettled == self._warm
 
     def prime(self, first: Sequence[Session] | None = None) -> None:

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -101,7 +101,8 @@ def approve(ref: str, name: str | None, always: bool, as_json: bool) -> None:
     """
     from ....sessions.asks.model import Answer, Verdict
 
-    _answer(ref, name, Answer(verdict=Verdict.ALWAYS if always else Verdict.ALLOW), as_json=as_json)
+    given = Answer(verdict=Verdict.ALWAYS if always else Verdict.ALLOW)
+    _answer(ref, name, lambda _: given, as_json=as_json)
 
 
 @click.command()
@@ -117,8 +118,8 @@ def deny(ref: str, name: str | None, message: str, stop: bool, as_json: bool) ->
     """
     from ....sessions.asks.model import Answer, Verdict
 
-    verdict = Verdict.STOP if stop else Verdict.DENY
-    _answer(ref, name, Answer(verdict=verdict, message=_text(message)), as_json=as_json)
+    given = Answer(verdict=Verdict.STOP if stop else Verdict.DENY, message=_text(message))
+    _answer(ref, name, lambda _: given, as_json=as_json)
 
 
 @click.command()
@@ -131,11 +132,8 @@ def answer(ref: str, words: tuple[str, ...], as_json: bool) -> None:
     ASK is the number of the ask, if the session has several.  NAME is the name or the number of a question, as
     `agentdash asks ID` shows them; repeat it for several values.  The value - of a secret question is read from stdin.
     """
-    with common.open_manager() as manager:
-        name = words[0] if "=" not in words[0] else None
-        asked = manager.asks.named(ref, name)
-        given = _answer_of(asked.ask, words[1:] if name is not None else words)
-    _answer(ref, str(asked.id), given, as_json=as_json)
+    name = words[0] if "=" not in words[0] else None
+    _answer(ref, name, lambda ask: _answer_of(ask, words[1:] if name is not None else words), as_json=as_json)
 
 
 def _answer_of(ask: "Ask", words: Sequence[str]) -> "Answer":
@@ -184,10 +182,11 @@ def _text(word: str) -> str:
     return word
 
 
-def _answer(ref: str, name: str | None, given: "Answer", *, as_json: bool) -> None:
+def _answer(ref: str, name: str | None, answer_to: "Callable[[Ask], Answer]", *, as_json: bool) -> None:
+    """Answer the ask that is named with what ``answer_to`` makes of it, and print the result."""
     with common.open_manager() as manager:
         asked = manager.asks.named(ref, name)
-        answered = manager.asks.answer(asked.id, given)
+        answered = manager.asks.answer(asked.id, answer_to(asked.ask))
         session = manager.reader.by_id(answered.session)
     if as_json:
         from ....sessions.json_schema import ask_json
