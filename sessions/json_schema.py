@@ -88,8 +88,13 @@ def prompt_json(prompt: Prompt) -> dict[str, Any]:
 
 
 def ask_json(recorded: RecordedAsk) -> dict[str, Any]:
-    """Return an ask, its place and its fate, without the agent's own key and the values of secret questions."""
-    ask: dict[str, Any] = to_builtins(recorded.ask)
+    """Return an ask with the decisions that it takes, its place and its fate.
+
+    The agent's own key and the values of secret questions are left out.
+    """
+    from .asks.answers import taken  # only the verbs of asks need it
+
+    ask: dict[str, Any] = to_builtins(recorded.ask) | {"verdicts": list(taken(recorded.ask))}
     place: dict[str, Any] = to_builtins(recorded)
     return (
         {key: place[key] for key in _ASK_PLACE}

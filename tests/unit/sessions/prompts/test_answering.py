@@ -159,6 +159,7 @@ def test_the_verbs_list_and_answer(manager, runner):
     assert "takes: allow, deny, stop" in shown.partition("run: rm -r build")[2]
     [one, _] = json.loads(verb("asks", "--json").stdout)
     assert (one["id"], one["session"], one["state"], one["title"]) == (first.id, NAME, "open", "run: make build")
+    assert one["verdicts"] == ["allow", "always", "deny", "stop"]
     ambiguous = verb("approve", "abcdef01")
     assert (ambiguous.returncode, "has 2 open asks" in ambiguous.stderr) == (2, True)
     done = verb("approve", "abcdef01", str(first.id), "--always")
