@@ -43,9 +43,6 @@ class FakeAsks:
 
     def __call__(self, ref=None):
         """Return the asks that wait, as the reader's method of this name does."""
-        return self.open(ref)
-
-    def open(self, ref=None):
         self.reads += 1
         waiting = [one for one in self._asks.values() if one.state is AskState.OPEN]
         return [one for one in waiting if ref in (None, one.session)]
