@@ -56,7 +56,7 @@ def answer(manager, wait_until):
     """Waits for an ask of a session and answers it."""
 
     def once(session, verdict=Verdict.ALLOW):
-        [asked] = wait_until(lambda: manager.asks.open(session), what="an ask")
+        [asked] = wait_until(lambda: manager.reader.asks(session), what="an ask")
         manager.asks.answer(asked.id, Answer(verdict=verdict))
 
     return once

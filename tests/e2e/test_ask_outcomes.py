@@ -65,7 +65,7 @@ class Asking:
     def asked(self):
         """Wait until the user is asked; the ask."""
         self.until(lambda: self.session.status is Status.WAITING and self.session.asking, "the ask")
-        [asked] = self.manager.asks.open(self.id)
+        [asked] = self.manager.reader.asks(self.id)
         assert self.session.reason == f"asks to {asked.ask.title}"
         assert self.marks == 0
         return asked
@@ -78,7 +78,7 @@ class Asking:
         """Wait for the end of a turn; no ask is open then."""
         self.until(lambda: self.session.turn == turn and self.session.status.ended, f"the end of turn {turn}")
         session = self.session
-        assert (session.status, session.asking, self.manager.asks.open(self.id)) == (status, 0, [])
+        assert (session.status, session.asking, self.manager.reader.asks(self.id)) == (status, 0, [])
         return session
 
     def printed(self):

@@ -497,19 +497,27 @@ async def test_a_form_names_types_and_errors_and_hides_secrets(dashboard, manage
         await d.shows("Ratio  (number, optional)")
         await d.press(*"8o", "enter")
         await d.shows("This must be a whole number.")
-        await d.press("backspace", *"0")
-        await d.shows("Enter next")
+        await d.press("backspace", *"0", "enter")
         await d.press("enter")
-        await d.press("enter")
-        await d.press("right")
-        await d.shows("Enter next")
-        await d.press("enter")
-        await d.shows("Enter answer")
+        await d.press("right", "enter")
         await d.press(*"hunter2")
         assert "hunter2" not in d.text()
         await d.press("enter")
         values = {"port": ("80",), "debug": ("true",), "token": ("hunter2",)}
         await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values=values))
+
+
+async def test_the_keys_of_a_form_say_that_enter_answers_in_its_last_field_alone(dashboard, manager):
+    manager.asks.asked("running1", questions(*FORM, kind=AskKind.FORM))
+    async with dashboard() as d:
+        await opened(d)
+        for keys in ((*"80", "enter"), ("enter",), ("right", "enter")):
+            assert "Enter next" in d.text()
+            assert "Enter answer" not in d.text()
+            await d.press(*keys)
+        assert "Enter answer" in d.text()
+        await d.press("shift+tab")
+        assert "Enter next" in d.text()
 
 
 async def test_a_form_is_not_sent_with_a_field_that_is_missing(dashboard, manager):
