@@ -1,5 +1,6 @@
 """A live agent as its runner has it: the process, its standard input, and the dialogue with it."""
 
+import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,13 @@ SEND_SECONDS = 0.01
 
 MOST_BETWEEN = 10_000
 """Lines with events between two turns that are kept; no agent prints this many, and the limit bounds memory."""
+
+REPEAT_SECONDS = 2.0
+"""Time that an adopted agent is given to answer the handshake of its dead runner, before it is written again.
+
+codex 0.169.0 starts in 1.2 s.  It refuses a second ``initialize``, which does no harm, and a second ``thread/start``
+begins a thread that is never used: the first one that it names is the conversation.
+"""
 
 
 def _nothing(_: Event) -> None:
@@ -71,8 +79,8 @@ class LiveAgent:
         self._between: dict[int, list[Event]] = {}
         """The events of lines between two turns, by the offset behind the line."""
         self._probes = 0
-        self._adopted = False
-        """Another runner wrote the handshake: a second one would be refused."""
+        self._repeats_at: float | None = None
+        """Time on the monotonic clock at which the handshake of a dead runner is written again; None if it is ours."""
 
     @property
     def alive(self) -> bool:
@@ -111,7 +119,7 @@ class LiveAgent:
 
     def catch_up(self, output: Path, end: int) -> None:
         """Feed the dialogue the output up to an offset, which an earlier runner has handled."""
-        self._adopted = True
+        self._repeats_at = time.monotonic() + REPEAT_SECONDS
         with LineReader(output, end=end) as reader:
             for position, line in reader.lines():
                 self.feed(line, position)
@@ -136,8 +144,21 @@ class LiveAgent:
             self._between[position] = events
             if len(self._between) > MOST_BETWEEN:
                 del self._between[next(iter(self._between))]
-        if not self.dialogue.ready and not self._adopted:
+        if not self.dialogue.ready and self._repeats_at is None:
             self._shake_hands()
+
+    def repeat_handshake(self) -> None:
+        """Write what is missing of the handshake, if the agent has not answered that of its dead runner in time."""
+        if self.repeat_due == 0:
+            self._repeats_at = None
+            self._shake_hands()
+
+    @property
+    def repeat_due(self) -> float | None:
+        """Seconds until the handshake is written again; None if it is over, or is our own."""
+        if self._repeats_at is None or self.dialogue.ready:
+            return None
+        return max(0.0, self._repeats_at - time.monotonic())
 
     def send(
         self,

@@ -119,6 +119,7 @@ class Courier:
         if self.failed is not None or self.key is None or self.cancelled:
             return
         if not self._live.dialogue.ready:
+            self._live.repeat_handshake()
             if time.monotonic() > self._deadline:
                 self.failed = f"the agent did not answer the handshake in {HANDSHAKE_SECONDS:.0f} s"
         elif self._way is _Way.UNWRITTEN:
@@ -154,7 +155,9 @@ class Courier:
         """Seconds until the next step that no output of the agent triggers; None if there is none."""
         if self._live.dialogue.ready:
             return None
-        return max(0.0, self._deadline - time.monotonic())
+        left = max(0.0, self._deadline - time.monotonic())
+        repeat = self._live.repeat_due
+        return left if repeat is None else min(left, repeat)
 
     def _receive(self, delivery: Delivery, reason: str) -> None:
         if delivery is Delivery.SEEN:

@@ -48,6 +48,9 @@ INITIALIZED = 1
 OPENED = 2
 """The id of our request that starts or resumes the thread."""
 
+INITIALIZED_BEFORE = "Already initialized"
+"""The error of a second ``initialize`` (0.169.0)."""
+
 HANDSHAKE = (INITIALIZED, OPENED)
 
 

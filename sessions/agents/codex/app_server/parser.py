@@ -65,11 +65,15 @@ class AppServerParser(ItemParser):
             self._note_stray(line, "")
             return [self._unknown(line, at, "a message without a method")]
         if answer.id == lines.OPENED and result is not None and result.thread is not None:
+            if self.state.thread is not None:
+                return []  # a runner that adopted codex asked for a thread again; the first one is used
             self.state.thread = self.facts.agent_session = result.thread.id
             self.facts.model = result.model
             return [self._new(StepKind.START, at=at, agent_session=result.thread.id, model=result.model)]
         if answer.error is None or answer.id not in lines.HANDSHAKE:
             return []
+        if self.state.thread is not None or answer.error.message == lines.INITIALIZED_BEFORE:
+            return []  # the same
         self.facts.error = readable_error(answer.error.message)
         return [self._new(StepKind.ERROR, self.facts.error, at=at, fatal=True)]
 
