@@ -45,6 +45,8 @@ class EndFacts(Struct, frozen=True, kw_only=True):
     """The reason why a limit could not act, as a text."""
     ended: str | None = None
     """The processes that our stop or sweep ended, as its receipt sums them up."""
+    unusable: str | None = None
+    """The reason why a live agent did not take the prompt, so that its process was ended."""
     no_room: NoRoom | None = None
 
 
@@ -59,6 +61,7 @@ class Verdict(Struct, frozen=True):
 _GOOD_END = "the agent reported a completed turn"
 _STOPPED = "a stop was requested before the turn ended"
 _LOST = "no process is alive, no exit code was recorded, and the output has no final event"
+_UNUSABLE = "the live agent did not take the prompt, so its process was ended"
 _GOOD_EXIT = "the command exited with code 0"
 
 
@@ -120,6 +123,8 @@ def _by_its_end(end: EndFacts) -> Verdict:
     if end.stopped_by is not None:
         reason = "; ".join(filter(None, (stop_reason(end.stopped_by), end.ended)))
         return Verdict(Status.STOPPED, reason, _STOPPED)
+    if end.unusable is not None and end.facts.end is None:
+        return Verdict(Status.FAILED, f"the live agent could not be used: {end.unusable}", _UNUSABLE)
     note = "the machine was rebooted" if end.rebooted else "the runner was killed" if end.runner_killed else None
     if end.succeeded or (end.lingered and end.facts.end == "completed"):
         return Verdict(Status.DONE, _done_note(end, note), _GOOD_END if end.facts.end else _GOOD_EXIT)

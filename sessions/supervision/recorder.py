@@ -278,6 +278,7 @@ class Recorder:
         prompt: PromptState | None = None,
         adopted: bool = False,
         goes_on: bool = False,
+        unusable: str | None = None,
     ) -> Status:
         """Record the turn's end; retried while the disk is full, because it is recorded nowhere else.
 
@@ -290,6 +291,7 @@ class Recorder:
             adopted: another runner began the turn.
             prompt: the recorded way of a live agent's prompt.
             goes_on: the live agent's process outlives the turn.
+            unusable: the reason why the live agent was ended before it took the prompt.
         """
         facts, steps, end = self.facts, 0, self.position
         if self._follower is not None:
@@ -318,6 +320,7 @@ class Recorder:
                 crossed=tuple(self._ever_over.values()),
                 blind=self._blind(),
                 ended=receipt(Status.STOPPED).summary() if receipt and not goes_on else None,
+                unusable=unusable,
                 no_room=self._disk.at_the_end(stderr, proven=succeeded and facts.end is not None),
             )
         )

@@ -248,7 +248,7 @@ class TurnRunner:
         self._child.forget()
         if self._child.gone:
             return
-        if self._live.failed:
+        if self._live.failure is not None:
             self._begin_stop(now, None)
         elif self._live.turn is None and self._recorder.facts.end is not None:
             self._wait_for_exit(now)
@@ -407,6 +407,7 @@ class TurnRunner:
             adopted=self._adopted,
             prompt=self._live.prompt,
             goes_on=self._live.goes_on,
+            unusable=self._live.failure,
         )
         self.pass_on()
         return status

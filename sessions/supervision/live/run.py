@@ -43,6 +43,8 @@ class LiveRun:
         """The live agent; None for a process of one turn, and before it is started."""
         self.turn: LiveTurn | None = None
         """The turn on that agent."""
+        self._unreachable: str | None = None
+        """The reason why the process of a live launch cannot be written to."""
 
     @property
     def goes_on(self) -> bool:
@@ -55,14 +57,22 @@ class LiveRun:
         return self.turn is not None and self.turn.over and self.goes_on
 
     @property
-    def failed(self) -> bool:
-        """True if the agent cannot be used."""
-        return self.turn is not None and self.turn.courier.failed is not None
+    def failure(self) -> str | None:
+        """The reason why the agent cannot be used; None if it can.
+
+        A turn goes on to its own end if its agent got the prompt before it became unreachable.
+        """
+        if self.turn is not None:
+            return self.turn.courier.failed
+        return self._unreachable if self.prompt in _NOT_SENT else None
 
     @property
     def prompt(self) -> PromptState | None:
         """The recorded way of the turn's prompt; None if the agent is not live."""
-        return self.turn.courier.state if self.turn is not None else None
+        if self.turn is not None:
+            return self.turn.courier.state
+        prompt = self._log.prompt(self._number) if self._unreachable is not None else None
+        return prompt.state if prompt is not None else None
 
     def child_for(self, claim: Claim, child: AgentChild) -> AgentChild:
         """Return the process that runs the turn: that of the live agent that is there, or a new one.
@@ -97,6 +107,9 @@ class LiveRun:
         if channel is not None and dialogue is not None:
             self.agent = LiveAgent(child, channel, dialogue, launch=claim.launch, stream=self._number)
             self.agent.begin()
+        elif channel is not None:
+            channel.close()
+            self._unreachable = _unknown(claim.launch)
         return child
 
     def adopt(self, claim: Claim, child: AgentChild) -> None:
@@ -107,6 +120,9 @@ class LiveRun:
         launch = self._store.launch(self._session, stream) or claim.launch
         agent = agent_named(claim.agent)
         self.agent = adopted_agent(child, self._folder, agent, launch, stream, claim.begin_byte)
+        if self.agent is None:
+            known = agent.dialogue(launch) is not None
+            self._unreachable = "its standard input cannot be opened" if known else _unknown(launch)
 
     def converse(self, claim: Claim, recorder: Recorder) -> TurnOutput | None:
         """Send the prompt, and let the agent's output end the turn; return the turn's part of it.
@@ -115,10 +131,13 @@ class LiveRun:
         """
         self._claim = claim
         live = self.agent
-        if live is None:
+        if live is None and self._unreachable is None:
             return None
-        turn = self.turn = LiveTurn(live, self._store, self._log, self._session, self._number, claim)
         output = output_in(self._folder, self._store.turns(self._session, self._number), self._number)
+        if live is None:
+            recorder.hear(lambda *_: None, output)
+            return output
+        turn = self.turn = LiveTurn(live, self._store, self._log, self._session, self._number, claim)
 
         def hear(line: bytes, position: int) -> None:
             live.feed(line, position)
@@ -156,10 +175,10 @@ class LiveRun:
 
     def falls_back(self, log: TurnLog) -> bool:
         """Queue the turn again as a process of its own if the agent could not be used; False if it cannot."""
-        turn, claim = self.turn, self._claim
-        if turn is None or claim is None or turn.courier.failed is None or turn.courier.state is not PromptState.QUEUED:
+        claim, failure = self._claim, self.failure
+        if claim is None or failure is None or self.prompt is not PromptState.QUEUED:
             return False
-        launch = plain_launch(claim.launch, turn.courier.failed)
+        launch = plain_launch(claim.launch, failure)
         if launch is None or not log.start_again():
             return False
         self._log.relaunch(self._number, launch)
@@ -167,6 +186,13 @@ class LiveRun:
         turn.live.channel.close()
         self.agent = None
         return True
+
+
+_NOT_SENT = (PromptState.QUEUED, PromptState.SENDING)
+
+
+def _unknown(launch: Launch) -> str:
+    return f"agentdash cannot speak its protocol, {launch.transport!r}"
 
 
 def begin_late(live: LiveAgent, log: LiveLog) -> int | None:
