@@ -206,7 +206,8 @@ class Prompt(Struct, frozen=True, kw_only=True):
     text: str
     state: str
     """``queued``, ``sent`` (the agent was started with it), ``seen`` (the agent printed something since), ``unsent``
-    (its turn ended first), or ``unconfirmed`` (it is not known whether the agent got it).
+    (its turn ended first), or ``unconfirmed`` (it is not known whether the agent got it), which the user makes
+    ``resent`` or ``dismissed``.
     """
     created_at: int
     sent_at: int | None = None

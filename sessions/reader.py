@@ -26,6 +26,7 @@ from .storage.prompt_queue import QueuedPrompt
 from .storage.queries import Queries
 from .storage.trash import Trashed
 from .storage.turn_output import output_in
+from .storage.unconfirmed import Unconfirmed
 
 if TYPE_CHECKING:
     from .changes.git import GitDiff
@@ -208,6 +209,10 @@ class SessionReader:
     def queued(self, ref: str) -> list[QueuedPrompt]:
         """Return the prompts of the session that wait, in the order in which they will be sent."""
         return self._queries.queued(self.get(ref).id)
+
+    def unconfirmed(self, ref: str) -> list[Unconfirmed]:
+        """Return the prompts of the session of which it is not known whether the agent got them, first to last."""
+        return self._queries.unconfirmed(self.get(ref).id)
 
     def open_trajectory(self, ref: str) -> "SessionSteps":
         """Open the session's steps, to be refreshed as they arrive; a session in the trash needs its whole id."""

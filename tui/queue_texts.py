@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from ..sessions.agents.registry import takes_prompts
-from ..sessions.model import Prompt, Receipt, Session
+from ..sessions.model import Receipt, Session
 from ..sessions.prompts.prompter import Sent
 from ..sessions.rules.attention import unconfirmed
 from ..sessions.storage.prompt_queue import QueuedPrompt
+from ..sessions.storage.unconfirmed import Unconfirmed
 from ..sessions.text.sanitize import cell_width, cut, one_line, pad
 from ..sessions.text.units import age, count
 from ..widgets.drawing.roles import MUTED
@@ -129,7 +130,7 @@ def queue_row(session: Session, place: int, prompt: QueuedPrompt, now: int, widt
     return head + Content(cut(one_line(prompt.text), max(0, width - head.cell_length)))
 
 
-def unconfirmed_row(prompt: Prompt, now: int, width: int) -> Content:
+def unconfirmed_row(prompt: Unconfirmed, now: int, width: int) -> Content:
     """Return an unconfirmed prompt as a line of the queue dialog."""
     head = Content.assemble(
         f"{f't{prompt.turn}':>3}  ",
@@ -142,7 +143,7 @@ def unconfirmed_row(prompt: Prompt, now: int, width: int) -> Content:
 def queue_keys(session: Session, *, on_queued: bool, on_unconfirmed: bool) -> str:
     """Return the keys of the queue dialog that apply now."""
     keys = ["Enter edit", "J/K move", "s send now", "D cancel"] if on_queued else []
-    keys += ["R send again"] if on_unconfirmed else []
+    keys += ["R send again", "D dismiss"] if on_unconfirmed else []
     keys += ["r release" if session.held else "h hold", "Esc close"]
     return "   ".join(keys)
 

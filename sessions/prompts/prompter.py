@@ -20,7 +20,7 @@ from ..housekeeping import Housekeeping
 from ..launch import Start, TurnPlan
 from ..lifecycle.launch_plan import LaterTurn, checked_folder, checked_prompt, plan_turn, recorded_profile
 from ..lifecycle.reconcile import survivors
-from ..model import Prompt, Receipt, Session, Status
+from ..model import Receipt, Session, Status
 from ..processes import processes
 from ..reader import SessionReader
 from ..rules.delivery import PromptState
@@ -30,6 +30,7 @@ from ..storage.paths import Layout
 from ..storage.prompt_queue import QueuedPrompt, Request, resend_key
 from ..storage.queries import Recipe
 from ..storage.store import Store
+from ..storage.unconfirmed import Unconfirmed
 from ..supervision.next_turn import builder
 from ..supervision.queue import pump
 from ..supervision.runner_process import poke
@@ -170,16 +171,19 @@ class Prompter:
         prompts = self._store.prompts(session.id)
         if not prompts:
             raise UnknownSessionError(f"Session {session.short_id} was deleted.")
-        options = structs.replace(options, at_once=True)
-        return self._add(session, prompts[-1].text, options, "retry", only_after=session.turn, resends=prompts[-1])
+        again = prompts[-1]
+        key = resend_key(again.turn) if again.state == PromptState.UNCONFIRMED else options.key
+        options = structs.replace(options, at_once=True, key=key)
+        return self._add(session, again.text, options, "retry", only_after=session.turn, resends=again.turn)
 
-    def resend(self, session: Session, prompt: Prompt) -> Sent:
+    def resend(self, session: Session, prompt: Unconfirmed) -> Sent:
         """Send an unconfirmed prompt of any turn again, before those that wait.
 
         Raises:
-            SessionBusyError: as for :meth:`inject`, or it was sent again before.
+            SessionBusyError: as for :meth:`inject`, or it was sent again or dismissed before.
         """
-        return self._add(session, prompt.text, PromptOptions(first=True), "inject", resends=prompt)
+        options = PromptOptions(first=True, key=resend_key(prompt.turn, prompt.steered))
+        return self._add(session, prompt.text, options, "inject", resends=prompt.turn, steered=prompt.steered)
 
     def _send_waiting(self, session: Session, waiting: QueuedPrompt, options: PromptOptions) -> Sent:
         """Send the prompt of the newest turn that waits again: a copy of it would be sent twice."""
@@ -291,7 +295,8 @@ class Prompter:
         verb: str,
         *,
         only_after: int | None = None,
-        resends: Prompt | None = None,
+        resends: int | None = None,
+        steered: int | None = None,
     ) -> Sent:
         self.check_reachable(session)
         folder = self._layout.session(session.id)
@@ -301,11 +306,10 @@ class Prompter:
         kept = _kept(recipe, options)
         plan = self._plan(session, prompt, options, recipe, kept, verb)
         self._store.max_running(self._reader.config().queue.max_running)
-        unconfirmed = resends is not None and resends.state == PromptState.UNCONFIRMED
         added = self._store.queue.add(
             Request(
                 session=session.id,
-                key=resend_key(resends.turn) if resends and unconfirmed else options.key or str(uuid.uuid4()),
+                key=options.key or str(uuid.uuid4()),
                 text=prompt,
                 plan=plan,
                 asked_by=os.environ.get(processes.SESSION_TAG),
@@ -314,7 +318,8 @@ class Prompter:
                 steers=options.may_steer and bool(self._store.newest_turn(session.id).transport),
                 options=kept if kept != recipe.options else None,
                 only_after=only_after,
-                resends=resends.turn if resends else None,
+                resends=resends,
+                steered=steered,
             ),
             self._build,
         )

@@ -8,6 +8,7 @@ from ..rules.delivery import PromptState
 from ..storage.paths import Layout
 from ..storage.prompt_queue import QueuedPrompt
 from ..storage.store import Store
+from ..storage.unconfirmed import Unconfirmed, dismiss
 from ..supervision.next_turn import builder
 from .prompter import Prompter, PromptOptions, Sent
 
@@ -125,20 +126,41 @@ class SessionQueue:
         self._prompter.serve(session.id)
         return self._reader.by_id(session.id)
 
-    def resend(self, ref: str, turn: int) -> Sent:
-        """Send the unconfirmed prompt of a turn again.
+    def resend(self, ref: str, turn: int, steered: int | None = None) -> Sent:
+        """Send an unconfirmed prompt of a turn again.
+
+        Args:
+            ref: the session.
+            turn: the turn.
+            steered: the number in the queue of a prompt that was written into it; None for the first unconfirmed one.
 
         Raises:
-            UsageError: the prompt of this turn is not unconfirmed.
+            UsageError: no prompt of this turn is unconfirmed.
             SessionBusyError: the session has used up one of its limits, runs on another host, or has processes of a
-                lost turn.
+                lost turn; or the prompt was sent again or dismissed before.
         """
         self._layout.check_writable()
         session = self._reader.get(ref)
-        prompt = next((prompt for prompt in self._store.prompts(session.id) if prompt.turn == turn), None)
-        if prompt is None or prompt.state != PromptState.UNCONFIRMED:
-            raise UsageError(f"The prompt of turn {turn} of session {session.short_id} is not unconfirmed.")
-        return self._prompter.resend(session, prompt)
+        return self._prompter.resend(session, self._unconfirmed(session, turn, steered))
+
+    def dismiss(self, ref: str, turn: int, steered: int | None = None) -> Session:
+        """Leave an unconfirmed prompt of a turn as it is: it is not sent again.  The arguments are as in :meth:`resend`.
+
+        Raises:
+            UsageError: no prompt of this turn is unconfirmed.
+        """
+        self._layout.check_writable()
+        session = self._reader.get(ref)
+        dismiss(self._store.database, self._unconfirmed(session, turn, steered))
+        self._prompter.serve(session.id)
+        return self._reader.by_id(session.id)
+
+    def _unconfirmed(self, session: Session, turn: int, steered: int | None) -> Unconfirmed:
+        """Return an unconfirmed prompt of a turn."""
+        for prompt in self._reader.unconfirmed(session.id):
+            if prompt.turn == turn and steered in (None, prompt.steered):
+                return prompt
+        raise UsageError(f"The prompt of turn {turn} of session {session.short_id} is not unconfirmed.")
 
     def _recorded(self, prompt: QueuedPrompt) -> Sent:
         self._prompter.serve(prompt.session)
@@ -151,6 +173,10 @@ class SessionQueue:
         now = self._store.queue.prompt(prompt.id)
         if now is None:
             fate = "its session was deleted"
+        elif now.state == PromptState.UNCONFIRMED:
+            fate = f"it is unconfirmed: send it again, or dismiss it (turn {now.turn})"
+        elif now.turn is not None and now.state != "taken":
+            fate = f"it was written into turn {now.turn}"
         elif now.turn is not None:
             fate = f"it was sent as turn {now.turn}"
         else:

@@ -26,6 +26,8 @@ class PromptState(StrEnum):
     """It is not known whether the agent got it; only the user can send it again."""
     RESENT = "resent"
     """It was unconfirmed, and the user sent it again."""
+    DISMISSED = "dismissed"
+    """It was unconfirmed, and the user does not want to send it again."""
 
 
 class TurnEvidence(Struct, frozen=True, kw_only=True):
@@ -65,6 +67,16 @@ def fate(turn: TurnEvidence) -> Fate:
         return Fate(PromptState.SEEN if turn.printed else silent)
     # Absent from the transcript: an agent that printed something may still have acted on the prompt.
     return Fate(PromptState.UNCONFIRMED) if turn.printed else Fate(PromptState.UNSENT, again=turn.crashed)
+
+
+def fate_of_steered(in_transcript: bool | None) -> PromptState:
+    """Return the state of a prompt that was, or may have been, written into a turn whose agent is gone.
+
+    ``in_transcript`` is as in :class:`TurnEvidence`.  If it cannot be known, only the user sends the prompt again.
+    """
+    if in_transcript is None:
+        return PromptState.UNCONFIRMED
+    return PromptState.SEEN if in_transcript else PromptState.QUEUED
 
 
 def needs_transcript(turn: TurnEvidence) -> bool:

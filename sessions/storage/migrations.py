@@ -22,6 +22,13 @@ _COUNT_ASKING = (
     " WHERE session = NEW.session AND state = 'open') WHERE id = NEW.session; END"
 )
 
+_COUNT_UNCONFIRMED = (
+    "WHEN NEW.state <> OLD.state AND 'unconfirmed' IN (NEW.state, OLD.state) BEGIN UPDATE sessions SET unconfirmed ="
+    " (SELECT COUNT(*) FROM prompts WHERE session = NEW.session AND state = 'unconfirmed')"
+    " + (SELECT COUNT(*) FROM queue WHERE session = NEW.session AND state = 'unconfirmed')"
+    " WHERE id = NEW.session; END"
+)
+
 MIGRATIONS: tuple[Statements, ...] = (
     ("ALTER TABLE seen ADD COLUMN steps INTEGER",),  # 2: the number of steps the user has seen
     (  # 3: facts that decide whether a session needs attention, and when it was pinned
@@ -98,6 +105,11 @@ MIGRATIONS: tuple[Statements, ...] = (
         "CREATE INDEX asks_open ON asks (session) WHERE state = 'open'",
         f"CREATE TRIGGER ask_added AFTER INSERT ON asks {_COUNT_ASKING}",
         f"CREATE TRIGGER ask_changed AFTER UPDATE ON asks {_COUNT_ASKING}",
+    ),
+    (  # 10: prompts into running turns are unconfirmed too
+        "DROP TRIGGER prompt_confirmed",
+        f"CREATE TRIGGER prompt_confirmed AFTER UPDATE OF state ON prompts {_COUNT_UNCONFIRMED}",
+        f"CREATE TRIGGER steered_confirmed AFTER UPDATE OF state ON queue {_COUNT_UNCONFIRMED}",
     ),
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""

@@ -18,6 +18,7 @@ from ..model import ENDED, Status, short_id
 from ..rules.delivery import HELD_BY_USER, PromptState
 from .database import Database
 from .rows import dump
+from .unconfirmed import decide
 
 _AGAIN = ", attempt "
 """Between the key of a prompt and the number of an attempt; callers choose keys, which rarely contain this."""
@@ -44,7 +45,9 @@ class QueuedPrompt(Struct, frozen=True, kw_only=True):
     recorded_plan: Raw = field(name="plan")
     """:attr:`plan` as JSON."""
     state: str
-    """``queued``, ``taken`` (it became a turn), ``cancelled``; in a running turn ``sending``, ``sent`` or ``seen``."""
+    """``queued``, ``taken`` (it became a turn), ``cancelled``; in a running turn ``sending``, ``sent`` or ``seen``, and
+    ``unconfirmed`` and what follows from it.
+    """
     at_once: bool = False
     """It is sent although the queue is held."""
     turn: int | None = None
@@ -83,6 +86,8 @@ class Request(Struct, frozen=True, kw_only=True):
     asked_by: str | None = None
     resends: int | None = None
     """The turn whose prompt this sends again; None for a new prompt."""
+    steered: int | None = None
+    """The number in the queue of the prompt that this sends again, if it was written into the running turn."""
     first: bool = False
     """It goes before all others."""
     at_once: bool = False
@@ -104,6 +109,13 @@ class PromptQueue:
     def waiting(self, session_id: str) -> list[QueuedPrompt]:
         """Return the prompts of a session that wait, in the order in which they will be sent."""
         rows = self._database.rows(f"SELECT * {_WAITING} {_ORDER}", (session_id,))
+        return [_prompt(row) for row in rows]
+
+    def unconfirmed(self, session_id: str) -> list[QueuedPrompt]:
+        """Return the prompts written into running turns of which it is not known whether the agent got them."""
+        rows = self._database.rows(
+            "SELECT * FROM queue WHERE session = ? AND state = 'unconfirmed' ORDER BY id", (session_id,)
+        )
         return [_prompt(row) for row in rows]
 
     def prompt(self, prompt_id: int) -> QueuedPrompt | None:
@@ -374,22 +386,26 @@ def _check_session(db: sqlite3.Connection, request: Request) -> None:
 
 
 def _mark_resent(db: sqlite3.Connection, request: Request) -> None:
-    """Record that the unconfirmed prompt of a turn is sent again; refuse if a copy of it waits already."""
+    """Record that an unconfirmed prompt is sent again; refuse if a copy of it waits already."""
     if request.resends is None:
+        return
+    if request.steered is not None:
+        if not decide(db, request.session, request.resends, request.steered, PromptState.RESENT):
+            raise SessionBusyError("The prompt was sent again or dismissed before.")
         return
     copies = (resend_key(request.resends), f"{resend_key(request.resends)}{_AGAIN}%")
     if db.execute(f"SELECT 1 {_WAITING} AND (key = ? OR key LIKE ?)", (request.session, *copies)).fetchone():
         what = f"The prompt of turn {request.resends} of session {short_id(request.session)}"
         raise SessionBusyError(f"{what} waits to be sent again already.")
-    db.execute(
-        "UPDATE prompts SET state = ? WHERE session = ? AND turn = ? AND state = ?",
-        (PromptState.RESENT, request.session, request.resends, PromptState.UNCONFIRMED),
-    )
+    decide(db, request.session, request.resends, None, PromptState.RESENT)
 
 
-def resend_key(turn: int) -> str:
-    """Return the key under which the unconfirmed prompt of a turn is sent again, once for all requests."""
-    return f"resend {turn}"
+def resend_key(turn: int, steered: int | None = None) -> str:
+    """Return the key under which an unconfirmed prompt is sent again, once for all requests.
+
+    ``steered`` is its number in the queue, if it was written into the running turn.
+    """
+    return f"resend {turn}" if steered is None else f"resend {turn} steered {steered}"
 
 
 def _place(db: sqlite3.Connection, session_id: str, *, first: bool) -> float:

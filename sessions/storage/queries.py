@@ -14,6 +14,7 @@ from .asks import Asks
 from .database import Database
 from .prompt_queue import PromptQueue, QueuedPrompt
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
+from .unconfirmed import Unconfirmed, unconfirmed
 from .urgency import CURRENT, OUTDATED
 
 OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
@@ -217,6 +218,10 @@ class Queries:
     def queued(self, session_id: str) -> list[QueuedPrompt]:
         """The prompts of a session that wait, in the order in which they will be sent."""
         return PromptQueue(self.database).waiting(session_id)
+
+    def unconfirmed(self, session_id: str) -> list[Unconfirmed]:
+        """The prompts of a session of which it is not known whether the agent got them."""
+        return unconfirmed(self.database, session_id)
 
     def open_asks(self, session_id: str | None = None) -> list[RecordedAsk]:
         """The asks that wait for an answer, of one session or of all, the oldest first."""

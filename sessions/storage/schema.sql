@@ -144,7 +144,7 @@ CREATE TABLE queue (                             -- prompts for later turns; eac
     place      REAL NOT NULL,                    -- the order in which they are sent
     text       TEXT NOT NULL,
     plan       TEXT NOT NULL,                    -- launch.TurnPlan: the settings at the time of the request
-    state      TEXT NOT NULL,                    -- queued, taken, cancelled; of a prompt into a running turn: sending, sent, seen
+    state      TEXT NOT NULL,                    -- queued, taken, cancelled; of a prompt into a running turn also the states of `prompts`
     at_once    INTEGER NOT NULL DEFAULT 0,       -- it is sent although the queue is held
     turn       INTEGER,                          -- the turn that it became
     asked_by   TEXT,                             -- the session from inside which it was asked for
@@ -233,8 +233,15 @@ CREATE TRIGGER ask_changed AFTER UPDATE ON asks BEGIN
 END;
 CREATE TRIGGER prompt_confirmed AFTER UPDATE OF state ON prompts
     WHEN NEW.state <> OLD.state AND 'unconfirmed' IN (NEW.state, OLD.state) BEGIN
-    UPDATE sessions SET unconfirmed = (
-        SELECT COUNT(*) FROM prompts WHERE session = NEW.session AND state = 'unconfirmed') WHERE id = NEW.session;
+    UPDATE sessions SET unconfirmed =
+        (SELECT COUNT(*) FROM prompts WHERE session = NEW.session AND state = 'unconfirmed')
+        + (SELECT COUNT(*) FROM queue WHERE session = NEW.session AND state = 'unconfirmed') WHERE id = NEW.session;
+END;
+CREATE TRIGGER steered_confirmed AFTER UPDATE OF state ON queue
+    WHEN NEW.state <> OLD.state AND 'unconfirmed' IN (NEW.state, OLD.state) BEGIN
+    UPDATE sessions SET unconfirmed =
+        (SELECT COUNT(*) FROM prompts WHERE session = NEW.session AND state = 'unconfirmed')
+        + (SELECT COUNT(*) FROM queue WHERE session = NEW.session AND state = 'unconfirmed') WHERE id = NEW.session;
 END;
 CREATE TRIGGER seen_added AFTER INSERT ON seen BEGIN
     UPDATE sessions SET seq = seq WHERE id = NEW.session;

@@ -27,7 +27,7 @@ class Identity(Struct, frozen=True, kw_only=True):
     """The launch of each turn, in the order of the turns."""
     prompts: tuple[Prompt, ...]
     queue: tuple[QueuedPrompt, ...] = ()
-    """The prompts that wait, in their order."""
+    """The prompts that wait, in their order, and those written into running turns that are unconfirmed."""
 
 
 def write_identity(store: Store, folder: SessionFolder) -> None:
@@ -46,7 +46,7 @@ def write_identity(store: Store, folder: SessionFolder) -> None:
         turns=turns,
         launches=tuple(launches.get(turn.n) or Launch(argv=turn.argv) for turn in turns),
         prompts=tuple(store.prompts(folder.id)),
-        queue=tuple(store.queue.waiting(folder.id)),
+        queue=(*store.queue.waiting(folder.id), *store.queue.unconfirmed(folder.id)),
     )
     write_atomic(folder.identity, msgspec.json.format(msgspec.json.encode(identity), indent=1))
 

@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from ..agents.registry import agent_named
-from ..rules.delivery import PromptState, TurnEvidence, needs_transcript
+from ..rules.delivery import TurnEvidence, fate_of_steered, needs_transcript
 from ..storage.live_log import LiveLog
 from ..storage.store import Store
 
@@ -54,13 +54,13 @@ def in_transcript(
 def recover_steered(store: Store, session_id: str, n: int, agent_session: str | None = None) -> None:
     """Queue the prompts again that were written into a turn, and that the agent, which is gone, does not have.
 
-    Also check those that the agent reported as read in this turn: claude writes its transcript up to 30 ms later
+    If its transcript cannot be read, they are unconfirmed.  Also check those that the agent reported as read in this turn: claude writes its transcript up to 30 ms later
     (prompts 1.1).
     """
     log = LiveLog(store.database, session_id)
     for prompt in log.under_way():
         known = in_transcript(store, session_id, n, agent_session, key=prompt.run_id, text=prompt.text)
-        log.steered_is(prompt.id, PromptState.SEEN if known else PromptState.QUEUED, n)
+        log.steered_is(prompt.id, fate_of_steered(known), n)
     for prompt in log.steered_into(n):
         if in_transcript(store, session_id, n, agent_session, key=prompt.run_id, text=prompt.text) is False:
             log.steered_again(prompt.id)

@@ -2,10 +2,12 @@
 
 import pytest
 from msgspec import structs
+from verbs import verb
 
 from agentdash.sessions.agents.base import LiveSettings
 from agentdash.sessions.agents.demo.adapter import Demo
 from agentdash.sessions.launch import Start
+from agentdash.sessions.errors import UsageError
 from agentdash.sessions.model import Status
 
 
@@ -79,3 +81,32 @@ def test_a_protocol_that_the_runner_does_not_know_fails_if_there_is_no_other_way
     assert ended.reason == "the live agent could not be used: agentdash cannot speak its protocol, 'later-lines'"
     assert [prompt.state for prompt in manager.reader.prompts(session.id)] == ["unsent"]
     wait_until(lambda: leftovers(session.id) == [], what="the processes to end")
+
+
+@pytest.fixture
+def doubtful(manager, spawn, at):
+    """A session that waits for prompts, and of which it is not known whether its agent read two remarks in turn 1."""
+    session = spawn()
+    at(session, 1, Status.DONE)
+    manager.queue.hold(session.id)
+    remarks = [manager.prompts.inject(session.id, text).prompt.id for text in ("first remark", "second remark")]
+    with manager.store.database.transaction() as db:
+        db.executemany("UPDATE queue SET state = 'unconfirmed', turn = 1 WHERE id = ?", [(one,) for one in remarks])
+    manager.queue.release(session.id)
+    return manager.reader.get(session.id)
+
+
+def test_a_prompt_into_a_turn_that_is_unconfirmed_is_sent_again_or_dismissed(manager, doubtful, at):
+    session = doubtful
+    assert session.unconfirmed == 2
+    listed = verb("queue", session.short_id).stdout
+    assert "2 unconfirmed" in listed
+    assert "unconfirmed  first remark" in listed
+    assert verb("queue", session.short_id, "resend", "1").stdout.startswith('sent again (turn 2): "first remark"')
+    at(session, 2, Status.DONE)
+    assert manager.reader.prompts(session.id)[-1].text == "first remark"
+    assert "0 queued" in verb("queue", session.short_id, "dismiss", "1").stdout
+    assert manager.reader.get(session.id).unconfirmed == 0
+    with pytest.raises(UsageError, match="The prompt of turn 1 of session .* is not unconfirmed"):
+        manager.queue.resend(session.id, 1)
+    assert [prompt.turn for prompt in manager.reader.prompts(session.id)] == [1, 2]

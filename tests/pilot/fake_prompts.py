@@ -125,8 +125,13 @@ class FakeQueue:
         self._manager.asked("release", ref)
         return self._held(ref, None)
 
-    def resend(self, ref, turn):
-        self._manager.asked("resend", ref, turn)
+    def dismiss(self, ref, turn, steered=None):
+        self._manager.asked("dismiss", ref, turn, *filter(None, [steered]))
+        self._manager.put(structs.replace(self._manager.get(ref), unconfirmed=0))
+        return self._manager.get(ref)
+
+    def resend(self, ref, turn, steered=None):
+        self._manager.asked("resend", ref, turn, *filter(None, [steered]))
         if not self._manager.get(ref).unconfirmed:
             raise UsageError(f"The prompt of turn {turn} is not unconfirmed.")
         self._manager.put(structs.replace(self._manager.get(ref), unconfirmed=0))

@@ -30,6 +30,7 @@ from agentdash.sessions.model import (
 )
 from agentdash.sessions.reader import SessionReader
 from agentdash.sessions.settings.config import config_path, read_settings
+from agentdash.sessions.storage.unconfirmed import Unconfirmed
 from agentdash.sessions.transcript.kind_codes import encoded
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
@@ -254,6 +255,13 @@ class FakeManager:
 
     def queued(self, ref):
         return self.queue.prompts(ref)
+
+    def unconfirmed(self, ref):
+        return [
+            Unconfirmed(session=one.session, turn=one.turn, text=one.text, created_at=one.created_at)
+            for one in self.prompts(ref)
+            if one.state == "unconfirmed"
+        ]
 
     def plan(self, start):
         if self.error is not None:

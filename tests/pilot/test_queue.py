@@ -69,6 +69,22 @@ async def test_an_unconfirmed_prompt_needs_the_user_until_it_is_sent_again(dashb
         await d.until(lambda: "is unconfirmed" not in d.text())
 
 
+async def test_an_unconfirmed_prompt_is_dismissed_after_a_question(dashboard, manager):
+    manager.prompts.recorded["done0001"] = [
+        Prompt(id=7, session="done0001", turn=2, text="drop the index", state="unconfirmed", created_at=T0 - 60_000)
+    ]
+    change(manager, "done0001", unconfirmed=1, seen_at=T0)
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("Q")
+        await d.screen(QueueScreen)
+        await d.shows("R send again   D dismiss")
+        await d.press("D")
+        await d.shows("Dismiss the unconfirmed prompt of turn 2?")
+        await d.press("y")
+        await d.called("dismiss", "done0001", 2)
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_queue_is_above_the_box_and_takes_no_line_without_prompts(dashboard, manager, size):
     for text in ("fix the tests", "write the docs", "bump the version", "tag it"):

@@ -13,9 +13,10 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from ...sessions.model import Prompt, Session
+from ...sessions.model import Session
 from ...sessions.prompts.queue import SessionQueue
 from ...sessions.storage.prompt_queue import QueuedPrompt
+from ...sessions.storage.unconfirmed import Unconfirmed
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from .. import queue_texts, texts
 from ..messages import SessionsChanged
@@ -26,7 +27,7 @@ class QueueNow(Struct, frozen=True):
     """The queue of a session at one moment."""
 
     session: Session
-    unconfirmed: tuple[Prompt, ...] = ()
+    unconfirmed: tuple[Unconfirmed, ...] = ()
     waiting: tuple[QueuedPrompt, ...] = ()
 
 
@@ -106,11 +107,11 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
             self._show(under)
 
     @property
-    def _rows(self) -> list[Prompt | QueuedPrompt]:
+    def _rows(self) -> list[Unconfirmed | QueuedPrompt]:
         return [*self._now.unconfirmed, *self._now.waiting] if self._now is not None else []
 
     @property
-    def _under(self) -> Prompt | QueuedPrompt | None:
+    def _under(self) -> Unconfirmed | QueuedPrompt | None:
         """The prompt under the cursor."""
         at, rows = self._list.highlighted, self._rows
         return rows[at] if at is not None and at < len(rows) else None
@@ -123,7 +124,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
             return None
         return self._now.waiting.index(under) + 1, under
 
-    def _show(self, under: Prompt | QueuedPrompt | None = None) -> None:
+    def _show(self, under: Unconfirmed | QueuedPrompt | None = None) -> None:
         if self._now is None or not self._list.size.width:
             return
         session, width, time = self._now.session, self._list.size.width - 2, self._clock()
@@ -137,8 +138,8 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         self._list.clear_options()
         for line in lines or [Content("No queued prompts.")]:
             self._list.add_option(Option(Content(self._signs.plain(line.plain), spans=list(line.spans))))
-        known = [(type(row), row.id) for row in self._rows]
-        key = (type(under), under.id) if under is not None else None
+        known = [_key(row) for row in self._rows]
+        key = _key(under) if under is not None else None
         self._list.highlighted = known.index(key) if key in known else min(at, max(0, len(lines) - 1))
         self._show_keys()
 
@@ -150,7 +151,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
                 queue_texts.queue_keys(
                     self._now.session,
                     on_queued=isinstance(under, QueuedPrompt),
-                    on_unconfirmed=isinstance(under, Prompt),
+                    on_unconfirmed=isinstance(under, Unconfirmed),
                 )
             )
 
@@ -173,7 +174,16 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
 
     @work
     async def action_cancel(self) -> None:
-        """Cancel the prompt under the cursor after a question."""
+        """Cancel the prompt under the cursor, or dismiss an unconfirmed one, after a question."""
+        under = self._under
+        if isinstance(under, Unconfirmed):
+            question = ConfirmScreen(
+                f"Dismiss the unconfirmed prompt of turn {under.turn}?", [texts.quoted(under.text)],
+                "It is not sent again.", "dismiss it", signs=self._signs,
+            )  # fmt: skip
+            if await self.app.push_screen_wait(question) is Answer.YES:
+                await self._done("cancel", lambda queue: queue.dismiss(under.session, under.turn, under.steered))
+            return
         if (queued := self._queued) is None:
             return
         question = ConfirmScreen(
@@ -203,8 +213,8 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
     def action_resend(self) -> None:
         """Send the unconfirmed prompt under the cursor again."""
         under = self._under
-        if isinstance(under, Prompt):
-            self._do("resend", lambda queue: queue.resend(under.session, under.turn))
+        if isinstance(under, Unconfirmed):
+            self._do("resend", lambda queue: queue.resend(under.session, under.turn, under.steered))
 
     @work
     async def _do(self, verb: str, act: Callable[[SessionQueue], object]) -> None:
@@ -213,3 +223,10 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
     async def _done(self, verb: str, act: Callable[[SessionQueue], object]) -> None:
         await self._change(verb, act)
         await self._reread()
+
+
+def _key(row: Unconfirmed | QueuedPrompt) -> tuple[bool, int, int | None]:
+    """Return the identity of a row."""
+    if isinstance(row, QueuedPrompt):
+        return True, row.id, None
+    return False, row.turn, row.steered

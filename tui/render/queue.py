@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ...sessions.model import Session
 from ...sessions.storage.prompt_queue import QueuedPrompt
+from ...sessions.storage.unconfirmed import Unconfirmed
 from ...sessions.text.sanitize import one_line, pad
 from ...sessions.text.units import age
 from .style import Style
@@ -11,9 +12,19 @@ from .style import Style
 KEY_CHARACTERS = 8
 
 
-def queue_lines(session: Session, prompts: Sequence[QueuedPrompt], style: Style) -> list[str]:
-    """Return the state of the queue, and a line for each prompt: position, age, key, text."""
+def queue_lines(
+    session: Session, prompts: Sequence[QueuedPrompt], unconfirmed: Sequence[Unconfirmed], style: Style
+) -> list[str]:
+    """Return the state of the queue, and a line for each prompt: position, age, key, text.
+
+    An unconfirmed prompt has its turn in place of a position.
+    """
     lines = [queue_state(session)]
+    lines += [
+        f"{f't{prompt.turn}':>3}  {pad(age(style.now - prompt.created_at), 4)} unconfirmed"
+        f"  {one_line(prompt.text, max(20, style.width - 23))}"
+        for prompt in unconfirmed
+    ]
     lines += [
         f"{number:>3}  {pad(age(style.now - prompt.created_at), 4)} {prompt.key[:KEY_CHARACTERS]}"
         f"  {one_line(prompt.text, max(20, style.width - 20))}"

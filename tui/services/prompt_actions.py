@@ -9,7 +9,6 @@ from ...sessions.model import Receipt, Session
 from ...sessions.prompts.prompter import PromptOptions, Sent
 from ...sessions.prompts.queue import SessionQueue
 from ...sessions.reader import SessionReader
-from ...sessions.rules.delivery import PromptState
 from ...sessions.storage.prompt_queue import QueuedPrompt
 from ...widgets.drawing.glyphs import Signs
 from .. import queue_texts, texts
@@ -57,8 +56,7 @@ class PromptActions:
 
         def read() -> QueueNow:
             session = self._reader.get(session_id)
-            prompts = self._reader.prompts(session_id) if session.unconfirmed else []
-            unconfirmed = tuple(prompt for prompt in prompts if prompt.state == PromptState.UNCONFIRMED)
+            unconfirmed = tuple(self._reader.unconfirmed(session_id)) if session.unconfirmed else ()
             return QueueNow(session, unconfirmed, tuple(self._reader.queued(session_id)))
 
         return await self._requests.outcome_of(read)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ....sessions.manager import SessionManager
     from ....sessions.prompts.prompter import Sent
 
-_ACTIONS = ("list", "edit", "move", "cancel", "send", "hold", "release", "resend")
+_ACTIONS = ("list", "edit", "move", "cancel", "send", "hold", "release", "resend", "dismiss")
 
 _DONE = {"edit": "edited", "move": "moved", "cancel": "cancelled", "send": "next", "resend": "sent again"}
 
@@ -39,6 +39,7 @@ def queue(ref: str, action: str, words: tuple[str, ...], as_json: bool) -> int:
     agentdash queue ID hold            hold the queue
     agentdash queue ID release         release it
     agentdash queue ID resend TURN     send the unconfirmed prompt of a turn again
+    agentdash queue ID dismiss TURN    leave it: it is not sent again
 
     N is a position, 1 for the next, or the beginning of a key (--json shows it).
     """
@@ -49,6 +50,10 @@ def queue(ref: str, action: str, words: tuple[str, ...], as_json: bool) -> int:
         if action in ("hold", "release"):
             _check(action, words, 0)
             (manager.queue.hold if action == "hold" else manager.queue.release)(ref)
+            return _list(manager, ref, as_json)
+        if action == "dismiss":
+            _check(action, words, 1)
+            manager.queue.dismiss(ref, _number(words[0]))
             return _list(manager, ref, as_json)
         return _report(_change(manager, ref, action, words), action, as_json)
 
@@ -84,7 +89,7 @@ def _change(manager: "SessionManager", ref: str, action: str, words: tuple[str, 
 def _check(action: str, words: tuple[str, ...], count: int) -> None:
     expected = {0: "nothing else", 1: "N", 2: "N and TO"}[count]
     if len(words) != count:
-        raise UsageError(f"queue {action} expects {'TURN' if action == 'resend' else expected}.")
+        raise UsageError(f"queue {action} expects {'TURN' if action in ('resend', 'dismiss') else expected}.")
 
 
 def _number(text: str) -> int:
@@ -95,20 +100,29 @@ def _number(text: str) -> int:
 
 def _list(manager: "SessionManager", ref: str, as_json: bool) -> int:
     session = manager.reader.get(ref)
-    prompts = manager.queue.prompts(session.id)
+    prompts, unconfirmed = manager.queue.prompts(session.id), manager.reader.unconfirmed(session.id)
     if as_json:
         common.print_json(
             {
                 "session": session.id,
                 "held": session.held,
                 "unconfirmed": session.unconfirmed,
+                "unconfirmed_prompts": [
+                    {
+                        "turn": one.turn,
+                        "text": one.text,
+                        "steered": one.steered is not None,
+                        "created_at": one.created_at,
+                    }
+                    for one in unconfirmed
+                ],
                 "prompts": [sent_json(manager.prompts.sent(prompt.id)) for prompt in prompts],
             }
         )
         return 0
     from ...render.queue import queue_lines
 
-    common.print_lines(queue_lines(session, prompts, common.style()))
+    common.print_lines(queue_lines(session, prompts, unconfirmed, common.style()))
     return 0
 
 

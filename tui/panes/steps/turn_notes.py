@@ -44,6 +44,7 @@ _TOLD: Mapping[str, str] = {
     PromptState.SENT: "prompt sent",
     PromptState.UNSENT: "prompt unsent",
     PromptState.RESENT: "prompt sent again",
+    PromptState.DISMISSED: "prompt dismissed",
 }
 """The states that the status of the turn does not show already; an unconfirmed prompt has a line of its own."""
 

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from agentdash.sessions.rules.delivery import Fate, PromptState, TurnEvidence, fate, needs_transcript
+from agentdash.sessions.rules.delivery import Fate, PromptState, TurnEvidence, fate, fate_of_steered, needs_transcript
 
 BOTH = (False, True)
 EVERY = [
@@ -70,3 +70,9 @@ def test_what_is_in_the_transcript_or_ended_properly_was_seen(evidence):
 @pytest.mark.parametrize("evidence", EVERY, ids=repr)
 def test_the_transcript_is_read_only_after_a_crash(evidence):
     assert needs_transcript(evidence) == (evidence.started and evidence.crashed and not evidence.proper_end)
+
+
+@pytest.mark.parametrize("known", [None, True, False])
+def test_a_prompt_into_a_running_turn_is_sent_again_only_if_it_certainly_did_not_arrive(known):
+    expected = {None: PromptState.UNCONFIRMED, True: PromptState.SEEN, False: PromptState.QUEUED}
+    assert fate_of_steered(known) is expected[known]

@@ -10,9 +10,14 @@ from agentdash.sessions.launch import Launch, Start, TurnPlan
 from agentdash.sessions.model import Status
 from agentdash.sessions.rules.delivery import HELD_BY_USER, Fate, PromptState
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.live_log import LiveLog
+from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompt_queue import MOST_ATTEMPTS, resend_key
+from agentdash.sessions.storage.restore import restore
+from agentdash.sessions.storage.session_record import read_identity, write_identity
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.unconfirmed import dismiss
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 NAME = "session-1"
@@ -251,6 +256,59 @@ def test_an_unconfirmed_prompt_is_sent_again_once_whoever_requests_it(store):
     assert waiting(store) == ["do it", "more"]
     store.queue.cancel(first.id)
     assert add(store, "do it", resends=1, at_once=True).turn == 2
+
+
+def unconfirmed(store):
+    return [(one.turn, one.text, one.steered) for one in store.unconfirmed(NAME)]
+
+
+@pytest.fixture
+def doubtful(store):
+    """A lost turn whose prompt is unconfirmed, as are two that were written into it; the numbers of these."""
+    log = running(store)
+    steered = [add(store, text, steers=True).id for text in ("first remark", "second remark")]
+    live = LiveLog(store.database, NAME)
+    for number in steered:
+        assert live.steered_is(number, PromptState.UNCONFIRMED, 1)
+    lost = Outcome(status=Status.LOST, reason=None, prompt=Fate(PromptState.UNCONFIRMED))
+    assert log.end(Facts(), lost, 1, build=no_prompts)
+    return steered
+
+
+def test_prompts_written_into_a_turn_are_unconfirmed_beside_the_prompt_that_began_it(store, doubtful):
+    first, second = doubtful
+    assert unconfirmed(store) == [(1, "do it", None), (1, "first remark", first), (1, "second remark", second)]
+    assert (store.session(NAME).unconfirmed, store.session(NAME).queued) == (3, 0)
+
+
+def test_each_unconfirmed_prompt_is_sent_again_once_or_dismissed(store, doubtful):
+    first, second = doubtful
+    again = add(store, "first remark", key=resend_key(1, first), resends=1, steered=first)
+    assert again.turn == 2
+    assert add(store, "first remark", key=resend_key(1, first), resends=1, steered=first).id == again.id
+    with pytest.raises(SessionBusyError, match="sent again or dismissed"):
+        add(store, "first remark", resends=1, steered=first)
+    assert unconfirmed(store) == [(1, "do it", None), (1, "second remark", second)]
+    for one in store.unconfirmed(NAME):
+        assert dismiss(store.database, one)
+        assert not dismiss(store.database, one)
+    assert (unconfirmed(store), store.session(NAME).unconfirmed) == ([], 0)
+    assert store.prompts(NAME)[0].state == "dismissed"
+    assert [store.queue.prompt(number).state for number in doubtful] == ["resent", "dismissed"]
+    with pytest.raises(SessionBusyError, match="sent again or dismissed"):
+        add(store, "second remark", resends=1, steered=second)
+
+
+def test_a_session_that_is_restored_has_its_unconfirmed_prompts(store, doubtful, tmp_path):
+    folder = Layout(tmp_path).session(NAME)
+    folder.create()
+    write_identity(store, folder)
+    before = [(turn, text) for turn, text, _ in unconfirmed(store)]
+    with store.database.transaction() as db:
+        db.execute("DELETE FROM sessions")
+    assert restore(store, read_identity(folder.identity))
+    assert [(turn, text) for turn, text, _ in unconfirmed(store)] == before
+    assert store.session(NAME).unconfirmed == 3
 
 
 def test_a_prompt_whose_settings_cannot_be_read_holds_the_queue_and_ends_nothing_else(store):

@@ -6,6 +6,7 @@ import pytest
 from factories import add_turn, no_prompts, request
 from live_rows import BEGAN, GONE, LAUNCH, OWNER, READY, SESSION, ended, feed, remark
 
+from agentdash.sessions.agents.demo.adapter import Demo
 from agentdash.sessions.agents.demo.conversation import Conversation
 from agentdash.sessions.asks.model import Ask, AskKind
 from agentdash.sessions.asks.recorded import AskState
@@ -58,6 +59,28 @@ def test_the_transcript_decides_about_a_prompt_if_runner_and_agent_are_gone(
     settle(layout, store)
     assert store.session(SESSION).status is Status.LOST
     assert store.queue.prompt(prompt.id).state == expected
+
+
+@pytest.mark.parametrize("state", [PromptState.SENDING, PromptState.SENT])
+def test_a_prompt_is_unconfirmed_if_runner_and_agent_are_gone_and_no_transcript_can_be_read(
+    layout, store, live_log, state, monkeypatch
+):
+    monkeypatch.setattr(Demo, "has_prompt", lambda *_: None)
+    prompt = remark(store, live_log, state)
+    settle(layout, store)
+    settle(layout, store)
+    assert store.queue.prompt(prompt.id).state == "unconfirmed"
+    assert (store.session(SESSION).unconfirmed, store.session(SESSION).queued) == (1, 0)
+    assert [(one.turn, one.text) for one in store.unconfirmed(SESSION)] == [(1, "a remark")]
+
+
+def test_a_prompt_that_the_agent_reported_as_read_stays_read_if_no_transcript_can_be_read(
+    layout, store, live_log, monkeypatch
+):
+    monkeypatch.setattr(Demo, "has_prompt", lambda *_: None)
+    prompt = remark(store, live_log, PromptState.SEEN)
+    settle(layout, store)
+    assert store.queue.prompt(prompt.id).state == "seen"
 
 
 def test_an_ask_is_lost_if_runner_and_agent_are_gone(layout, store):

@@ -15,9 +15,7 @@ from agentdash.sessions.supervision.live.agent import LiveAgent
 from agentdash.sessions.supervision.live.channel import Channel, make_fifo
 from agentdash.sessions.supervision.live.courier import Courier
 
-LAUNCH = Codex().launch(
-    LaunchRequest(prompt="hello", cwd="/p", session_id="s", settings=CodexSettings(live=True))
-)
+LAUNCH = Codex().launch(LaunchRequest(prompt="hello", cwd="/p", session_id="s", settings=CodexSettings(live=True)))
 PRINTED = (CAPTURES / "app-server" / "codex-handshake-twice.jsonl").read_bytes().splitlines(keepends=True)
 """What codex printed: it was written each line of the handshake twice."""
 FIRST_THREAD = "01a207c0-3f17-74d2-b6be-c51188f38df2"
@@ -35,9 +33,7 @@ class Adopted:
         self.live = LiveAgent(AgentChild(), self.channel, Codex().dialogue(LAUNCH), launch=LAUNCH, stream=1)
         self.live.listener = self.events.append
         self.live.catch_up(output, output.stat().st_size)
-        self.courier = Courier(
-            self.live, lambda *_: True, key="k", text="hello", state=PromptState.QUEUED, attempt=1
-        )
+        self.courier = Courier(self.live, lambda *_: True, key="k", text="hello", state=PromptState.QUEUED, attempt=1)
 
     def written(self):
         """Let the runner take its next step, and codex read; the methods of its requests."""
