@@ -245,6 +245,13 @@ class Agent(ABC):
         """
         return False
 
+    def transport_of(self, event: Mapping[str, Any]) -> str:  # noqa: ARG002
+        """Return the :attr:`..launch.Launch.transport` of the only processes that print such an event.
+
+        Empty if processes of one turn print it too.
+        """
+        return ""
+
     def modes(self) -> tuple[str, ...]:
         """Return the values that ``mode_key`` takes."""
         if self.mode_key is None:

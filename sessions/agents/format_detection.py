@@ -24,6 +24,11 @@ def guess_agent(lines: Iterable[bytes]) -> str:
     return next(filter(None, map(_agent, map(_event, lines))), PLAIN_COMMAND)
 
 
+def guess_transport(agent: Agent, lines: Iterable[bytes]) -> str:
+    """Return the transport of the process that printed these lines; empty for a process of one turn."""
+    return next(filter(None, map(agent.transport_of, map(_event, lines))), "")
+
+
 def _agent(event: dict[str, Any]) -> str | None:
     return _first(map(agent_named, agent_names(demo=True)), event)
 

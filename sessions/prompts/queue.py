@@ -144,7 +144,9 @@ class SessionQueue:
         return self._prompter.resend(session, self._unconfirmed(session, turn, steered))
 
     def dismiss(self, ref: str, turn: int, steered: int | None = None) -> Session:
-        """Leave an unconfirmed prompt of a turn as it is: it is not sent again.  The arguments are as in :meth:`resend`.
+        """Leave an unconfirmed prompt of a turn as it is: it is not sent again.
+
+        The arguments are those of :meth:`resend`.
 
         Raises:
             UsageError: no prompt of this turn is unconfirmed.

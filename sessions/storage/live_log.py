@@ -13,6 +13,9 @@ from .prompt_queue import UNDER_WAY, begin_turn
 from .rows import dump
 from .turn_log import Owner, withdraw_close
 
+OWN = "agent"
+"""``turns.asked_by`` of a turn that a live agent began by itself."""
+
 
 class SentPrompt(Struct, frozen=True, kw_only=True):
     """The prompt of a turn as it is recorded."""
@@ -121,10 +124,10 @@ class LiveLog:
         db.execute(
             "INSERT INTO turns (session, n, status, run_id, launch, launches, launched_at, created_at, started_at,"
             " runner_pid, runner_start, boot_id, pid_ns, agent_pid, agent_start, asked_by, stream, begin_byte,"
-            " begin_error_byte) VALUES (?, ?, 'running', ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'agent', ?, ?, ?)",
+            " begin_error_byte) VALUES (?, ?, 'running', ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 self._session, n, run_id, dump(launch), now, now, now, owner.pid, owner.start, owner.boot_id,
-                owner.pid_ns, *agent, *part,
+                owner.pid_ns, *agent, OWN, *part,
             ),
         )  # fmt: skip
         begin_turn(db, self._session, n, None, now)

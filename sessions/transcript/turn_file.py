@@ -14,8 +14,9 @@ from pathlib import Path
 
 from msgspec import structs
 
-from ..agents.format_detection import LOOKED_AT, guess_format
-from ..agents.formats import reader_named
+from ..agents.format_detection import LOOKED_AT, guess_format, guess_transport
+from ..agents.formats import Reader, TransportReader, reader_named
+from ..agents.registry import agent_named, is_agent
 from ..errors import NotATranscriptError
 from ..model import Step
 from .block_cache import BlockCache
@@ -40,7 +41,7 @@ class StepFile:
     def __init__(self, path: Path, format_name: str | None = None) -> None:
         name = format_name or _format_of(path)
         self.format = name
-        self._index = TurnIndex(path, Path(os.devnull), reader_named(name), 1, BlockCache())
+        self._index = TurnIndex(path, Path(os.devnull), _reader_of(path, name), 1, BlockCache())
         self._index.read_on(float("inf"))
         self._index.finish(None)
         facts = self._index.facts
@@ -66,14 +67,26 @@ class StepFile:
 def _format_of(path: Path) -> str:
     """Return the name of the file's format, detected from its first lines."""
     blank = True
-    with path.open("rb") as file:
-        # Only one line at a time is in memory: each may be huge.
-        for line in islice(iter(partial(file.readline, LINE_CAP), b""), LOOKED_AT):
-            blank = blank and not line.strip()
-            if name := guess_format([line]):
-                return name
+    for line in _first_lines(path):
+        blank = blank and not line.strip()
+        if name := guess_format([line]):
+            return name
     words = "empty file" if blank else "not a known transcript format (--agent command shows any text)"
     raise NotATranscriptError(words)
+
+
+def _reader_of(path: Path, name: str) -> Reader:
+    """Return the reader of a format; that of an agent's stream depends on how its process was started."""
+    if not is_agent(name):
+        return reader_named(name)
+    agent = agent_named(name)
+    return TransportReader(agent, guess_transport(agent, _first_lines(path)))
+
+
+def _first_lines(path: Path) -> Iterator[bytes]:
+    """Yield the first lines of a file: only one is in memory at a time, because each may be huge."""
+    with path.open("rb") as file:
+        yield from islice(iter(partial(file.readline, LINE_CAP), b""), LOOKED_AT)
 
 
 @contextmanager

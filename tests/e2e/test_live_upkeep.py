@@ -6,8 +6,8 @@ from verbs import verb
 
 from agentdash.sessions.agents.base import LiveSettings
 from agentdash.sessions.agents.demo.adapter import Demo
-from agentdash.sessions.launch import Start
 from agentdash.sessions.errors import UsageError
+from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
 
 
@@ -107,6 +107,6 @@ def test_a_prompt_into_a_turn_that_is_unconfirmed_is_sent_again_or_dismissed(man
     assert manager.reader.prompts(session.id)[-1].text == "first remark"
     assert "0 queued" in verb("queue", session.short_id, "dismiss", "1").stdout
     assert manager.reader.get(session.id).unconfirmed == 0
-    with pytest.raises(UsageError, match="The prompt of turn 1 of session .* is not unconfirmed"):
+    with pytest.raises(UsageError, match=r"The prompt of turn 1 of session .* is not unconfirmed"):
         manager.queue.resend(session.id, 1)
     assert [prompt.turn for prompt in manager.reader.prompts(session.id)] == [1, 2]

@@ -31,6 +31,7 @@ _ALIASES = frozenset({"default", "best", "opus", "sonnet", "haiku", "opusplan"})
 
 _EVENTS = frozenset({"system", "assistant", "user", "result", "stream_event", "rate_limit_event", "command_lifecycle"})
 
+_LIVE_EVENTS = frozenset({"control_request", "control_response", "control_cancel_request", "command_lifecycle"})
 
 _RULE = r"^[A-Za-z_*][^\x00-\x1f]*$"
 """An entry of ``--allowedTools``, which takes any number of them: an entry with a dash would be the next option."""
@@ -152,6 +153,12 @@ class Claude(Agent):
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
         """Return whether this is an event of the stream, with its session's id."""
         return kind in _EVENTS and "session_id" in event
+
+    def transport_of(self, event: Mapping[str, Any]) -> str:
+        """Return the transport of requests, answers, and repeated prompts (2.1.197 and 2.1.330)."""
+        kind = event.get("type")
+        is_live = (isinstance(kind, str) and kind in _LIVE_EVENTS) or event.get("isReplay") is True
+        return STREAM_JSON if is_live else ""
 
     def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
         """Return a new parser for one turn."""

@@ -30,6 +30,9 @@ _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "fu
 
 _NEXT_SANDBOX = {"read-only": "workspace-write", "workspace-write": "danger-full-access"}
 
+_SERVER_EVENTS = frozenset({"thread/started", "turn/started", "turn/completed", "item/started", "item/completed"})
+"""Methods of messages that every turn of ``codex app-server`` prints."""
+
 
 class CodexSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[agents.codex]``."""
@@ -189,9 +192,17 @@ class Codex(Agent):
         wider = _NEXT_SANDBOX.get(settings.sandbox)
         return Allowance(options={"sandbox": wider}, text=f"sandbox {wider}") if wider else None
 
-    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:  # noqa: ARG002
-        """Return whether an event's type begins with ``thread.``, ``turn.`` or ``item.``."""
-        return kind is not None and kind.startswith(("thread.", "turn.", "item."))
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
+        """Return whether an event's type begins with ``thread.``, ``turn.`` or ``item.``, or is one of app-server."""
+        if kind is not None:
+            return kind.startswith(("thread.", "turn.", "item."))
+        return _is_of_server(event)
+
+    def transport_of(self, event: Mapping[str, Any]) -> str:
+        """Return the transport of the messages of app-server: those of ``codex exec`` have a type."""
+        from .app_server.launching import TRANSPORT
+
+        return TRANSPORT if _is_of_server(event) else ""
 
     def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
         """Return a new parser for one turn."""
@@ -205,7 +216,9 @@ class Codex(Agent):
 
     def dialogue(self, launch: Launch) -> "Dialogue | None":
         """Return a new dialogue with the app-server of a live launch; None for ``codex exec``."""
-        if not launch.transport:
+        from .app_server.launching import TRANSPORT
+
+        if launch.transport != TRANSPORT:
             return None
         from .app_server.dialogue import CodexDialogue
 
@@ -255,3 +268,8 @@ class Codex(Agent):
         lines = [line for line in stripped if line and not line.startswith(_NOISE)]
         errors = [line for line in lines if line.startswith(("Error", "error:"))]
         return errors[0] if errors else lines[-1] if lines else None
+
+
+def _is_of_server(event: Mapping[str, Any]) -> bool:
+    method = event.get("method")
+    return isinstance(method, str) and method in _SERVER_EVENTS

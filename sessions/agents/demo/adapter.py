@@ -103,6 +103,10 @@ class Demo(Agent):
         """Return whether this is a first line or a command event."""
         return kind in _EVENTS and ("conversation" in event or "id" in event)
 
+    def transport_of(self, event: Mapping[str, Any]) -> str:
+        """Return the transport of the line with which a live demo agent begins."""
+        return TRANSPORT if event.get("type") == "ready" else ""
+
     def parser(self, turn: int = 1, transport: str = "") -> TurnParser:  # noqa: ARG002
         """Return a new parser for one turn; it reads every transport, because a file does not name its own."""
         from .live_parser import LiveDemoParser  # only a process that reads turns needs it

@@ -1,8 +1,12 @@
 """Which agent wrote a file is told from its events."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from places import CAPTURES
 
-from agentdash.sessions.agents.format_detection import guess_agent, guess_format
+from agentdash.sessions.agents.format_detection import LOOKED_AT, guess_agent, guess_format, guess_transport
+from agentdash.sessions.agents.registry import agent_named, agent_names
 
 
 @pytest.mark.parametrize(
@@ -51,3 +55,42 @@ def test_a_transcript_was_printed_by_no_agent() -> None:
     assert guess_agent([b'{"type":"session_meta","payload":{}}']) == "command"
     assert guess_agent([b"WARN", b'{"type":"turn.started"}']) == "codex"
     assert guess_agent([]) == "command"
+
+
+def streams(folder: str) -> list[str]:
+    return sorted(path.name for path in (CAPTURES / folder).glob("c*.jsonl") if ".in." not in path.name)
+
+
+def guessed(path: str) -> tuple[str, str]:
+    lines = (CAPTURES / path).read_bytes().splitlines()[:LOOKED_AT]
+    name = guess_agent(lines)
+    return name, guess_transport(agent_named(name), lines)
+
+
+REFUSED = {"codex-refused.jsonl", "codex-second-writer.jsonl"}
+"""Streams that end with the handshake: they have no event."""
+
+
+@pytest.mark.parametrize("name", sorted(set(streams("app-server")) - REFUSED))
+def test_the_stream_of_a_live_codex_is_told_by_its_content(name: str) -> None:
+    assert guessed(f"app-server/{name}") == ("codex", "app-server")
+
+
+@pytest.mark.parametrize("name", streams("live"))
+def test_the_stream_of_a_live_claude_is_told_by_its_content(name: str) -> None:
+    assert guessed(f"live/{name}") == ("claude", "stream-json")
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in streams("") if not any(word in name for word in ("stdin", "live", "wakes"))]
+)
+def test_the_stream_of_a_process_of_one_turn_has_no_transport(name: str) -> None:
+    assert guessed(name)[1] == ""
+
+
+@given(
+    st.dictionaries(st.sampled_from(["type", "method", "isReplay", "id"]), st.none() | st.lists(st.text()) | st.text())
+)
+def test_no_event_is_too_odd_for_its_transport(event: dict[str, object]) -> None:
+    for agent in map(agent_named, agent_names(demo=True)):
+        assert agent.transport_of(event) in ("", "app-server", "stream-json", "demo-lines")

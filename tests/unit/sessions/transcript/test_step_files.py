@@ -6,6 +6,7 @@ import json
 import tracemalloc
 
 import pytest
+from places import CAPTURES
 from transcript_files import CHATS, FOLDER, PROJECTS, ROLLOUTS, format_of, merged, read, told
 
 from agentdash.sessions.agents.formats import reader_named
@@ -36,6 +37,16 @@ def test_blocks_that_are_parsed_again_give_the_same_steps(path, monkeypatch):
     steps = [step for line in path.read_bytes().split(b"\n") for step in parser.feed(line)]
     expected = [(s.turn, s.kind, s.text, s.status, s.at, s.output) for s in merged([*steps, *parser.close()])]
     assert [(s.turn, s.kind, s.text, s.status, s.at, s.output) for s in read(path)] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "format_name"),
+    [("app-server/codex-asks.jsonl", "codex"), ("live/claude-330-background-wakes.jsonl", "claude")],
+)
+def test_the_stream_of_a_live_agent_is_read_by_its_own_parser(name, format_name):
+    for found in (StepFile(CAPTURES / name), StepFile(CAPTURES / name, format_name)):
+        assert (found.format, found.unknown) == (format_name, 0)
+        assert {StepKind.MESSAGE, StepKind.COMMAND} <= {step.kind for step in found.steps()}
 
 
 @pytest.mark.parametrize(
