@@ -187,7 +187,7 @@ class Front:
         for _ in range(self._dice.randint(1, 3)):
             self._inject(session)
         deadline = time.monotonic() + ASK_SECONDS
-        while time.monotonic() < deadline and not self._manager.asks.open():
+        while time.monotonic() < deadline and not self._manager.reader.asks():
             time.sleep(0.02)
         self._answer()
 
@@ -208,7 +208,7 @@ class Front:
 
     def _answer(self):
         """Answer one of the asks that others answer at the same time; sometimes contradict at once."""
-        waiting = self._manager.asks.open()
+        waiting = self._manager.reader.asks()
         if not waiting:
             return
         asked = self._dice.choice(waiting[:4])

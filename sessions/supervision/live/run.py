@@ -135,7 +135,7 @@ class LiveRun:
             return None
         output = output_in(self._folder, self._store.turns(self._session, self._number), self._number)
         if live is None:
-            recorder.hear(lambda *_: None, output)
+            recorder.hear(lambda *_: None, output, lambda: None)
             return output
         turn = self.turn = LiveTurn(live, self._store, self._log, self._session, self._number, claim)
 
@@ -183,7 +183,8 @@ class LiveRun:
             return False
         self._log.relaunch(self._number, launch)
         remove_output(self._layout, self._session, self._number)
-        turn.live.channel.close()
+        if self.agent is not None:
+            self.agent.channel.close()
         self.agent = None
         return True
 
