@@ -40,6 +40,7 @@ class Adopted:
         methods = []
         while True:
             self.courier.advance()
+            self.live.flush()
             if not (read := self.channel.drain()):
                 return methods
             methods.append(json.loads(read)["method"])
