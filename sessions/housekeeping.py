@@ -136,15 +136,15 @@ class Housekeeping:
         """Delete sessions that ended over ``older_than_s`` seconds ago, and empty the trash of those deleted earlier.
 
         The age counts from the end, not from the start: a session that worked for a week and has just ended stays.
-        Sessions that run, are archived, or have left processes running stay as well.  Empty folders of starts that were
-        cut off are removed too.
+        Sessions that run, are archived, have left processes running, or have a live agent that waits stay as well.
+        Empty folders of starts that were cut off are removed too.
         """
         if not dry_run:
             self._layout.check_writable()
         limit = now_ms() - round(older_than_s * 1000)
         old = [s for s in self._store.sessions(ENDED) if (s.ended_at or s.updated_at) < limit and not s.archived_at]
-        kept = [session for session in old if session.left]
-        deleted = [session for session in old if not session.left]
+        kept = [session for session in old if session.left or session.warm_since is not None]
+        deleted = [session for session in old if session not in kept]
         removed = trash.empty(self._layout, limit, dry_run=dry_run)
         if not dry_run:
             for trashed in removed:

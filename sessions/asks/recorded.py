@@ -1,5 +1,6 @@
 """An ask as the store records it."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from msgspec import Struct
@@ -48,3 +49,12 @@ class RecordedAsk(Struct, frozen=True, kw_only=True):
     """``you``, ``rule: …``, ``the time limit``, or the session that answered it."""
     answered_at: int | None = None
     settled_at: int | None = None
+
+
+def waited_ms(asks: Iterable[RecordedAsk], now: int) -> int:
+    """Return how long an agent has waited for at least one of its asks; ``now`` is UTC ms."""
+    waited, upto = 0, 0
+    for begin, end in sorted((ask.asked_at, now if ask.settled_at is None else ask.settled_at) for ask in asks):
+        waited += max(0, end - max(begin, upto))
+        upto = max(upto, end)
+    return waited

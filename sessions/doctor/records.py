@@ -14,6 +14,8 @@ _TURNS_OF_HOST = (
     " WHERE sessions.host = ?"
 )
 
+_WARM_OF_HOST = "SELECT id FROM sessions WHERE host = ? AND warm_since IS NOT NULL"
+
 _SHOWN = 3
 """Number of sessions listed by id; the others are only counted."""
 
@@ -64,16 +66,28 @@ def _remove(sessions: list[str]) -> str:
 
 
 def live_turns(subject: Subject) -> Iterator[Finding]:
-    """Report turns that are recorded as live, but whose runner is gone."""
+    """Report turns that are recorded as live, and live agents that wait for prompts, whose runner is gone."""
     live = _live(subject.layout)
     if live is None:
         return
     free = {session for session in live if not runner_lock.is_held(subject.layout.session(session).lock)}
     # A runner records the end before it releases its lock, so read again: a turn that just ended is not live.
-    if abandoned := free & (_live(subject.layout) or set()):
+    abandoned = free & (_live(subject.layout) or set())
+    waiting = _without_runner(subject.layout)
+    if abandoned:
         yield warn("live turns", f"{named(abandoned)} recorded as live, runner missing", "run agentdash ls")
-    else:
+    if waiting:
+        yield warn("live turns", f"{named(waiting)} wait for prompts, runner missing", "run agentdash ls")
+    if not abandoned and not waiting:
         yield ok("live turns", "every live turn has its runner")
+
+
+def _without_runner(layout: Layout) -> set[str]:
+    """Return the sessions of this machine whose live agent is recorded as waiting, and whose lock is free."""
+    waiting = rows(layout.database, _WARM_OF_HOST, (processes.host_name(),)) or []
+    free = {row["id"] for row in waiting if not runner_lock.is_held(layout.session(row["id"]).lock)}
+    # A runner records that its agent ended before it releases its lock, so read again.
+    return free & {row["id"] for row in rows(layout.database, _WARM_OF_HOST, (processes.host_name(),)) or []}
 
 
 def session_folders(layout: Layout) -> set[str]:

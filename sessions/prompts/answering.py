@@ -15,6 +15,9 @@ from ..storage.paths import Layout
 from ..storage.store import Store
 from ..supervision.runner_process import poke
 
+_ENDS_TURN = frozenset({"stop", "kill", "interrupt"})
+"""The kinds of requests that end a turn."""
+
 
 class SessionAsks:
     """The asks of live agents that wait for the user, and the user's answers.
@@ -61,7 +64,8 @@ class SessionAsks:
         Raises:
             UsageError: the ask does not take the verdict, the values do not fit its questions, or a session answers
                 what it asks itself.
-            SessionBusyError: it was answered before, the agent no longer waits, or it runs on another host.
+            SessionBusyError: it was answered before, the agent no longer waits, its turn is being ended, or it runs on
+                another host.
             UnknownSessionError: its session was deleted.
         """
         self._layout.check_writable()
@@ -69,6 +73,7 @@ class SessionAsks:
         author = self._author(asked, by)
         check_answer(asked.ask, answer)
         self._check_reachable(asked)
+        self._check_not_ending(asked)
         if not self._store.asks.answer(ask_id, answer, author):
             raise SessionBusyError(takes_none(self._known(ask_id), now_ms()))
         if not poke(self._layout.session(asked.session).poke):
@@ -102,3 +107,18 @@ class SessionAsks:
         lives = not session.status.ended or runner_lock.is_held(self._layout.session(session.id).lock)
         if asked.state is AskState.OPEN and not lives:
             self._store.asks.lose(session.id, asked.stream)
+
+    def _check_not_ending(self, asked: RecordedAsk) -> None:
+        """Refuse an answer that the agent would not get: a stop or an interrupt is ending its turn.
+
+        Raises:
+            SessionBusyError: it is so.
+        """
+        if asked.state is not AskState.OPEN:
+            return
+        turn = self._store.one_turn(asked.session, asked.turn)
+        if turn is None or turn.status.ended:
+            return
+        requested = _ENDS_TURN & set(self._store.open_requests(asked.session, asked.turn))
+        if requested or turn.stop_requested_at is not None:
+            raise SessionBusyError(f"Ask {asked.id} takes no answer: turn {turn.n} is being ended.")

@@ -20,7 +20,11 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[limits]``, ``[agents.<name>.limits]`` or the options of one spawn; None means no limit."""
 
     wall_seconds: Annotated[
-        Positive | None, Meta(description="Maximum duration of a turn, in seconds.", examples=[3600.0])
+        Positive | None,
+        Meta(
+            description="Maximum duration of a turn, in seconds, without the time in which it waits for your answer.",
+            examples=[3600.0],
+        ),
     ] = None
     silence_seconds: Annotated[
         Positive | None,
@@ -61,6 +65,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     """The use of a turn and its session so far."""
 
     wall_s: float
+    """Without the time in which the turn waited for answers."""
     silence_s: float | None
     """None while the turn waits for an answer: that silence does not count."""
     output_bytes: int
@@ -127,7 +132,7 @@ def _round_up(amount: float) -> float:
 def seconds_left(limits: Limits, now: Measured) -> float | None:
     """Return the seconds until time alone crosses the next limit; None if it will cross none."""
     left = []
-    if limits.wall_seconds is not None:
+    if limits.wall_seconds is not None and now.silence_s is not None:
         left.append(limits.wall_seconds - now.wall_s)
     if limits.silence_seconds is not None and now.silence_s is not None:
         left.append(limits.silence_seconds - now.silence_s)

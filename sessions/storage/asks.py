@@ -56,10 +56,11 @@ class Asks:
             if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is None:
                 raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
             db.execute(
-                "INSERT INTO asks (session, stream, key, turn, ask, state, asked_at, due_at)"
-                " VALUES (?, ?, ?, ?, ?, 'open', ?, ?) ON CONFLICT (session, stream, key) DO NOTHING",
-                (*place, turn, dump(_bounded(ask)), now_ms(), due_at),
+                "INSERT INTO asks (id, session, stream, key, turn, ask, state, asked_at, due_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?) ON CONFLICT (session, stream, key) DO NOTHING",
+                (_next_id(db), *place, turn, dump(_bounded(ask)), now_ms(), due_at),
             )
+            db.execute("INSERT OR REPLACE INTO settings (name, value) SELECT 'last_ask', MAX(id) FROM asks")
             row = db.execute(f"{_SELECT} WHERE session = ? AND stream = ? AND key = ?", place).fetchone()
         return _recorded(row)
 
@@ -145,6 +146,15 @@ class Asks:
                 (state, dump(answer), by, now_ms(), ask_id),
             ).rowcount
         return bool(changed)
+
+
+def _next_id(db: sqlite3.Connection) -> int:
+    """Return a number that no ask ever had: an answer to one of a deleted session must not reach another one."""
+    row = db.execute(
+        "SELECT MAX(number) AS last FROM (SELECT MAX(id) AS number FROM asks"
+        " UNION ALL SELECT value FROM settings WHERE name = 'last_ask')"
+    ).fetchone()
+    return int(row["last"] or 0) + 1
 
 
 def _end(db: sqlite3.Connection, state: AskState, where: str, place: tuple[object, ...]) -> int:

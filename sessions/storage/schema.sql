@@ -8,6 +8,7 @@ CREATE TABLE counter (
 INSERT INTO counter (id, seq) VALUES (1, 0);
 
 -- What runners need of the configuration, as a front end read it last: they never read the file themselves.
+-- `last_ask` is the number of the newest ask.
 CREATE TABLE settings (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL

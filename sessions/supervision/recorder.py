@@ -134,6 +134,7 @@ class Recorder:
         """Start following the turn file; earlier output of an adopted agent has no arrival times.
 
         ``used`` returns the CPU time of the session's processes; ``began`` is the start of the turn (UTC ms).
+        ``adopted_after_s`` is the age of an adopted turn in seconds, without what it waited for answers.
         """
         self._agent = agent
         self._watchdog = Watchdog(launch.limits, self._output, adopted_after_s or 0.0)
@@ -162,6 +163,8 @@ class Recorder:
         if self._follower is None:
             return False
         more = self._follower.catch_up()
+        if self._watchdog is not None:
+            self._watchdog.note(waits=self.facts.waiting is not None)
         if self._spending is not None:
             more = self._spending.update(self.facts) or more
         self._disk.check()

@@ -15,7 +15,7 @@ class Watchdog:
     Args:
         limits: the limits with which the turn was started.
         output: its stdout and its stderr on disk.
-        age_s: the turn's age in seconds, if another runner started it.
+        age_s: the turn's age in seconds without what it waited for answers, if another runner started it.
     """
 
     def __init__(self, limits: Limits, output: TurnOutput, age_s: float = 0.0) -> None:
@@ -25,11 +25,20 @@ class Watchdog:
         self.grown_at = time.monotonic()
         """Time at which growth of the output was last noticed, on the monotonic clock."""
         self._began = time.monotonic() - max(0.0, age_s)
+        self._waits_since: float | None = None
+        """Time since which the turn waits for an answer, on the monotonic clock."""
 
     @property
     def counts(self) -> bool:
         """True if tokens or money are limited: only then is the session's use followed."""
         return self.limits.tokens is not None or self.limits.cost_usd is not None
+
+    def note(self, *, waits: bool) -> None:
+        """Follow whether the turn waits for an answer of the user: that time is not the agent's, and does not count."""
+        now = time.monotonic()
+        if self._waits_since is not None:
+            self._began += now - self._waits_since
+        self._waits_since = now if waits else None
 
     def check(self, follower: Follower, spent: Spent) -> tuple[dict[str, str], float | None]:
         """Return the limits crossed, and the seconds until time alone crosses the next one; None if there is none."""
@@ -40,7 +49,7 @@ class Watchdog:
             self._size, self.grown_at = size, now
         grown_at = max(self.grown_at, follower.grown_at)
         measured = Measured(
-            wall_s=now - self._began,
+            wall_s=(self._waits_since or now) - self._began,
             silence_s=None if follower.facts.waiting is not None else now - grown_at,
             output_bytes=size,
             tokens=spent.tokens,

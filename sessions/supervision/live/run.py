@@ -1,8 +1,13 @@
 """The live side of a runner's turn: which process serves it, how it ends, and what follows."""
 
+import contextlib
+
 from msgspec import structs
 
 from ...agents.registry import agent_named
+from ...asks.recorded import waited_ms
+from ...clock import now_ms
+from ...errors import StoreError
 from ...launch import Launch
 from ...rules.delivery import PromptState
 from ...storage.live_log import LiveLog
@@ -123,6 +128,13 @@ class LiveRun:
         if self.agent is None:
             known = agent.dialogue(launch) is not None
             self._unreachable = "its standard input cannot be opened" if known else _unknown(launch)
+
+    def waited_ms(self) -> int:
+        """Return how long the turn has waited for the user's answers."""
+        with contextlib.suppress(StoreError):
+            asks = self._store.asks.of_session(self._session)
+            return waited_ms((ask for ask in asks if ask.turn == self._number), now_ms())
+        return 0
 
     def converse(self, claim: Claim, recorder: Recorder) -> TurnOutput | None:
         """Send the prompt, and let the agent's output end the turn; return the turn's part of it.

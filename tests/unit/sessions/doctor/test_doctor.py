@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -466,6 +467,17 @@ def test_a_live_turn_needs_a_runner(patient: Patient) -> None:
         assert patient.one(records.live_turns) == ok("live turns", "every live turn has its runner")
     assert patient.one(records.live_turns) == warn(
         "live turns", "1 (01234567) recorded as live, runner missing", "run agentdash ls"
+    )
+
+
+def test_an_agent_that_waits_for_prompts_needs_a_runner(patient: Patient) -> None:
+    patient.session(status="done")
+    with closing(sqlite3.connect(patient.layout.database)) as db, db:
+        db.execute("UPDATE sessions SET warm_since = 5")
+    with runner_lock.hold(patient.layout.session(SESSION).lock) or pytest.fail("another process has the lock"):
+        assert patient.one(records.live_turns).state == "ok"
+    assert patient.one(records.live_turns) == warn(
+        "live turns", "1 (01234567) wait for prompts, runner missing", "run agentdash ls"
     )
 
 

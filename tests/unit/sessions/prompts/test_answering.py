@@ -84,6 +84,30 @@ def test_who_comes_second_is_told_who_was_first(manager, runner):
     assert manager.store.asks.one(one.id).answer == DENY
 
 
+@pytest.mark.parametrize("kind", ["stop", "kill", "interrupt"])
+def test_an_ask_of_a_turn_that_is_being_ended_takes_no_answer(manager, runner, kind):
+    one = runner.asks()
+    manager.store.request(NAME, 1, kind, "you")
+    with pytest.raises(SessionBusyError, match=rf"Ask {one.id} takes no answer: turn 1 is being ended\."):
+        manager.asks.answer(one.id, ALLOW)
+    assert (manager.store.asks.one(one.id).state, runner.pokes()) == (AskState.OPEN, b"")
+
+
+def test_an_agent_that_is_to_be_closed_when_it_waits_gets_the_answer(manager, runner):
+    one = runner.asks()
+    manager.store.request(NAME, 1, "close", "agentdash")
+    assert manager.asks.answer(one.id, ALLOW).state is AskState.ANSWERED
+
+
+def test_the_number_of_an_ask_of_a_deleted_session_is_never_that_of_another(manager, runner):
+    gone = runner.asks()
+    with manager.store.database.transaction() as db:
+        db.execute("DELETE FROM asks")
+    assert runner.asks("other").id > gone.id
+    with pytest.raises(UnknownSessionError, match=f"There is no ask {gone.id}"):
+        manager.asks.answer(gone.id, ALLOW)
+
+
 def test_an_ask_is_named_by_its_number_or_is_the_only_one(manager, runner):
     with pytest.raises(SessionBusyError, match="Session abcdef01 asks nothing"):
         manager.asks.named("abcdef01")

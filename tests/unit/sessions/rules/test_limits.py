@@ -85,7 +85,7 @@ def test_a_limit_to_go_on_with_is_one_that_parses_and_leaves_room(
 
 def test_how_long_until_time_alone_crosses_one() -> None:
     assert seconds_left(ALL, measured()) == 89.5
-    assert seconds_left(ALL, measured(silence_s=None)) == 599.0
+    assert seconds_left(ALL, measured(silence_s=None)) is None  # it waits for an answer
     assert seconds_left(ALL, measured(silence_s=100.0)) == 599.0
     assert seconds_left(Limits(tokens=1), measured()) is None
 

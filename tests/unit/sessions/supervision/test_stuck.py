@@ -27,3 +27,13 @@ def test_another_loop_is_another_episode():
     before = watched(*["make"] * 4)
     after = watched(*["pytest"] * 4, recorded=(before.evidence, LONG_AGO))
     assert after.since > LONG_AGO
+
+
+def test_a_turn_that_waits_for_an_answer_is_not_stuck():
+    watch = StuckWatch(AttentionSettings(repeats=2, idle_seconds=10), dict)
+    for _ in range(4):
+        watch.feed(Step(kind=StepKind.COMMAND, text="make", command="make", status=StepStatus.FAILED))
+    asks = Facts(waiting="asks to run: rm -rf build")
+    assert watch.check(asks, 100_000.0, 0.0) is None
+    assert watch.episode(asks, 0.0) is None
+    assert watch.episode(Facts(), 0.0) is not None
