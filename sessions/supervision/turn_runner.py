@@ -166,14 +166,10 @@ class TurnRunner:
         self._sweeps_after_turn = claim.launch.after_turn == "sweep"
         self._run_id = claim.run_id if agent.prompted else None
         self._growth = inotify.watch_growth(self._output.stdout.path)
-        age_ms = now_ms() - (claim.started_at or now_ms()) - self._live.waited_ms() if self._adopted else None
-        self._recorder.begin(
-            agent,
-            claim.launch,
-            self._processes.used,
-            claim.started_at or now_ms(),
-            adopted_after_s=None if age_ms is None else age_ms / 1000,
-        )
+        began, age_s = claim.started_at or now_ms(), None
+        if self._adopted:
+            age_s = (now_ms() - began - self._live.waited_ms()) / 1000
+        self._recorder.begin(agent, claim.launch, self._processes.used, began, adopted_after_s=age_s)
         self._loop()
 
     def _loop(self) -> None:

@@ -1,14 +1,23 @@
 """What everything around live agents does with them: they cannot be spoken to, wait, ask, are deleted, or are gone."""
 
+import json
+import os
+import signal
+
 import pytest
 from msgspec import structs
 from verbs import verb
 
-from agentdash.sessions.agents.base import LiveSettings
 from agentdash.sessions.agents.demo.adapter import Demo
-from agentdash.sessions.errors import UsageError
+from agentdash.sessions.asks.model import Answer, Verdict
+from agentdash.sessions.errors import SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.rebuild import rebuild
 from agentdash.sessions.model import Status
+from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.transcript.search import Search
+
+ALLOW = Answer(verdict=Verdict.ALLOW)
 
 
 @pytest.fixture
@@ -51,7 +60,6 @@ def unknown_protocol(monkeypatch):
             made = usual(agent, request)
             return structs.replace(made, transport="later-lines", plain_argv=made.plain_argv if plain else ())
 
-        assert issubclass(Demo.settings_type, LiveSettings)
         monkeypatch.setattr(Demo, "launch", launch)
 
     return use
@@ -110,3 +118,188 @@ def test_a_prompt_into_a_turn_that_is_unconfirmed_is_sent_again_or_dismissed(man
     with pytest.raises(UsageError, match=r"The prompt of turn 1 of session .* is not unconfirmed"):
         manager.queue.resend(session.id, 1)
     assert [prompt.turn for prompt in manager.reader.prompts(session.id)] == [1, 2]
+
+
+@pytest.fixture
+def asking(spawn, at):
+    """A session whose agent asks."""
+    session = spawn("[[demo:ask]] clean up")
+    return at(session, 1, Status.WAITING, asking=1)
+
+
+def kill(manager, session, wait_until, *, agent=False):
+    """Kill -9 the runner, and the agent with its group, and wait until both are gone."""
+    turn = manager.reader.turns(session.id)[-1]
+    os.kill(turn.runner_pid, signal.SIGKILL)
+    lock = manager.layout.session(session.id).lock
+    wait_until(lambda: not runner_lock.is_held(lock), what="the runner to be gone")
+    if agent:
+        os.killpg(turn.agent_pid, signal.SIGKILL)
+        wait_until(lambda: not processes.alive(turn.agent_pid, turn.agent_start), what="the agent to be gone")
+
+
+def of_another_boot(manager, session):
+    """Let the newest turn be one that began before the machine was rebooted."""
+    with manager.store.database.transaction() as db:
+        db.execute("UPDATE turns SET boot_id = 'another boot' WHERE session = ?", (session.id,))
+
+
+def finding(name):
+    """What doctor says about one of its subjects."""
+    return next(one for one in json.loads(verb("doctor", "--json").stdout) if one["name"] == name)
+
+
+def test_an_agent_that_waits_is_among_the_processes_of_its_session_until_it_is_stopped(manager, spawn, at):
+    session = spawn()
+    at(session, 1, Status.DONE)
+    agent = manager.reader.turns(session.id)[0].agent_pid
+    assert agent in [process.pid for process in manager.reader.processes(session.id)]
+    assert manager.reader.get(session.id).left == 0
+    assert agent in [process["pid"] for process in json.loads(verb("ps", session.short_id, "--json").stdout)]
+    assert [ended.pid for ended in manager.stop(session.id).ended if ended.pid == agent] == [agent]
+    assert manager.reader.processes(session.id) == []
+
+
+def test_doctor_names_an_agent_that_waits_without_a_runner_and_its_remedy_gives_it_one(manager, spawn, at, wait_until):
+    session = spawn()
+    at(session, 1, Status.DONE)
+    assert finding("live turns")["state"] == "ok"
+    kill(manager, session, wait_until)
+    found = finding("live turns")
+    assert found["found"] == f"1 ({session.short_id}) wait for prompts, runner missing"
+    assert (found["remedy"], finding("strays")["state"]) == ("run agentdash ls", "ok")
+    verb("ls")
+    wait_until(lambda: finding("live turns")["state"] == "ok", what="a runner")
+
+
+def test_a_session_whose_agent_waited_when_the_machine_was_rebooted_takes_prompts(manager, spawn, at, wait_until):
+    session = spawn()
+    at(session, 1, Status.DONE)
+    kill(manager, session, wait_until, agent=True)
+    of_another_boot(manager, session)
+    wait_until(
+        lambda: manager.housekeeping.settle() or manager.reader.get(session.id).warm_since is None,
+        what="the agent to be known as gone",
+    )
+    assert manager.reader.get(session.id).status is Status.DONE
+    assert manager.prompts.inject(session.id, "[[demo:quick]] again").turn == 2
+    at(session, 2, Status.DONE)
+    assert [turn.stream_number for turn in manager.reader.turns(session.id)] == [1, 2]
+
+
+def test_an_agent_that_asked_when_the_machine_was_rebooted_is_lost_with_its_ask(manager, asking, at, wait_until):
+    [asked] = manager.asks.open(asking.id)
+    kill(manager, asking, wait_until, agent=True)
+    of_another_boot(manager, asking)
+    lost = at(asking, 1, Status.LOST)
+    assert lost.reason.startswith("the machine was rebooted")
+    assert (lost.asking, lost.warm_since) == (0, None)
+    with pytest.raises(SessionBusyError, match=f"Ask {asked.id} takes no answer: the agent ended first"):
+        manager.asks.answer(asked.id, ALLOW)
+
+
+def test_after_a_stop_an_ask_takes_no_answer(manager, asking, leftovers):
+    [asked] = manager.asks.open(asking.id)
+    assert manager.stop(asking.id).status is Status.STOPPED
+    assert leftovers(asking.id) == []
+    with pytest.raises(SessionBusyError, match=f"Ask {asked.id} takes no answer: the agent ended first"):
+        manager.asks.answer(asked.id, ALLOW)
+    with pytest.raises(SessionBusyError, match="asks nothing"):
+        manager.asks.named(asking.id)
+    with pytest.raises(SessionBusyError, match="is stopped: nothing to interrupt"):
+        manager.prompts.interrupt(asking.id)
+    manager.housekeeping.archive(asking.id)
+    with pytest.raises(SessionBusyError, match=f"Ask {asked.id} takes no answer: the agent ended first"):
+        manager.asks.answer(asked.id, ALLOW)
+
+
+def test_a_session_whose_agent_asks_is_not_archived_and_its_deletion_ends_the_agent(manager, asking, leftovers):
+    [asked] = manager.asks.open(asking.id)
+    with pytest.raises(SessionBusyError, match="only ended sessions can be archived"):
+        manager.housekeeping.archive(asking.id)
+    assert manager.delete(asking.id).ended
+    assert leftovers(asking.id) == []
+    with pytest.raises(UnknownSessionError, match=f"There is no ask {asked.id}: its session was deleted"):
+        manager.asks.answer(asked.id, ALLOW)
+    restored = manager.housekeeping.restore(asking.id)
+    assert (restored.status, restored.asking, manager.asks.open()) == (Status.STOPPED, 0, [])
+
+
+def test_a_session_whose_agent_waits_is_deleted_with_its_agent_but_not_by_a_clean_up(manager, spawn, at, leftovers):
+    session = spawn()
+    at(session, 1, Status.DONE)
+    with manager.store.database.transaction() as db:
+        db.execute("UPDATE sessions SET ended_at = 1, updated_at = 1")
+    cleaned = manager.housekeeping.clean()
+    assert ([one.id for one in cleaned.kept], cleaned.deleted) == ([session.id], ())
+    assert leftovers(session.id)
+    manager.delete(session.id)
+    assert leftovers(session.id) == []
+    restored = manager.housekeeping.restore(session.id)
+    assert (restored.status, restored.warm_since) == (Status.DONE, None)
+
+
+def test_a_turn_that_waited_longer_than_its_limit_goes_on_with_the_next_runner(manager, spawn, at, wait_until):
+    session = spawn("[[demo:ask]] clean up", limits={"wall_seconds": 600})
+    at(session, 1, Status.WAITING, asking=1)
+    [asked] = manager.asks.open(session.id)
+    kill(manager, session, wait_until)
+    with manager.store.database.transaction() as db:
+        db.execute("UPDATE turns SET started_at = started_at - 3600000")
+        db.execute("UPDATE asks SET asked_at = asked_at - 3600000")
+    at(session, 1, Status.WAITING, asking=1)
+    assert manager.asks.answer(asked.id, ALLOW).answer == ALLOW
+    assert at(session, 1, Status.DONE, Status.STOPPED).status is Status.DONE
+
+
+@pytest.fixture
+def woken(manager, spawn, at, wait_until):
+    """A session of two turns, of which the agent began the second by itself; its processes are gone."""
+    session = spawn("[[demo:wake]] run the suite")
+    at(session, 2, Status.DONE)
+    manager.stop(session.id)
+    lock = manager.layout.session(session.id).lock
+    wait_until(lambda: not runner_lock.is_held(lock), what="the runner to be gone")
+    return session
+
+
+def read(manager, session):
+    """What a reader sees of each turn: where its output is, how it ended, and its steps without the prompts."""
+    turns = [
+        (turn.stream_number, turn.begin_byte, turn.end_byte, turn.status, turn.asked_by, turn.transport)
+        for turn in manager.reader.turns(session.id)
+    ]
+    steps = [
+        (step.turn, step.kind, step.text) for step in manager.reader.trajectory(session.id) if step.kind != "prompt"
+    ]
+    return turns, steps
+
+
+@pytest.mark.parametrize("damaged", [False, True], ids=["record", "no record"])
+def test_the_turns_of_a_live_agent_are_rebuilt_with_their_boundaries(manager, woken, damaged, tmp_path):
+    before = read(manager, woken)
+    assert [turn[4] for turn in before[0]] == [None, "agent"]
+    manager.close()
+    for path in manager.layout.home.glob("agentdash.db*"):
+        path.unlink()
+    if damaged:
+        manager.layout.session(woken.id).identity.write_text("{")
+    assert rebuild(manager.layout).restored == (woken.id,)
+    assert read(manager, woken) == before
+    assert [prompt.turn for prompt in manager.reader.prompts(woken.id)] == [1]
+    assert manager.reader.get(woken.id).unknown == 0
+
+
+def test_live_turns_are_found_by_a_search_and_exported(manager, woken):
+    last = "The long suite has finished: 212 tests pass."
+    view = manager.reader.open_trajectory(woken.id).refresh(float("inf")).view
+    search = Search(view, "212 tests pass")
+    search.advance(float("inf"))
+    assert [(view.whole(item).turn, view.whole(item).text) for item in search.hits] == [(2, last)]
+    for form in ("md", "html", "json"):
+        document = verb("export", woken.short_id, "--format", form).stdout
+        assert "run the suite" in document
+        assert last in document
+    only = json.loads(verb("export", woken.short_id, "--format", "json", "--turn", "2").stdout)
+    assert {step["turn"] for step in only["steps"]} == {2}
+    assert last in [step["text"] for step in only["steps"]]
