@@ -10,6 +10,7 @@ from verbs import verb
 
 from agentdash.sessions.agents.demo.adapter import Demo
 from agentdash.sessions.asks.model import Answer, Verdict
+from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.errors import SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.rebuild import rebuild
@@ -303,3 +304,14 @@ def test_live_turns_are_found_by_a_search_and_exported(manager, woken):
     only = json.loads(verb("export", woken.short_id, "--format", "json", "--turn", "2").stdout)
     assert {step["turn"] for step in only["steps"]} == {2}
     assert last in [step["text"] for step in only["steps"]]
+
+
+def test_an_ask_is_open_again_after_a_rebuild_and_its_answer_reaches_the_agent(manager, asking, at, wait_until):
+    manager.close()
+    for path in manager.layout.home.glob("agentdash.db*"):
+        path.unlink()
+    assert rebuild(manager.layout).restored == (asking.id,)
+    [asked] = wait_until(lambda: manager.asks.open(asking.id), timeout=60, what="the ask to be recorded again")
+    manager.asks.answer(asked.id, ALLOW)
+    at(asking, 1, Status.DONE)
+    assert manager.store.asks.one(asked.id).state is AskState.SETTLED

@@ -1,6 +1,7 @@
 """The asks of a live agent during one turn: recorded, answered by a rule or the time limit, and the answers written."""
 
 import contextlib
+import time
 from typing import TYPE_CHECKING
 
 from ...agents.dialogue import Asked, Event, Settled
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 TIME_LIMIT = "the time limit"
 """The author of an answer that the settings gave."""
+
+CHECK_SECONDS = 5.0
+"""Interval between checks that the rows of open asks exist."""
 
 
 class Clerk:
@@ -46,8 +50,10 @@ class Clerk:
         self._agent = agent
         self._cwd = cwd
         self._settings = launch.asks
-        self._open: dict[str, int] = {}
-        """The row of each ask that is not settled, by its key."""
+        self._open: dict[str, Ask] = {}
+        """The asks that are not settled, by their keys."""
+        self._checked_at = time.monotonic()
+        """Time at which their rows were last checked, on the monotonic clock."""
         self._written: set[int] = set()
         self._answered: set[int] = set()
         """The open asks that have an answer."""
@@ -74,6 +80,7 @@ class Clerk:
         if not self._open:
             return
         with contextlib.suppress(AgentdashError):
+            self._restore()
             self._expire()
             for recorded in self._store.asks.answered(self._session):
                 if recorded.id not in self._written and recorded.stream == self._live.stream:
@@ -99,7 +106,8 @@ class Clerk:
         with contextlib.suppress(AgentdashError):
             due_at = self._settings.due_at(ask, now_ms())
             recorded = self._store.asks.record(self._session, self._turn, self._live.stream, ask, due_at)
-            self._open[ask.key] = recorded.id
+            self._open[ask.key] = ask
+            self._written.discard(recorded.id)  # in a database that was rebuilt, another ask had this number
             if recorded.due_at is not None:
                 self._due_at = min(recorded.due_at, self._due_at or recorded.due_at)
             remembered = self._store.asks.remembered(self._session)
@@ -117,6 +125,16 @@ class Clerk:
         late = recorded.answered_by == TIME_LIMIT
         why = recorded.answer.message.rstrip(".")
         self.stopped_by = StoppedBy.LIMIT.because(why[:1].lower() + why[1:]) if late else StoppedBy.YOU
+
+    def _restore(self) -> None:
+        """Record the asks again whose rows were lost with the database."""
+        if time.monotonic() - self._checked_at < CHECK_SECONDS:
+            return
+        self._checked_at = time.monotonic()
+        known = {one.ask.key for one in self._store.asks.of_session(self._session) if one.stream == self._live.stream}
+        for key, ask in list(self._open.items()):
+            if key.encode("utf-8", "replace").decode() not in known:
+                self._ask(ask)
 
     def _expire(self) -> None:
         if self._due_at is None or now_ms() < self._due_at:

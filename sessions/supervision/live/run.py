@@ -50,6 +50,8 @@ class LiveRun:
         """The turn on that agent."""
         self._unreachable: str | None = None
         """The reason why the process of a live launch cannot be written to."""
+        self._found: PromptState | None = None
+        """The state of the prompt when that was found."""
 
     @property
     def goes_on(self) -> bool:
@@ -69,15 +71,14 @@ class LiveRun:
         """
         if self.turn is not None:
             return self.turn.courier.failed
-        return self._unreachable if self.prompt in _NOT_SENT else None
+        return self._unreachable if self._found in _NOT_SENT else None
 
     @property
     def prompt(self) -> PromptState | None:
         """The recorded way of the turn's prompt; None if the agent is not live."""
         if self.turn is not None:
             return self.turn.courier.state
-        prompt = self._log.prompt(self._number) if self._unreachable is not None else None
-        return prompt.state if prompt is not None else None
+        return self._found
 
     def child_for(self, claim: Claim, child: AgentChild) -> AgentChild:
         """Return the process that runs the turn: that of the live agent that is there, or a new one.
@@ -114,7 +115,7 @@ class LiveRun:
             self.agent.begin()
         elif channel is not None:
             channel.close()
-            self._unreachable = _unknown(claim.launch)
+            self._cannot_reach(_unknown(claim.launch))
         return child
 
     def adopt(self, claim: Claim, child: AgentChild) -> None:
@@ -127,7 +128,11 @@ class LiveRun:
         self.agent = adopted_agent(child, self._folder, agent, launch, stream, claim.begin_byte)
         if self.agent is None:
             known = agent.dialogue(launch) is not None
-            self._unreachable = "its standard input cannot be opened" if known else _unknown(launch)
+            self._cannot_reach("its standard input cannot be opened" if known else _unknown(launch))
+
+    def _cannot_reach(self, why: str) -> None:
+        prompt = self._log.prompt(self._number)
+        self._unreachable, self._found = why, prompt.state if prompt is not None else None
 
     def waited_ms(self) -> int:
         """Return how long the turn has waited for the user's answers."""
