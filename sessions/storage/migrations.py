@@ -23,7 +23,7 @@ _COUNT_ASKING = (
 )
 
 _COUNT_UNCONFIRMED = (
-    "WHEN NEW.state <> OLD.state AND 'unconfirmed' IN (NEW.state, OLD.state) BEGIN UPDATE sessions SET unconfirmed ="
+    "BEGIN UPDATE sessions SET unconfirmed ="
     " (SELECT COUNT(*) FROM prompts WHERE session = NEW.session AND state = 'unconfirmed')"
     " + (SELECT COUNT(*) FROM queue WHERE session = NEW.session AND state = 'unconfirmed')"
     " WHERE id = NEW.session; END"
@@ -108,8 +108,14 @@ MIGRATIONS: tuple[Statements, ...] = (
     ),
     (  # 10: prompts into running turns are unconfirmed too
         "DROP TRIGGER prompt_confirmed",
-        f"CREATE TRIGGER prompt_confirmed AFTER UPDATE OF state ON prompts {_COUNT_UNCONFIRMED}",
-        f"CREATE TRIGGER steered_confirmed AFTER UPDATE OF state ON queue {_COUNT_UNCONFIRMED}",
+        (
+            "CREATE TRIGGER prompt_confirmed AFTER UPDATE OF state ON prompts"
+            f" WHEN NEW.state <> OLD.state AND 'unconfirmed' IN (NEW.state, OLD.state) {_COUNT_UNCONFIRMED}"
+        ),
+        (
+            "CREATE TRIGGER steered_confirmed AFTER UPDATE OF state ON queue"
+            f" WHEN NEW.state <> OLD.state AND 'unconfirmed' IN (NEW.state, OLD.state) {_COUNT_UNCONFIRMED}"
+        ),
     ),
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""
