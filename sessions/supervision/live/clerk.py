@@ -50,8 +50,10 @@ class Clerk:
         self._agent = agent
         self._cwd = cwd
         self._settings = launch.asks
-        self._open: dict[str, Ask] = {}
-        """The asks that are not settled, by their keys."""
+        self._open: dict[str, int] = {}
+        """The row of each ask that is not settled, by its key."""
+        self._asks: dict[str, Ask] = {}
+        """These asks, by their keys."""
         self._checked_at = time.monotonic()
         """Time at which their rows were last checked, on the monotonic clock."""
         self._written: set[int] = set()
@@ -68,6 +70,7 @@ class Clerk:
                 self._ask(ask)
             case Settled(key=key, answered=answered):
                 number = self._open.pop(key, None)
+                self._asks.pop(key, None)
                 with contextlib.suppress(AgentdashError):
                     self._store.asks.settle(self._session, self._live.stream, key, answered)
                     if answered and number is not None:
@@ -106,8 +109,9 @@ class Clerk:
         with contextlib.suppress(AgentdashError):
             due_at = self._settings.due_at(ask, now_ms())
             recorded = self._store.asks.record(self._session, self._turn, self._live.stream, ask, due_at)
-            self._open[ask.key] = ask
-            self._written.discard(recorded.id)  # in a database that was rebuilt, another ask had this number
+            self._open[ask.key], self._asks[ask.key] = recorded.id, ask
+            for numbers in (self._written, self._answered):
+                numbers.discard(recorded.id)  # in a database that was rebuilt, another ask had this number
             if recorded.due_at is not None:
                 self._due_at = min(recorded.due_at, self._due_at or recorded.due_at)
             remembered = self._store.asks.remembered(self._session)
@@ -132,7 +136,7 @@ class Clerk:
             return
         self._checked_at = time.monotonic()
         known = {one.ask.key for one in self._store.asks.of_session(self._session) if one.stream == self._live.stream}
-        for key, ask in list(self._open.items()):
+        for key, ask in list(self._asks.items()):
             if key.encode("utf-8", "replace").decode() not in known:
                 self._ask(ask)
 

@@ -152,7 +152,7 @@ class LiveRun:
             return None
         output = output_in(self._folder, self._store.turns(self._session, self._number), self._number)
         if live is None:
-            recorder.hear(lambda *_: None, output, lambda: None)
+            recorder.hear(lambda *_: None, output, lambda: 0)
             return output
         turn = self.turn = LiveTurn(live, self._store, self._log, self._session, self._number, claim)
 
