@@ -189,7 +189,7 @@ def test_a_session_whose_agent_waited_when_the_machine_was_rebooted_takes_prompt
 
 
 def test_an_agent_that_asked_when_the_machine_was_rebooted_is_lost_with_its_ask(manager, asking, at, wait_until):
-    [asked] = manager.asks.open(asking.id)
+    [asked] = manager.reader.asks(asking.id)
     kill(manager, asking, wait_until, agent=True)
     of_another_boot(manager, asking)
     lost = at(asking, 1, Status.LOST)
@@ -200,7 +200,7 @@ def test_an_agent_that_asked_when_the_machine_was_rebooted_is_lost_with_its_ask(
 
 
 def test_after_a_stop_an_ask_takes_no_answer(manager, asking, leftovers):
-    [asked] = manager.asks.open(asking.id)
+    [asked] = manager.reader.asks(asking.id)
     assert manager.stop(asking.id).status is Status.STOPPED
     assert leftovers(asking.id) == []
     with pytest.raises(SessionBusyError, match=f"Ask {asked.id} takes no answer: the agent ended first"):
@@ -215,7 +215,7 @@ def test_after_a_stop_an_ask_takes_no_answer(manager, asking, leftovers):
 
 
 def test_a_session_whose_agent_asks_is_not_archived_and_its_deletion_ends_the_agent(manager, asking, leftovers):
-    [asked] = manager.asks.open(asking.id)
+    [asked] = manager.reader.asks(asking.id)
     with pytest.raises(SessionBusyError, match="only ended sessions can be archived"):
         manager.housekeeping.archive(asking.id)
     assert manager.delete(asking.id).ended
@@ -223,7 +223,7 @@ def test_a_session_whose_agent_asks_is_not_archived_and_its_deletion_ends_the_ag
     with pytest.raises(UnknownSessionError, match=f"There is no ask {asked.id}: its session was deleted"):
         manager.asks.answer(asked.id, ALLOW)
     restored = manager.housekeeping.restore(asking.id)
-    assert (restored.status, restored.asking, manager.asks.open()) == (Status.STOPPED, 0, [])
+    assert (restored.status, restored.asking, manager.reader.asks()) == (Status.STOPPED, 0, [])
 
 
 def test_a_session_whose_agent_waits_is_deleted_with_its_agent_but_not_by_a_clean_up(manager, spawn, at, leftovers):
@@ -243,7 +243,7 @@ def test_a_session_whose_agent_waits_is_deleted_with_its_agent_but_not_by_a_clea
 def test_a_turn_that_waited_longer_than_its_limit_goes_on_with_the_next_runner(manager, spawn, at, wait_until):
     session = spawn("[[demo:ask]] clean up", limits={"wall_seconds": 600})
     at(session, 1, Status.WAITING, asking=1)
-    [asked] = manager.asks.open(session.id)
+    [asked] = manager.reader.asks(session.id)
     kill(manager, session, wait_until)
     with manager.store.database.transaction() as db:
         db.execute("UPDATE turns SET started_at = started_at - 3600000")
@@ -311,7 +311,7 @@ def test_an_ask_is_open_again_after_a_rebuild_and_its_answer_reaches_the_agent(m
     for path in manager.layout.home.glob("agentdash.db*"):
         path.unlink()
     assert rebuild(manager.layout).restored == (asking.id,)
-    [asked] = wait_until(lambda: manager.asks.open(asking.id), timeout=60, what="the ask to be recorded again")
+    [asked] = wait_until(lambda: manager.reader.asks(asking.id), timeout=60, what="the ask to be recorded again")
     manager.asks.answer(asked.id, ALLOW)
     at(asking, 1, Status.DONE)
     assert manager.store.asks.one(asked.id).state is AskState.SETTLED
