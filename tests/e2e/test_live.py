@@ -251,7 +251,7 @@ def test_an_ask_of_an_agent_that_is_killed_in_a_later_turn_is_lost(manager, demo
     at(session, 1, Status.DONE)
     manager.prompts.inject(session.id, "[[demo:ask]] go on")
     at(session, 2, Status.WAITING, asking=1)
-    [asked] = manager.asks.open(session.id)
+    [asked] = manager.reader.asks(session.id)
     os.kill(agent_of(manager, session), signal.SIGKILL)
     at(session, 2, Status.FAILED, asking=0)
     assert manager.reader.asks(session.id) == []
