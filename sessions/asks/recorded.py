@@ -7,6 +7,9 @@ from msgspec import Struct
 
 from .model import Answer, Ask, Verdict
 
+RULE = "rule: "
+"""The beginning of the author of an answer that a rule gave."""
+
 
 class AskState(StrEnum):
     """The state of an ask on its way to the agent and back."""
@@ -49,6 +52,12 @@ class RecordedAsk(Struct, frozen=True, kw_only=True):
     """``you``, ``rule: …``, ``the time limit``, or the session that answered it."""
     answered_at: int | None = None
     settled_at: int | None = None
+
+    @property
+    def refused_by_settings(self) -> bool:
+        """True if a rule or the time limit denied it; what a person denied needs no person's attention."""
+        by_settings = self.state is AskState.EXPIRED or (self.answered_by or "").startswith(RULE)
+        return by_settings and self.answer is not None and self.answer.verdict in (Verdict.DENY, Verdict.STOP)
 
 
 def waited_ms(asks: Iterable[RecordedAsk], now: int) -> int:

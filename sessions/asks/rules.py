@@ -14,6 +14,7 @@ from .always import ALLOWABLE, can_remember, own_scope
 from .dangerous import danger
 from .model import Answer, Ask, AskKind, Verdict
 from .places import has_git_folder, is_in, paths_of, resolved
+from .recorded import RULE
 from .settings import AskRule
 from .simple_command import commands, single
 
@@ -54,13 +55,13 @@ def decide(rules: Sequence[AskRule], ask: Ask, *, agent: str, cwd: str, remember
     """
     found, unsure = _first(rules, ask, agent, cwd)
     if found is not None and found.decide == "deny" and Verdict.DENY in ask.verdicts:
-        return Decision("deny", f"rule: {found}")
+        return Decision("deny", f"{RULE}{found}")
     if can_remember(ask) and any(_same(ask, earlier) for earlier in remembered):
         return Decision("allow", ALWAYS)
     if found is None or found.decide != "allow":
-        return Decision("ask", f"rule: {found}" if found is not None else "")
+        return Decision("ask", f"{RULE}{found}" if found is not None else "")
     why = "a rule that denies or asks may apply" if unsure else _only_asked(found, ask, cwd)
-    return Decision("ask" if why else "allow", f"rule: {found}", why)
+    return Decision("ask" if why else "allow", f"{RULE}{found}", why)
 
 
 def for_agent(ask: Ask, answer: Answer) -> Answer:

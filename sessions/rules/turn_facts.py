@@ -30,7 +30,10 @@ class Facts(Struct, kw_only=True):
     cost_about_usd: float | None = None
     """The estimated cost beyond ``cost_usd``, from tokens at known prices; only if the session's cost is limited."""
     denied: int = 0
-    """The number of refused permissions and of actions that the sandbox stopped."""
+    """The number of refused permissions and of actions that the sandbox stopped.
+
+    A parser does not count what was denied in answer to an ask: only the runner knows who answered.
+    """
     denied_names: list[str] = field(default_factory=list)
     """The first refused tools and programs, each once."""
     waiting: str | None = None

@@ -92,6 +92,10 @@ class Recorder:
         """The facts of the stream so far."""
         return self._follower.facts if self._follower is not None else Facts()
 
+    def count_denial(self, what: str) -> None:
+        """Count a tool or program that a rule or the time limit denied."""
+        self.facts.deny(what)
+
     @property
     def unsaved(self) -> bool:
         """True if something was read that is not committed yet."""

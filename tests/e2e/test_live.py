@@ -15,6 +15,7 @@ from agentdash.sessions.lifecycle.stop import stop_session
 from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.rules.attention import AttentionKind, attention
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.supervision.runner_process import poke
 
@@ -188,7 +189,16 @@ def test_an_ask_waits_for_its_answer_and_the_turn_goes_on(manager, live, session
     assert facts["live agent"].endswith("waits for prompts")
     assert "processes left" not in facts
     assert {one.state for one in manager.store.asks.of_session(session.id)} == {AskState.SETTLED}
-    assert bool(ended.denied) is (answer is DENY)
+    assert (ended.denied, ended.denied_names) == (0, None), "the user denied it, and need not look at it again"
+
+
+def test_an_ask_that_a_rule_denies_counts_as_denied(manager, demo_agent, session_of, at, monkeypatch, tmp_path):
+    (tmp_path / "rules.toml").write_text('[[asks.rules]]\ndecide = "deny"\n')
+    monkeypatch.setenv("AGENTDASH_CONFIG", str(tmp_path / "rules.toml"))
+    session = session_of("demo", ASKS)
+    ended = at(session, 1, Status.DONE)
+    assert (ended.denied, ended.denied_names) == (1, ("shell",))
+    assert attention(ended, ended.updated_at).kind is AttentionKind.DENIED
 
 
 @pytest.mark.parametrize("live", ["demo"], indirect=True)

@@ -140,6 +140,7 @@ class Denial(Struct):
     """A tool that needed a permission, with no user to grant it."""
 
     tool_name: str = ""
+    tool_use_id: Words = ""
     tool_input: Raw = NULL
 
 

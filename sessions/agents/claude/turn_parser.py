@@ -61,7 +61,7 @@ class ClaudeParser(EventParser):
         self._earlier = Usage()
         self._live = Usage()
         self._declined: deque[str] = deque(maxlen=MOST_OPEN)
-        """Tools that were declined since the last result."""
+        """Tools that were declined since the last result, also in answer to an ask."""
 
     def event(self, event: events.Event, line: bytes, at: int | None) -> list[Step]:
         """Return the steps of one event."""
@@ -217,11 +217,13 @@ class ClaudeParser(EventParser):
             earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=event.parent_tool_use_id)
         self._counted.pop(hash(block.tool_use_id), None)
         fields = answered(earlier.kind, text, is_error=bool(block.is_error), details=event.tool_use_result)
-        if self.state.asks.was_denied(block.tool_use_id) and fields["status"] is StepStatus.FAILED:
+        by_answer = self.state.asks.was_denied(block.tool_use_id)
+        if by_answer and fields["status"] is StepStatus.FAILED:
             fields["status"] = StepStatus.DECLINED
-        if fields["status"] is StepStatus.DECLINED:
+        if by_answer or fields["status"] is StepStatus.DECLINED:
             self._declined.append(tool_name(earlier))
-            self.facts.deny(self._declined[-1])
+            if not by_answer:
+                self.facts.deny(self._declined[-1])
         if earlier.kind is StepKind.PLAN:
             fields |= self.state.tasks.answered(earlier, fields["status"], event.tool_use_result)
         return structs.replace(earlier, ended_at=at, **fields)
@@ -259,12 +261,12 @@ class ClaudeParser(EventParser):
         return [usage, self._new(StepKind.ERROR, why, at=at, fatal=True)]
 
     def _count_denials(self, denials: list[events.Denial]) -> None:
-        """Count a result's denials, which cover the time since the previous result, except those counted at a step."""
+        """Count a result's denials, which cover the time since the previous result, except those known from a step."""
         declined, self._declined = self._declined, deque(maxlen=MOST_OPEN)
         for denial in denials:
             if denial.tool_name in declined:
                 declined.remove(denial.tool_name)
-            else:
+            elif not self.state.asks.was_denied(denial.tool_use_id):
                 self.facts.deny(denial.tool_name)
 
     def _aside(self, event: events.Silent | events.Remark | events.Control, at: int | None) -> list[Step]:

@@ -127,10 +127,7 @@ class LiveDemoParser(DemoParser):
 
     def _answered(self, event: live_events.Answered, at: int | None) -> list[Step]:
         if event.verdict not in _ALLOWED:
-            steps = self._ask_over(event.key, at, status=StepStatus.DECLINED, output=event.message or None)
-            for step in steps:
-                self.facts.deny(step.tool or step.text)
-            return steps
+            return self._ask_over(event.key, at, status=StepStatus.DECLINED, output=event.message or None)
         if _ACTION + event.key in self.state.open:
             self._over(event.key)  # what was allowed follows, and is the same step
             return []

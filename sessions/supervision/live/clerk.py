@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...agents.dialogue import Asked, Event, Settled
@@ -38,10 +39,20 @@ class Clerk:
         agent: the name of the agent.
         cwd: the session's folder.
         launch: the start of the turn, with the settings for asks.
+        count_denial: counts the tool or program that a rule or the time limit denied.
     """
 
     def __init__(
-        self, live: LiveAgent, store: Store, session_id: str, turn: int, *, agent: str, cwd: str, launch: Launch
+        self,
+        live: LiveAgent,
+        store: Store,
+        session_id: str,
+        turn: int,
+        *,
+        agent: str,
+        cwd: str,
+        launch: Launch,
+        count_denial: Callable[[str], None],
     ) -> None:
         self._live = live
         self._store = store
@@ -50,6 +61,7 @@ class Clerk:
         self._agent = agent
         self._cwd = cwd
         self._settings = launch.asks
+        self._count_denial = count_denial
         self._open: dict[str, int] = {}
         """The row of each ask that is not settled, by its key."""
         self._asks: dict[str, Ask] = {}
@@ -69,12 +81,11 @@ class Clerk:
             case Asked(ask=ask):
                 self._ask(ask)
             case Settled(key=key, answered=answered):
-                number = self._open.pop(key, None)
-                self._asks.pop(key, None)
+                number, ask = self._open.pop(key, None), self._asks.pop(key, None)
                 with contextlib.suppress(AgentdashError):
                     self._store.asks.settle(self._session, self._live.stream, key, answered)
-                    if answered and number is not None:
-                        self._note_stop(number)
+                    if answered and number is not None and ask is not None:
+                        self._note_end(number, ask.tool or ask.title)
             case _:
                 pass
 
@@ -121,9 +132,14 @@ class Clerk:
             if decision.answer is not None or recorded.answer is not None:
                 self._answered.add(recorded.id)
 
-    def _note_stop(self, number: int) -> None:
-        """Note who ended the turn, if the answer that the agent got does that."""
+    def _note_end(self, number: int, name: str) -> None:
+        """Count a denial that no person gave, and note who ended the turn, if the answer that the agent got does that.
+
+        ``name`` is the tool or program.
+        """
         recorded = self._store.asks.one(number)
+        if recorded is not None and recorded.refused_by_settings:
+            self._count_denial(name)
         if recorded is None or recorded.answer is None or recorded.answer.verdict is not Verdict.STOP:
             return
         late = recorded.answered_by == TIME_LIMIT

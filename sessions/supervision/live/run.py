@@ -154,7 +154,15 @@ class LiveRun:
         if live is None:
             recorder.hear(lambda *_: None, output, lambda: 0)
             return output
-        turn = self.turn = LiveTurn(live, self._store, self._log, self._session, self._number, claim)
+        turn = self.turn = LiveTurn(
+            live,
+            self._store,
+            self._log,
+            self._session,
+            self._number,
+            claim,
+            recorder.count_denial,
+        )
 
         def hear(line: bytes, position: int) -> None:
             live.feed(line, position)

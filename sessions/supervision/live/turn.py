@@ -1,5 +1,7 @@
 """One turn of a live agent, as its runner sees it: its prompts, its asks, and its end."""
 
+from collections.abc import Callable
+
 from ...agents.dialogue import Event
 from ...rules.delivery import PromptState
 from ...storage.live_log import LiveLog, Steered
@@ -20,11 +22,30 @@ class LiveTurn:
         session_id: the session.
         turn: the number of the turn.
         claim: the turn.
+        count_denial: counts the tool or program that a rule or the time limit denied.
     """
 
-    def __init__(self, live: LiveAgent, store: Store, log: LiveLog, session_id: str, turn: int, claim: Claim) -> None:
+    def __init__(
+        self,
+        live: LiveAgent,
+        store: Store,
+        log: LiveLog,
+        session_id: str,
+        turn: int,
+        claim: Claim,
+        count_denial: Callable[[str], None],
+    ) -> None:
         self.live = live
-        self.clerk = Clerk(live, store, session_id, turn, agent=claim.agent, cwd=claim.cwd, launch=claim.launch)
+        self.clerk = Clerk(
+            live,
+            store,
+            session_id,
+            turn,
+            agent=claim.agent,
+            cwd=claim.cwd,
+            launch=claim.launch,
+            count_denial=count_denial,
+        )
         prompt = log.prompt(turn)
         self._log, self._turn = log, turn
         late = next(iter(log.under_way()), None)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from ....asks.model import Answer, Ask
 from ....model import Change
@@ -54,6 +55,8 @@ class CodexDialogue(Dialogue):
         self._thread: str | None = None
         self._turn: str | None = None
         self._ended: str | None = None
+        self._cwd = ""
+        """The folder of the thread: few requests name theirs."""
         self._model: str | None = None
         self._mode: str | None = None
         self._accepted: dict[str, str] = {}
@@ -169,6 +172,7 @@ class CodexDialogue(Dialogue):
         self._initialized = True
         self._thread = line.result.thread.id
         self._model, self._mode = line.result.model, mode_of(line.result.sandbox)
+        self._cwd = line.result.cwd
         return [Ready(self._thread)]
 
     def _unknown_request(self, line: lines.Line) -> list[Event]:
@@ -235,7 +239,7 @@ class CodexDialogue(Dialogue):
         if key in self._asks:
             return []
         _keep(self._asks, key, (asking, turn), MOST_OPEN)
-        return [Asked(ask)]
+        return [Asked(ask if ask.cwd else structs.replace(ask, cwd=self._cwd))]
 
     def _settled(self, key: str | None, *, answered: bool = True) -> list[Event]:
         """Close a request; codex also resolves those of a turn that is interrupted."""
@@ -247,6 +251,7 @@ class CodexDialogue(Dialogue):
 
     def _changed(self, settings: events.Settings) -> list[Event]:
         found: list[Event] = []
+        self._cwd = settings.cwd or self._cwd
         if settings.model is not None and settings.model != self._model:
             self._model = settings.model
             found.append(Changed("model", settings.model))

@@ -116,6 +116,7 @@ class Settings(Struct, rename="camel"):
     """The settings of a thread."""
 
     model: str | None = None
+    cwd: Words = ""
     sandbox_policy: Policy | None = None
 
 

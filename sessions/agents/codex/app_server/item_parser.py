@@ -34,6 +34,8 @@ class AppServerState(EventState, kw_only=True):
     """The last error, which the end of the turn repeats."""
     asking: dict[str, str] = field(default_factory=dict)
     """The open questions by the request's key, in words."""
+    asked_items: dict[str, None] = field(default_factory=dict)
+    """The open items for which codex asked permission."""
     helpers: dict[str, str] = field(default_factory=dict)
     """The calls that began sub-agents, by the sub-agent's thread."""
     total: Usage = field(default_factory=Usage)
@@ -100,7 +102,9 @@ class ItemParser(EventParser):
             return [step]
         over = item.completed_at_ms or params.completed_at_ms or at
         step = ended(step, over if step.status is not None else None)
-        if (what := refused(step)) is not None:
+        by_answer = step.status is StepStatus.DECLINED and key in self.state.asked_items
+        self.state.asked_items.pop(key, None)
+        if not by_answer and (what := refused(step)) is not None:
             self.facts.deny(what)
         return [step]
 

@@ -7,7 +7,7 @@ request of ours.
 import msgspec
 from msgspec import Raw, Struct
 
-from ...json_lines import NULL, UNREADABLE
+from ...json_lines import NULL, UNREADABLE, Words
 from ...tolerant_decoder import TolerantDecoder
 from . import events, requests
 from .ignored import IGNORED
@@ -29,6 +29,7 @@ class Result(Struct):
     thread: Thread | None = None
     turn: events.Turn | None = None
     model: str | None = None
+    cwd: Words = ""
     sandbox: events.Policy | None = None
 
 

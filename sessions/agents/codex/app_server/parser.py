@@ -161,6 +161,7 @@ class AppServerParser(ItemParser):
     def close(self, at: int | None = None) -> list[Step]:
         """Return the open steps as interrupted; the plan is a state, which nothing interrupts."""
         self.state.open.pop(_PLAN, None)
+        self.state.asked_items.clear()
         return super().close(at)
 
     def _resolved(self, params: events.ResolvedParams, at: int | None) -> list[Step]:  # noqa: ARG002
@@ -176,8 +177,13 @@ class AppServerParser(ItemParser):
         return [self._new(StepKind.NOTICE, text, at=at, event="model/rerouted")]
 
     def _ask(self, asking: requests.Asking) -> list[Step]:
-        changes = self.state.open.get(self._key(asking.params.thread_id, getattr(asking.params, "item_id", "")))
+        item = self._key(asking.params.thread_id, getattr(asking.params, "item_id", ""))
+        changes = self.state.open.get(item)
         ask = ask_of(asking, changes.changes if changes is not None else ())
+        if changes is not None:
+            self.state.asked_items[item] = None
+            if len(self.state.asked_items) > MOST_ASKS:
+                del self.state.asked_items[next(iter(self.state.asked_items))]
         if ask is not None:
             self._asks(ask.key, words_of(ask))
         return []

@@ -223,12 +223,20 @@ def test_an_unknown_request_waits_and_is_shown() -> None:
     assert parser.facts.waiting is None
 
 
-def test_a_declined_command_counts_as_denied() -> None:
+def test_a_command_that_an_answer_denied_is_declined_and_not_counted() -> None:
     parser, steps = read("codex-asks.jsonl")
     assert [step.status for step in steps if step.kind is StepKind.COMMAND] == [
         StepStatus.OK, StepStatus.DECLINED, StepStatus.OK, StepStatus.OK,
     ]  # fmt: skip
-    assert (parser.facts.denied, parser.facts.denied_names) == (1, ["touch asked.txt && echo ran-it"])
+    assert (parser.facts.denied, parser.facts.denied_names) == (0, [])
+
+
+def test_a_command_that_codex_declined_without_a_question_counts_as_denied() -> None:
+    command = {"type": "commandExecution", "id": "c", "command": "touch x", "status": "inProgress"}
+    parser = AppServerParser()
+    fed(note("item/started", item=command), parser=parser)
+    fed(note("item/completed", item=command | {"status": "declined"}), parser=parser)
+    assert (parser.facts.denied, parser.facts.denied_names) == (1, ["touch"])
 
 
 def test_a_refused_thread_has_its_reason() -> None:

@@ -328,6 +328,7 @@ class TestAsks:
         ask = [event.ask for event in events if isinstance(event, Asked)][-1]
         assert (ask.kind, ask.tool, ask.title) == (AskKind.EDIT, "apply_patch", "edit /home/dev/project/src/app.py")
         assert ask.paths == ("/home/dev/project/src/app.py",)
+        assert ask.cwd == "/home/dev/project", "the request has none: it is the thread's"
         assert ask.body == "add /home/dev/project/src/app.py\n@@ -0,0 +1,2 @@\n+def main():\n+    return 1"
 
     def test_a_question(self) -> None:

@@ -48,6 +48,29 @@ def state(store, one):
     return store.asks.one(one.id).state
 
 
+@pytest.mark.parametrize(
+    ("by", "verdict", "expected"),
+    [
+        ("you", Verdict.DENY, False), ("you", Verdict.STOP, False), ("session 1a2b3c4d", Verdict.DENY, False),
+        ("rule: deny Bash", Verdict.DENY, True), ("rule: allow Bash", Verdict.ALLOW, False),
+    ],
+)  # fmt: skip
+def test_only_what_no_person_denied_counts_as_refused_by_the_settings(store, by, verdict, expected):
+    one = recorded(store)
+    assert not one.refused_by_settings
+    store.asks.answer(one.id, Answer(verdict=verdict), by)
+    store.asks.sent(one.id)
+    store.asks.settle(NAME, 1, "k1", True)
+    assert store.asks.one(one.id).refused_by_settings is expected
+
+
+def test_a_denial_by_the_time_limit_counts_as_refused_by_the_settings(store):
+    one = recorded(store)
+    store.asks.expire(one.id, DENY, "the time limit")
+    store.asks.settle(NAME, 1, "k1", True)
+    assert store.asks.one(one.id).refused_by_settings
+
+
 def test_an_ask_is_found_with_its_place_until_it_is_answered(store):
     one = store.asks.record(NAME, 3, 2, ask(), due_at=99)
     assert (one.session, one.turn, one.stream, one.due_at, one.state) == (NAME, 3, 2, 99, AskState.OPEN)

@@ -57,6 +57,6 @@ def adopted(layout, store, live_log):
         live = LiveAgent(AgentChild(), channel, DemoDialogue(), launch=LAUNCH, stream=1)
         claim = TurnLog(store, SESSION, n, OWNER).adopt()
         assert claim is not None
-        return live, LiveTurn(live, store, live_log, SESSION, n, claim)
+        return live, LiveTurn(live, store, live_log, SESSION, n, claim, print)
 
     return adopt
