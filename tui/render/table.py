@@ -82,7 +82,13 @@ def _row(session: Session, columns: Sequence[Column], style: Style) -> str:
     moment = _moment(style)
     cells = [fitted(column, session, moment) for column in columns]
     cells[0] = style.paint(cells[0], role(session))
-    return " ".join([*cells, cut(_pinned(session, style) + what(session), style.width - taken(columns))]).rstrip()
+    return " ".join([*cells, _title(session, style, style.width - taken(columns))]).rstrip()
+
+
+def _title(session: Session, style: Style, room: int) -> str:
+    """Return the title; the word for an agent that waits for prompts is not cut."""
+    waits = "" if session.warm_since is None or room < WHAT_LEAST else " (warm)"
+    return cut(_pinned(session, style) + what(session), room - len(waits)) + waits
 
 
 def _pinned(session: Session, style: Style) -> str:

@@ -137,13 +137,13 @@ def taken_by(marks: Sequence[Cell]) -> int:
 
 
 def queue_marks(session: Session) -> list[Cell]:
-    """The marks of a session: ``?1`` asks, ``!1`` prompts unconfirmed, ``+2`` wait, ``+2 held``; empty if none."""
+    """The marks of a session: ``?1`` asks, ``!1`` prompts unconfirmed, ``+2`` wait, ``+2 held``, ``warm``."""
     marks = [(f"?{session.asking}", "attention")] if session.asking else []
     if session.unconfirmed:
         marks.append((f"!{session.unconfirmed}", "failure"))
     if session.queued:
         marks.append((f"+{session.queued} held", "attention") if session.held else (f"+{session.queued}", "dim"))
-    return marks
+    return [*marks, ("warm", "dim")] if session.warm_since is not None else marks
 
 
 def _cells(chosen: Sequence[Column], session: Session, moment: Moment, colour: str, ends: int = 0) -> list[Cell]:
