@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import to_builtins
 
+from .adjustments import Adjustment
 from .asks.recorded import RecordedAsk
 from .clock import now_ms
 from .model import Prompt, Receipt, Session, Step, StepKind, Turn
@@ -101,6 +102,12 @@ def ask_json(recorded: RecordedAsk) -> dict[str, Any]:
         | {key: ask[key] for key in _ASK}
         | {key: place[key] for key in _ASK_FATE}
     )
+
+
+def adjustment_json(adjustment: Adjustment) -> dict[str, Any]:
+    """Return a change of a session's settings, and its fate."""
+    data: dict[str, Any] = to_builtins(adjustment)
+    return data
 
 
 def receipt_json(receipt: Receipt) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from .lifecycle.stop import stop_session
 from .lifecycle.wait import wait_until
 from .model import Receipt, Session, Status
 from .processes import processes
+from .prompts.adjusting import SessionAdjuster
 from .prompts.answering import SessionAsks
 from .prompts.prompter import Prompter
 from .prompts.queue import SessionQueue
@@ -72,6 +73,8 @@ class SessionManager:
         """The prompts that wait."""
         self.asks = SessionAsks(self.layout, self.store, self.reader, self.housekeeping)
         """The asks of live agents, and their answers."""
+        self.adjuster = SessionAdjuster(self.layout, self.store, self.reader, self.housekeeping)
+        """Changes of the model and the mode of sessions."""
 
     def __enter__(self) -> Self:
         return self

@@ -114,6 +114,14 @@ class Session(Struct, frozen=True, kw_only=True):
     """Number of asks of the agent that wait for an answer."""
     warm_since: int | None = None
     """Time since which its agent's process waits for prompts, UTC ms; None if it works, or there is none."""
+    mode: str | None = None
+    """The mode that its live agent took since the start of its newest turn; None if it has that of the turn's start."""
+    context_tokens: int | None = None
+    """Tokens of the newest request to the model."""
+    context_window: int | None = None
+    """The greatest number of tokens that the model takes."""
+    cost_about_usd: float | None = None
+    """Estimated cost beyond ``cost_usd``, from the tokens of single calls at list prices."""
     steers: bool = False
     """True if its agent reads prompts in the turn that runs."""
 

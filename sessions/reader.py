@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from .adjustments import Adjustment
 from .agents.demo.place import find_demo
 from .agents.registry import agent_named, agent_names, takes_prompts
 from .asks.recorded import RecordedAsk
@@ -372,7 +373,8 @@ class SessionReader:
         turns = self._queries.turns(session.id)
         launch = self._queries.launch(session.id, session.turn)
         prompts, asks = self._queries.prompts(session.id), self._queries.asks_of(session.id)
-        return explain(self._layout, session, turns[-1] if turns else None, launch, prompts, asks)
+        changes = self._queries.adjustments_of(session.id)
+        return explain(self._layout, session, turns[-1] if turns else None, launch, prompts, asks, changes)
 
     def resume_command(self, ref: str) -> "ResumeCommand":
         """Return the shell command that resumes the conversation in the agent's own interface; raises `UsageError`."""
@@ -384,6 +386,10 @@ class SessionReader:
     def asks(self, ref: str | None = None) -> list[RecordedAsk]:
         """List the asks that wait for an answer, of one session or of all, the oldest first."""
         return self._queries.open_asks(self.get(ref).id if ref is not None else None)
+
+    def adjustments(self, ref: str) -> list[Adjustment]:
+        """List the changes of the settings of a session, the oldest first."""
+        return self._queries.adjustments_of(self.get(ref).id)
 
     def ask(self, ask_id: int) -> RecordedAsk:
         """Return an ask in any state.

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from msgspec import structs
 from textual.content import Content
 
 from ..sessions.agents.demo.place import ONLY_INSIDE
@@ -177,6 +178,9 @@ _STATE_STYLES = {
 
 def _with_facts(text: Content, session: Session, mode: TurnMode | None, width: int) -> Content:
     """Return the text with the facts that fit behind it, the most important first."""
+    if mode is not None and session.mode is not None:
+        dangerous = session.mode in agent_named(session.agent).dangerous
+        mode = structs.replace(mode, permissions=session.mode, dangerous=dangerous)
     for forms in _facts(session, mode):
         room = width - cell_width(text.plain) - len(_BETWEEN)
         fact = next((form for form in forms if form and cell_width(form) <= room), "")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, g
 import msgspec
 from msgspec import Meta, Struct, field, structs
 
+from ..adjustments import From
 from ..launch import Ladder, Launch, StopSettings
 from ..model import Step, StepKind, StepStatus
 from ..rules.limits import Limits
@@ -208,6 +209,8 @@ class Agent(ABC):
     """The setting ``full_danger``, named as a mode; None for an agent without that setting."""
     polling_tools: ClassVar[frozenset[str]] = frozenset({"wait"})
     """Tools that poll for progress: repeated calls with the same arguments are not a loop."""
+    adjusts_from: ClassVar[From] = "turn"
+    """The moment from which a live process uses a changed model or mode."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
     """Environment variables recorded with the session, because later turns need them; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()

@@ -76,14 +76,23 @@ class Settled(Struct, frozen=True):
 
 
 class Changed(Struct, frozen=True):
-    """A setting of the running process changed."""
+    """A setting of the running process changed, or was confirmed by the answer to :meth:`Dialogue.change`."""
 
     what: str
     """``model`` or ``mode``."""
     value: str
 
 
-Event = Ready | Failed | TurnBegan | TurnEnded | Received | Asked | Settled | Changed
+class NotChanged(Struct, frozen=True):
+    """The agent refused a change of a setting; the setting keeps its value."""
+
+    what: str
+    value: str
+    reason: str = ""
+    """The agent's words."""
+
+
+Event = Ready | Failed | TurnBegan | TurnEnded | Received | Asked | Settled | Changed | NotChanged
 
 
 class Dialogue(ABC):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from ..adjustments import Adjustment
 from ..asks.recorded import RecordedAsk
 from ..clock import now_ms
 from ..launch import Launch
@@ -46,6 +47,7 @@ def explain(
     launch: Launch | None,
     prompts: Sequence[Prompt],
     asks: Sequence[RecordedAsk] = (),
+    adjustments: Sequence[Adjustment] = (),
 ) -> Explanation:
     """Collect the facts about a session and its newest turn; reads only."""
     folder = layout.session(session.id)
@@ -67,6 +69,7 @@ def explain(
         facts.append(_hook_fact(launch, folder.runner_log))
         facts += [Fact("prompt", prompt.state, "prompts.state") for prompt in prompts if prompt.turn == turn.n]
         facts += [_ask_fact(ask) for ask in asks if ask.turn == turn.n]
+        facts += [_adjustment_fact(one) for one in adjustments if one.turn == turn.n]
         facts += [Fact("live agent", _live(session, turn), "turns.launch, sessions.warm_since")]
         facts += _process_facts(layout, session, turn, held)
         facts.append(_file_fact(layout, session, turn))
@@ -115,6 +118,12 @@ def counted(unreadable: Mapping[str, int]) -> str:
 def _ask_fact(asked: RecordedAsk) -> Fact:
     verdict = f" ({asked.answer.verdict} by {asked.answered_by})" if asked.answer is not None else ""
     return Fact(f"ask {asked.id}", f"{one_line(asked.ask.title)}: {asked.state}{verdict}", "asks")
+
+
+def _adjustment_fact(changed: Adjustment) -> Fact:
+    ago = max(0, now_ms() - changed.asked_at) // 1000
+    what = f"{one_line(changed.value)}, {one_line(changed.effect)} (by {changed.asked_by}, {ago} s ago)"
+    return Fact(f"changed {changed.what}", what, "adjustments")
 
 
 def _live(session: Session, turn: Turn) -> str:

@@ -255,7 +255,7 @@ class Prompter:
             Start(
                 prompt,
                 agent=session.agent,
-                model=options.model or session.model,
+                model=options.model or model_option(kept) or session.model,
                 cwd=checked_folder(session.cwd),
                 options=merged(kept, options.settings),
                 argv=recipe.command,
@@ -380,10 +380,18 @@ def _check_ended(session: Session) -> None:
 
 
 def _kept(recipe: Recipe, asked: PromptOptions) -> dict[str, Any]:
-    """Return the session's options from now on: limits and instructions stay, other settings are for one turn."""
+    """Return the session's options from now on: limits, instructions and the model stay, others are for one turn."""
     options = dict(recipe.options)
+    if asked.model is not None and "model" in options:
+        options["model"] = asked.model
     if asked.limits:
         options = merged(options, {"limits": asked.limits})
     if asked.instructions is not None:
         options = merged(options, {"instructions": asked.instructions})
     return options
+
+
+def model_option(options: Mapping[str, Any]) -> str | None:
+    """Return the model among the options of a session; None if they name none."""
+    model = options.get("model")
+    return model if isinstance(model, str) and model else None

@@ -117,6 +117,20 @@ MIGRATIONS: tuple[Statements, ...] = (
             f" WHEN NEW.state <> OLD.state AND 'unconfirmed' IN (NEW.state, OLD.state) {_COUNT_UNCONFIRMED}"
         ),
     ),
+    (  # 11: changes of the settings of running agents, the use of the context, and estimated costs
+        "ALTER TABLE sessions ADD COLUMN mode TEXT",
+        "ALTER TABLE sessions ADD COLUMN context_tokens INTEGER",
+        "ALTER TABLE sessions ADD COLUMN context_window INTEGER",
+        "ALTER TABLE sessions ADD COLUMN cost_about_usd REAL",
+        (
+            "CREATE TABLE adjustments (id INTEGER PRIMARY KEY,"
+            " session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, turn INTEGER NOT NULL,"
+            " what TEXT NOT NULL, value TEXT NOT NULL, counts_from TEXT NOT NULL, state TEXT NOT NULL,"
+            " reason TEXT NOT NULL DEFAULT '', asked_by TEXT NOT NULL, asked_at INTEGER NOT NULL,"
+            " changed_at INTEGER NOT NULL) STRICT"
+        ),
+        "CREATE INDEX adjustments_session ON adjustments (session)",
+    ),
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""
 

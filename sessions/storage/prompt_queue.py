@@ -354,7 +354,8 @@ def begin_turn(db: sqlite3.Connection, session_id: str, n: int, model: str | Non
     db.execute(
         "UPDATE sessions SET status = 'queued', reason = NULL, turn = ?, exit_code = NULL, signal = NULL,"
         " archived_at = NULL, started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ?,"
-        " stuck = NULL, stuck_at = NULL, denied = 0, asks = NULL, activity = NULL, plan = NULL WHERE id = ?",
+        " stuck = NULL, stuck_at = NULL, denied = 0, asks = NULL, activity = NULL, plan = NULL, mode = NULL"
+        " WHERE id = ?",
         (n, model, now, session_id),
     )
 

@@ -5,11 +5,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ..adjustments import Adjustment
 from ..asks.recorded import RecordedAsk
 from ..errors import UnknownSessionError
 from ..launch import Launch
 from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn, short_id
 from ..rules.urgency import by_urgency
+from .adjustments import Adjustments
 from .asks import Asks
 from .database import Database
 from .prompt_queue import PromptQueue, QueuedPrompt
@@ -234,6 +236,10 @@ class Queries:
     def ask(self, ask_id: int) -> RecordedAsk | None:
         """Return an ask of any state; None if its session was deleted."""
         return Asks(self.database).one(ask_id)
+
+    def adjustments_of(self, session_id: str) -> list[Adjustment]:
+        """Return the changes of the settings of a session, the oldest first."""
+        return Adjustments(self.database).of_session(session_id)
 
     def answered(self, request: int) -> Receipt | None:
         """The receipt of a request, once a runner has carried it out."""

@@ -22,7 +22,8 @@ _SESSION_COLUMNS = (
     "signal", "created_at", "updated_at", "started_at", "ended_at", "last_event_at", "last_message",
     "agent_session", "steps", "unknown", "left", "left_note", "source", "host", "seen_at", "seen_steps",
     "archived_at", "stuck", "stuck_at", "denied", "pinned_at", "asks",
-    "queued", "held", "unconfirmed", "asking", "warm_since",
+    "queued", "held", "unconfirmed", "asking", "warm_since", "mode", "context_tokens", "context_window",
+    "cost_about_usd",
 )  # fmt: skip
 _TURN_COLUMNS = (
     "session", "n", "reason", "run_id", "created_at", "started_at", "ended_at", "duration_ms", "runner_pid",

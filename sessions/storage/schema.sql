@@ -65,7 +65,11 @@ CREATE TABLE sessions (
     held          TEXT,                         -- why they are not sent when it ends, one line; NULL: they are
     unconfirmed   INTEGER NOT NULL DEFAULT 0,   -- prompts of which it is not known whether the agent got them; by triggers
     asking        INTEGER NOT NULL DEFAULT 0,   -- open rows of `asks`; kept by triggers
-    warm_since    INTEGER                       -- since when the agent's process waits for prompts; NULL: it does not
+    warm_since    INTEGER,                      -- since when the agent's process waits for prompts; NULL: it does not
+    mode          TEXT,                         -- the mode that a live agent took since the start of its newest turn
+    context_tokens INTEGER,                     -- tokens of the newest request to the model
+    context_window INTEGER,                     -- the greatest number of tokens that the model takes
+    cost_about_usd REAL                         -- an estimate of what is not in cost_usd, over all turns
 ) STRICT;
 CREATE INDEX sessions_seq ON sessions (seq);
 CREATE INDEX sessions_created ON sessions (created_at);
@@ -176,6 +180,21 @@ CREATE TABLE asks (                              -- what a live agent asks, and 
     UNIQUE (session, stream, key)
 ) STRICT;
 CREATE INDEX asks_open ON asks (session) WHERE state = 'open';
+
+CREATE TABLE adjustments (                       -- changes of the model or the mode of a session
+    id          INTEGER PRIMARY KEY,
+    session     TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    turn        INTEGER NOT NULL,                -- the newest turn at the time of the request
+    what        TEXT NOT NULL,                   -- model, mode
+    value       TEXT NOT NULL,
+    counts_from TEXT NOT NULL,                   -- step, turn: when the agent uses it
+    state       TEXT NOT NULL,                   -- adjustments.AdjustmentState
+    reason      TEXT NOT NULL DEFAULT '',        -- the agent's words about a refusal
+    asked_by    TEXT NOT NULL,
+    asked_at    INTEGER NOT NULL,
+    changed_at  INTEGER NOT NULL
+) STRICT;
+CREATE INDEX adjustments_session ON adjustments (session);
 
 CREATE TABLE requests (                          -- what a front end asks of a runner
     id         INTEGER PRIMARY KEY,

@@ -12,6 +12,7 @@ from ..clock import now_ms
 from ..errors import StoreError
 from ..launch import Launch, Start
 from ..model import ENDED, Session, Status
+from .adjustments import Adjustments
 from .asks import Asks
 from .prompt_queue import PromptQueue, hold_after, insert_turn, put_back
 from .queries import OPEN, Queries
@@ -39,6 +40,8 @@ class Store(Queries):
         """The prompts that wait."""
         self.asks = Asks(self.database)
         """The asks of live agents."""
+        self.adjustments = Adjustments(self.database)
+        """The changes of the settings of sessions."""
 
     def create(
         self,

@@ -243,7 +243,7 @@ class TurnRunner:
         if self._ended or self._stop is not None:
             return
         if self._live.turn is not None:
-            self._recorder.guarded(self._live.turn.steer)
+            self._recorder.guarded(self._live.turn.look)
         self._recorder.guarded(self._processes.remember)
         self._child.forget()
         if self._child.gone:

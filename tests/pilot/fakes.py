@@ -34,6 +34,7 @@ from agentdash.sessions.storage.unconfirmed import Unconfirmed
 from agentdash.sessions.transcript.kind_codes import encoded
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
+from pilot.fake_adjuster import FakeAdjuster
 from pilot.fake_asks import FakeAsks
 from pilot.fake_prompts import FakePrompts, FakeQueue
 from pilot.gate import Gate
@@ -189,6 +190,7 @@ class FakeManager:
         self.prompts = FakePrompts(self)
         self.queue = FakeQueue(self)
         self.asks = FakeAsks(self)
+        self.adjuster = FakeAdjuster(self)
         self.allowances = {}
         """What would have allowed a refused turn, by session."""
         self.live_dir = home / "live"

@@ -548,6 +548,16 @@ async def searches(d, keys):
     await d.shows("1 of 4")
 
 
+@scenario("mode")
+async def changes_the_mode(d, keys):
+    await keys("mode")
+    await d.screen(PickScreen)
+    await d.shows("read-only")
+    await d.press("a")
+    await d.until(lambda: ("mode", "waiting1", "read-only") in d.manager.calls)
+    await d.shows("Mode read-only: from turn 3 on.")
+
+
 @scenario("steps.go_to")
 async def goes_to_a_number(d, keys):
     await keys.read()

@@ -15,6 +15,7 @@ WORDS = "agentdash.words"
 """Key under which click's context keeps the verb and its arguments."""
 
 _MODULES = {
+    "adjust": ("model", "mode"),
     "asks": ("asks", "approve", "deny", "answer"),
     "changes": ("changes",),
     "config": ("config", "presets"),
@@ -43,7 +44,7 @@ _MODULE_OF = {verb: module for module, verbs in _MODULES.items() for verb in ver
 _SECTIONS = {
     "Start": ("spawn", "run", "presets", "demo"),
     "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
-    "Prompt and stop": ("inject", "queue", "retry", "interrupt", "resume-command", "stop"),
+    "Prompt and stop": ("inject", "queue", "retry", "interrupt", "model", "mode", "resume-command", "stop"),
     "Answer": ("asks", "approve", "deny", "answer"),
     "Read": (
         "show", "digest", "messages", "trajectory", "output", "changes", "explain", "ps", "export", "replay", "view",

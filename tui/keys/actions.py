@@ -95,6 +95,10 @@ ACTIONS = (
         on_target=True, changes=True,
     ),
     Action(
+        id="mode", keys="E", label="mode", help="change the permission mode, also in a running turn", weight=0,
+        on_target=True, changes=True,
+    ),
+    Action(
         id="answer", keys="semicolon", label="answer", help="show what an agent asks for, and answer", weight=6
     ),
     Action(id="queue", keys="Q", label="queue", help="show and change the queue", weight=2),
@@ -297,8 +301,8 @@ REGISTRY = {
 """All actions of keys, by name."""
 
 _WATCHING = frozenset({
-    "write_prompt", "stop", "kill", "interrupt_turn", "answer", "queue", "retry", "processes", "shell", "lazygit",
-    "follow", "command_line", "meter",
+    "write_prompt", "stop", "kill", "interrupt_turn", "mode", "answer", "queue", "retry", "processes", "shell",
+    "lazygit", "follow", "command_line", "meter",
     "theme", "mouse", "settings", "log", "back", "help", "quit",
 })  # fmt: skip
 """Actions of a screen without a table."""
@@ -360,6 +364,7 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "new_like": lambda session: takes_prompts(session.agent),
     "archive": lambda session: session.status.ended and session.archived_at is None,
     "interrupt_turn": can_interrupt,
+    "mode": lambda session: takes_prompts(session.agent),
     "answer": lambda session: session.asking > 0,
     "queue": has_queue,
     "retry": lambda session: can_retry(session) or (session.status.ended and session.denied > 0),
@@ -369,7 +374,7 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
 
 
 _NOT_IN_TRASH = frozenset({
-    "new_like", "write_prompt", "stop", "kill", "interrupt_turn", "retry", "delete", "archive", "rename", "pin",
+    "new_like", "write_prompt", "stop", "kill", "interrupt_turn", "mode", "retry", "delete", "archive", "rename", "pin",
     "mark_read", "processes", "beside",
 })  # fmt: skip
 """Actions that a deleted session refuses; it can be read and restored."""

@@ -4,12 +4,14 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...sessions.adjustments import Adjustment
 from ...sessions.launch import Launch
 from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn, short_id
 from ...sessions.rules.mode_changes import ModeChange, changes_by_turn
 from ...sessions.text.sanitize import cell_width, clean, one_line, pad
 from ...sessions.text.units import count, duration, moment, money, tokens
 from ...widgets.drawing.short_forms import place
+from .adjustments import adjustment_line
 from .style import Style, mark
 from .table import session_line
 
@@ -17,11 +19,18 @@ if TYPE_CHECKING:
     from ...sessions.lifecycle.explain import Explanation
 
 
-def session_card(session: Session, turns: Sequence[Turn], prompts: Sequence[Prompt], style: Style) -> list[str]:
+def session_card(
+    session: Session,
+    turns: Sequence[Turn],
+    prompts: Sequence[Prompt],
+    style: Style,
+    adjustments: Sequence[Adjustment] = (),
+) -> list[str]:
     """Return all facts of a session."""
     lines = [session_line(session, style), *_facts(_session_facts(session) | _reading_facts(turns), style)]
     changes = changes_by_turn(turns)
     lines += [line for turn in turns for line in _turn_lines(turn, changes.get(turn.n, ()), style)]
+    lines += [f" changed  {adjustment_line(one)} (during turn {one.turn}, by {one.asked_by})" for one in adjustments]
     waiting = [prompt for prompt in prompts if prompt.state != "seen"]
     lines += [f"{prompt.state:>8}  {one_line(prompt.text, max(20, style.width - 10))}" for prompt in waiting]
     if session.last_message:

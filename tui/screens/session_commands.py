@@ -62,7 +62,26 @@ def session_commands(screen: Commanded) -> Iterator[Command]:
     yield from named(screen.detail.steps, [*LINES_KEYS, *STEPS_KEYS])
     yield from named(screen.detail.viewer, VIEWER_ACTIONS, short=True)
     yield from named(screen, here(table=screen.has_table), why_not=why_not)
+    yield from _settings(_More(screen), screen, why_not=why_not("mode"))
     yield from _with_more(_More(screen), no_writing=why_not("write_prompt"), no_interrupting=why_not("interrupt_turn"))
+
+
+def _settings(more: "_More", screen: Commanded, *, why_not: str) -> Iterator[Command]:
+    yield Command(
+        names=("mode",),
+        takes="[MODE]",
+        help="change the permission mode from now on; no argument: choose from a list",
+        run=more.mode,
+        complete=starting(screen.operations.adjust.modes(screen.target.current)),
+        why_not=why_not,
+    )
+    yield Command(
+        names=("model",),
+        takes="MODEL",
+        help="change the model from now on",
+        run=more.model,
+        why_not=why_not,
+    )
 
 
 def _with_more(more: "_More", *, no_writing: str, no_interrupting: str) -> Iterator[Command]:
@@ -122,6 +141,18 @@ class _More:
             self._screen.sender.send(text, self._screen.target, self._screen.detail, interrupts=True)
         else:
             await self._screen.run_action("on_target('interrupt_turn')")
+
+    async def mode(self, name: str) -> None:
+        """Change the mode; without a name, let the user choose one."""
+        session, adjust = self._screen.target.current, self._screen.operations.adjust
+        if session is not None and name:
+            await adjust.mode(session, name)
+        else:
+            await self._screen.run_action("on_target('mode')")
+
+    async def model(self, name: str) -> None:
+        if (session := self._screen.target.current) is not None:
+            await self._screen.operations.adjust.model(session, name)
 
     async def theme(self, name: str) -> None:
         if name and name not in THEMES:

@@ -25,6 +25,7 @@ from ..dialogs.confirm import Answer, ConfirmScreen
 from ..keys.key_queue import KeysInOrder
 from ..keys.keymap import DEFAULT, Keymap
 from ..messages import SessionAwaited
+from .adjust_actions import AdjustActions
 from .ask_actions import AskActions
 from .background import Requests
 from .bulk_actions import BulkActions
@@ -68,6 +69,8 @@ class SessionActions:
         """The same actions for several sessions at once."""
         self.prompts = PromptActions(app, reader, access, requests, self.bulk, signs)
         """Prompts to sessions, and their queues."""
+        self.adjust = AdjustActions(app, reader, access, requests)
+        """The model and the mode of sessions."""
         self.default_agent = ""
         """The agent that is started if the user names none; empty until it is known."""
         self.agents: list[AgentInfo] = []

@@ -83,6 +83,7 @@ class Claude(Agent):
     # SIGINT ends it with its commands; a late SIGTERM only makes it call the model again (protocols 1.1).
     ladder = Ladder(interrupt=4.0, terminate=1.5)
     dangerous = frozenset({"bypassPermissions"})
+    adjusts_from = "step"  # prompts 1.1
     unlimited = "no-checks"
     env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
 

@@ -7,6 +7,23 @@ from typing import Any
 
 import msgspec
 
+CHANGE = "change-"
+"""The beginning of the id of a request that changes a setting."""
+
+
+def change_id(number: int, what: str, value: str) -> str:
+    """Return the id of a request that changes a setting; claude's answer to it names neither in every version."""
+    return f"{CHANGE}{number}-{what}-{value}"
+
+
+def changed_setting(request_id: str) -> tuple[str, str] | None:
+    """Return the setting and the value that a request of :func:`change_id` asks for; None for another request."""
+    if not request_id.startswith(CHANGE):
+        return None
+    number, _, rest = request_id.removeprefix(CHANGE).partition("-")
+    what, found, value = rest.partition("-")
+    return (what, value) if number.isdecimal() and found and what in ("model", "mode") else None
+
 
 def line_of(value: Any) -> bytes:
     """Return a value as one line.

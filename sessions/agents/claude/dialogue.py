@@ -14,18 +14,18 @@ from collections.abc import Callable, Sequence
 from msgspec import Raw, Struct, field
 
 from ...asks.model import Answer, Ask
-from ..dialogue import Asked, Changed, Delivery, Dialogue, Event, Received, Settled, TurnBegan, TurnEnded
+from ..dialogue import Asked, Changed, Delivery, Dialogue, Event, NotChanged, Received, Settled, TurnBegan, TurnEnded
 from ..json_lines import NULL, Words, text_of
 from ..tolerant_decoder import TolerantDecoder
 from .answers import response_to
 from .asks import MOST_OPEN_ASKS, ask_of
-from .control import prompt_line, request_line, response_line
+from .control import CHANGE, change_id, changed_setting, prompt_line, request_line, response_line
 from .control_events import Request, Response
 from .events import LOCAL_COMMAND
 
 _MOST_PROMPTS = 10_000
 _KEY_CHARACTERS = 200
-_WITHDRAW, _INTERRUPT, _CHANGE = "withdraw-", "interrupt-", "change-"
+_WITHDRAW, _INTERRUPT = "withdraw-", "interrupt-"
 _SETTERS = {"model": ("set_model", "model"), "mode": ("set_permission_mode", "mode")}
 
 
@@ -79,7 +79,7 @@ class ClaudeDialogue(Dialogue):
         """The prompt that is about to begin a turn."""
         self._cwd = ""
         self._mode: str | None = None
-        self._answered = {_INTERRUPT: 0, _CHANGE: 0}
+        self._answered = {_INTERRUPT: 0, CHANGE: 0}
         """The number of responses to requests of these kinds."""
         self._handlers: dict[str, Callable[[_Line], list[Event]]] = {
             "system": self._system,
@@ -141,8 +141,7 @@ class ClaudeDialogue(Dialogue):
         if what not in _SETTERS:
             return None
         subtype, name = _SETTERS[what]
-        number = self._answered[_CHANGE] + 1
-        return request_line(f"{_CHANGE}{number}-{what}-{value}", subtype, **{name: value})
+        return request_line(change_id(self._answered[CHANGE] + 1, what, value), subtype, **{name: value})
 
     def closing(self) -> bytes:
         """Return the line after which the idle process exits with 0."""
@@ -232,10 +231,18 @@ class ClaudeDialogue(Dialogue):
             self._answered[kind] += name.startswith(kind)
         if name.startswith(_WITHDRAW) and said is not None and said.cancelled:
             return self._received(name.removeprefix(_WITHDRAW), Delivery.WITHDRAWN)
-        if name.startswith(_CHANGE) and response.subtype == "success":
-            _, what, value = (*name.split("-", 3)[1:], "", "", "")[:3]
-            return self._mode_is(value) if what == "mode" else [Changed(what, value)] if what == "model" else []
-        return []
+        return self._adjusted(name, response)
+
+    def _adjusted(self, name: str, response: Response) -> list[Event]:
+        """Read the answer to :meth:`change`."""
+        asked = changed_setting(name)
+        if asked is None:
+            return []
+        what, value = asked
+        if response.subtype != "success":
+            return [NotChanged(what, value, response.error)]
+        self._mode = value if what == "mode" else self._mode
+        return [Changed(what, value)]
 
     def _mode_is(self, mode: str | None) -> list[Event]:
         if not mode or mode == self._mode:

@@ -16,6 +16,7 @@ from ..json_lines import declared_type, joined, value_of
 from ..tolerant_decoder import TolerantDecoder
 from . import events
 from .ask_notices import AskNotices
+from .control import changed_setting
 from .notices import NOTICES, SILENT, notice_text
 from .result import failure
 from .running_cost import RunningCost
@@ -304,6 +305,10 @@ class ClaudeParser(EventParser):
                 steps = asks.ended(event.request_id, "withdrawn", at)
             case events.ControlResponse(response=response):
                 steps = asks.answered(response, at)
+                changed = changed_setting(response.request_id) if response.subtype == "success" else None
+                if changed is not None:
+                    steps = [self._new(StepKind.NOTICE, f"{changed[0]}: {changed[1]}", at=at, event="changed")]
+                    self.facts.model = changed[1] if changed[0] == "model" else self.facts.model
                 if not steps and response.subtype == "error":
                     text = f"a request failed: {response.error}"
                     steps = [self._new(StepKind.NOTICE, text, at=at, event="control_response")]

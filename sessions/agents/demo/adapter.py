@@ -49,6 +49,7 @@ class Demo(Agent):
     demo_only = True
     offered = False
     settings_type = DemoSettings
+    adjusts_from = "step"
 
     def launch(self, request: LaunchRequest) -> Launch:
         """Build the argv of the player, a Python process; the prompt's marker chooses the script.
@@ -59,6 +60,7 @@ class Demo(Agent):
 
         settings = request.settings if isinstance(request.settings, DemoSettings) else DemoSettings()
         named = named_script(request.prompt)
+        model = request.model or settings.model or "demo-1"
         chosen = named or (settings.script if request.turn == 1 else None)
         first = settings.script or "done"
         script = chosen or ("followup" if request.agent_session else "done")
@@ -67,11 +69,11 @@ class Demo(Agent):
                 raise UsageError(unknown_script(name))
         plain = _argv("player", script, request, settings)
         if not settings.live:
-            return Launch(argv=plain, stdin=request.prompt, model="demo-1")
+            return Launch(argv=plain, stdin=request.prompt, model=model)
         return Launch(
             argv=_argv("live_player", first, request, settings, "--approvals", settings.approvals),
             stdin=request.prompt,
-            model="demo-1",
+            model=model,
             transport=TRANSPORT,
             plain_argv=plain,
         )

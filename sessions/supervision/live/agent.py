@@ -11,6 +11,7 @@ from msgspec import structs
 from ...agents.dialogue import Dialogue, Event
 from ...launch import Launch
 from ...storage.line_reader import LineReader
+from ...turn_mode import TurnMode
 from ..child import AgentChild
 from .channel import Channel, LineTooLongError
 
@@ -46,6 +47,11 @@ class _Line(NamedTuple):
     text: bytes
     written: Callable[[], None]
     refused: Callable[[LineTooLongError], None]
+
+
+def _fixed(mode: TurnMode) -> TurnMode:
+    """Return the settings that a process keeps."""
+    return structs.replace(mode, model=None, permissions=None, dangerous=False)
 
 
 class LiveAgent:
@@ -93,22 +99,47 @@ class LiveAgent:
         return bool(self._lines)
 
     def serves(self, launch: Launch) -> bool:
-        """Return whether a turn can run on this process: it lives, and a change of the model is all that is needed."""
+        """Return whether a turn can run on this process: it lives, and needs changes of model and mode at most.
+
+        Permissions without limits need a process of their own: if a change were refused, the turn would have others.
+        """
         if not self.alive or self.launch.transport != launch.transport or self.launch.env != launch.env:
             return False
         own, asked = self.launch.mode, launch.mode
         if own is None or asked is None or self.launch.argv[0] != launch.argv[0]:
             return False
-        if structs.replace(own, model=None) != structs.replace(asked, model=None):
+        if _fixed(own) != _fixed(asked) or own.dangerous != asked.dangerous:
             return False
-        return not self._is_other(asked.model) or self.dialogue.change("model", asked.model or "") is not None
+        if asked.permissions != own.permissions and (asked.dangerous or not self._takes("mode", asked.permissions)):
+            return False
+        return not self._is_other(asked.model) or self._takes("model", asked.model)
 
     def adjust(self, launch: Launch) -> None:
-        """Change the model of the process to that of the next turn."""
-        asked = launch.mode.model if launch.mode is not None else None
-        if asked is not None and self._is_other(asked):
-            self.send(self.dialogue.change("model", asked))
-            self.model = asked
+        """Change the model and the mode of the process to those of the next turn."""
+        own, asked = self.launch.mode, launch.mode
+        if own is None or asked is None:
+            return
+        if asked.model is not None and self._is_other(asked.model):
+            self.send(self.dialogue.change("model", asked.model))
+            self.model = asked.model
+        if asked.permissions is not None and asked.permissions != own.permissions:
+            self.send(self.dialogue.change("mode", asked.permissions))
+            self.adjusted("mode", asked.permissions, dangerous=asked.dangerous)
+
+    def adjusted(self, what: str, value: str, *, dangerous: bool = False) -> None:
+        """Take in a setting that the process has: the next turns begin with it.
+
+        ``dangerous`` is True for a mode that does not limit the agent.
+        """
+        mode = self.launch.mode
+        if what == "model":
+            self.model = value
+        elif mode is not None:
+            changed = structs.replace(mode, permissions=value, dangerous=dangerous)
+            self.launch = structs.replace(self.launch, mode=changed)
+
+    def _takes(self, what: str, value: str | None) -> bool:
+        return value is not None and self.dialogue.change(what, value) is not None
 
     def _is_other(self, model: str | None) -> bool:
         return model is not None and model != self.model

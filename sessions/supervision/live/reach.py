@@ -5,6 +5,8 @@ import signal
 import time
 from pathlib import Path
 
+from msgspec import structs
+
 from ...agents.base import Agent
 from ...agents.registry import agent_named
 from ...launch import Launch
@@ -38,14 +40,24 @@ def new_channel(folder: SessionFolder) -> Channel:
 
 
 def adopted_agent(
-    child: AgentChild, folder: SessionFolder, agent: Agent, launch: Launch, stream: int, begin: int
+    child: AgentChild,
+    folder: SessionFolder,
+    store: Store,
+    agent: Agent,
+    turn: int,
+    *,
+    launch: Launch,
+    stream: int,
+    begin: int,
 ) -> LiveAgent | None:
     """Return a living agent that another runner started; None if it cannot be reached.
 
     Args:
         child: its process.
         folder: the session's folder.
+        store: the rows.
         agent: its adapter.
+        turn: the turn that it serves, or served last.
         launch: the start of its process.
         stream: the number of its files.
         begin: the offset at which the turn to adopt begins; the output before it is only replayed.
@@ -59,7 +71,18 @@ def adopted_agent(
         return None
     live = LiveAgent(child, channel, dialogue, launch=launch, stream=stream)
     live.catch_up(folder.output(stream), begin)
+    _learn_mode(live, store, folder.id, turn, agent)
     return live
+
+
+def _learn_mode(live: LiveAgent, store: Store, session_id: str, turn: int, agent: Agent) -> None:
+    """Give the agent the mode that it has after a turn: its process may have begun with another one."""
+    launch = store.launch(session_id, turn)
+    if launch is not None and launch.mode is not None:
+        live.launch = structs.replace(live.launch, mode=launch.mode)
+    changed = store.adjustments.mode_in(session_id, turn)
+    if changed is not None:
+        live.adjusted("mode", changed, dangerous=changed in agent.dangerous)
 
 
 def orphan(
@@ -83,7 +106,8 @@ def orphan(
     launch = store.launch(session_id, stream)
     if launch is None:
         return None
-    live = adopted_agent(child, folder, agent_named(session.agent), launch, stream, before.end_byte)
+    agent = agent_named(session.agent)
+    live = adopted_agent(child, folder, store, agent, before.n, launch=launch, stream=stream, begin=before.end_byte)
     if live is not None:
         live.end_byte, live.end_error_byte = before.end_byte, size_of(folder.errors(stream))
         # The session's model may be that of a later turn.

@@ -125,7 +125,16 @@ class LiveRun:
         stream = claim.stream or self._number
         launch = self._store.launch(self._session, stream) or claim.launch
         agent = agent_named(claim.agent)
-        self.agent = adopted_agent(child, self._folder, agent, launch, stream, claim.begin_byte)
+        self.agent = adopted_agent(
+            child,
+            self._folder,
+            self._store,
+            agent,
+            self._number,
+            launch=launch,
+            stream=stream,
+            begin=claim.begin_byte,
+        )
         if self.agent is None:
             known = agent.dialogue(launch) is not None
             self._cannot_reach("its standard input cannot be opened" if known else _unknown(launch))
@@ -174,6 +183,8 @@ class LiveRun:
 
     def end(self, recorder: Recorder, output: TurnOutput) -> None:
         """Remember where the next turn begins; if the agent is gone, decide about all that was on its way to it."""
+        if not self.goes_on:
+            recorder.guarded(lambda: self._store.adjustments.defer(self._session))
         if self._claim is not None and self._claim.launch.transport and not self.goes_on:
             # The claim is older than the continuation of another turn's stream.
             stream = self.agent.stream if self.agent is not None else self._claim.stream or self._number

@@ -1,12 +1,16 @@
 """One turn of a live agent, as its runner sees it: its prompts, its asks, and its end."""
 
+import contextlib
 from collections.abc import Callable
 
 from ...agents.dialogue import Event
+from ...agents.registry import agent_named
+from ...errors import StoreError
 from ...rules.delivery import PromptState
 from ...storage.live_log import LiveLog, Steered
 from ...storage.store import Store
 from ...storage.turn_log import Claim
+from .adjuster import Adjuster
 from .agent import SEND_SECONDS, LiveAgent
 from .clerk import Clerk
 from .courier import Courier
@@ -46,6 +50,7 @@ class LiveTurn:
             launch=claim.launch,
             count_denial=count_denial,
         )
+        self.adjuster = Adjuster(live, store, session_id, agent_named(claim.agent))
         prompt = log.prompt(turn)
         self._log, self._turn = log, turn
         late = next(iter(log.under_way()), None)
@@ -98,12 +103,24 @@ class LiveTurn:
         arrived = self.courier.arrived
         try:
             self.clerk.advance()
+            with contextlib.suppress(StoreError):
+                self.adjuster.advance()
             self.courier.advance()
             self._advance_steered()
             if self.courier.arrived and not arrived:
                 self.steer()
         finally:
             self._flush()
+
+    def look(self) -> None:
+        """Read what front ends requested for the running turn, changes of settings and prompts, and write it.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        self.adjuster.look()
+        self.steer()
+        self.advance()
 
     def steer(self) -> None:
         """Write the next prompt for the running turn, if the one before has arrived.
@@ -181,3 +198,5 @@ class LiveTurn:
         if self._steered is not None:
             self._steered.hear(event)
         self.clerk.hear(event)
+        with contextlib.suppress(StoreError):
+            self.adjuster.hear(event)

@@ -7,6 +7,7 @@ import time
 import uuid
 
 from ...agents.dialogue import Event, TurnBegan
+from ...agents.registry import agent_named
 from ...clock import now_ms
 from ...errors import StoreError
 from ...model import Receipt, Turn
@@ -22,6 +23,7 @@ from ..prompt_evidence import recover_steered
 from ..queue import pump
 from ..runner_process import poke
 from ..stop_signals import StopSignals
+from .adjuster import Adjuster
 from .agent import LiveAgent
 from .reach import close
 from .run import begin_late
@@ -54,6 +56,7 @@ class Warm:
         self._live = live
         self._log = LiveLog(store.database, session_id)
         self._began = False
+        self._adjuster: Adjuster | None = None
 
     def wait(self) -> tuple[int | None, str]:
         """Return the next turn and how to serve it: ``run``, ``own`` or ``sweep``; None if nothing is to be done."""
@@ -64,6 +67,9 @@ class Warm:
         # The runner of the turn before was killed before it recorded the turn that a late prompt begins.
         if (late := begin_late(live, self._log)) is not None:
             return late, "own"
+        session = self._store.session(self._session)
+        if session is not None:
+            self._adjuster = Adjuster(live, self._store, self._session, agent_named(session.agent))
         live.listener = self._hear
         self._make_room(live)
         descriptors = [os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC), self._signals.wake]
@@ -107,6 +113,7 @@ class Warm:
             if too_long or self._signals.shutdown:
                 close(live, self._layout.live_name(self._session, live.stream))
                 return self._gone(live)
+            self._adjust()
             with contextlib.suppress(OSError):
                 live.flush()
             wait = LOOK_SECONDS if self._began else max(0.0, min(LOOK_SECONDS, closes_at - time.monotonic()))
@@ -121,8 +128,18 @@ class Warm:
                     return
                 live.feed(line, position, between=True)
 
+    def _adjust(self) -> None:
+        """Write the changes of settings that front ends requested."""
+        if self._adjuster is not None:
+            with contextlib.suppress(StoreError):
+                self._adjuster.look()
+                self._adjuster.advance()
+
     def _hear(self, event: Event) -> None:
         self._began = self._began or isinstance(event, TurnBegan)
+        if self._adjuster is not None:
+            with contextlib.suppress(StoreError):
+                self._adjuster.hear(event)
 
     def _gone(self, live: LiveAgent) -> tuple[int | None, str]:
         """Record that the process is gone; what it left is counted as after any turn."""
@@ -137,6 +154,7 @@ class Warm:
     def _lose_all(self) -> None:
         """Record the fate of all that was under way between the user and the process."""
         self._log.warm(None)
+        self._store.adjustments.defer(self._session)
         recover_steered(self._store, self._session, self._turn)
         if (turn := self._store.one_turn(self._session, self._turn)) is not None:
             self._store.asks.lose(self._session, turn.stream_number)

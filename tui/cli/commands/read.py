@@ -82,15 +82,17 @@ def show(ref: str, as_json: bool) -> None:
     with common.settled_manager() as manager:
         session = manager.reader.get(ref)
         turns, prompts = manager.reader.turns(session.id), manager.reader.prompts(session.id)
+        changes = manager.reader.adjustments(session.id)
         if as_json:
-            from ....sessions.json_schema import prompt_json, session_json, turn_json
+            from ....sessions.json_schema import adjustment_json, prompt_json, session_json, turn_json
 
             parts = {"turns": [turn_json(t) for t in turns], "prompts": [prompt_json(p) for p in prompts]}
+            parts["adjustments"] = [adjustment_json(one) for one in changes]
             common.print_json(session_json(session) | parts)
         else:
             from ...render.cards import session_card
 
-            common.print_lines(session_card(session, turns, prompts, common.style()))
+            common.print_lines(session_card(session, turns, prompts, common.style(), changes))
             common.looked_at(manager, session)
         manager.reader.check_folder(session)
 

@@ -1,7 +1,7 @@
 """The dialogue with ``codex app-server`` (codex-cli 0.169.0, prompts 1.2 and 3).
 
 The ids of our requests follow from the prompts, so that a later dialogue recognizes the answers: 1 and 2 for the
-handshake, ``prompt:KEY:ATTEMPT``, ``probe:NUMBER``, ``interrupt:TURN``, ``clean:TURN``, ``change:WHAT``.
+handshake, ``prompt:KEY:ATTEMPT``, ``probe:NUMBER``, ``interrupt:TURN``, ``clean:TURN``, ``change:WHAT:VALUE``.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from ...dialogue import (
     Dialogue,
     Event,
     Failed,
+    NotChanged,
     Ready,
     Received,
     Settled,
@@ -38,6 +39,7 @@ MOST_OPEN = 1_000
 """Open requests of codex, and patches of the running turn, that are remembered."""
 
 _PROMPT = "prompt:"
+_CHANGE = "change:"
 
 
 class CodexDialogue(Dialogue):
@@ -133,7 +135,7 @@ class CodexDialogue(Dialogue):
         if what not in ("model", "mode"):
             return None
         settings = {"model": value} if what == "model" else settings_of_mode(value)
-        return self._request(f"change:{what}", "thread/settings/update", **settings)
+        return self._request(f"{_CHANGE}{what}:{value}", "thread/settings/update", **settings)
 
     def _request(self, request_id: str, method: str, **params: Any) -> bytes:
         request = {"id": request_id, "method": method, "params": {"threadId": self._thread or "", **params}}
@@ -147,6 +149,8 @@ class CodexDialogue(Dialogue):
         if isinstance(line.id, int):
             return self._handshake(line)
         _keep(self._answered, line.id[:LONGEST_ID], None)
+        if line.id.startswith(_CHANGE):
+            return self._adjusted(line.id, line)
         return self._answer(line.id.removeprefix(_PROMPT).rpartition(":")[0], line) if _is_prompt(line.id) else []
 
     def _answer(self, key: str, line: lines.Line) -> list[Event]:
@@ -158,6 +162,16 @@ class CodexDialogue(Dialogue):
         turn = line.result.turn if line.result else None
         _keep(self._accepted, key, turn.id if turn else "")
         return [Received(key, Delivery.ACCEPTED)]
+
+    def _adjusted(self, request_id: str, line: lines.Line) -> list[Event]:
+        """Read the answer to :meth:`change`."""
+        what, found, value = request_id.removeprefix(_CHANGE).partition(":")
+        if not found or what not in ("model", "mode"):
+            return []
+        if line.error is not None:
+            return [NotChanged(what, value, readable_error(line.error.message))]
+        self._model, self._mode = (value, self._mode) if what == "model" else (self._model, value)
+        return [Changed(what, value)]
 
     def _handshake(self, line: lines.Line) -> list[Event]:
         """Read the answer to one of the first requests; a second answer says nothing, because codex was asked twice."""

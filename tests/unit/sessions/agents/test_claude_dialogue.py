@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from places import CAPTURES
 
 from agentdash.sessions.agents.claude.dialogue import ClaudeDialogue
-from agentdash.sessions.agents.dialogue import Asked, Changed, Delivery, Event, Received, Settled, TurnBegan, TurnEnded
+from agentdash.sessions.agents.dialogue import (
+    Asked,
+    Changed,
+    Delivery,
+    Event,
+    NotChanged,
+    Received,
+    Settled,
+    TurnBegan,
+    TurnEnded,
+)
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 
 LIVE = CAPTURES / "live"
@@ -215,7 +225,8 @@ def test_a_setting_has_changed_when_claude_says_so() -> None:
     assert json.loads(model)["request"] == {"subtype": "set_model", "model": "claude-x-1"}
     assert json.loads(mode)["request"] == {"subtype": "set_permission_mode", "mode": "plan"}
     assert dialogue.change("effort", "high") is None
-    assert fed(responded(model, subtype="error", error="no"), dialogue=dialogue) == []
+    refused = fed(responded(model, subtype="error", error="no"), dialogue=dialogue)
+    assert refused == [NotChanged("model", "claude-x-1", "no")]
     assert fed(responded(model), dialogue=dialogue) == [Changed("model", "claude-x-1")]
     status = {"type": "system", "subtype": "status", "permissionMode": "plan"}
     assert fed(responded(mode), status, dialogue=dialogue) == [Changed("mode", "plan")]

@@ -17,6 +17,7 @@ from agentdash.sessions.agents.dialogue import (
     Delivery,
     Event,
     Failed,
+    NotChanged,
     Ready,
     Received,
     Settled,
@@ -507,3 +508,20 @@ def test_a_form_of_any_shape_can_be_asked_and_answered(schema: Any, values: dict
     request = note("mcpServer/elicitation/request", requestedSchema={"properties": schema}) | {"id": 1}
     ask = the_ask(fed(spoken, request))
     assert spoken.answer(ask.key, Answer(verdict=Verdict.ANSWER, values=values)) is not None
+
+
+class TestChanges:
+    def test_a_change_is_confirmed_by_its_answer_and_a_refusal_has_its_words(self) -> None:
+        spoken = opened()
+        line = spoken.change("mode", "read-only")
+        assert line is not None
+        name = json.loads(line)["id"]
+        assert fed(spoken, {"id": name, "result": {}}) == [Changed("mode", "read-only")]
+        told = note("thread/settings/updated", threadSettings={"sandboxPolicy": {"type": "readOnly"}})
+        assert fed(spoken, told) == [], "it was confirmed already"
+        refusal = fed(spoken, {"id": name, "error": {"code": -32600, "message": "no such thing"}})
+        assert refusal == [NotChanged("mode", "read-only", "no such thing")]
+
+    @pytest.mark.parametrize("name", ["change:", "change:model", "change:effort:high"])
+    def test_an_answer_to_no_change_of_ours_changes_nothing(self, name: str) -> None:
+        assert fed(opened(), {"id": name, "result": {}}) == []

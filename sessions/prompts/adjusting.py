@@ -1,0 +1,141 @@
+"""Change the model or the mode of a session while it exists: at once if its agent is live, else for its next turn."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import structs
+
+from ..adjustments import Adjustment, Setting
+from ..agents.base import Agent
+from ..agents.registry import agent_named
+from ..errors import SessionBusyError, UnknownSessionError, UsageError
+from ..housekeeping import Housekeeping
+from ..launch import TurnPlan
+from ..lifecycle.launch_plan import checked_text, recorded_profile
+from ..lifecycle.wait import wait_until
+from ..model import Session, short_id
+from ..processes import processes
+from ..reader import SessionReader
+from ..storage.paths import Layout
+from ..storage.store import Store
+from ..supervision.runner_process import poke
+from .prompter import model_option
+
+ANSWER_SECONDS = 5.0
+"""The time that a running agent is given to confirm a change before the caller goes on; it can confirm it later."""
+
+LONGEST_MODEL = 200
+"""Characters of the name of a model."""
+
+
+class SessionAdjuster:
+    """Changes the model or the mode of sessions, from now on and for all later turns.
+
+    Args:
+        layout: the state folder.
+        store: the rows.
+        reader: every query.
+        housekeeping: concludes sessions whose runner died.
+    """
+
+    def __init__(self, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping) -> None:
+        self._layout = layout
+        self._store = store
+        self._reader = reader
+        self._housekeeping = housekeeping
+
+    def model(self, ref: str, name: str) -> Adjustment:
+        """Change the model of a session.
+
+        Raises:
+            UsageError: the name cannot be that of a model, or the session uses none.
+            SessionBusyError: the session runs on another host.
+        """
+        session, agent = self._adjustable(ref)
+        name = checked_text(name, "model").strip()
+        if not name or name.startswith("-") or len(name) > LONGEST_MODEL or not name.isprintable():
+            raise UsageError(f"{name[:LONGEST_MODEL]!r} is not a valid name of a model.")
+        return self._adjust(session, agent, "model", name, {"model": name})
+
+    def mode(self, ref: str, mode: str) -> Adjustment:
+        """Change the setting for what the agent may do on its own: its sandbox or its permission mode.
+
+        Raises:
+            UsageError: the agent has no such mode, or a session changes its own.
+            SessionBusyError: the session runs on another host.
+        """
+        session, agent = self._adjustable(ref)
+        modes = agent.modes()
+        if agent.mode_key is None or not modes:
+            raise UsageError(f"{agent.title} has no permission modes.")
+        if mode not in modes:
+            raise UsageError(f"{agent.title} has no mode {mode!r}. It has: {', '.join(modes)}.")
+        if os.environ.get(processes.SESSION_TAG) == session.id:
+            raise UsageError("A session cannot change its own mode.")
+        limited = {"full_danger": False} if agent.unlimited else {}
+        return self._adjust(session, agent, "mode", mode, {agent.mode_key: mode, **limited})
+
+    def _adjustable(self, ref: str) -> tuple[Session, Agent]:
+        self._layout.check_writable()
+        session = self._housekeeping.settled(ref)
+        agent = agent_named(session.agent)
+        if not agent.prompted:
+            raise UsageError(f"Session {session.short_id} is a {session.agent} and uses no model.")
+        if session.host != processes.host_name():
+            raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; change it there.")
+        return session, agent
+
+    def _adjust(
+        self, session: Session, agent: Agent, what: Setting, value: str, options: Mapping[str, Any]
+    ) -> Adjustment:
+        recipe = self._store.recipe(session.id)
+        config = self._reader.config(recorded_profile(recipe.env))
+        before = config.settings_for(session.agent, recipe.options)
+        usual_model = model_option(recipe.options) or session.model
+        keys = [key for key in options if key != "model"]
+
+        def planned(plan: TurnPlan) -> TurnPlan:
+            """Return the plan with the change, unless its prompt was requested with a setting of its own."""
+            if what == "model":
+                return structs.replace(plan, model=value) if plan.model == usual_model else plan
+            if any(plan.settings.get(key) != getattr(before, key) for key in keys):
+                return plan
+            mode = plan.frame.mode
+            changed = (
+                structs.replace(mode, permissions=value, dangerous=value in agent.dangerous)
+                if mode is not None
+                else None
+            )
+            frame = structs.replace(plan.frame, mode=changed)
+            return structs.replace(plan, settings={**plan.settings, **options}, frame=frame)
+
+        inside = os.environ.get(processes.SESSION_TAG)
+        asked = self._store.adjustments.request(
+            session.id,
+            what,
+            value,
+            options=options,
+            counts_from=agent.adjusts_from,
+            asked_by=f"session {short_id(inside)}" if inside else "you",
+            planned=planned,
+        )
+        folder = self._layout.session(session.id)
+        if folder.path.is_dir():
+            self._housekeeping.record(folder)
+        if asked.is_pending:
+            if not poke(folder.poke):
+                self._housekeeping.settle()  # a new runner adopts the agent, and writes the change
+            wait_until(
+                self._store,
+                lambda: not self._known(asked.id).is_pending,
+                ANSWER_SECONDS,
+                settle=self._housekeeping.settle,
+            )
+        return self._known(asked.id)
+
+    def _known(self, adjustment_id: int) -> Adjustment:
+        found = self._store.adjustments.one(adjustment_id)
+        if found is None:
+            raise UnknownSessionError("The session was deleted.")
+        return found

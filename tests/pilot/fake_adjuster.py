@@ -1,0 +1,30 @@
+"""The changes of settings of the fake manager, by the interface of the real ones."""
+
+from factories import T0
+
+from agentdash.sessions.adjustments import Adjustment, AdjustmentState
+from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.errors import UsageError
+
+
+class FakeAdjuster:
+    """Every agent takes every change at once."""
+
+    def __init__(self, manager):
+        self._manager = manager
+
+    def mode(self, ref, mode):
+        session = self._manager.get(ref)
+        if mode not in agent_named(session.agent).modes():
+            raise UsageError(f"It has no mode {mode!r}.")
+        return self._changed(session, "mode", mode)
+
+    def model(self, ref, name):
+        return self._changed(self._manager.get(ref), "model", name)
+
+    def _changed(self, session, what, value):
+        self._manager.asked(what, session.id, value)
+        return Adjustment(
+            id=1, session=session.id, turn=session.turn, what=what, value=value, asked_by="you", asked_at=T0,
+            changed_at=T0, counts_from=agent_named(session.agent).adjusts_from, state=AdjustmentState.IN_FORCE,
+        )  # fmt: skip
