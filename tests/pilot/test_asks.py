@@ -445,6 +445,35 @@ async def test_words_replace_the_choice_of_a_single_answer(dashboard, manager):
         await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values={"colour": ("y green",)}))
 
 
+async def test_unfinished_answers_are_kept_when_the_card_closes_and_secret_ones_are_not(dashboard, manager):
+    secret = Question(key="token", text="Token", secret=True)
+    port = Question(key="port", text="Port", type="integer")
+    number = manager.asks.asked("running1", questions(port, COLOUR, TASTES, secret, kind=AskKind.FORM))
+    async with dashboard(size=(100, 45)) as d:
+        await opened(d)
+        await d.press(*"8080", "tab", "j", "space", "tab", "space", "tab", *"bitter", "tab", *"hush", "escape")
+        await d.until(lambda: d.app.screen is d.main)
+        await opened(d)
+        for words in ("8080", "(x) Red", "[x] sweet", "bitter"):
+            await d.shows(words)
+        await d.press("tab", "tab", "tab", "tab", *"other", "enter")
+        values = {"port": ("8080",), "colour": ("Red",), "tastes": ("sweet", "bitter"), "token": ("other",)}
+        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values=values))
+
+
+async def test_the_answers_of_one_ask_are_not_those_of_the_next(dashboard, manager):
+    first = manager.asks.asked("running1", questions(NAME))
+    async with dashboard() as d:
+        await opened(d)
+        await d.press(*"half an ans", "escape")
+        await d.until(lambda: d.app.screen is d.main)
+        manager.asks.ended(first, AskState.WITHDRAWN)
+        manager.asks.asked("running1", questions(NAME))
+        await opened(d)
+        await d.shows("What is it called?")
+        assert "half an ans" not in d.text()
+
+
 async def test_a_question_can_be_refused(dashboard, manager):
     number = manager.asks.asked("running1", questions(COLOUR))
     async with dashboard() as d:

@@ -24,6 +24,7 @@ from ...widgets.drawing.line import Line
 from ...widgets.inputs.field import Field
 from .. import ask_texts
 from ..messages import SessionsChanged
+from ..state.answer_drafts import AnswerDrafts
 from .ask_facts import AskFacts
 
 UNREAD_SECONDS = 0.3
@@ -44,6 +45,10 @@ class Desk(Protocol):
     @property
     def read_only(self) -> bool:
         """True if every answer is refused."""
+
+    @property
+    def drafts(self) -> AnswerDrafts:
+        """The unfinished answers."""
 
     async def waiting(self, session_id: str) -> list[RecordedAsk] | None:
         """Return the asks of a session that wait; None after an error, which is shown."""
@@ -142,6 +147,11 @@ class AskScreen(ModalScreen[None]):
         self.set_interval(TICK_SECONDS, self._tick)
         await self._show(self._ask)
 
+    def on_unmount(self) -> None:
+        """Keep the unfinished answers for the next card of this ask."""
+        if self._form is not None and not self._over:
+            self._desk.drafts.keep(self._ask.id, self._form.drafts)
+
     def on_resize(self) -> None:
         """Fit the lines into the new size."""
         self.call_after_refresh(self._fit)
@@ -213,7 +223,12 @@ class AskScreen(ModalScreen[None]):
         await self._questions.remove_children()
         self._form = None
         if ask.questions and len(ask.questions) <= MOST and not self._desk.read_only:
-            self._form = QuestionForm(ask.questions, all_at_once=ask.kind is AskKind.FORM, signs=self._signs)
+            self._form = QuestionForm(
+                ask.questions,
+                all_at_once=ask.kind is AskKind.FORM,
+                drafts=self._desk.drafts.get(self._ask.id),
+                signs=self._signs,
+            )
             await self._questions.mount(self._form)
         self._questions.display = self._form is not None
 

@@ -6,6 +6,7 @@ from ...sessions.asks.answers import NO_LONGER, decision_line, fate
 from ...sessions.asks.model import Answer
 from ...sessions.asks.recorded import RecordedAsk
 from ...sessions.reader import SessionReader
+from ..state.answer_drafts import AnswerDrafts
 from .background import Requests
 from .write_access import WriteAccess
 
@@ -26,6 +27,8 @@ class AskActions:
         self._reader = reader
         self._access = access
         self._requests = requests
+        self.drafts = AnswerDrafts()
+        """The unfinished answers."""
 
     @property
     def read_only(self) -> bool:

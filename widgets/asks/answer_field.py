@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -20,6 +21,17 @@ from .answers import NO, UNSET, YES, boolean, combined, kind, problem
 from .ask_document import brief
 from .choice_list import ChoiceList
 
+
+class AnswerDraft(Struct, frozen=True):
+    """An unfinished answer to one question."""
+
+    words: str = ""
+    marked: tuple[str, ...] = ()
+    """The labels of the marked choices."""
+    chosen: str = ""
+    """Yes or no."""
+
+
 _READ = 2_000
 """Most characters of a question on the screen."""
 
@@ -29,6 +41,7 @@ class AnswerField(Vertical):
 
     Args:
         question: the question, whose texts are hostile.
+        draft: the unfinished answer with which it begins.
         signs: the characters to draw with.
     """
 
@@ -41,16 +54,18 @@ class AnswerField(Vertical):
     class Entered(Message):
         """The user pressed Enter in the field."""
 
-    def __init__(self, question: Question, *, signs: Signs = UNICODE) -> None:
+    def __init__(self, question: Question, *, draft: AnswerDraft | None = None, signs: Signs = UNICODE) -> None:
         super().__init__()
         self.question = question
         self._signs = signs
-        choices = question.choices
-        self._list = ChoiceList(choices, several=question.several, signs=signs) if choices else None
+        choices, draft = question.choices, draft or AnswerDraft()
+        self._list = (
+            ChoiceList(choices, several=question.several, marked=draft.marked, signs=signs) if choices else None
+        )
         is_boolean = question.type == "boolean" and not choices
-        self._boolean = Choice([UNSET, YES, NO], UNSET) if is_boolean else None
+        self._boolean = Choice([UNSET, YES, NO], draft.chosen or UNSET) if is_boolean else None
         takes_words = not is_boolean and (question.free or not choices)
-        self._words = Input(password=question.secret, compact=True) if takes_words else None
+        self._words = Input(draft.words, password=question.secret, compact=True) if takes_words else None
         if self._words is not None:
             self._words.cursor_blink = False
         self._problem = Static("", markup=False, classes="problem")
@@ -73,6 +88,17 @@ class AnswerField(Vertical):
             return boolean(self._boolean.value or "")
         marked = self._list.marked if self._list is not None else ()
         return combined(self.question, marked, self._words.value if self._words is not None else "")
+
+    @property
+    def draft(self) -> AnswerDraft:
+        """The unfinished answer; of a secret question, none."""
+        if self.question.secret:
+            return AnswerDraft()
+        return AnswerDraft(
+            words=self._words.value if self._words is not None else "",
+            marked=self._list.marked if self._list is not None else (),
+            chosen=(self._boolean.value or "") if self._boolean is not None else "",
+        )
 
     def check(self) -> bool:
         """Return whether the answer can be given; if not, show why."""

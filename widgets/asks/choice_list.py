@@ -1,6 +1,6 @@
 """A list of the choices of a question; one or several of them can be marked."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -26,6 +26,7 @@ class ChoiceList(RowList, can_focus=True):
     Args:
         choices: the choices, whose texts are hostile.
         several: True if several may be marked.
+        marked: the labels of the choices that are marked at first.
         signs: the characters to draw with.
     """
 
@@ -42,11 +43,13 @@ class ChoiceList(RowList, can_focus=True):
     class Marked(Message):
         """The marks changed."""
 
-    def __init__(self, choices: Sequence[Choice], *, several: bool, signs: Signs = UNICODE) -> None:
+    def __init__(
+        self, choices: Sequence[Choice], *, several: bool, marked: Collection[str] = (), signs: Signs = UNICODE
+    ) -> None:
         super().__init__(signs=signs)
         self._choices = choices
         self._several = several
-        self._marks: set[int] = set()
+        self._marks = {at for at, choice in enumerate(choices) if choice.label in marked}
 
     @property
     def marked(self) -> tuple[str, ...]:

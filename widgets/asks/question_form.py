@@ -1,6 +1,7 @@
 """The questions of an ask: one after the other, or all fields of a form at once."""
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 from textual import on
 from textual.app import ComposeResult
@@ -9,7 +10,7 @@ from textual.message import Message
 
 from ...sessions.asks.model import Question
 from ..drawing.glyphs import UNICODE, Signs
-from .answer_field import AnswerField
+from .answer_field import AnswerDraft, AnswerField
 
 MOST = 100
 """Most questions that are shown; an ask with more can only be denied."""
@@ -21,6 +22,7 @@ class QuestionForm(VerticalScroll, can_focus=False):
     Args:
         questions: the questions, at most ``MOST``.
         all_at_once: True shows all of them, False the first until it is answered.
+        drafts: the unfinished answers with which it begins, in the order of the questions.
         signs: the characters to draw with.
     """
 
@@ -41,9 +43,17 @@ class QuestionForm(VerticalScroll, can_focus=False):
             super().__init__()
             self.form = form
 
-    def __init__(self, questions: Sequence[Question], *, all_at_once: bool, signs: Signs = UNICODE) -> None:
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        *,
+        all_at_once: bool,
+        drafts: Sequence[AnswerDraft] = (),
+        signs: Signs = UNICODE,
+    ) -> None:
         super().__init__()
-        self._fields = [AnswerField(one, signs=signs) for one in questions]
+        begun = zip_longest(questions, drafts[: len(questions)])
+        self._fields = [AnswerField(one, draft=draft, signs=signs) for one, draft in begun]
         self._all_at_once = all_at_once
         self._at = 0
 
@@ -59,6 +69,11 @@ class QuestionForm(VerticalScroll, can_focus=False):
     def values(self) -> Mapping[str, tuple[str, ...]]:
         """The answers that were given, by the key of their question."""
         return {field.question.key: field.values for field in self._fields if field.values}
+
+    @property
+    def drafts(self) -> tuple[AnswerDraft, ...]:
+        """The unfinished answers, in the order of the questions."""
+        return tuple(field.draft for field in self._fields)
 
     @property
     def place(self) -> tuple[int, int]:
