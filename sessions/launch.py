@@ -116,7 +116,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     """The user's own times for a stop; None uses the agent's."""
     limits: Limits = Limits()
     prices: Mapping[str, Price] = field(default_factory=dict)
-    """The user's own prices, if a limit on the cost needs them."""
+    """The user's own prices, if a limit on the cost or an estimate of it needs them."""
     warnings: tuple[str, ...] = ()
     """A sentence for each limit that cannot act, or not before the turn ends."""
     attention: AttentionSettings = AttentionSettings()

@@ -264,7 +264,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     """The usage of the whole thread as the agent reported it, if the agent counts that way (codex)."""
     cost_usd: float | None = None
     cost_about_usd: float | None = None
-    """Estimated cost beyond ``cost_usd``, from its tokens at known prices; only if its cost is limited."""
+    """Estimated cost beyond ``cost_usd``, from its tokens at known prices, if something estimates it."""
     steps: int = 0
     unknown: int = 0
     unreadable: dict[str, int] = field(default_factory=dict)

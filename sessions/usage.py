@@ -1,5 +1,7 @@
 """The tokens that a turn or a session used."""
 
+from typing import TypeVar
+
 from msgspec import Struct, structs
 
 
@@ -51,7 +53,10 @@ class Usage(Struct, frozen=True, kw_only=True):
 _USAGE_FIELDS = tuple(f.name for f in structs.fields(Usage))
 
 
-def known_sum(*counts: int | None) -> int | None:
+N = TypeVar("N", int, float)
+
+
+def known_sum(*counts: N | None) -> N | None:
     """Return the sum of the known counts; None if none is known."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None

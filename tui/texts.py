@@ -15,7 +15,7 @@ from ..sessions.model import Session, Status, TurnMode
 from ..sessions.rules.limits import Limits
 from ..sessions.text import durations
 from ..sessions.text.sanitize import cell_width, cut, one_line, pad
-from ..sessions.text.units import clock, count, money
+from ..sessions.text.units import clock, cost, count, money, share
 from ..sessions.text.units import tokens as short_count
 from ..widgets.drawing.glyphs import Signs
 from ..widgets.drawing.middle_lines import CommandLine
@@ -200,9 +200,16 @@ def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:
         (f"turn {session.turn}",),
         ("warm: its process waits for prompts", "warm") if session.warm_since is not None else ("",),
         (f"{short_count(tokens)} tokens" if tokens is not None else "",),
-        (money(session.cost_usd) if session.cost_usd is not None else "",),
+        (cost(session.cost_usd, session.cost_about_usd, ""),),
+        _context(session),
         (session.short_id,),
     )
+
+
+def _context(session: Session) -> Sequence[str]:
+    """Return the use of the model's context, the longest form first."""
+    part = share(session.context_tokens, session.context_window)
+    return (f"context {part} of {short_count(session.context_window)}", f"context {part}") if part else ("",)
 
 
 def beside_command(launch: Launch, options: Mapping[str, object]) -> str:

@@ -309,7 +309,7 @@ class Agent(ABC):
         )
 
     def meter(self, launch: "Launch", env: Mapping[str, str], began: int) -> Meter | None:  # noqa: ARG002
-        """Return a new meter that follows the use of a running turn; None if there is nothing to follow.
+        """Return a new meter that follows the use of a running turn; None if nothing needs it.
 
         ``env`` is the agent's environment, ``began`` the start of the turn (UTC ms).
         """

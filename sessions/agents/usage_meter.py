@@ -34,7 +34,7 @@ class Measures(Struct, frozen=True, kw_only=True):
 
 
 class Meter:
-    """Follows the use of one running turn; created only if its tokens or its cost are limited.
+    """Follows the use of one running turn, for the limits of its session or for an estimate of its cost.
 
     No method raises: data that cannot be read is not counted.
     """

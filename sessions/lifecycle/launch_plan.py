@@ -142,7 +142,8 @@ def build_launch(config: Config, start: Start, *, home: Path, later: LaterTurn |
         )
     )
     limits = settings.limits.over(config.limits)
-    launch = structs.replace(launch, limits=limits, prices=config.prices if limits.cost_usd is not None else {})
+    priced = limits.cost_usd is not None or launch.transport
+    launch = structs.replace(launch, limits=limits, prices=config.prices if priced else {})
     asked = later.limits if later else start.options.get("limits") or ()
     unable = judged(limits, agent.measures(launch, _environment(launch, later.env if later else {})), asked)
     return structs.replace(

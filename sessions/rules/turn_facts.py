@@ -28,7 +28,11 @@ class Facts(Struct, kw_only=True):
     ``cost_usd`` is this turn's own share; None if the turn's lines alone do not show it.
     """
     cost_about_usd: float | None = None
-    """The estimated cost beyond ``cost_usd``, from tokens at known prices; only if the session's cost is limited."""
+    """The estimated cost beyond ``cost_usd``, from tokens at known prices, if something estimates it."""
+    context_tokens: int | None = None
+    """The tokens of the newest request to the model, and of its answer as far as it is reported."""
+    context_window: int | None = None
+    """The greatest number of tokens that the model takes."""
     denied: int = 0
     """The number of refused permissions and of actions that the sandbox stopped.
 

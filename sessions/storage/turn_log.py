@@ -4,6 +4,7 @@ A turn is claimed, adopted and ended by compare-and-set.  Only the process that 
 """
 
 import sqlite3
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -348,19 +349,24 @@ class TurnLog:
                 facts.unknown, dump(facts.unreadable), dump(facts.denied_names), self._session, self._n,
             ),
         )  # fmt: skip
-        rows = db.execute("SELECT usage, cost_usd, steps FROM turns WHERE session = ?", (self._session,)).fetchall()
+        rows = db.execute(
+            "SELECT usage, cost_usd, cost_about_usd, steps FROM turns WHERE session = ?", (self._session,)
+        ).fetchall()
         total = Usage()
         for row in rows:
             total = total.plus(load(row["usage"], Usage) or Usage())
         costs = [row["cost_usd"] for row in rows if row["cost_usd"] is not None]
         db.execute(
             f"UPDATE sessions SET {', '.join(f'{name} = ?' for name in USAGE_COLUMNS)}, cost_usd = ?, steps = ?,"  # noqa: S608
-            " unknown = ?, denied = ?, agent_session = COALESCE(?, agent_session), model = COALESCE(?, model),"
+            " cost_about_usd = ?, context_tokens = COALESCE(?, context_tokens),"
+            " context_window = COALESCE(?, context_window), unknown = ?, denied = ?,"
+            " agent_session = COALESCE(?, agent_session), model = COALESCE(?, model),"
             " last_message = COALESCE(?, last_message) WHERE id = ?",
             (
                 *(getattr(total, name) for name in USAGE_COLUMNS),
-                sum(costs) if costs else None, sum(row["steps"] for row in rows), facts.unknown,
-                facts.denied, _name(facts.agent_session), _short(facts.model), _short(facts.last_message),
+                sum(costs) if costs else None, sum(row["steps"] for row in rows), _about(rows),
+                _number(facts.context_tokens), _number(facts.context_window), facts.unknown, facts.denied,
+                _name(facts.agent_session), _short(facts.model), _short(facts.last_message),
                 self._session,
             ),
         )  # fmt: skip
@@ -400,6 +406,18 @@ class TurnLog:
 def _known(usage: Usage) -> str | None:
     """Usage as JSON; None if unknown, so that a process that concludes for a runner keeps the runner's figures."""
     return dump(usage) if usage.known else None
+
+
+def _about(rows: Sequence[sqlite3.Row]) -> float | None:
+    """Return the estimated cost of a session; None if nothing was estimated, or a turn has no figure at all."""
+    missing = (row["cost_usd"] is None and row["cost_about_usd"] is None and row["usage"] is not None for row in rows)
+    estimates = [row["cost_about_usd"] for row in rows if row["cost_about_usd"] is not None]
+    return sum(estimates) if estimates and not any(missing) else None
+
+
+def _number(value: int | None) -> int | None:
+    """Return a number that fits into a column; None for a greater one, which an agent may print."""
+    return value if value is not None and value < 1 << 62 else None
 
 
 _NAME_CHARACTERS = 200

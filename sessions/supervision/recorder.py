@@ -147,8 +147,10 @@ class Recorder:
         recorded = self._recorded_stuck() if adopted_after_s is not None else None
         if agent.prompted:
             self._stuck_watch = StuckWatch(launch.attention, used, recorded, agent.polling_tools)
-        if self._watchdog.counts:
+        meter = None
+        if self._watchdog.counts or launch.transport:
             meter = agent.meter(launch, dict(os.environ) | dict(launch.env), began)
+        if self._watchdog.counts or meter is not None:
             self._spending = Spending(lambda: self._store.turns(self._session), turn, meter)
         self._follower = Follower(
             output.stdout.path,
@@ -233,7 +235,7 @@ class Recorder:
 
     @property
     def spending(self) -> Spending | None:
-        """The session's use of tokens and money; None unless one of them is limited."""
+        """The session's use of tokens and money; None unless one of them is limited or estimated."""
         return self._spending
 
     def _spent(self) -> Spent:

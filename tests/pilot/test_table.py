@@ -395,7 +395,7 @@ async def test_processes_are_measured_only_while_a_column_shows_them(dashboard, 
         assert not manager.looked_at
         await d.press("C")
         await d.screen(ColumnsScreen)
-        await d.press(*["j"] * 16, "space", *["K"] * 16, "escape")
+        await d.press(*["j"] * 17, "space", *["K"] * 17, "escape")
         await d.shows("procs")
         await d.until(lambda: {"waiting1", "running1"} == set(manager.looked_at))
         await d.shows("●     3")

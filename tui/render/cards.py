@@ -9,7 +9,7 @@ from ...sessions.launch import Launch
 from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn, short_id
 from ...sessions.rules.mode_changes import ModeChange, changes_by_turn
 from ...sessions.text.sanitize import cell_width, clean, one_line, pad
-from ...sessions.text.units import count, duration, moment, money, tokens
+from ...sessions.text.units import cost, count, duration, moment, share, tokens
 from ...widgets.drawing.short_forms import place
 from .adjustments import adjustment_line
 from .style import Style, mark
@@ -91,7 +91,8 @@ def _session_facts(session: Session) -> dict[str, str | None]:
         "created": moment(session.created_at),
         "ended": moment(session.ended_at),
         "tokens": tokens(session.usage.total_tokens),
-        "cost": money(session.cost_usd),
+        "cost": cost(session.cost_usd, session.cost_about_usd),
+        "context": _context(session),
         "exit": " ".join(str(v) for v in (session.exit_code, session.signal) if v is not None),
         "unknown": count(session.unknown, "line") if session.unknown else None,
         "left": count(session.left, "process", "processes") if session.left else None,
@@ -99,6 +100,15 @@ def _session_facts(session: Session) -> dict[str, str | None]:
         "asks": f"{session.asking} without an answer: agentdash asks {session.short_id}" if session.asking else None,
         "parent": session.parent,
     }
+
+
+def _context(session: Session) -> str | None:
+    """Return the use of the model's context; None if it is not known."""
+    if session.context_tokens is None:
+        return None
+    part = share(session.context_tokens, session.context_window)
+    of = f" of {tokens(session.context_window)} ({part})" if part else ""
+    return f"{tokens(session.context_tokens)}{of}"
 
 
 def _reading_facts(turns: Sequence[Turn]) -> dict[str, str | None]:
@@ -118,7 +128,7 @@ def _turn_line(turn: Turn, style: Style) -> str:
         f"{mark(style, turn.status)} {turn.status}",
         "" if turn.duration_ms is None else duration(turn.duration_ms),
         f"{tokens(turn.usage.total_tokens)} tok",
-        money(turn.cost_usd),
+        cost(turn.cost_usd, turn.cost_about_usd),
         count(turn.steps, "step"),
         one_line(turn.reason or ""),
     )

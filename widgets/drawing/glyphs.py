@@ -42,6 +42,7 @@ class Signs(Struct, frozen=True, kw_only=True):
 
 
 _TWINS = {
+    "≈": "~",
     "▾": "v",
     "▴": "^",
     "▸": ">",

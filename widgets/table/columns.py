@@ -114,6 +114,14 @@ def _time(session: Session, moment: Moment) -> str:
     return units.runtime((session.ended_at or moment.now) - session.started_at)
 
 
+def _cost(session: Session, moment: Moment) -> str:
+    return moment.signs.plain(units.cost(session.cost_usd, session.cost_about_usd))
+
+
+def _context(session: Session, _: Moment) -> str:
+    return units.share(session.context_tokens, session.context_window)
+
+
 def _where(session: Session, _: Moment) -> str:
     return one_line(session.cwd.rstrip("/").rpartition("/")[2] or "/")
 
@@ -147,7 +155,7 @@ OTHERS = (
     Column("time", 5, _time, rank=9, room=WHAT_GOOD, right=True, help="duration of the newest turn"),
     Column("turn", 4, lambda s, _: str(s.turn), rank=4, right=True, help="number of turns"),
     Column("tok", 5, lambda s, _: units.tokens(s.usage.total_tokens), rank=5, right=True, help="tokens, in and out"),
-    Column("cost", 7, lambda s, _: units.money(s.cost_usd), rank=6, right=True, help="cost in USD, as reported"),
+    Column("cost", 7, _cost, rank=6, right=True, help="cost in USD, as reported or estimated"),
     Column("id", SHORT_ID, lambda s, _: s.short_id, rank=8, room=WHAT_GOOD, help="session id"),
     Column("agent", 7, lambda s, _: one_line(s.agent), rank=2, after=2, help="agent"),
     Column("model", 12, lambda s, _: one_line(s.model or "?"), rank=10, room=WHAT_GOOD, after=2, help="model"),
@@ -157,6 +165,7 @@ OTHERS = (
 
 _MORE = (
     Column("created", 7, _created, rank=2, right=True, help="time since creation"),
+    Column("ctx", 4, _context, rank=2, right=True, help="share of the model's context in use"),
     Column("steps", 6, lambda s, _: f"{s.steps}", rank=2, right=True, help="steps in all turns"),
     Column("source", 9, _source, rank=2, help="started by: you or an orchestrator"),
     Column(

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ...sessions.model import Load, Session, Status
+from ...sessions.model import Load, Session, Status, known_sum
 from ...sessions.rules.urgency import urgency
 from .sections import Section
 
@@ -72,6 +72,15 @@ class Row(Struct, frozen=True):
     """True if there are rows below it that it can fold."""
 
 
+def _cost(session: Session) -> float | None:
+    return known_sum(session.cost_usd, session.cost_about_usd)
+
+
+def _context(session: Session) -> float | None:
+    tokens, window = session.context_tokens, session.context_window
+    return tokens / window if tokens is not None and window else None
+
+
 _Value = Callable[[Session], Any]
 
 SORTS: Mapping[str, tuple[_Value, bool]] = {
@@ -83,7 +92,8 @@ SORTS: Mapping[str, tuple[_Value, bool]] = {
     "time": (lambda session: session.started_at, True),
     "turn": (lambda session: session.turn, True),
     "tok": (lambda session: session.usage.total_tokens, True),
-    "cost": (lambda session: session.cost_usd, True),
+    "cost": (_cost, True),
+    "ctx": (_context, True),
     "steps": (lambda session: session.steps, True),
     "id": (lambda session: session.id, False),
     "agent": (lambda session: session.agent.casefold(), False),

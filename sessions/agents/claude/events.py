@@ -151,6 +151,8 @@ class ModelUsage(Struct, rename="camel"):
     cache_creation_input_tokens: Count = 0
     cache_read_input_tokens: Count = 0
     output_tokens: Count = 0
+    context_window: Count = 0
+    """The greatest number of tokens that the model takes; 0 if it is not known."""
 
     @property
     def tokens(self) -> int:

@@ -232,6 +232,7 @@ class ClaudeParser(EventParser):
     def _result(self, event: events.Result, at: int | None) -> list[Step]:
         self.facts.notice = self.facts.waiting = None
         self._count_denials(event.permission_denials)
+        self.facts.context_window = _window(event, self.facts.model) or self.facts.context_window
         if event.usage is not None:
             # A result covers the turns since the previous result; the cost covers the whole process.
             self._earlier = self._earlier.plus(event.usage.counted())
@@ -322,8 +323,18 @@ class ClaudeParser(EventParser):
         if len(self._counted) >= MOST_OPEN:
             self._counted.clear()
         self._counted[hash(speaker)] = hash(message.id)
-        self._live = self._live.plus(message.usage.counted())
+        used = message.usage.counted()
+        if speaker is None:
+            self.facts.context_tokens = used.total_tokens or self.facts.context_tokens
+        self._live = self._live.plus(used)
         self.facts.usage = self._earlier.plus(self._live)
+
+
+def _window(result: events.Result, model: str | None) -> int | None:
+    """Return the size of the context of the main agent's model; None if it is not certain."""
+    known = result.model_usage or {}
+    named = known.get(model or "") or (next(iter(known.values())) if len(known) == 1 else None)
+    return named.context_window or None if named is not None else None
 
 
 def _denied(denial: events.Denial) -> str:

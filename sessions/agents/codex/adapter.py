@@ -236,8 +236,15 @@ class Codex(Agent):
         return Measures(tokens=Measurable(When.LIVE), cost=_priced(launch, env))
 
     def meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:
-        """Return a meter that reads the thread's transcript; None if no limit needs it."""
-        if launch.limits.cost_usd is None and (launch.limits.tokens is None or launch.transport):
+        """Return a meter that reads the thread's transcript, if a limit needs it; of a live codex, one of its stream.
+
+        None for a codex of one turn without such a limit: reading the transcript costs more.
+        """
+        if launch.transport and launch.limits.cost_usd is None:
+            from .app_server.cost import AppServerCost
+
+            return AppServerCost(launch.model, launch.prices)
+        if launch.limits.cost_usd is None and launch.limits.tokens is None:
             return None
         from .usage import CodexMeter
 

@@ -32,6 +32,7 @@ class Tokens(Struct, rename="camel"):
     total_tokens: Count = 0
     input_tokens: Count = 0
     cached_input_tokens: Count = 0
+    cache_write_input_tokens: Count = 0
     output_tokens: Count = 0
     reasoning_output_tokens: Count = 0
 

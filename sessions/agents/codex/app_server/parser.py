@@ -141,6 +141,8 @@ class AppServerParser(ItemParser):
         if not self._is_ours(params.thread_id) or not (reported.input_tokens or reported.output_tokens):
             return []
         total = _usage(reported)
+        self.facts.context_tokens = last.total_tokens or None
+        self.facts.context_window = params.token_usage.model_context_window or None
         if self.state.turn is not None and total != self.state.total:
             call = _usage(last)
             self.state.own, self.facts.usage = self.state.own.plus(call), self.facts.usage.plus(call)

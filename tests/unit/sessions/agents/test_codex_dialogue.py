@@ -10,7 +10,9 @@ from unit.sessions.agents.live_captures import NAMES, lines_of
 
 from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
+from agentdash.sessions.agents.codex.app_server.cost import AppServerCost
 from agentdash.sessions.agents.codex.app_server.dialogue import CodexDialogue
+from agentdash.sessions.agents.codex.usage import CodexMeter
 from agentdash.sessions.agents.dialogue import (
     Asked,
     Changed,
@@ -164,9 +166,9 @@ class TestLaunch:
         start = launch(model="gpt-5.5")
         assert CODEX.measures(start, {}).tokens.when is When.LIVE
         limited = Launch(argv=start.argv, transport="app-server", limits=Limits(tokens=5))
-        assert CODEX.meter(limited, {}, 0) is None
+        assert isinstance(CODEX.meter(limited, {}, 0), AppServerCost)
         priced = Launch(argv=start.argv, transport="app-server", limits=Limits(cost_usd=5.0))
-        assert CODEX.meter(priced, {}, 0) is not None
+        assert isinstance(CODEX.meter(priced, {}, 0), CodexMeter)
 
     def test_only_a_live_launch_has_a_dialogue(self) -> None:
         assert isinstance(CODEX.dialogue(launch()), CodexDialogue)
@@ -510,7 +512,7 @@ def test_a_form_of_any_shape_can_be_asked_and_answered(schema: Any, values: dict
     assert spoken.answer(ask.key, Answer(verdict=Verdict.ANSWER, values=values)) is not None
 
 
-class TestChanges:
+class TestAnswersToChanges:
     def test_a_change_is_confirmed_by_its_answer_and_a_refusal_has_its_words(self) -> None:
         spoken = opened()
         line = spoken.change("mode", "read-only")

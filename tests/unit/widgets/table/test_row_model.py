@@ -70,11 +70,11 @@ def test_every_order_can_be_reversed_and_the_unknown_stays_last(sort):
 def test_every_column_has_an_order_that_follows_its_values(column):
     low = session(
         "a", created=1, started_at=1, cost_usd=1.0, model="x", usage=Usage.of(1, output=1), steps=1, turn=1, agent="a",
-        cwd="/z/a", source="orchestrator:a", seen_at=None,
+        cwd="/z/a", source="orchestrator:a", seen_at=None, context_tokens=1, context_window=9,
     )  # fmt: skip
     high = session(
         "b", Status.FAILED, created=2, started_at=2, cost_usd=2.0, model="y", usage=Usage.of(2, output=2), steps=2,
-        turn=2, agent="b", cwd="/z/b", source="user", seen_at=None,
+        turn=2, agent="b", cwd="/z/b", source="user", seen_at=None, context_tokens=1, context_window=3,
     )  # fmt: skip
     loads = {"a": Load(processes=1, rss_bytes=10, cpu=0.1), "b": Load(processes=2, rss_bytes=20, cpu=0.2)}
     orders = []

@@ -1,0 +1,81 @@
+"""The cost of a live codex turn, estimated call by call from the tokens in its stream (codex-cli 0.169.0).
+
+codex reports no cost.  ``thread/tokenUsage/updated`` has the tokens of the last call, and codex repeats it
+after a resume, before the turn begins.
+"""
+
+from collections.abc import Mapping
+
+from ....costs.price_table import price_of
+from ....costs.prices import Call, Price
+from ...usage_meter import Meter
+from . import events, lines
+
+
+class AppServerCost(Meter):
+    """Adds up the cost of the calls of one turn; None if the model of one of them has no price.
+
+    Args:
+        model: the model with which the turn begins, if it is known.
+        prices: the user's own, which override the list.
+    """
+
+    def __init__(self, model: str | None, prices: Mapping[str, Price]) -> None:
+        self._model = model
+        self._prices = prices
+        self._thread: str | None = None
+        self._running = False
+        self._total = events.Tokens()
+        self._sum = 0.0
+
+    @property
+    def trouble(self) -> str | None:
+        """None: no limit needs this estimate."""
+        return None
+
+    def feed(self, line: bytes) -> None:
+        """Count one line; few lines matter."""
+        if not any(mark in line for mark in _MARKS):
+            return
+        message = lines.read(line)
+        match message:
+            case lines.Line(id=lines.OPENED, result=lines.Result(thread=lines.Thread() as thread) as opened):
+                self._thread, self._model = thread.id, opened.model or self._model
+            case events.SettingsUpdated():
+                self._model = message.params.thread_settings.model or self._model
+            case events.Rerouted():
+                self._model = message.params.to_model or self._model
+            case events.TurnStarted() if message.params.turn.root_turn_id in (None, message.params.turn.id):
+                self._thread, self._running = message.params.thread_id or self._thread, True
+            case events.UsageUpdated():
+                self._count(message.params)
+
+    def _count(self, params: events.UsageParams) -> None:
+        usage = params.token_usage
+        repeated, self._total = usage.total == self._total, usage.total
+        if not self._running or repeated or not (usage.last.input_tokens or usage.last.output_tokens):
+            return
+        ours = None in (params.thread_id, self._thread) or params.thread_id == self._thread
+        price = price_of(self._model, self._prices) if self._model and ours else None
+        if price is None:
+            self.unpriced = self._model if ours and self._model else "a model that codex did not name"
+        else:
+            self._sum += price.cost(_call(usage.last))
+        self.cost_usd = self._sum if self.unpriced is None else None
+
+
+_MARKS = (
+    b'"thread/tokenUsage/updated"', b'"thread/settings/updated"', b'"model/rerouted"', b'"turn/started"', b'"result"',
+)  # fmt: skip
+
+
+def _call(tokens: events.Tokens) -> Call:
+    """Return the tokens of a call; codex also counts cache reads and writes as input."""
+    cached = min(tokens.cached_input_tokens, tokens.input_tokens)
+    written = min(tokens.cache_write_input_tokens, tokens.input_tokens - cached)
+    return Call(
+        input_tokens=tokens.input_tokens - cached - written,
+        cached_input_tokens=cached,
+        cache_write_tokens=written,
+        output_tokens=tokens.output_tokens,
+    )
