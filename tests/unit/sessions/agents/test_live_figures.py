@@ -78,7 +78,7 @@ class TestCodexCost:
             return Codex().launch(LaunchRequest(prompt="x", cwd="/p", session_id="s", settings=settings))
 
         assert isinstance(Codex().meter(launch(live=True), {}, 0), AppServerCost)
-        assert Codex().meter(launch(), {}, 0) is None
+        assert Codex().meter(launch(live=False), {}, 0) is None
 
     @given(st.lists(st.one_of(st.sampled_from(LINES), st.binary(max_size=80)), max_size=20))
     def test_no_output_breaks_it_and_no_cost_is_negative(self, lines: list[bytes]) -> None:
