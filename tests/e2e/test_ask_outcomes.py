@@ -146,7 +146,7 @@ def allowed(asking, fake_model):
 
 def denied(asking, fake_model):
     asking.start().answer(Verdict.DENY)
-    assert asking.ended(Status.DONE).denied == 1
+    assert asking.ended(Status.DONE).denied == 0
     return 0, (AskState.SETTLED, Verdict.DENY, "you")
 
 
