@@ -40,7 +40,7 @@ from .put_away import PutAway
 SORT_KEYS = {
     "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "z": "steps",
     "t": "tok", "d": "cost", "g": "agent", "m": "model", "f": "where", "l": "folder", "w": "what", "h": "id",
-    "r": "source", "p": "cpu", "y": "mem", "o": "procs",
+    "r": "source", "p": "cpu", "y": "mem", "o": "procs", "x": "ctx",
 }  # fmt: skip
 """Letters of the orders in the dialog, in which j and k move the cursor and q closes."""
 _SORTED = {
@@ -50,7 +50,7 @@ _SORTED = {
     "cost": "most expensive first", "agent": "by agent", "model": "by model", "where": "by folder name",
     "folder": "by folder path", "what": "by title", "id": "by id", "source": "by source",
     "cpu": "most CPU now first, measured every 5 s", "mem": "most memory now first, measured every 5 s",
-    "procs": "most processes now first, measured every 5 s",
+    "procs": "most processes now first, measured every 5 s", "ctx": "fullest context first",
 }  # fmt: skip
 
 
