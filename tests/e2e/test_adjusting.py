@@ -106,7 +106,7 @@ def test_a_change_whose_runner_is_killed_is_carried_out_by_the_next(manager, liv
     kill_runner(manager, session, wait_until)
     assert manager.adjuster.model(session.id, MODELS[live]).state is AdjustmentState.IN_FORCE
     agent = agent_of(manager, session)
-    for one in manager.asks.open(session.id):
+    for one in manager.reader.asks(session.id):
         manager.asks.answer(one.id, ALLOW)
     assert agent_of(manager, session) == agent
 

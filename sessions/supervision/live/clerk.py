@@ -81,11 +81,11 @@ class Clerk:
             case Asked(ask=ask):
                 self._ask(ask)
             case Settled(key=key, answered=answered):
-                number, ask = self._open.pop(key, None), self._asks.pop(key, None)
+                number, asked = self._open.pop(key, None), self._asks.pop(key, None)
                 with contextlib.suppress(AgentdashError):
                     self._store.asks.settle(self._session, self._live.stream, key, answered)
-                    if answered and number is not None and ask is not None:
-                        self._note_end(number, ask.tool or ask.title)
+                    if answered and number is not None and asked is not None:
+                        self._note_end(number, asked.tool or asked.title)
             case _:
                 pass
 
