@@ -18,7 +18,8 @@ _STATUS = {
     "failed": StepStatus.FAILED,
     "declined": StepStatus.DECLINED,
 }
-_SHELL = re.compile(r"(?:\S*/)?(?:bash|zsh|sh) -l?c (.+)", re.DOTALL)
+_SHELL = re.compile(r"(?:/(?:usr/(?:local/)?)?bin/)?(?:bash|zsh|sh) -l?c (.+)", re.DOTALL)
+"""Only the system's shells: one of another folder may be a program of the agent, which the user must see."""
 _SHLEX_LIMIT = 10_000
 """Characters; ``shlex`` takes quadratic time, so a longer command is shown unchanged."""
 
@@ -119,7 +120,10 @@ def message_of(error: events.Failure | str) -> str:
 
 
 def unwrapped(command: str) -> str:
-    """Return the command itself, without the ``/bin/bash -lc '…'`` that codex puts around it."""
+    """Return the command itself, without the ``/bin/bash -lc '…'`` that codex puts around it.
+
+    A shell of another folder stays.
+    """
     match = _SHELL.fullmatch(command)
     if match is None:
         return command
