@@ -27,8 +27,10 @@ _DECISIONS = {
     Verdict.STOP: "cancel",
 }
 _ACTIONS = {Verdict.ALLOW: "accept", Verdict.ANSWER: "accept", Verdict.STOP: "cancel"}
+_RUNS = "command"
+"""The kind of request that a command waits for before it runs."""
 _ONE_TIME = "humanCommand"
-"""The kind of command that a person must allow each time."""
+"""The kind of request that a person must allow each time."""
 
 UNSUPPORTED = {"code": -32601, "message": "agentdash does not support this request"}
 """The answer to a request that is not one of :data:`.requests.Asking`."""
@@ -114,23 +116,26 @@ def _result(asking: "requests.Asking", answer: Answer) -> dict[str, Any]:
 
 
 def _command(key: str, params: requests.CommandApproval) -> Ask:
+    """Return the ask for a command; permission for anything but to run it is not one for the command."""
     command = unwrapped(params.command or "")
     listed = _listed(params.available_decisions)
     verdicts = [v for v in (Verdict.ALLOW, Verdict.ALWAYS, Verdict.DENY, Verdict.STOP) if _offers(listed, v)]
     if params.kind == _ONE_TIME:
         verdicts.remove(Verdict.ALWAYS)
     target = params.network_approval_context
+    runs = params.kind == _RUNS and target is None
+    what = "the same command" if runs else "this host" if target else "the same"
     verb = "write to a running command" if params.kind == "writeStdin" else "run"
     return Ask(
         key=key,
-        kind=AskKind.COMMAND,
+        kind=AskKind.COMMAND if runs else AskKind.PERMISSIONS,
         tool="shell",
         title=one_line(f"reach {target.host} over {target.protocol}" if target else f"{verb}: {command}"),
         body=command,
         cwd=params.cwd or "",
         why=params.reason or "",
         verdicts=tuple(verdicts),
-        always="the same command, for the rest of the session" if Verdict.ALWAYS in verdicts else "",
+        always=f"{what}, for the rest of the session" if Verdict.ALWAYS in verdicts else "",
         each_time=params.kind == _ONE_TIME,
     )
 
@@ -145,19 +150,28 @@ def _offers(listed: list[Any] | None, verdict: Verdict) -> bool:
 
 
 def _files(key: str, params: requests.FileApproval, changes: tuple[Change, ...]) -> Ask:
-    paths = tuple(change.moved_to or change.path for change in changes)
-    named = ", ".join(paths) if paths else f"files below {params.grant_root}" if params.grant_root else "files"
+    """Return the ask for a patch; one that also asks for a folder is a wider permission."""
+    paths = tuple(path for change in changes for path in (change.path, change.moved_to) if path)
+    named = ", ".join(map(_named, changes)) or "files"
+    patch = "\n".join(f"{change.kind} {_named(change)}\n{change.diff or ''}".rstrip("\n") for change in changes)
+    root = params.grant_root
+    wider = f"write anywhere below {root}"
     return Ask(
         key=key,
-        kind=AskKind.EDIT,
+        kind=AskKind.PERMISSIONS if root else AskKind.EDIT,
         tool="apply_patch",
-        title=one_line(f"edit {named}"),
-        body="\n".join(f"{change.kind} {change.path}\n{change.diff or ''}".rstrip("\n") for change in changes),
-        paths=paths,
+        title=one_line(f"{wider}, and edit {named}" if root else f"edit {named}"),
+        body=f"{wider}, for the rest of the session\n{patch}".rstrip("\n") if root else patch,
+        paths=(*paths, root) if root else paths,
         why=params.reason or "",
         verdicts=tuple(_DECISIONS),
         always="changes of these files, for the rest of the session",
     )
+
+
+def _named(change: Change) -> str:
+    """Return the path of a change, and the new one of a file that is moved."""
+    return f"{change.path} -> {change.moved_to}" if change.moved_to else change.path
 
 
 def _permissions(key: str, params: requests.PermissionsApproval) -> Ask:

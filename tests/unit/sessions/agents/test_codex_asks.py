@@ -9,7 +9,7 @@ import pytest
 from agentdash.sessions.agents.codex.app_server.dialogue import CodexDialogue
 from agentdash.sessions.agents.codex.items import unwrapped
 from agentdash.sessions.agents.dialogue import Asked, Event
-from agentdash.sessions.asks.model import Ask, Verdict
+from agentdash.sessions.asks.model import Ask, AskKind, Verdict
 from agentdash.sessions.asks.rules import decide
 from agentdash.sessions.asks.settings import AskRule
 
@@ -63,3 +63,60 @@ def test_a_shell_of_another_folder_is_shown_and_never_allowed_by_its_argument(sh
     assert (ask.title, ask.body, unwrapped(line)) == (f"run: {line}", line, line)
     assert decided(ask, ALLOW_GIT_LOG, ALLOW_ALL) == "ask"
     assert decided(ask, remembered=(asked_to_run("/bin/bash -lc 'git log'"),)) == "ask"
+
+
+def asked_to_patch(changes: list[dict[str, Any]], **params: Any) -> Ask:
+    item = {"type": "fileChange", "id": "i", "changes": changes}
+    request = note("item/fileChange/requestApproval", itemId="i", **params) | {"id": 1}
+    return the_ask(fed(opened(), note("item/started", item=item), request))
+
+
+def moved(path: str, to: str) -> dict[str, Any]:
+    return {"path": path, "kind": {"type": "update", "move_path": to}, "diff": f"@@ -1 +1 @@\n-a\n+b\n\nMoved to: {to}"}
+
+
+ALLOW_PATCHES = {"decide": "allow", "tool": "apply_patch"}
+
+
+def test_a_file_that_is_moved_is_judged_and_shown_by_both_its_paths() -> None:
+    ask = asked_to_patch([moved(f"{HERE}/a", f"{HERE}/b")])
+    assert (ask.title, ask.paths) == (f"edit {HERE}/a -> {HERE}/b", (f"{HERE}/a", f"{HERE}/b"))
+    assert ask.body == f"update {HERE}/a -> {HERE}/b\n@@ -1 +1 @@\n-a\n+b"
+    assert decided(ask, ALLOW_PATCHES) == "allow"
+
+
+@pytest.mark.parametrize(("path", "to"), [("/etc/passwd", f"{HERE}/a"), (f"{HERE}/a", "/etc/passwd")])
+def test_a_file_that_is_moved_into_or_out_of_the_folder_is_asked_for(path: str, to: str) -> None:
+    assert decided(asked_to_patch([moved(path, to)]), ALLOW_PATCHES) == "ask"
+
+
+def test_a_patch_that_also_asks_for_a_folder_is_a_wider_permission_that_shows_it() -> None:
+    changes = [{"path": f"{HERE}/a", "kind": {"type": "add"}, "diff": "x"}]
+    ask = asked_to_patch(changes, grantRoot="/")
+    assert (ask.kind, ask.title) == (AskKind.PERMISSIONS, f"write anywhere below /, and edit {HERE}/a")
+    assert ask.body.startswith(f"write anywhere below /, for the rest of the session\nadd {HERE}/a\n")
+    assert decided(ask, ALLOW_PATCHES, ALLOW_ALL) == "ask"
+    assert decided(asked_to_patch(changes), ALLOW_PATCHES) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("params", "title"),
+    [
+        ({"networkApprovalContext": {"host": "evil.test", "protocol": "https"}}, "reach evil.test over https"),
+        ({"kind": "writeStdin"}, "write to a running command: git log"),
+        ({"kind": "humanCommand"}, "run: git log"),
+        ({"kind": "another kind"}, "run: git log"),
+    ],
+)
+def test_what_is_asked_about_a_command_is_not_allowed_by_a_rule_that_allows_to_run_it(
+    params: dict[str, Any], title: str
+) -> None:
+    ask = asked_to_run("git log", **params)
+    assert (ask.kind, ask.title, ask.body) == (AskKind.PERMISSIONS, title, "git log")
+    assert decided(ask, ALLOW_GIT_LOG, ALLOW_ALL, remembered=(ask, asked_to_run("git log"))) == "ask"
+    assert decided(ask, {"decide": "deny", "command": "git log"}) == "deny"
+
+
+def test_what_a_person_must_allow_each_time_is_never_allowed_for_the_session() -> None:
+    ask = asked_to_run("git log", kind="humanCommand")
+    assert (ask.verdicts, ask.always) == ((Verdict.ALLOW, Verdict.DENY, Verdict.STOP), "")
