@@ -94,7 +94,11 @@ def _fits(rule: AskRule, ask: Ask, agent: str, cwd: str) -> bool | None:
 
 
 def _fits_words(rule: AskRule, ask: Ask) -> bool | None:
-    if ask.kind is not AskKind.COMMAND:
+    """Return whether a command has the words of a rule.
+
+    Wider permissions for a command are more than the command: a rule that allows it does not fit them.
+    """
+    if ask.kind is not AskKind.COMMAND and (ask.kind is not AskKind.PERMISSIONS or rule.decide == "allow"):
         return False
     wanted, lines = rule.words, commands(ask.body)
     alone = single(ask.body)

@@ -42,7 +42,8 @@ def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
     base = Ask(key=key, kind=AskKind.TOOL, tool=tool, title="", cwd=cwd, why=why, verdicts=verdicts, always=suggested)
     fields: dict[str, Any]
     if tool == "Bash":
-        fields = {"kind": AskKind.COMMAND, "title": _command_title(given), "body": text_in(given.get("command"))}
+        kind = AskKind.PERMISSIONS if _is_unconfined(given) else AskKind.COMMAND
+        fields = {"kind": kind, "title": _command_title(given), "body": text_in(given.get("command"))}
         fields["why"] = why or request.description or text_in(given.get("description"))
     elif tool in EDITS:
         path = path_of(given)
@@ -89,8 +90,13 @@ def _question(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _is_unconfined(given: Mapping[str, Any]) -> bool:
+    """Return whether a command would run without a sandbox; any value but a plain no counts, because claude reads it."""
+    return given.get("dangerouslyDisableSandbox") not in (None, False)
+
+
 def _command_title(given: Mapping[str, Any]) -> str:
-    how = " without a sandbox" if given.get("dangerouslyDisableSandbox") is True else ""
+    how = " without a sandbox" if _is_unconfined(given) else ""
     how += " in the background" if given.get("run_in_background") is True else ""
     return f"run{how}: {_first_line(text_in(given.get('command')))}"
 

@@ -23,6 +23,8 @@ from agentdash.sessions.agents.dialogue import (
     TurnEnded,
 )
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
+from agentdash.sessions.asks.rules import decide
+from agentdash.sessions.asks.settings import AskRule
 
 LIVE = CAPTURES / "live"
 NAMES = sorted(path.name for path in LIVE.glob("claude-*.jsonl") if not path.name.endswith(".in.jsonl"))
@@ -273,7 +275,10 @@ def asked(tool: str, arguments: Any, key: str = "1", **fields: Any) -> tuple[Cla
     [
         ("Bash", {"command": "rm -rf build"}, AskKind.COMMAND, "run: rm -rf build", "rm -rf build"),
         ("Bash", {"command": "a\nb", "run_in_background": True}, AskKind.COMMAND, "run in the background: a …", "a\nb"),
-        ("Bash", {"command": "a", "dangerouslyDisableSandbox": True}, AskKind.COMMAND, "run without a sandbox: a", "a"),
+        (
+            "Bash", {"command": "a", "dangerouslyDisableSandbox": True},
+            AskKind.PERMISSIONS, "run without a sandbox: a", "a",
+        ),
         ("Write", {"file_path": "/p/a/b", "content": "x\ny"}, AskKind.EDIT, "write a/b", "@@ -0,0 +1,2 @@\n+x\n+y"),
         (
             "Edit",
@@ -300,6 +305,17 @@ def test_what_claude_asks_for(tool: str, arguments: Any, kind: AskKind, title: s
     _, ask = asked(tool, arguments)
     assert (ask.kind, ask.title, ask.body, ask.tool, ask.cwd) == (kind, title, body, tool, "/p")
     assert (ask.verdicts, ask.always) == ((Verdict.ALLOW, Verdict.DENY, Verdict.STOP), "")
+
+
+@pytest.mark.parametrize("flag", [True, "true", 1])
+def test_a_command_without_a_sandbox_is_not_allowed_by_a_rule_that_allows_the_command(flag: Any) -> None:
+    rule = AskRule(decide="allow", command="git log")
+    confined, unconfined = (
+        asked("Bash", {"command": "git log", "dangerouslyDisableSandbox": off})[1] for off in (False, flag)
+    )
+    assert decide((rule,), confined, agent="claude", cwd="/p").decide == "allow"
+    for remembered in ((), (confined, unconfined)):
+        assert decide((rule,), unconfined, agent="claude", cwd="/p", remembered=remembered).decide == "ask"
 
 
 RULE = {"toolName": "Bash", "ruleContent": "git push"}
