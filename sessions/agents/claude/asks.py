@@ -91,7 +91,7 @@ def _question(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_unconfined(given: Mapping[str, Any]) -> bool:
-    """Return whether a command would run without a sandbox; any value but a plain no counts, because claude reads it."""
+    """Return whether a command would run without a sandbox; any value but a plain no counts."""
     return given.get("dangerouslyDisableSandbox") not in (None, False)
 
 
