@@ -135,17 +135,17 @@ class Dialogue(ABC):
     def prompt(self, key: str, attempt: int, text: str) -> bytes:
         """Return the line that sends a prompt; ``attempt`` counts from 1 for each key."""
 
-    def probe(self, number: int) -> bytes | None:  # noqa: ARG002
+    def probe(self, key: str, attempt: int) -> bytes | None:  # noqa: ARG002
         """Return a line that the agent answers after everything written before it; None if :attr:`resends`.
 
-        ``number`` tells the probes of one process apart.
+        It belongs to one attempt: the answer to an earlier probe says nothing about a prompt that was written after it.
         """
         return None
 
-    def arrived(self, key: str, attempt: int, number: int) -> bool | None:  # noqa: ARG002
+    def arrived(self, key: str, attempt: int) -> bool | None:  # noqa: ARG002
         """Return whether a prompt that may have been written arrived, by its answer or that of the probe behind it.
 
-        None if the probe ``number`` is not answered yet.
+        None if the probe of this attempt is not answered yet.
         """
         return None
 

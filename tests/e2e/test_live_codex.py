@@ -162,10 +162,11 @@ def test_prompts_approvals_interrupts_and_a_second_process(live, fake_model, cod
 
     codex.write(codex.dialogue.prompt("three", 1, "[[fake:slow_steps]] three"))
     codex.until(lambda event: event == Received("three", Delivery.SEEN))
-    codex.write(codex.dialogue.prompt("steer", 1, "the steering words"), codex.dialogue.probe(1))
+    probes = [codex.dialogue.probe(key, 1) for key in ("steer", "never sent")]
+    codex.write(codex.dialogue.prompt("steer", 1, "the steering words"), *probes)
     codex.until(lambda event: event == Received("steer", Delivery.SEEN))
-    assert codex.dialogue.arrived("steer", 1, 1) is True
-    assert codex.dialogue.arrived("never sent", 1, 1) is False
+    assert codex.dialogue.arrived("steer", 1) is True
+    assert codex.dialogue.arrived("never sent", 1) is False
     facts, steps = codex.ended()
     assert [step.text for step in steps if step.kind is StepKind.PROMPT] == ["the steering words"]
     assert fake_model.was_shown("the steering words")

@@ -84,7 +84,6 @@ class LiveAgent:
         self._lines: deque[_Line] = deque()
         self._between: dict[int, list[Event]] = {}
         """The events of lines between two turns, by the offset behind the line."""
-        self._probes = 0
         self._repeats_at: float | None = None
         """Time on the monotonic clock at which the handshake of a dead runner is written again; None if it is ours."""
 
@@ -206,15 +205,6 @@ class LiveAgent:
         """
         if line is not None:
             self._lines.append(_Line(line, written, refused))
-
-    def send_probe(self) -> int | None:
-        """Send a line that is answered after everything before it, and return its number; None if there is none."""
-        line = self.dialogue.probe(self._probes + 1)
-        if line is None:
-            return None
-        self._probes += 1
-        self.send(line)
-        return self._probes
 
     def flush(self) -> None:
         """Write the lines that can be written.

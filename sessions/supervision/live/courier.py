@@ -67,7 +67,6 @@ class Courier:
         self._attempt = attempt
         self._way = _beginning(key, state)
         self._deadline = time.monotonic() + HANDSHAKE_SECONDS
-        self._probe = 0
         self._unrecorded: PromptState | None = None
         self.seen = state is PromptState.SEEN
         """True if the prompt is part of the conversation."""
@@ -198,14 +197,15 @@ class Courier:
 
     def _ask(self) -> None:
         """Find out whether a dead runner wrote the prompt, or write it again if that does no harm."""
-        number = None if self._live.dialogue.resends else self._live.send_probe()
-        if number is None:
+        probe = self._live.dialogue.probe(self.key or "", self._attempt)
+        if probe is None:
             self._write()
         else:
-            self._probe, self._way = number, _Way.PROBED
+            self._live.send(probe)
+            self._way = _Way.PROBED
 
     def _weigh(self) -> None:
-        arrived = self._live.dialogue.arrived(self.key or "", self._attempt, self._probe)
+        arrived = self._live.dialogue.arrived(self.key or "", self._attempt)
         if arrived is False:
             self._attempt += 1
             self._write()

@@ -1,7 +1,7 @@
 """The dialogue with ``codex app-server`` (codex-cli 0.169.0, prompts 1.2 and 3).
 
 The ids of our requests follow from the prompts, so that a later dialogue recognizes the answers: 1 and 2 for the
-handshake, ``prompt:KEY:ATTEMPT``, ``probe:NUMBER``, ``interrupt:TURN``, ``clean:TURN``, ``change:WHAT:VALUE``.
+handshake, ``prompt:KEY:ATTEMPT``, ``probe:KEY:ATTEMPT``, ``interrupt:TURN``, ``clean:TURN``, ``change:WHAT:VALUE``.
 """
 
 from collections.abc import Sequence
@@ -38,8 +38,7 @@ MOST_KEPT = 10_000
 MOST_OPEN = 1_000
 """Open requests of codex, and patches of the running turn, that are remembered."""
 
-_PROMPT = "prompt:"
-_CHANGE = "change:"
+_PROMPT, _PROBE, _CHANGE = "prompt:", "probe:", "change:"
 
 
 class CodexDialogue(Dialogue):
@@ -100,15 +99,15 @@ class CodexDialogue(Dialogue):
         said = [{"type": "text", "text": text, "text_elements": []}]
         return self._request(f"{_PROMPT}{key}:{attempt}", "turn/start", clientUserMessageId=key, input=said)
 
-    def probe(self, number: int) -> bytes:
+    def probe(self, key: str, attempt: int) -> bytes:
         """Return ``thread/read``, which codex answers after each ``turn/start`` before it (180 of 180 pairs)."""
-        return self._request(f"probe:{number}", "thread/read")
+        return self._request(f"{_PROBE}{key}:{attempt}", "thread/read")
 
-    def arrived(self, key: str, attempt: int, number: int) -> bool | None:
+    def arrived(self, key: str, attempt: int) -> bool | None:
         """Return whether ``turn/start`` was answered, or its prompt seen."""
         if f"{_PROMPT}{key}:{attempt}" in self._answered or key in self._seen:
             return True
-        return False if f"probe:{number}" in self._answered else None
+        return False if f"{_PROBE}{key}:{attempt}" in self._answered else None
 
     def interrupt(self) -> list[bytes]:
         """Return the end of the turn, and that of its commands, which outlive it."""
@@ -233,8 +232,15 @@ class CodexDialogue(Dialogue):
         if turn.status != "completed":
             dropped = [key for key, of in self._accepted.items() if of == turn.id]
         for key in dropped:
-            del self._accepted[key]
+            self._drop(key)
         return [*before, TurnEnded(), *(Received(key, Delivery.WITHDRAWN) for key in dropped)]
+
+    def _drop(self, key: str) -> None:
+        """Forget a prompt that codex dropped, and what was answered about it: it may be sent again."""
+        del self._accepted[key]
+        names = {f"{_PROMPT}{key}", f"{_PROBE}{key}"}
+        for answered in [one for one in self._answered if one.rpartition(":")[0] in names]:
+            del self._answered[answered]
 
     def _item(self, item: items.AnyItem) -> list[Event]:
         if isinstance(item, items.FileChange):

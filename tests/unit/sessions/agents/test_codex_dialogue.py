@@ -80,6 +80,10 @@ def accepted(key: str, turn_id: str = "t", attempt: int = 1) -> dict[str, Any]:
     return {"id": f"prompt:{key}:{attempt}", "result": {"turn": {"id": turn_id}}}
 
 
+def probed(key: str, attempt: int = 1) -> dict[str, Any]:
+    return {"id": f"probe:{key}:{attempt}", "result": {"thread": {"id": "T"}}}
+
+
 def message(key: str | None) -> dict[str, Any]:
     return note("item/started", turnId="t", item={"type": "userMessage", "id": "i", "clientId": key, "content": []})
 
@@ -274,12 +278,23 @@ class TestPrompts:
 
     def test_a_lost_prompt_is_told_by_the_probe_behind_it(self) -> None:
         spoken = opened()
-        assert json.loads(spoken.probe(3)) == {"id": "probe:3", "method": "thread/read", "params": {"threadId": "T"}}
-        assert spoken.arrived("k", 1, 3) is None
-        fed(spoken, {"id": "probe:3", "result": {"thread": {"id": "T"}}})
-        assert spoken.arrived("k", 1, 3) is False
+        probe = {"id": "probe:k:1", "method": "thread/read", "params": {"threadId": "T"}}
+        assert json.loads(spoken.probe("k", 1)) == probe
+        assert spoken.arrived("k", 1) is None
+        fed(spoken, probed("k"))
+        assert spoken.arrived("k", 1) is False
         fed(spoken, accepted("k", attempt=2))
-        assert (spoken.arrived("k", 1, 3), spoken.arrived("k", 2, 4)) == (False, True)
+        assert (spoken.arrived("k", 1), spoken.arrived("k", 2)) == (False, True)
+
+    def test_the_answer_to_an_earlier_probe_says_nothing_about_a_later_prompt_or_attempt(self) -> None:
+        spoken = opened()
+        fed(spoken, probed("k"))
+        assert (spoken.arrived("k", 2), spoken.arrived("other", 1)) == (None, None)
+
+    def test_a_prompt_that_was_dropped_and_is_sent_again_is_probed_again(self) -> None:
+        spoken = opened()
+        fed(spoken, turn("started"), probed("k"), accepted("k"), turn("completed", status="interrupted"))
+        assert spoken.arrived("k", 1) is None
 
     def test_codex_neither_withdraws_nor_ignores_a_prompt_that_is_sent_twice(self) -> None:
         spoken = opened()
