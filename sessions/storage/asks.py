@@ -77,6 +77,14 @@ class Asks:
         rows = self._database.rows(f"{_SELECT} WHERE session = ? {_ORDER}", (session_id,))
         return [_recorded(row) for row in rows]
 
+    def unsettled(self, session_id: str, stream: int) -> list[RecordedAsk]:
+        """Return the asks of a process that are not over, the oldest first: also those whose answer is on its way."""
+        rows = self._database.rows(
+            f"{_SELECT} WHERE session = ? AND stream = ? AND settled_at IS NULL {_ORDER}",
+            (session_id, stream),
+        )
+        return [_recorded(row) for row in rows]
+
     def one(self, ask_id: int) -> RecordedAsk | None:
         """Return an ask of any state; None if its session was deleted."""
         rows = self._database.rows(f"{_SELECT} WHERE id = ?", (ask_id,))

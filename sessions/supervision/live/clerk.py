@@ -1,4 +1,4 @@
-"""The asks of a live agent during one turn: recorded, answered by a rule or the time limit, and the answers written."""
+"""The asks of a live agent: recorded, answered by a rule or the time limit, and the answers written."""
 
 import contextlib
 import time
@@ -26,7 +26,9 @@ CHECK_SECONDS = 5.0
 
 
 class Clerk:
-    """Records the asks of a turn and answers them.
+    """Records the asks of a turn, or of the time after it, and answers them.
+
+    An ask may outlive the turn in which it came, so a clerk goes on with those that are not over.
 
     An answer is recorded first and then written; a runner that adopts the agent writes it again if the agent has not
     confirmed it, because a second answer does no harm (prompts 1.1, 1.2).
@@ -35,7 +37,7 @@ class Clerk:
         live: the agent.
         store: the rows.
         session_id: the session.
-        turn: the turn.
+        turn: the turn, or the newest one if none runs.
         agent: the name of the agent.
         cwd: the session's folder.
         launch: the start of the turn, with the settings for asks.
@@ -74,6 +76,17 @@ class Clerk:
         self._due_at: int | None = None
         self.stopped_by: str | None = None
         """The author of the answer that ended the turn, as :meth:`..storage.turn_log.TurnLog.stopping` records it."""
+        with contextlib.suppress(AgentdashError):
+            for recorded in store.asks.unsettled(session_id, live.stream):
+                self._open[recorded.ask.key] = recorded.id
+                if recorded.answer is not None:
+                    self._answered.add(recorded.id)
+                self._note_due(recorded)
+
+    @property
+    def waits(self) -> bool:
+        """True if an ask is not over."""
+        return bool(self._open)
 
     def hear(self, event: Event) -> None:
         """Record an ask, or its end."""
@@ -123,8 +136,7 @@ class Clerk:
             self._open[ask.key], self._asks[ask.key] = recorded.id, ask
             for numbers in (self._written, self._answered):
                 numbers.discard(recorded.id)  # in a database that was rebuilt, another ask had this number
-            if recorded.due_at is not None:
-                self._due_at = min(recorded.due_at, self._due_at or recorded.due_at)
+            self._note_due(recorded)
             remembered = self._store.asks.remembered(self._session)
             decision = decide(self._settings.rules, ask, agent=self._agent, cwd=self._cwd, remembered=remembered)
             if decision.answer is not None:
@@ -156,6 +168,10 @@ class Clerk:
             if key.encode("utf-8", "replace").decode() not in known:
                 self._ask(ask)
 
+    def _note_due(self, recorded: "RecordedAsk") -> None:
+        if recorded.due_at is not None and recorded.answer is None:
+            self._due_at = min(recorded.due_at, self._due_at or recorded.due_at)
+
     def _expire(self) -> None:
         if self._due_at is None or now_ms() < self._due_at:
             return
@@ -164,7 +180,7 @@ class Clerk:
             if recorded.due_at is None or recorded.stream != self._live.stream:
                 continue
             if recorded.due_at > now_ms():
-                self._due_at = min(recorded.due_at, self._due_at or recorded.due_at)
+                self._note_due(recorded)
             elif (answer := self._settings.overdue(recorded.ask)) is not None:
                 self._store.asks.expire(recorded.id, answer, TIME_LIMIT)
 

@@ -1,4 +1,4 @@
-"""A live agent between two turns: its process waits for a prompt, for a while, and may begin a turn by itself."""
+"""A live agent between two turns: it waits for a prompt, for a while, and may ask or begin a turn by itself."""
 
 import contextlib
 import os
@@ -24,7 +24,8 @@ from ..queue import pump
 from ..runner_process import poke
 from ..stop_signals import StopSignals
 from .adjuster import Adjuster
-from .agent import LiveAgent
+from .agent import SEND_SECONDS, LiveAgent
+from .clerk import Clerk
 from .reach import close
 from .run import begin_late
 
@@ -70,20 +71,41 @@ class Warm:
         session = self._store.session(self._session)
         if session is not None:
             self._adjuster = Adjuster(live, self._store, self._session, agent_named(session.agent))
-        live.listener = self._hear
+        clerk = self._clerk_of(live)
+
+        def hear(event: Event) -> None:
+            self._began = self._began or isinstance(event, TurnBegan)
+            clerk.hear(event)
+            if self._adjuster is not None:
+                with contextlib.suppress(StoreError):
+                    self._adjuster.hear(event)
+
+        live.listener = hear
         self._make_room(live)
         descriptors = [os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC), self._signals.wake]
         growth = inotify.watch_growth(self._folder.output(live.stream))
         if growth is not None:
             descriptors.append(growth)
         try:
-            return self._serve(live, descriptors)
+            return self._serve(live, clerk, descriptors)
         finally:
             os.close(descriptors[0])
             if growth is not None:
                 os.close(growth)
 
-    def _serve(self, live: LiveAgent, descriptors: list[int]) -> tuple[int | None, str]:
+    def _clerk_of(self, live: LiveAgent) -> Clerk:
+        session = self._store.session(self._session)
+        return Clerk(
+            live,
+            self._store,
+            self._session,
+            self._turn,
+            agent=session.agent if session is not None else "",
+            cwd=session.cwd if session is not None else "/",
+            launch=self._store.launch(self._session, self._turn) or live.launch,
+        )
+
+    def _serve(self, live: LiveAgent, clerk: Clerk, descriptors: list[int]) -> tuple[int | None, str]:
         poll = select.poll()
         for descriptor in descriptors:
             poll.register(descriptor, select.POLLIN)
@@ -102,23 +124,27 @@ class Warm:
                 self._answer("the turn had ended")
                 kinds = set()
             if kinds - {"close"} or self._signals.requested or not self._folder.path.is_dir():
-                with contextlib.suppress(StoreError):
-                    self._log.warm(None)
-                self._layout.live_name(self._session, live.stream).unlink(missing_ok=True)
-                if not self._folder.path.is_dir():
-                    self._folder.create()  # the runner of a stop needs it
-                    self._signals.requested = True
+                self._give_up(live)
                 return self._turn, "sweep"
+            if clerk.waits:  # an agent that asks is not idle, and needs time to confirm the answer
+                closes_at = time.monotonic() + max(LOOK_SECONDS, live.launch.warm.keep_seconds)
             too_long = not self._began and (bool(kinds) or time.monotonic() >= closes_at)
             if too_long or self._signals.shutdown:
                 close(live, self._layout.live_name(self._session, live.stream))
                 return self._gone(live)
+            clerk.advance()
             self._adjust()
             with contextlib.suppress(OSError):
                 live.flush()
-            wait = LOOK_SECONDS if self._began else max(0.0, min(LOOK_SECONDS, closes_at - time.monotonic()))
-            for descriptor, _ in poll.poll(wait * 1000):
+            for descriptor, _ in poll.poll(self._delay(live, clerk, closes_at) * 1000):
                 inotify.drain(descriptor)
+
+    def _delay(self, live: LiveAgent, clerk: Clerk, closes_at: float) -> float:
+        """Return the seconds until the next check that nothing else triggers."""
+        if live.waits:
+            return SEND_SECONDS
+        left = LOOK_SECONDS if clerk.due is None else min(LOOK_SECONDS, clerk.due)
+        return left if clerk.waits or self._began else max(0.0, min(left, closes_at - time.monotonic()))
 
     def _read(self, live: LiveAgent) -> None:
         """Read the output, up to the beginning of a turn: what follows is for the runner of that turn."""
@@ -135,11 +161,15 @@ class Warm:
                 self._adjuster.look()
                 self._adjuster.advance()
 
-    def _hear(self, event: Event) -> None:
-        self._began = self._began or isinstance(event, TurnBegan)
-        if self._adjuster is not None:
-            with contextlib.suppress(StoreError):
-                self._adjuster.hear(event)
+    def _give_up(self, live: LiveAgent) -> None:
+        """Record that the process is about to be stopped: it waits for nothing, and takes no answers."""
+        with contextlib.suppress(StoreError):
+            self._log.warm(None)
+            self._store.asks.lose(self._session, live.stream)
+        self._layout.live_name(self._session, live.stream).unlink(missing_ok=True)
+        if not self._folder.path.is_dir():
+            self._folder.create()  # the runner of a stop needs it
+            self._signals.requested = True
 
     def _gone(self, live: LiveAgent) -> tuple[int | None, str]:
         """Record that the process is gone; what it left is counted as after any turn."""
@@ -194,7 +224,8 @@ class Warm:
         """Have the agents closed that wait longest, if too many wait on this host."""
         with contextlib.suppress(StoreError):
             self._log.warm(now_ms())
-            waiting = [one for one in self._store.with_warm_agent() if one.host == processes.host_name()]
+            warm = self._store.with_warm_agent()
+            waiting = [one for one in warm if one.host == processes.host_name() and not one.asking]
             for session in waiting[: max(0, len(waiting) - live.launch.warm.keep_most)]:
                 self._store.request_close(session, "agentdash")
                 poke(self._layout.session(session.id).poke)

@@ -153,7 +153,7 @@ class TestDialogue:
         assert dialogue.change("model", "m") == b'{"type":"set","what":"model","value":"m"}\n'
         assert dialogue.change("colour", "blue") is None
         assert dialogue.closing() == b'{"type":"close"}\n'
-        assert (dialogue.probe(1), dialogue.arrived("a", 1, 1)) == (None, None)
+        assert (dialogue.probe("a", 1), dialogue.arrived("a", 1)) == (None, None)
 
     def test_settings_that_changed(self) -> None:
         changed = [{"type": "changed", "what": what, "value": "v"} for what in ("model", "mode", "colour")]
