@@ -77,16 +77,19 @@ class Clerk:
         self.stopped_by: str | None = None
         """The author of the answer that ended the turn, as :meth:`..storage.turn_log.TurnLog.stopping` records it."""
         with contextlib.suppress(AgentdashError):
+            unwritten = {recorded.id for recorded in store.asks.answered(session_id)}
             for recorded in store.asks.unsettled(session_id, live.stream):
                 self._open[recorded.ask.key] = recorded.id
                 if recorded.answer is not None:
                     self._answered.add(recorded.id)
                 self._note_due(recorded)
+                if recorded.answer is not None and recorded.id not in unwritten:
+                    self._written.add(recorded.id)
 
     @property
     def waits(self) -> bool:
-        """True if an ask is not over."""
-        return bool(self._open)
+        """True if an ask waits for its answer, or the answer for being written."""
+        return any(row not in self._written for row in self._open.values())
 
     def hear(self, event: Event) -> None:
         """Record an ask, or its end."""

@@ -212,6 +212,19 @@ def test_an_agent_that_asks_is_not_closed_as_idle(session, wait_until):
     os.close(poke)
 
 
+def test_an_answer_without_a_receipt_keeps_no_agent(session):
+    session.prints(INIT, request("q", "rm x"), RESULT)
+    session.store.asks.record(SESSION, 1, 1, Ask(key="q", kind=AskKind.COMMAND, title="run: rm x", body="rm x"))
+    session.store.asks.answer(session.asks[0].id, Answer(verdict=Verdict.ALLOW), "you")
+    clerk = Clerk(session.adopted(), session.store, SESSION, 2, agent="claude", cwd="/p", launch=LAUNCH)
+    assert clerk.waits
+    clerk.advance()
+    assert not clerk.waits
+    session.store.asks.sent(session.asks[0].id)
+    again = Clerk(session.adopted(), session.store, SESSION, 2, agent="claude", cwd="/p", launch=LAUNCH)
+    assert not again.waits
+
+
 def test_an_agent_that_asks_is_not_closed_to_make_room(session):
     session.launch = structs.replace(LAUNCH, warm=WarmSettings(keep_most=0))
     session.prints(INIT, request("q", "rm x"), RESULT)
