@@ -18,7 +18,7 @@ _DELIVERIES = frozenset(Delivery)
 _SETTINGS = frozenset({"model", "mode"})
 
 MOST_OPEN = 1_000
-"""Asks that may be open at once; the agent asks one after the other, and the limit bounds memory."""
+"""Open asks that are remembered: the agent asks one after the other, and the limit bounds memory."""
 
 
 class DemoDialogue(Dialogue):
@@ -102,14 +102,18 @@ class DemoDialogue(Dialogue):
 
     def _about_ask(self, event: live_events.Asked | live_events.Answered | live_events.AskCancelled) -> list[Event]:
         if isinstance(event, live_events.Asked):
-            if event.key in self._open or len(self._open) >= MOST_OPEN:
+            if event.key in self._open:
                 return []
+            dropped = self._settled(next(iter(self._open)), answered=False) if len(self._open) >= MOST_OPEN else []
             self._open[event.key] = None
-            return [Asked(Ask(**structs.asdict(event)))]
-        if event.key not in self._open:
+            return [*dropped, Asked(Ask(**structs.asdict(event)))]
+        return self._settled(event.key, answered=isinstance(event, live_events.Answered))
+
+    def _settled(self, key: str, *, answered: bool) -> list[Event]:
+        if key not in self._open:
             return []
-        del self._open[event.key]
-        return [Settled(event.key, answered=isinstance(event, live_events.Answered))]
+        del self._open[key]
+        return [Settled(key, answered)]
 
     def _settle_all(self) -> list[Event]:
         """Return the asks that the end of a turn leaves open as over, and forget them."""

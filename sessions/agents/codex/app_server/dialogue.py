@@ -70,7 +70,8 @@ class CodexDialogue(Dialogue):
         self._given_answer: set[str] = set()
         """The keys of the requests that were given an answer."""
         self._interrupted = False
-        self._patches: dict[str, tuple[Change, ...]] = {}
+        self._patches: dict[tuple[str | None, str], tuple[Change, ...]] = {}
+        """The patches of running turns by thread and item: a sub-agent's patches are asked for as well."""
 
     @property
     def ready(self) -> bool:
@@ -199,6 +200,8 @@ class CodexDialogue(Dialogue):
             return self._settled(key_of(event.params.request_id))
         if isinstance(event, requests.Asking):
             return self._asking(event)
+        if isinstance(event, events.ItemStarted | events.ItemCompleted):
+            self._note_patch(event.params)
         if event.params.thread_id not in (None, self._thread):
             return []  # a sub-agent's thread
         found: list[Event] = []
@@ -225,7 +228,7 @@ class CodexDialogue(Dialogue):
             return []
         before: list[Event] = [TurnBegan()] if self._turn is None else []
         self._turn, self._ended = None, turn.id
-        self._patches.clear()
+        self._patches = {key: patch for key, patch in self._patches.items() if key[0] != self._thread}
         void = [key for key, (_, of) in self._asks.items() if of in (None, turn.id)]
         before += [event for key in void for event in self._settled(key, answered=False)]
         dropped: list[str] = []
@@ -242,9 +245,12 @@ class CodexDialogue(Dialogue):
         for answered in [one for one in self._answered if one.rpartition(":")[0] in names]:
             del self._answered[answered]
 
+    def _note_patch(self, params: events.ItemParams) -> None:
+        if isinstance(params.item, items.FileChange):
+            place = (params.thread_id or self._thread, params.item.id)
+            _keep(self._patches, place, changes_of(params.item), MOST_OPEN)
+
     def _item(self, item: items.AnyItem) -> list[Event]:
-        if isinstance(item, items.FileChange):
-            _keep(self._patches, item.id, changes_of(item), MOST_OPEN)
         if not isinstance(item, items.UserMessage) or not item.client_id or item.client_id in self._seen:
             return []
         self._accepted.pop(item.client_id, None)
@@ -252,14 +258,16 @@ class CodexDialogue(Dialogue):
         return [Received(item.client_id, Delivery.SEEN)]
 
     def _asking(self, asking: requests.Asking) -> list[Event]:
-        ask = ask_of(asking, self._patches.get(getattr(asking.params, "item_id", ""), ()))
+        place = (asking.params.thread_id or self._thread, getattr(asking.params, "item_id", ""))
+        ask = ask_of(asking, self._patches.get(place, ()))
         return [] if ask is None else self._open(ask.key, asking, asking.params.turn_id or self._turn, ask)
 
     def _open(self, key: str, asking: "requests.Asking | None", turn: str | None, ask: Ask) -> list[Event]:
         if key in self._asks:
             return []
-        _keep(self._asks, key, (asking, turn), MOST_OPEN)
-        return [Asked(ask if ask.cwd else structs.replace(ask, cwd=self._cwd))]
+        dropped = self._settled(next(iter(self._asks)), answered=False) if len(self._asks) >= MOST_OPEN else []
+        self._asks[key] = (asking, turn)
+        return [*dropped, Asked(ask if ask.cwd else structs.replace(ask, cwd=self._cwd))]
 
     def _settled(self, key: str | None, *, answered: bool = True) -> list[Event]:
         """Close a request; codex also resolves those of a turn that is interrupted."""
@@ -286,7 +294,7 @@ def _is_prompt(request_id: str) -> bool:
     return request_id.startswith(_PROMPT) and len(request_id) <= LONGEST_ID
 
 
-def _keep(memory: dict[str, Any], key: str, value: Any, most: int = MOST_KEPT) -> None:
+def _keep(memory: dict[Any, Any], key: Any, value: Any, most: int = MOST_KEPT) -> None:
     memory[key] = value
     if len(memory) > most:
         del memory[next(iter(memory))]

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from agentdash.sessions.agents.codex.app_server.dialogue import CodexDialogue
+from agentdash.sessions.agents.codex.app_server.dialogue import MOST_OPEN, CodexDialogue
 from agentdash.sessions.agents.codex.items import unwrapped
-from agentdash.sessions.agents.dialogue import Asked, Event
-from agentdash.sessions.asks.model import Ask, AskKind, Verdict
+from agentdash.sessions.agents.dialogue import Asked, Event, Settled
+from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.asks.rules import decide
 from agentdash.sessions.asks.settings import AskRule
 
@@ -120,3 +120,38 @@ def test_what_is_asked_about_a_command_is_not_allowed_by_a_rule_that_allows_to_r
 def test_what_a_person_must_allow_each_time_is_never_allowed_for_the_session() -> None:
     ask = asked_to_run("git log", kind="humanCommand")
     assert (ask.verdicts, ask.always) == ((Verdict.ALLOW, Verdict.DENY, Verdict.STOP), "")
+
+
+def patch(path: str, **params: Any) -> dict[str, Any]:
+    change = {"path": path, "kind": {"type": "add"}, "diff": "x"}
+    return note("item/started", item={"type": "fileChange", "id": "i", "changes": [change]}, **params)
+
+
+def test_the_patch_of_a_sub_agent_is_shown() -> None:
+    spoken = opened()
+    fed(spoken, patch("/main"), patch("/theirs", threadId="child"))
+    request = note("item/fileChange/requestApproval", itemId="i")
+    theirs = the_ask(fed(spoken, request | {"id": 1, "params": request["params"] | {"threadId": "child"}}))
+    ours = the_ask(fed(spoken, request | {"id": 2}))
+    assert (theirs.paths, ours.paths) == (("/theirs",), ("/main",))
+    assert theirs.body == "add /theirs\n@@ -0,0 +1,1 @@\n+x"
+
+
+def test_the_patch_of_a_sub_agent_outlives_the_turn_of_the_main_agent() -> None:
+    spoken = opened()
+    fed(spoken, patch("/main"), patch("/theirs", threadId="child"))
+    fed(spoken, note("turn/completed", turn={"id": "t", "status": "completed"}))
+    request = note("item/fileChange/requestApproval", itemId="i")
+    theirs = the_ask(fed(spoken, request | {"id": 1, "params": request["params"] | {"threadId": "child"}}))
+    ours = the_ask(fed(spoken, request | {"id": 2}))
+    assert (theirs.paths, ours.paths) == (("/theirs",), ())
+
+
+def test_the_oldest_of_too_many_open_asks_is_over_before_the_next_is_asked() -> None:
+    spoken = opened()
+    request = note("item/commandExecution/requestApproval", command="ls")
+    fed(spoken, *(request | {"id": n} for n in range(MOST_OPEN)))
+    dropped, asked = fed(spoken, request | {"id": MOST_OPEN})
+    assert (dropped, isinstance(asked, Asked)) == (Settled("0", answered=False), True)
+    assert spoken.answer("0", Answer(verdict=Verdict.ALLOW)) is None
+    assert spoken.answer("1", Answer(verdict=Verdict.ALLOW)) is not None

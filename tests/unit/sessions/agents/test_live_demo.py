@@ -161,7 +161,11 @@ class TestDialogue:
 
     def test_open_asks_are_limited(self) -> None:
         dialogue = DemoDialogue()
-        assert len(told(*(ASK | {"key": f"k{n}"} for n in range(MOST_OPEN + 5)), dialogue=dialogue)) == MOST_OPEN
+        many = told(*(ASK | {"key": f"k{n}"} for n in range(MOST_OPEN)), dialogue=dialogue)
+        assert all(isinstance(event, Asked) for event in many)
+        dropped, asked = told(ASK | {"key": "one more"}, dialogue=dialogue)
+        assert (dropped, isinstance(asked, Asked)) == (Settled("k0", answered=False), True)
+        assert dialogue.answer("k0", Answer(verdict=Verdict.ALLOW)) is None
 
     @given(st.text(), st.text())
     def test_every_text_makes_one_line_of_json(self, key: str, text: str) -> None:
