@@ -5,11 +5,12 @@ has its way.
 """
 
 import sqlite3
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec import structs
 
-from ..asks.model import MOST_BODY_BYTES, Answer, Ask, Verdict
+from ..asks.model import MOST_BODY_BYTES, Answer, Ask, Choice, Question, Verdict
 from ..asks.recorded import AskState, RecordedAsk
 from ..asks.settings import decided_late
 from ..clock import now_ms
@@ -22,6 +23,10 @@ MOST_TEXT = 4_000
 """Characters of a title, a reason, or the name of a tool."""
 MOST_PATHS = 1_000
 """Paths of one ask."""
+MOST_QUESTIONS = 100
+"""Questions of one ask, and choices of one question."""
+MOST_QUESTION_BYTES = 256 * 1024
+"""Bytes of all questions of one ask."""
 
 _SELECT = (
     "SELECT *, (SELECT json_extract(launch, '$.asks.on_timeout') FROM turns"
@@ -214,7 +219,40 @@ def _bounded(ask: Ask) -> Ask:
         body=_cut_body(ask.body),
         paths=tuple(_encodable(path) for path in ask.paths[:MOST_PATHS]),
         cwd=_encodable(ask.cwd),
+        questions=tuple(_bounded_questions(ask.questions)),
     )
+
+
+def _bounded_questions(questions: Sequence[Question]) -> Iterator[Question]:
+    """Yield the first questions, up to `MOST_QUESTION_BYTES`, that can be named in an answer."""
+    size = 0
+    for question in questions[:MOST_QUESTIONS]:
+        bounded = _bounded_question(question)
+        size += len(msgspec.json.encode(bounded))
+        if size > MOST_QUESTION_BYTES:
+            return
+        if _is_name(question.key):
+            yield bounded
+
+
+def _bounded_question(question: Question) -> Question:
+    """Return the question with the choices that can be named in an answer."""
+    return structs.replace(
+        question,
+        key=_encodable(question.key),
+        text=_encodable(question.text[:MOST_TEXT]),
+        header=_encodable(question.header[:MOST_TEXT]),
+        choices=tuple(
+            Choice(label=_encodable(one.label), description=_encodable(one.description[:MOST_TEXT]))
+            for one in question.choices[:MOST_QUESTIONS]
+            if _is_name(one.label)
+        ),
+    )
+
+
+def _is_name(text: str) -> bool:
+    """Return whether an answer can name a question or a choice: a name that is cut would name nothing."""
+    return len(text) <= MOST_TEXT
 
 
 def _cut_body(body: str) -> str:

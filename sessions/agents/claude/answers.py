@@ -7,9 +7,10 @@ from msgspec import Raw
 
 from ...asks.model import Answer, Ask, AskKind, Verdict
 from ..json_lines import NULL, UNREADABLE
+from ..mcp_forms import content_of
 from .control_events import Request
 from .permissions import for_session
-from .questions import answers_of, content_of
+from .questions import answers_of
 
 _NO_WORDS = "The user does not allow this."
 """claude needs words with each denial: they are the result of the call."""
@@ -26,7 +27,7 @@ def response_to(ask: Ask, request: Request, answer: Answer) -> dict[str, Any] | 
     verdict = answer.verdict
     if ask.kind is AskKind.FORM:
         if verdict in _ANSWERS:
-            return {"action": "accept", "content": content_of(ask.questions, answer)}
+            return {"action": "accept", "content": content_of(ask.questions, answer.values)}
         return {"action": "cancel" if verdict is Verdict.STOP else "decline"}
     if verdict in (Verdict.DENY, Verdict.STOP):
         denied: dict[str, Any] = {"behavior": "deny", "message": answer.message or _NO_WORDS}

@@ -8,10 +8,11 @@ import msgspec
 from ...asks.model import Ask, AskKind, Verdict
 from ...text.relative_paths import place_of
 from ..json_lines import value_of
+from ..mcp_forms import fields_of
 from .control_events import Request
 from .edits import path_of, proposed
 from .permissions import always
-from .questions import fields_of, questions_of
+from .questions import questions_of
 from .tools import EDITS, mcp_name, text_in
 
 MOST_OPEN_ASKS = 100

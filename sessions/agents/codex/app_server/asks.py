@@ -13,9 +13,9 @@ from ....asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from ....model import Change
 from ....text.sanitize import one_line
 from ...json_lines import UNREADABLE, value_of
+from ...mcp_forms import content_of, fields_of
 from ..items import unwrapped
 from . import requests
-from .forms import content_of, questions_of
 
 LONGEST_ID = 200
 """Bytes of a request's id; a longer one is not answered."""
@@ -111,7 +111,8 @@ def _result(asking: "requests.Asking", answer: Answer) -> dict[str, Any]:
             return {"answers": {name: {"answers": list(texts)} for name, texts in values.items()}}
         case requests.AskForm():
             action = _ACTIONS.get(verdict, "decline")
-            content = content_of(asking.params.requested_schema, answer.values) if action == "accept" else None
+            fields = fields_of(value_of(asking.params.requested_schema)) if action == "accept" else ()
+            content = content_of(fields, answer.values) if action == "accept" else None
             return {"action": action, "content": content, "_meta": None}
 
 
@@ -209,7 +210,7 @@ def _user(key: str, params: requests.UserInput) -> Ask:
 
 
 def _form(key: str, params: requests.Elicitation) -> Ask:
-    questions = questions_of(params.requested_schema)
+    questions = fields_of(value_of(params.requested_schema))
     allow = Verdict.ANSWER if questions else Verdict.ALLOW
     return Ask(
         key=key,

@@ -2,17 +2,19 @@
 
 import threading
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.asks.model import MOST_BODY_BYTES, Answer, Ask, AskKind, Question, Verdict
+from agentdash.sessions.asks.model import MOST_BODY_BYTES, Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.asks.settings import AsksSettings
 from agentdash.sessions.errors import UnknownSessionError
 from agentdash.sessions.json_schema import session_json
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status
+from agentdash.sessions.storage.asks import MOST_QUESTION_BYTES, MOST_QUESTIONS, MOST_TEXT
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.restore import restore
 from agentdash.sessions.storage.session_record import read_identity, write_identity
@@ -278,3 +280,24 @@ def test_the_asks_of_a_deleted_session_are_gone_and_a_restored_session_asks_noth
 def test_an_ask_of_a_session_that_is_gone_is_refused(store):
     with pytest.raises(UnknownSessionError, match="was deleted"):
         store.asks.record("gone", 1, 1, ask())
+
+
+def test_the_questions_of_an_ask_are_bounded_by_number_and_by_size(store):
+    choices = tuple(Choice(label=str(n), description="x" * 9_000) for n in range(300))
+    many = tuple(Question(key=str(n), text="q", choices=choices[:1]) for n in range(20_000))
+    [kept] = recorded(store, "k", questions=(Question(key="a", text="b" * 9_000, choices=choices[:20]),)).ask.questions
+    assert (len(kept.text), len(kept.choices[0].description)) == (MOST_TEXT, MOST_TEXT)
+    found = recorded(store, "k1", questions=many).ask.questions
+    assert 0 < len(found) <= MOST_QUESTIONS
+    big = recorded(
+        store, "k2", questions=tuple(Question(key=str(n), text="q", choices=choices[:30]) for n in range(90))
+    )
+    assert len(msgspec.json.encode(big.ask.questions)) <= MOST_QUESTION_BYTES
+
+
+def test_a_question_or_choice_whose_name_is_too_long_for_an_answer_is_left_out(store):
+    long = "x" * (MOST_TEXT + 1)
+    asked = (Question(key=long, text="q"), Question(key="a", text="q", choices=(Choice(label=long), Choice(label="b"))))
+    assert recorded(store, "k", questions=asked).ask.questions == (
+        Question(key="a", text="q", choices=(Choice(label="b"),)),
+    )
