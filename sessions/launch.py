@@ -138,6 +138,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     warm: WarmSettings = WarmSettings()
     asks: AsksSettings = AsksSettings()
     """The rules and the time limit for what a live agent asks."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """The agent's section of the settings from which it was made, as plain values; empty in older records."""
 
 
 class TurnPlan(Struct, frozen=True, kw_only=True):
@@ -156,3 +158,9 @@ class TurnPlan(Struct, frozen=True, kw_only=True):
     """The launch without what depends on the conversation: its argv and stdin are empty."""
     on_failure: Literal["hold", "send"] = "hold"
     """``send`` sends the prompt even if the turn before failed, was lost, or was stopped by a limit."""
+
+
+def plan_like(launch: Launch) -> TurnPlan:
+    """Return the plan of a turn with the settings of a launch, for a prompt that the runner itself adds."""
+    frame = structs.replace(launch, argv=(), stdin=None, settings={})
+    return TurnPlan(settings=launch.settings, model=launch.model, frame=frame)

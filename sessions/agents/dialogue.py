@@ -108,7 +108,7 @@ class Dialogue(ABC):
     """A prompt may be written while a turn runs."""
 
     hears_denials: ClassVar[bool] = True
-    """The agent reads :attr:`..asks.model.Answer.message` of a denial; else the caller sends it as a prompt."""
+    """The agent reads :attr:`..asks.model.Answer.message` of a denial; else the caller adds it to the queue."""
 
     def __init__(self, opening: Sequence[str] = ()) -> None:
         self._opening = tuple(opening)

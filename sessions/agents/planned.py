@@ -42,4 +42,4 @@ def launch_of(
         )
     )
     made = ("argv", "stdin", "env", "model", "transport", "opening", "plain_argv")
-    return structs.replace(plan.frame, **{name: getattr(launch, name) for name in made})
+    return structs.replace(plan.frame, settings=plan.settings, **{name: getattr(launch, name) for name in made})

@@ -156,6 +156,7 @@ def build_launch(config: Config, start: Start, *, home: Path, later: LaterTurn |
         asks=config.asks,
         warm=config.live,
         mode=agent.turn_mode(settings, launch.model) if agent.prompted else None,
+        settings=to_builtins(settings),
     )
 
 
@@ -173,7 +174,7 @@ def plan_turn(config: Config, start: Start, *, home: Path, later: LaterTurn) -> 
         settings=to_builtins(settings),
         model=start.model,
         argv=start.argv,
-        frame=structs.replace(launch, argv=(), stdin=None),
+        frame=structs.replace(launch, argv=(), stdin=None, settings={}),
         on_failure=config.queue.on_failure,
     )
 

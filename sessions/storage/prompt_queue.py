@@ -162,7 +162,6 @@ class PromptQueue:
             SessionBusyError: another turn began after ``request.only_after``, or the prompt that it sends again was
                 sent again before.
         """
-        now = now_ms()
         with self._database.transaction() as db:
             known = db.execute(
                 "SELECT * FROM queue WHERE session = ? AND key = ?", (request.session, request.key)
@@ -171,19 +170,21 @@ class PromptQueue:
                 return _prompt(known)
             _check_session(db, request)
             _mark_resent(db, request)
-            place = _place(db, request.session, first=request.first or request.at_once)
-            cursor = db.execute(
-                "INSERT INTO queue (session, key, place, text, plan, state, at_once, asked_by, created_at, changed_at,"
-                " steers) VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)",
-                (
-                    request.session, request.key, place, request.text, dump(request.plan), request.at_once,
-                    request.asked_by, now, now, request.steers,
-                ),
-            )  # fmt: skip
+            cursor = _insert(db, request)
             if request.options is not None:
                 db.execute("UPDATE sessions SET options = ? WHERE id = ?", (dump(request.options), request.session))
             take(db, request.session, build)
             return _prompt(db.execute("SELECT * FROM queue WHERE id = ?", (cursor.lastrowid,)).fetchone())
+
+    def add_waiting(self, request: Request) -> bool:
+        """Add a prompt of the runner itself, and begin no turn with it; False if it was added before.
+
+        Raises:
+            UnknownSessionError: the session was deleted.
+        """
+        with self._database.transaction() as db:
+            _check_session(db, request)
+            return bool(_insert(db, request).rowcount)
 
     def edit(self, prompt_id: int, text: str, plan: TurnPlan | None = None) -> bool:
         """Replace the text of a waiting prompt, and its plan if one is given; False if it no longer waits."""
@@ -374,6 +375,19 @@ def _next(db: sqlite3.Connection, session_id: str) -> sqlite3.Row | None:
         f"SELECT *, json_extract(plan, '$.on_failure') AS on_failure {_WAITING} {_ORDER} LIMIT 1", (session_id,)
     ).fetchone()
     return row
+
+
+def _insert(db: sqlite3.Connection, request: Request) -> sqlite3.Cursor:
+    """Insert a prompt that waits, unless its key is known."""
+    now, place = now_ms(), _place(db, request.session, first=request.first or request.at_once)
+    return db.execute(
+        "INSERT INTO queue (session, key, place, text, plan, state, at_once, asked_by, created_at, changed_at, steers)"
+        " VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?) ON CONFLICT (session, key) DO NOTHING",
+        (
+            request.session, request.key, place, request.text, dump(request.plan), request.at_once,
+            request.asked_by, now, now, request.steers,
+        ),
+    )  # fmt: skip
 
 
 def _check_session(db: sqlite3.Connection, request: Request) -> None:

@@ -9,9 +9,9 @@ from ...agents.dialogue import Asked, Event, Settled
 from ...asks.model import Ask, Verdict
 from ...clock import now_ms
 from ...errors import AgentdashError
-from ...launch import Launch
+from ...launch import Launch, plan_like
 from ...stopped_by import StoppedBy
-from ...storage.live_log import run_id_of
+from ...storage.prompt_queue import Request
 from ...storage.store import Store
 from .agent import LiveAgent
 
@@ -62,6 +62,7 @@ class Clerk:
         self._turn = turn
         self._agent = agent
         self._cwd = cwd
+        self._launch = launch
         self._settings = launch.asks
         self._count_denial = count_denial
         self._open: dict[str, int] = {}
@@ -105,16 +106,22 @@ class Clerk:
             case _:
                 pass
 
-    def advance(self) -> None:
-        """Write the answers that were given, and those of the settings for asks whose time is over."""
+    def advance(self) -> bool:
+        """Write the answers that were given, and those of the settings for asks whose time is over.
+
+        Return whether words for the agent were added to the queue.
+        """
+        adds = False
         if not self._open:
-            return
+            return adds
         with contextlib.suppress(AgentdashError):
             self._restore()
             self._expire()
             for recorded in self._store.asks.answered(self._session):
                 if recorded.id not in self._written and recorded.stream == self._live.stream:
+                    adds = self._say(recorded) or adds
                     self._write(recorded)
+        return adds
 
     @property
     def due(self) -> float | None:
@@ -196,10 +203,22 @@ class Clerk:
             return
         line = self._live.dialogue.answer(recorded.ask.key, for_agent(recorded.ask, recorded.answer))
         self._live.send(line, lambda: self._sent(recorded.id))
-        words = recorded.answer.message
-        if words and recorded.answer.verdict is Verdict.DENY and not self._live.dialogue.hears_denials:
-            key = run_id_of(self._session, -recorded.id)
-            self._live.send(self._live.dialogue.prompt(key, 1, words))
+
+    def _say(self, recorded: "RecordedAsk") -> bool:
+        """Add the words of a denial to the queue if the agent does not read them there; False if they are in it.
+
+        They are added before the answer is written, so that a runner that is killed in between loses neither.
+        """
+        answer = recorded.answer
+        if answer is None or not answer.message or answer.verdict is not Verdict.DENY:
+            return False
+        if self._live.dialogue.hears_denials or not self._launch.settings:
+            return False
+        key = f"words of the denial of ask {recorded.id}"
+        plan = plan_like(self._launch)
+        return self._store.queue.add_waiting(
+            Request(session=self._session, key=key, text=answer.message, plan=plan, first=True, steers=True)
+        )
 
     def _sent(self, ask_id: int) -> None:
         with contextlib.suppress(AgentdashError):

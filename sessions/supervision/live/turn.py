@@ -102,12 +102,12 @@ class LiveTurn:
         """
         arrived = self.courier.arrived
         try:
-            self.clerk.advance()
+            added = self.clerk.advance()
             with contextlib.suppress(StoreError):
                 self.adjuster.advance()
             self.courier.advance()
             self._advance_steered()
-            if self.courier.arrived and not arrived:
+            if added or (self.courier.arrived and not arrived):
                 self.steer()
         finally:
             self._flush()

@@ -19,6 +19,7 @@ from ...storage.store import Store
 from ...storage.turn_log import TurnLog
 from .. import inotify
 from ..identity import owner
+from ..next_turn import builder
 from ..prompt_evidence import recover_steered
 from ..queue import pump
 from ..runner_process import poke
@@ -120,9 +121,6 @@ class Warm:
             if (following := self._next()) is not None:
                 return following, "run"
             kinds = self._requests()
-            if kinds == {"interrupt"}:
-                self._answer("the turn had ended")
-                kinds = set()
             if kinds - {"close"} or self._signals.requested or not self._folder.path.is_dir():
                 self._give_up(live)
                 return self._turn, "sweep"
@@ -132,7 +130,9 @@ class Warm:
             if too_long or self._signals.shutdown:
                 close(live, self._layout.live_name(self._session, live.stream))
                 return self._gone(live)
-            clerk.advance()
+            if clerk.advance():
+                self._begin_queued()
+                continue
             self._adjust()
             with contextlib.suppress(OSError):
                 live.flush()
@@ -212,13 +212,23 @@ class Warm:
             return own or (queued.n if queued is not None and queued.launches else None)
         return None
 
+    def _begin_queued(self) -> None:
+        """Begin the turn of the prompt that was added to the queue."""
+        with contextlib.suppress(StoreError):
+            self._store.queue.advance(self._session, builder(self._layout, self._store))
+
     def _queued(self) -> Turn | None:
         return next((turn for turn in self._store.queued_turns(self._session) if turn.n > self._turn), None)
 
     def _requests(self) -> set[str]:
+        """Return the kinds of the open requests; there is nothing to interrupt."""
+        kinds: set[str] = set()
         with contextlib.suppress(StoreError):
-            return set(self._store.open_requests(self._session, self._turn))
-        return set()
+            kinds = set(self._store.open_requests(self._session, self._turn))
+        if kinds == {"interrupt"}:
+            self._answer("the turn had ended")
+            return set()
+        return kinds
 
     def _make_room(self, live: LiveAgent) -> None:
         """Have the agents closed that wait longest, if too many wait on this host."""
