@@ -175,6 +175,11 @@ def _git(words: Sequence[str]) -> str:
     return ""
 
 
+def _makes_a_branch(words: Sequence[str]) -> bool:
+    """Return whether the arguments of checkout are ``-b NAME``; a name alone may be that of files, which it discards."""
+    return len(words) == 2 and words[0] == "-b" and not words[1].startswith("-")
+
+
 _GIT_ALWAYS = _names(
     "clean config filter-branch filter-repo gc prune update-ref reflog bisect difftool mergetool replace"
     " send-email instaweb daemon credential"
@@ -186,7 +191,7 @@ _GIT: dict[str, Callable[[Sequence[str]], bool]] = {
         or any(word.startswith(("+", ":")) for word in words)
     ),
     "reset": lambda words: _long(words, "--hard", "--merge", "--keep"),
-    "checkout": lambda words: _short(words, "fB") or _long(words, "--force") or "--" in words or "." in words,
+    "checkout": lambda words: not _makes_a_branch(words),
     "switch": lambda words: _short(words, "fC") or _long(words, "--force", "--discard-changes", "--force-create"),
     "restore": lambda words: not _long(words, "--staged") or _long(words, "--worktree"),
     "branch": lambda words: _short(words, "dDMCf") or _long(words, "--delete", "--force"),
