@@ -122,9 +122,10 @@ class Dialogue(ABC):
     def opening(self) -> list[bytes]:
         """Return the lines of the handshake that are to be written next, each ending in a newline.
 
-        Called at the start, and again after each event until :attr:`ready`: a line that needs the answer to an earlier
-        one is returned when that answer has come.  A line is returned once; a new dialogue returns it again unless the
-        output that it was fed has the answer.
+        Called at the start, and after each line of the output until :attr:`ready`: a line that needs the answer to an
+        earlier one is returned when that answer has come.  A line is returned once; a new dialogue returns it again
+        unless the output that it was fed has the answer.  A runner that adopts the process decides when to call it,
+        because the handshake may be under way.
         """
 
     @abstractmethod

@@ -176,7 +176,7 @@ def _git(words: Sequence[str]) -> str:
 
 
 def _makes_a_branch(words: Sequence[str]) -> bool:
-    """Return whether the arguments of checkout are ``-b NAME``; a name alone may be that of files, which it discards."""
+    """Return whether the arguments of checkout are ``-b NAME``: of files with a name alone, it discards the changes."""
     return len(words) == 2 and words[0] == "-b" and not words[1].startswith("-")
 
 

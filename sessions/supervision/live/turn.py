@@ -128,7 +128,9 @@ class LiveTurn:
         Raises:
             StoreError: its state could not be recorded.
         """
-        if self._steered is not None or self.over or not self.live.dialogue.steers or not self.courier.arrived:
+        if self._steered is not None or self.over or self.interrupted_at is not None:
+            return
+        if not self.live.dialogue.steers or not self.courier.arrived:
             return
         prompt = self._log.steering()
         if prompt is not None:
@@ -166,11 +168,13 @@ class LiveTurn:
     def interrupt(self, now: float) -> float:
         """Ask the agent to end the turn, once it can be asked; return the time of the first call.
 
-        codex 0.169.0 refuses it until it has reported the beginning of the turn.
+        codex 0.169.0 refuses it until it has reported the beginning of the turn.  A prompt that the agent has and did
+        not read is taken back first, and returns to the queue: claude would begin a turn with it (prompts 1.1).
         """
         self.interrupted_at = self.interrupted_at or now
         if not self._interrupted and (lines := self.live.dialogue.interrupt()):
             self._interrupted = True
+            self._take_back()
             for line in lines:
                 self.live.send(line)
         return self.interrupted_at
@@ -180,6 +184,15 @@ class LiveTurn:
         if self.live.waits:
             return min(usual, SEND_SECONDS)
         return min(usual, *(due for due in (self.courier.due, self.clerk.due) if due is not None), usual)
+
+    def _take_back(self) -> None:
+        """Take back the prompt that is on its way into the turn."""
+        if self._steered is None or self._steered.done:
+            return
+        if self._steered.state is PromptState.QUEUED:
+            self._steered = None
+        else:
+            self.live.send(self.live.dialogue.withdraw(self._steered.key or ""))
 
     def _courier_of(self, prompt: Steered) -> Courier:
         """Return the courier of a prompt into this turn."""

@@ -20,8 +20,9 @@ DANGEROUS = [
     "rm\t-rf x", "rm -f -- -r", "chmod 777 -R .", "chown --recursive ann .", "git push -f", "git push -uf origin",
     "git push origin +main", "git push origin :main", "git push --force-with-lease", "git push --forc", "git push -d x",
     "git push --mirror", "git push --delete origin main", "git reset --har", "git clean -fdx", "git checkout -f",
-    "git checkout -- .", "git checkout .", "git checkout src", "git checkout main", "git checkout -b", "git checkout -b -f",
-        "git checkout -b a src/x", "git checkout -B a", "git branch -D main", "git stash clear", "git restore .", "kill -KILL -1",
+    "git checkout -- .", "git checkout .", "git checkout src", "git checkout main", "git checkout -b",
+    "git checkout -b -f", "git checkout -b a src/x", "git checkout -B a",
+    "git branch -D main", "git stash clear", "git restore .", "kill -KILL -1",
     "kill 1", "kill -- -1", "killall node",
     # with options of git before its verb
     "git -C sub push -f", "git --git-dir=x push --force", "git --git-dir x reset --hard", "git -c alias.l=!rm l",
@@ -77,7 +78,8 @@ HARMLESS = [
     "ls >/dev/null", "ls 2>/dev/null || true", "python -m pytest", "python3 x.py -v", "sed -n 1,20p x", "kill 1234",
     "find . -name '*.py'", "mkdir -p a/b", "touch x", f"touch {HERE}/x", "chmod +x a.sh", "curl -s https://x.example/a",
     "/bin/bash -lc 'git log'", "bash -c \"ls -la\"", "sh -c 'ls && pwd'", "timeout 60 pytest -x", "nice -n 5 make",
-    "env", "git checkout -b new", "git switch main", "git switch -c new", "awk '{print $1}' x", "tar -xzf a.tgz", "npm run build",
+    "env", "git checkout -b new", "git switch main", "git switch -c new", "awk '{print $1}' x", "tar -xzf a.tgz",
+    "npm run build",
     "git clone https://x.example/a.git", "echo \"two words\"", "  ls  ", "git restore --staged x",
 ]  # fmt: skip
 

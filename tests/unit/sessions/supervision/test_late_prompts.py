@@ -136,3 +136,48 @@ def test_a_prompt_without_a_receipt_is_written_again_before_the_next(store, live
     assert store.queue.prompt(prompt.id).state == "sent"
     assert json.loads(live.channel.drain())["text"] == "a remark"
     assert [one.id for one in live_log.under_way()] == [prompt.id]
+
+
+def lines_to(live):
+    """The lines that a runner writes until nothing is left, as values."""
+    found = []
+    live.flush()
+    while line := live.channel.drain():
+        found.append(json.loads(line))
+        live.flush()
+    return found
+
+
+@pytest.mark.parametrize("state", [PromptState.SENDING, PromptState.SENT])
+def test_a_prompt_that_an_interrupted_turn_did_not_read_returns_to_the_queue(store, live_log, adopted, state):
+    prompt = remark(store, live_log, state)
+    live, turn = adopted()
+    feed(live, READY, BEGAN)
+    turn.advance()
+    lines_to(live)
+    turn.interrupt(1.0)
+    assert [line["type"] for line in lines_to(live)] == ["withdraw", "interrupt"]
+    live.feed(json.dumps({"type": "prompt", "key": prompt.run_id, "state": "withdrawn"}).encode(), 3)
+    turn.advance()
+    assert [one.id for one in store.queue.waiting(SESSION)] == [prompt.id]
+    assert lines_to(live) == []
+
+
+def test_a_prompt_that_waits_is_not_written_into_an_interrupted_turn(store, live_log, adopted):
+    store.queue.add(request(SESSION, "a remark", steers=True), no_prompts)
+    live, turn = adopted()
+    feed(live, READY, BEGAN)
+    turn.interrupt(1.0)
+    turn.steer()
+    turn.advance()
+    assert [line["type"] for line in lines_to(live)] == ["interrupt"]
+    assert [one.text for one in store.queue.waiting(SESSION)] == ["a remark"]
+
+
+def test_a_prompt_that_was_read_stays_with_its_turn(store, live_log, adopted):
+    prompt = remark(store, live_log, PromptState.SENT)
+    live, turn = adopted()
+    feed(live, READY, BEGAN, {"type": "prompt", "key": prompt.run_id, "state": "seen", "text": "a remark"})
+    turn.interrupt(1.0)
+    assert [line["type"] for line in lines_to(live)] == ["interrupt"]
+    assert store.queue.prompt(prompt.id).state == "seen"
