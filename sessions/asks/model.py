@@ -81,7 +81,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     tool: str = ""
     """The tool that it would use: ``Bash``, ``apply_patch``."""
     title: str
-    """The question in one line without a subject: ``run: rm -rf build``, ``edit src/app.py``."""
+    """What it asks to do, in one line without a subject: ``run: rm -rf build``; of a question, the question itself."""
     body: str = ""
     """The whole command, diff, arguments or plan."""
     cwd: str = ""

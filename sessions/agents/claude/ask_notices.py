@@ -3,9 +3,10 @@
 from msgspec import Struct, field, structs
 
 from ...asks.model import AskKind
+from ...asks.sentence import sentence
 from ...model import Step
 from ..json_lines import NULL, value_of
-from .asks import MOST_OPEN_ASKS, ask_of, sentence
+from .asks import MOST_OPEN_ASKS, ask_of
 from .control_events import Decision, Request, Response
 
 _WORDS = 400

@@ -18,7 +18,6 @@ from .tools import EDITS, mcp_name, text_in
 MOST_OPEN_ASKS = 100
 """claude asks one thing at a time, and each of its sub-agents may; the limit bounds memory."""
 
-_SENTENCE_CHARACTERS = 400
 _ABOUT = ("file_path", "notebook_path", "path", "url", "query", "pattern", "skill", "description")
 """The arguments of which the first is named with a tool."""
 
@@ -65,12 +64,6 @@ def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
     return msgspec.structs.replace(base, **fields)
 
 
-def sentence(ask: Ask) -> str:
-    """Return an ask as one short line that follows the agent's name: ``asks to run: rm -rf build``."""
-    text = ask.title if ask.kind is AskKind.QUESTION else f"asks to {ask.title}"
-    return text if len(text) <= _SENTENCE_CHARACTERS else text[: _SENTENCE_CHARACTERS - 1] + "…"
-
-
 def _form(key: str, request: Request, cwd: str) -> Ask:
     message = f"{request.message}\n{request.url}" if request.url else request.message
     title = f"fill in a form of {request.mcp_server_name}: {_first_line(request.message)}"
@@ -85,7 +78,7 @@ def _question(given: Mapping[str, Any]) -> dict[str, Any]:
     more = f" (and {len(questions) - 1} more)" if len(questions) > 1 else ""
     return {
         "kind": AskKind.QUESTION,
-        "title": f"asks: {_first_line(questions[0].text)}{more}" if questions else "asks a question",
+        "title": f"{_first_line(questions[0].text)}{more}" if questions else "a question without a text",
         "questions": questions,
         "verdicts": (Verdict.ANSWER, Verdict.DENY, Verdict.STOP),
     }

@@ -5,8 +5,8 @@ from typing import Any
 from msgspec import field, structs
 
 from ...asks.model import AskKind
+from ...asks.sentence import sentence
 from ...model import Change, Step, StepKind, StepStatus, Usage
-from ...text.sanitize import one_line
 from ..event_parser import EventState
 from ..tolerant_decoder import TolerantDecoder
 from . import events, live_events
@@ -18,8 +18,6 @@ OUTPUT_TAIL = 8 << 10
 MOST_ASKS = 1_000
 """Asks that may be open at once."""
 
-_WAITING_CHARACTERS = 300
-_LEADS = {AskKind.QUESTION: "asks: ", AskKind.FORM: "asks: "}
 _ALLOWED = frozenset({"allow", "always", "answer"})
 _ACTIONS = frozenset({AskKind.COMMAND, AskKind.EDIT, AskKind.TOOL})
 _DONE = frozenset({StepKind.COMMAND, StepKind.FILE_CHANGE, StepKind.TOOL_CALL})
@@ -118,8 +116,7 @@ class LiveDemoParser(DemoParser):
     def _asked(self, event: live_events.Asked, at: int | None) -> list[Step]:
         if event.key in self.state.asks or len(self.state.asks) >= MOST_ASKS:
             return []
-        lead = _LEADS.get(event.kind, "asks to ")
-        self.state.asks[event.key] = one_line(lead + event.title[:_WAITING_CHARACTERS])
+        self.state.asks[event.key] = sentence(event)
         self._wait()
         step = self._new(at=at, **_wanted(event), status=StepStatus.RUNNING)
         self._remember((_ACTION if event.kind in _ACTIONS else _WORDS) + event.key, step)

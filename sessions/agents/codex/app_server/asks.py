@@ -82,13 +82,6 @@ def unknown_ask(key: str, method: str, params: Raw) -> Ask:
     )
 
 
-def words_of(ask: Ask) -> str:
-    """Return the reason for which the agent waits, in words."""
-    if ask.kind is AskKind.QUESTION:
-        return f"asks: {ask.title}"
-    return f"asks to {ask.title}"
-
-
 def answer_line(asking: "requests.Asking | None", key: str, answer: Answer) -> bytes:
     """Return the line that answers a request; ``asking`` is None for a request of another kind."""
     head = {"id": msgspec.json.decode(key)}
@@ -216,7 +209,7 @@ def _form(key: str, params: requests.Elicitation) -> Ask:
         key=key,
         kind=AskKind.FORM if questions else AskKind.TOOL,
         tool=params.server_name,
-        title=one_line(f"answer {params.server_name}: {params.message}"),
+        title=one_line(f"{'fill in a form of' if questions else 'answer'} {params.server_name}: {params.message}"),
         body=params.url or ("" if questions else _readable(params.requested_schema)),
         verdicts=(allow, Verdict.DENY, Verdict.STOP),
         questions=questions,

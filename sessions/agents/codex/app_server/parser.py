@@ -8,11 +8,12 @@ from typing import Any
 
 from msgspec import structs
 
+from ....asks.sentence import sentence
 from ....model import PlanItem, Step, StepKind, StepStatus, Usage
 from ...json_lines import UNREADABLE
 from ..server_errors import readable_error
 from . import events, lines, requests
-from .asks import ask_of, key_of, unknown_ask, words_of
+from .asks import ask_of, key_of, unknown_ask
 from .ignored import IGNORED
 from .item_parser import ItemParser
 
@@ -56,7 +57,7 @@ class AppServerParser(ItemParser):
         other = lines.LINES.best(line) if any(step.kind is StepKind.UNKNOWN for step in steps) else None
         if other is not None and other.method is not None and other.id is not None:
             key = lines.key_text(other.id)
-            self._asks(key, words_of(unknown_ask(key, other.method, other.params)))
+            self._asks(key, sentence(unknown_ask(key, other.method, other.params)))
         return steps
 
     def _answer(self, answer: lines.Line, line: bytes, at: int | None) -> list[Step]:
@@ -187,7 +188,7 @@ class AppServerParser(ItemParser):
             if len(self.state.asked_items) > MOST_ASKS:
                 del self.state.asked_items[next(iter(self.state.asked_items))]
         if ask is not None:
-            self._asks(ask.key, words_of(ask))
+            self._asks(ask.key, sentence(ask))
         return []
 
     def _asks(self, key: str, words: str) -> None:

@@ -114,8 +114,8 @@ TOLD = {
     "claude-330-control": ["mode plan", "mode bypassPermissions", *turn(1, "accepted 2", "withdrawn 2")],
     "claude-330-compact": [*turn(1), *turn(2), *turn(3), *turn(4), *turn(5)],
     "claude-197-can-use-tool-pending": [*older(1, RUN, "void"), *older(2), *older(3, RUN)],
-    "claude-330-ask-user-question": turn(1, "asks: Which colour?", "settled"),
-    "claude-197-ask-user-question": older(1, "asks: Which colour?", "settled"),
+    "claude-330-ask-user-question": turn(1, "Which colour?", "settled"),
+    "claude-197-ask-user-question": older(1, "Which colour?", "settled"),
     "claude-197-elicitation": older(1, "fill in a form of s6: Your name?", "settled"),
     "claude-197-answer-twice": [
         *older(1, RUN, "settled"),
@@ -364,7 +364,7 @@ def test_several_questions_and_several_choices() -> None:
         {"question": "Why?"},
     ]  # fmt: skip
     dialogue, ask = asked("AskUserQuestion", {"questions": questions, "metadata": {"n": 1}})
-    assert (ask.kind, ask.title) == (AskKind.QUESTION, "asks: Which? (and 1 more)")
+    assert (ask.kind, ask.title) == (AskKind.QUESTION, "Which? (and 1 more)")
     assert ask.questions == (
         Question(
             key="Which?", text="Which?", header="H", several=True,

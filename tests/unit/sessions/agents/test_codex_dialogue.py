@@ -410,7 +410,7 @@ class TestAsks:
         }
         request = note("mcpServer/elicitation/request", serverName="db", message="Who?", requestedSchema=schema)
         ask = the_ask(fed(spoken, request | {"id": "form"}))
-        assert (ask.key, ask.kind, ask.title, ask.tool) == ('"form"', AskKind.FORM, "answer db: Who?", "db")
+        assert (ask.key, ask.kind, ask.title, ask.tool) == ('"form"', AskKind.FORM, "fill in a form of db: Who?", "db")
         assert [(q.key, q.type, q.required, q.several, q.free) for q in ask.questions] == [
             ("name", "string", True, False, True), ("age", "integer", False, False, True),
             ("sure", "boolean", False, False, False), ("colours", "string", False, True, False),

@@ -40,11 +40,15 @@ class Runner:
     def written(self):
         """The ids of the requests that it writes, until it waits for an answer."""
         found = []
-        self.courier.advance()
+        self._advance()
         while line := self.live.channel.drain():
             found.append(json.loads(line)["id"])
-            self.courier.advance()
+            self._advance()
         return found
+
+    def _advance(self):
+        self.courier.advance()
+        self.live.flush()
 
 
 @pytest.fixture
