@@ -81,7 +81,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     tool: str = ""
     """The tool that it would use: ``Bash``, ``apply_patch``."""
     title: str
-    """What it asks to do, in one line without a subject: ``run: rm -rf build``; of a question, the question itself."""
+    """One line without a subject: the act (``run: rm -rf build``, ``edit src/app.py``), or the question itself."""
     body: str = ""
     """The whole command, diff, arguments or plan."""
     cwd: str = ""
