@@ -25,6 +25,10 @@ CHECK_SECONDS = 5.0
 """Interval between checks that the rows of open asks exist."""
 
 
+def _uncounted(_: str) -> None:
+    """Count no denial."""
+
+
 class Clerk:
     """Records the asks of a turn, or of the time after it, and answers them.
 
@@ -41,7 +45,7 @@ class Clerk:
         agent: the name of the agent.
         cwd: the session's folder.
         launch: the start of the turn, with the settings for asks.
-        count_denial: counts the tool or program that a rule or the time limit denied.
+        count_denial: counts the tool or program that a rule or the time limit denied; between turns nothing counts it.
     """
 
     def __init__(
@@ -54,7 +58,7 @@ class Clerk:
         agent: str,
         cwd: str,
         launch: Launch,
-        count_denial: Callable[[str], None],
+        count_denial: Callable[[str], None] = _uncounted,
     ) -> None:
         self._live = live
         self._store = store

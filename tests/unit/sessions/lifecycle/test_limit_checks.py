@@ -63,7 +63,7 @@ def test_prices_of_the_settings_travel_with_a_launch_that_needs_them(tmp_path: P
     launch = planned(tmp_path, text, "codex", "gpt-x1", limits={"cost_usd": 5})
     assert launch.warnings == ()
     assert launch.prices["gpt-x*"].output == 2.0
-    assert planned(tmp_path, text, "codex", "gpt-x1", limits={"tokens": 5}).prices == {}
+    assert planned(tmp_path, text, "codex", "gpt-x1", live=False, limits={"tokens": 5}).prices == {}
     with pytest.raises(UsageError, match=r'gpt-y has no price; set input and output in \[prices."gpt-y"\]'):
         planned(tmp_path, text, "codex", "gpt-y", limits={"cost_usd": 5})
 

@@ -78,7 +78,7 @@ def runner(layout, store):
             stream=1,
         )
         claim = TurnLog(store, SESSION, 1, OWNER).adopt()
-        turn = LiveTurn(live, store, LiveLog(store.database, SESSION), SESSION, 1, claim)
+        turn = LiveTurn(live, store, LiveLog(store.database, SESSION), SESSION, 1, claim, lambda _: None)
         made = SimpleNamespace(live=live, turn=turn, read=0)
         reads(made, *READY, *lines)
         return made
