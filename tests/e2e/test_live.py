@@ -337,10 +337,10 @@ def test_a_turn_that_waits_for_a_place_gets_what_the_agent_does_by_itself_before
     """Its prompt is written to the working agent."""
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
     session = session_of("demo", {"demo": "[[demo:wake]]"}, {"demo": {"speed": 2}})
-    at(session, 1, Status.DONE)
     other = manager.run(["sleep", "600"], cwd=session.cwd)
+    # Both wait before the first turn ends, and the command waits longer.
+    manager.prompts.inject(session.id, "[[demo:quick]] again", PromptOptions(steer=False))
     at(other, 1, Status.RUNNING)
-    manager.prompts.inject(session.id, "[[demo:quick]] again")
     output = manager.layout.session(session.id).output(1)
     wait_until(lambda: b"212 passed" in output.read_bytes(), what="the turn that the agent begins")
     assert at(session, 2, Status.QUEUED)

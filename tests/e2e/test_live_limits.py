@@ -1,29 +1,14 @@
-"""Limits of live agents: of a turn that waits for an answer, and of a later turn of the same process."""
+"""Limits of live agents in a later turn of the same process."""
 
 import pytest
 from real_clis import EVERY_CLI
 
-from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
 from agentdash.sessions.prompts.prompter import PromptOptions
 
 FREE = {"claude": {"permission_mode": "bypassPermissions"}, "codex": {"sandbox": "danger-full-access"}}
 LIMITS = [{"tokens": 1}, {"cost_usd": 0.000001}]
-
-
-def test_time_counts_while_an_agent_waits_for_an_answer_and_silence_does_not(manager, demo_agent, tmp_path, leftovers):
-    limits = {"wall_seconds": 2, "silence_seconds": 0.5}
-    session = manager.spawn(
-        Start("[[demo:edit]] go", agent="demo", cwd=str(tmp_path),
-              options={"live": True, "speed": 50, "limits": limits})
-    )  # fmt: skip
-    [ended] = manager.wait([session.id], timeout=60)
-    assert ended.status is Status.STOPPED
-    assert ended.reason.startswith("stopped by its limit: ran longer than 2s; ")
-    assert ended.asking == 0
-    assert [one.state for one in manager.store.asks.of_session(session.id)] == [AskState.LOST]
-    assert leftovers(session.id) == []
 
 
 @pytest.mark.real
