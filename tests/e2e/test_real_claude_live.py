@@ -151,16 +151,19 @@ def test_a_live_claude_is_steered_asked_interrupted_and_closed(live, fake_model)
     assert (facts.end, facts.cost_usd) == ("failed", None)
     assert facts.running_cost_usd > cost
 
-    # Turn 3: an adopter takes over while a command runs, interrupts it, and sends the same prompt twice.
+    # Turn 3: an adopter takes over while a command runs, takes back a prompt that claude did not read, and interrupts.
     live.write(dialogue.prompt(key(4), 1, "[[fake:sleep600]] the third prompt"))
     live.wait_until(lambda: b'"command":"echo started; sleep 600' in live.out.read_bytes(), what="the command")
     events = list(live.read())
     live.adopt()
     assert live.events[: len(events)] == events
     dialogue = live.dialogue
-    live.write(*dialogue.interrupt())
+    live.write(dialogue.prompt(key(6), 1, "the words that came too late"))
+    live.write(dialogue.withdraw(key(6)), *dialogue.interrupt())
     live.ended(3)
+    assert Received(key(6), Delivery.WITHDRAWN) in live.events
     assert dialogue.interrupt() == []
+    # Turn 4: the same prompt twice.
     again = dialogue.prompt(key(5), 1, "[[fake:plain]] the fourth prompt")
     live.write(again, again)
     live.ended(4)
@@ -177,3 +180,4 @@ def test_a_live_claude_is_steered_asked_interrupted_and_closed(live, fake_model)
     assert live.process.wait(timeout=60) == 0
     live.read()
     assert live.count(TurnEnded) == 4
+    assert not fake_model.was_shown("the words that came too late")
