@@ -102,11 +102,12 @@ class Clerk:
             case Asked(ask=ask):
                 self._ask(ask)
             case Settled(key=key, answered=answered):
-                number, asked = self._open.pop(key, None), self._asks.pop(key, None)
+                number = self._open.pop(key, None)
+                self._asks.pop(key, None)
                 with contextlib.suppress(AgentdashError):
                     self._store.asks.settle(self._session, self._live.stream, key, answered)
-                    if answered and number is not None and asked is not None:
-                        self._note_end(number, asked.tool or asked.title)
+                    if answered and number is not None:
+                        self._note_end(number)
             case _:
                 pass
 
@@ -158,15 +159,14 @@ class Clerk:
             if decision.answer is not None or recorded.answer is not None:
                 self._answered.add(recorded.id)
 
-    def _note_end(self, number: int, name: str) -> None:
-        """Count a denial that no person gave, and note who ended the turn, if the answer that the agent got does that.
-
-        ``name`` is the tool or program.
-        """
+    def _note_end(self, number: int) -> None:
+        """Count a denial that no person gave, and note who ended the turn, if the answer does that."""
         recorded = self._store.asks.one(number)
-        if recorded is not None and recorded.refused_by_settings:
-            self._count_denial(name)
-        if recorded is None or recorded.answer is None or recorded.answer.verdict is not Verdict.STOP:
+        if recorded is None:
+            return
+        if recorded.refused_by_settings:
+            self._count_denial(recorded.ask.tool or recorded.ask.title)
+        if recorded.answer is None or recorded.answer.verdict is not Verdict.STOP:
             return
         late = recorded.answered_by == TIME_LIMIT
         why = recorded.answer.message.rstrip(".")

@@ -10,6 +10,7 @@ from factories import no_prompts
 from msgspec import structs
 
 from agentdash.sessions.agents.claude.dialogue import ClaudeDialogue
+from agentdash.sessions.agents.dialogue import Settled
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.asks.settings import AskRule, AsksSettings
@@ -177,9 +178,13 @@ def test_the_time_limit_decides_an_ask_of_an_earlier_turn(session):
     session.store.asks.record(SESSION, 1, 1, ask, due_at=1)
     live = session.adopted()
     limited = Launch(argv=("claude",), asks=AsksSettings(timeout="1s", on_timeout="deny"))
-    Clerk(live, session.store, SESSION, 2, agent="claude", cwd="/p", launch=limited).advance()
+    denied = []
+    clerk = Clerk(live, session.store, SESSION, 2, agent="claude", cwd="/p", launch=limited, count_denial=denied.append)
+    clerk.advance()
     live.flush()
     assert json.loads(session.written.drain())["response"]["response"]["behavior"] == "deny"
+    clerk.hear(Settled("q", answered=True))
+    assert denied == ["run: rm x"]
 
 
 @pytest.mark.parametrize("has_agent", [True, False])
