@@ -117,6 +117,15 @@ class Asks:
         """Give an open ask the answer of the settings; False if it is not open."""
         return self._decide(ask_id, answer, by, AskState.EXPIRED)
 
+    def overrule(self, ask_id: int, answer: Answer, by: str) -> bool:
+        """Replace an answer that cannot be written to the agent; False if none is to be written."""
+        with self._database.transaction() as db:
+            changed = db.execute(
+                f"UPDATE asks SET answer = ?, answered_by = ? WHERE id = ? AND {_UNSENT}",  # noqa: S608
+                (dump(answer), by, ask_id),
+            ).rowcount
+        return bool(changed)
+
     def answered(self, session_id: str) -> list[RecordedAsk]:
         """Return the asks whose answer is to be written to the agent, with the values of secret questions."""
         rows = self._database.rows(

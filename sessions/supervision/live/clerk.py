@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...agents.dialogue import Asked, Event, Settled
-from ...asks.model import Ask, Verdict
+from ...asks.model import Answer, Ask, Verdict
 from ...clock import now_ms
 from ...errors import AgentdashError
 from ...launch import Launch, plan_like
@@ -14,12 +14,16 @@ from ...stopped_by import StoppedBy
 from ...storage.prompt_queue import Request
 from ...storage.store import Store
 from .agent import LiveAgent
+from .channel import LineTooLongError
 
 if TYPE_CHECKING:
     from ...asks.recorded import RecordedAsk
 
 TIME_LIMIT = "the time limit"
 """The author of an answer that the settings gave."""
+
+TOO_LONG = "agentdash"
+"""The author of a denial in place of an answer that cannot be written."""
 
 CHECK_SECONDS = 5.0
 """Interval between checks that the rows of open asks exist."""
@@ -206,6 +210,14 @@ class Clerk:
         if recorded.answer is None:
             return
         line = self._live.dialogue.answer(recorded.ask.key, for_agent(recorded.ask, recorded.answer))
+        self._live.send(line, lambda: self._sent(recorded.id), lambda error: self._deny(recorded, error))
+
+    def _deny(self, recorded: "RecordedAsk", error: LineTooLongError) -> None:
+        """Deny an ask whose answer is too long for the agent's input: claude gets the whole edit that it may make."""
+        denial = Answer(verdict=Verdict.DENY, message=f"The answer cannot be passed on: {error}.")
+        with contextlib.suppress(AgentdashError):
+            self._store.asks.overrule(recorded.id, denial, TOO_LONG)
+        line = self._live.dialogue.answer(recorded.ask.key, denial)
         self._live.send(line, lambda: self._sent(recorded.id))
 
     def _say(self, recorded: "RecordedAsk") -> bool:

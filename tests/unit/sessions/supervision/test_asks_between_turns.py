@@ -23,7 +23,7 @@ from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
 from agentdash.sessions.supervision.child import AgentChild
 from agentdash.sessions.supervision.live.agent import LiveAgent
-from agentdash.sessions.supervision.live.channel import Channel, make_fifo
+from agentdash.sessions.supervision.live.channel import MOST_BYTES, Channel, make_fifo
 from agentdash.sessions.supervision.live.clerk import Clerk
 from agentdash.sessions.supervision.live.warm import Warm
 
@@ -170,6 +170,22 @@ def test_an_ask_that_an_earlier_turn_left_open_is_answered_in_the_next(session):
     live.flush()
     assert json.loads(session.written.drain())["response"]["request_id"] == "q"
     assert [one.state for one in session.asks] == [AskState.SENT]
+
+
+def test_an_ask_whose_answer_is_too_long_for_the_agent_is_denied(session):
+    """Claude gets the input that it may use with the permission."""
+    session.prints(INIT, request("q", "x" * MOST_BYTES), RESULT)
+    live = session.adopted()
+    session.store.asks.record(SESSION, 1, 1, Ask(key="q", kind=AskKind.COMMAND, title="run: x", body="x"))
+    clerk = Clerk(live, session.store, SESSION, 2, agent="claude", cwd="/p", launch=LAUNCH)
+    session.store.asks.answer(session.asks[0].id, Answer(verdict=Verdict.ALLOW), "you")
+    clerk.advance()
+    live.flush()
+    response = json.loads(session.written.drain())["response"]["response"]
+    assert response["behavior"] == "deny"
+    assert response["message"].startswith("The answer cannot be passed on: 1,04")
+    [ask] = session.asks
+    assert (ask.state, ask.answer.verdict, ask.answered_by) == (AskState.SENT, Verdict.DENY, "agentdash")
 
 
 def test_the_time_limit_decides_an_ask_of_an_earlier_turn(session):
