@@ -156,11 +156,18 @@ class Dialogue(ABC):
 
     @abstractmethod
     def interrupt(self) -> list[bytes]:
-        """Return the lines that end the running turn and its commands, but not the process; none if no turn runs."""
+        """Return the lines that end the running turn and its commands, but not the process; none if no turn runs.
+
+        An entry may be several lines, which are written at once.
+        """
 
     @abstractmethod
     def answer(self, key: str, answer: Answer) -> bytes | None:
-        """Return the line that answers an ask; None if it is not open."""
+        """Return the line that answers an ask; None if it is not open.
+
+        If the agent's own answer does not end the turn as :attr:`..asks.model.Verdict.STOP` does, the lines that end
+        it follow, and all are written at once.
+        """
 
     def change(self, what: str, value: str) -> bytes | None:  # noqa: ARG002
         """Return the line that changes ``model`` or ``mode`` of the running process; None if the agent cannot."""

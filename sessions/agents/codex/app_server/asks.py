@@ -16,6 +16,7 @@ from ...json_lines import UNREADABLE, value_of
 from ...mcp_forms import content_of, fields_of
 from ..items import unwrapped
 from . import requests
+from .tool_calls import SESSION, ask_of_call
 
 LONGEST_ID = 200
 """Bytes of a request's id; a longer one is not answered."""
@@ -26,7 +27,12 @@ _DECISIONS = {
     Verdict.DENY: "decline",
     Verdict.STOP: "cancel",
 }
-_ACTIONS = {Verdict.ALLOW: "accept", Verdict.ANSWER: "accept", Verdict.STOP: "cancel"}
+_ACTIONS = {
+    Verdict.ALLOW: "accept",
+    Verdict.ALWAYS: "accept",
+    Verdict.ANSWER: "accept",
+    Verdict.STOP: "cancel",
+}
 _RUNS = "command"
 """The kind of request that a command waits for before it runs."""
 _ONE_TIME = "humanCommand"
@@ -106,7 +112,7 @@ def _result(asking: "requests.Asking", answer: Answer) -> dict[str, Any]:
             action = _ACTIONS.get(verdict, "decline")
             fields = fields_of(value_of(asking.params.requested_schema)) if action == "accept" else ()
             content = content_of(fields, answer.values) if action == "accept" else None
-            return {"action": action, "content": content, "_meta": None}
+            return {"action": action, "content": content, "_meta": SESSION if verdict is Verdict.ALWAYS else None}
 
 
 def _command(key: str, params: requests.CommandApproval) -> Ask:
@@ -116,16 +122,17 @@ def _command(key: str, params: requests.CommandApproval) -> Ask:
     verdicts = [v for v in (Verdict.ALLOW, Verdict.ALWAYS, Verdict.DENY, Verdict.STOP) if _offers(listed, v)]
     if params.kind == _ONE_TIME:
         verdicts.remove(Verdict.ALWAYS)
-    target = params.network_approval_context
-    runs = params.kind == _RUNS and target is None
+    target, wider = params.network_approval_context, _readable(params.additional_permissions)
+    runs = params.kind == _RUNS and target is None and not wider
     what = "the same command" if runs else "this host" if target else "the same"
     verb = "write to a running command" if params.kind == "writeStdin" else "run"
+    verb += " with wider permissions" if wider else ""
     return Ask(
         key=key,
         kind=AskKind.COMMAND if runs else AskKind.PERMISSIONS,
         tool="shell",
         title=one_line(f"reach {target.host} over {target.protocol}" if target else f"{verb}: {command}"),
-        body=command,
+        body=f"{command}\n{wider}" if wider else command,
         cwd=params.cwd or "",
         why=params.reason or "",
         verdicts=tuple(verdicts),
@@ -204,6 +211,9 @@ def _user(key: str, params: requests.UserInput) -> Ask:
 
 def _form(key: str, params: requests.Elicitation) -> Ask:
     questions = fields_of(value_of(params.requested_schema))
+    call = None if questions else ask_of_call(key, params)
+    if call is not None:
+        return call
     allow = Verdict.ANSWER if questions else Verdict.ALLOW
     return Ask(
         key=key,

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from ....asks.model import Answer, Ask
+from ....asks.model import Answer, Ask, Verdict
 from ....model import Change
 from ...dialogue import (
     Asked,
@@ -122,11 +122,16 @@ class CodexDialogue(Dialogue):
         ]
 
     def answer(self, key: str, answer: Answer) -> bytes | None:
-        """Return the line that answers an open request; the same one again until codex has it."""
+        """Return the line that answers an open request; the same one again until codex has it.
+
+        A form that is cancelled does not end the turn (0.169.0), so the lines that interrupt it follow.
+        """
         if key not in self._asks:
             return None
         self._given_answer.add(key)
-        return answer_line(self._asks[key][0], key, answer)
+        asking = self._asks[key][0]
+        ending = self.interrupt() if answer.verdict is Verdict.STOP and isinstance(asking, requests.AskForm) else []
+        return b"".join((answer_line(asking, key, answer), *ending))
 
     def change(self, what: str, value: str) -> bytes | None:
         """Return a change of the settings of the next turns: of the model, or of the sandbox as ``mode``."""

@@ -22,6 +22,7 @@ class CommandApproval(Params):
     cwd: Words | None = None
     reason: Words | None = None
     network_approval_context: NetworkTarget | None = None
+    additional_permissions: Raw = NULL
     available_decisions: list[Raw] | None = None
 
 
@@ -66,9 +67,10 @@ class UserInput(Params):
 
 
 class Elicitation(Params):
-    """A question of an MCP server: a form, or an address to open."""
+    """A question of an MCP server: a form, or an address to open; or of codex, about a call of the server's tool."""
 
     server_name: Words = ""
+    meta: Raw = field(default=NULL, name="_meta")
     mode: str = "form"
     message: Words = ""
     requested_schema: Raw = NULL
