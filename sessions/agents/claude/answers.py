@@ -15,6 +15,9 @@ from .questions import answers_of
 _NO_WORDS = "The user does not allow this."
 """claude needs words with each denial: they are the result of the call."""
 
+CANCELLED: dict[str, Any] = {"action": "cancel"}
+"""The answer to a form that is closed without a decision."""
+
 _AGREES = frozenset({Verdict.ALLOW, Verdict.ALWAYS})
 _ANSWERS = _AGREES | {Verdict.ANSWER}
 
@@ -28,7 +31,7 @@ def response_to(ask: Ask, request: Request, answer: Answer) -> dict[str, Any] | 
     if ask.kind is AskKind.FORM:
         if verdict in _ANSWERS:
             return {"action": "accept", "content": content_of(ask.questions, answer.values)}
-        return {"action": "cancel" if verdict is Verdict.STOP else "decline"}
+        return CANCELLED if verdict is Verdict.STOP else {"action": "decline"}
     if verdict in (Verdict.DENY, Verdict.STOP):
         denied: dict[str, Any] = {"behavior": "deny", "message": answer.message or _NO_WORDS}
         return denied | ({"interrupt": True} if verdict is Verdict.STOP else {})

@@ -69,7 +69,7 @@ def _form(key: str, request: Request, cwd: str) -> Ask:
     title = f"fill in a form of {request.mcp_server_name}: {_first_line(request.message)}"
     return Ask(
         key=key, kind=AskKind.FORM, tool=request.mcp_server_name, title=title, body=message, cwd=cwd,
-        verdicts=(Verdict.ANSWER, Verdict.DENY), questions=fields_of(value_of(request.requested_schema)),
+        verdicts=(Verdict.ANSWER, Verdict.DENY, Verdict.STOP), questions=fields_of(value_of(request.requested_schema)),
     )  # fmt: skip
 
 

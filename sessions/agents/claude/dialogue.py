@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Raw, Struct, field
 
-from ...asks.model import Answer, Ask
+from ...asks.model import Answer, Ask, AskKind, Verdict
 from ..dialogue import Asked, Changed, Delivery, Dialogue, Event, NotChanged, Received, Settled, TurnBegan, TurnEnded
 from ..json_lines import NULL, Words, text_of
 from ..tolerant_decoder import TolerantDecoder
-from .answers import response_to
+from .answers import CANCELLED, response_to
 from .asks import MOST_OPEN_ASKS, ask_of
 from .control import CHANGE, change_id, changed_setting, prompt_line, request_line, response_line
 from .control_events import Request, Response
@@ -121,20 +121,28 @@ class ClaudeDialogue(Dialogue):
     def interrupt(self) -> list[bytes]:
         """Return the line that ends the running turn and its command; prompts that wait run as the next turn.
 
-        A prompt that was written, and whose turn claude has not reported, can be interrupted too.
+        A prompt that was written, and whose turn claude has not reported, can be interrupted too.  Open forms are
+        cancelled before it in the same write: 2.1.197 goes on waiting for them, and so does the server (measured).
         """
         if not self._running and self._starting is None and not self._unread:
             return []
-        return [request_line(f"{_INTERRUPT}{self._answered[_INTERRUPT] + 1}", "interrupt")]
+        forms = [key for key, waiting in self._asks.items() if waiting.ask.kind is AskKind.FORM]
+        cancelled = [response_line(key, CANCELLED) for key in forms if len(key) <= _KEY_CHARACTERS]
+        request = request_line(f"{_INTERRUPT}{self._answered[_INTERRUPT] + 1}", "interrupt")
+        return [b"".join((*cancelled, request))]
 
     def answer(self, key: str, answer: Answer) -> bytes | None:
         """Return the line that answers an ask; None if it is not open, or does not take this verdict.
 
-        It stays open until claude has printed the answer, and a second answer is ignored.
+        It stays open until claude has printed the answer, and a second answer is ignored.  A form that is cancelled
+        does not end the turn, so an interrupt follows.
         """
         waiting = self._asks.get(key)
         response = response_to(waiting.ask, waiting.request, answer) if waiting is not None else None
-        return response_line(key, response) if response is not None else None
+        if waiting is None or response is None:
+            return None
+        ends = answer.verdict is Verdict.STOP and waiting.ask.kind is AskKind.FORM
+        return b"".join((response_line(key, response), *(self.interrupt() if ends else ())))
 
     def change(self, what: str, value: str) -> bytes | None:
         """Return the line that changes ``model`` or ``mode``; the next model call uses it."""

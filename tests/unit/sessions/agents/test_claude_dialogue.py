@@ -396,7 +396,7 @@ def test_a_form_gets_values_with_the_types_of_its_schema() -> None:
     [event] = fed({"type": "control_request", "request_id": "1", "request": request}, dialogue=dialogue)
     assert isinstance(event, Asked)
     ask = event.ask
-    assert (ask.kind, ask.verdicts) == (AskKind.FORM, (Verdict.ANSWER, Verdict.DENY))
+    assert (ask.kind, ask.verdicts) == (AskKind.FORM, (Verdict.ANSWER, Verdict.DENY, Verdict.STOP))
     assert [question.key for question in ask.questions if question.required] == ["name"]
     assert [question.key for question in ask.questions if question.secret] == ["key"]
     assert ask.questions[4].choices == (Choice(label="r", description="Red"), Choice(label="b"))
@@ -409,6 +409,42 @@ def test_a_form_gets_values_with_the_types_of_its_schema() -> None:
     declined = dialogue.answer("1", deny("no"))
     assert declined is not None
     assert json.loads(declined)["response"]["response"] == {"action": "decline"}
+
+
+def form(key: str) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    request = {"subtype": "elicitation", "mcp_server_name": "s", "message": "Who?", "requested_schema": schema}
+    return {"type": "control_request", "request_id": key, "request": request}
+
+
+def test_an_interrupt_cancels_the_open_forms_first_because_an_older_claude_does_not() -> None:
+    command = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "a"}}
+    dialogue = ClaudeDialogue()
+    fed({"type": "system", "subtype": "init"}, form("1"), dialogue=dialogue)
+    fed({"type": "control_request", "request_id": "2", "request": command}, form("3"), dialogue=dialogue)
+    [written] = dialogue.interrupt()
+    *cancelled, interrupt = map(json.loads, written.splitlines())
+    assert [(line["response"]["request_id"], line["response"]["response"]) for line in cancelled] == [
+        ("1", {"action": "cancel"}), ("3", {"action": "cancel"}),
+    ]  # fmt: skip
+    assert interrupt["request"] == {"subtype": "interrupt"}
+    printed = [line | {"type": "control_response"} for line in cancelled]
+    assert fed(*printed, dialogue=dialogue) == [Settled("1", answered=True), Settled("3", answered=True)]
+    assert b"cancel" not in dialogue.interrupt()[0]
+
+
+def test_a_form_with_a_very_long_key_does_not_hinder_an_interrupt() -> None:
+    dialogue = ClaudeDialogue()
+    fed({"type": "system", "subtype": "init"}, form("k" * 100_000), dialogue=dialogue)
+    assert len(dialogue.interrupt()[0]) < 1_000
+
+
+def test_a_form_that_is_cancelled_ends_the_turn_too() -> None:
+    stop = Answer(verdict=Verdict.STOP)
+    dialogue = ClaudeDialogue()
+    fed({"type": "system", "subtype": "init"}, form("1"), dialogue=dialogue)
+    answer, *_, interrupt = map(json.loads, (dialogue.answer("1", stop) or b"").splitlines())
+    assert (answer["response"]["response"], interrupt["request"]["subtype"]) == ({"action": "cancel"}, "interrupt")
 
 
 def test_arguments_are_given_back_as_they_were_printed() -> None:
@@ -495,7 +531,8 @@ def test_no_output_harms_a_dialogue_and_an_adopter_ends_in_the_same_state(lines:
     assert list(state(one)) == list(state(other))
     for line in state(one):
         for sent in line if isinstance(line, list) else [line] if line else []:
-            msgspec.json.decode(sent)
+            for one_line in sent.splitlines():
+                msgspec.json.decode(one_line)
     turns = [event for event in events if isinstance(event, TurnBegan | TurnEnded)]
     assert all(isinstance(event, TurnEnded) == bool(n % 2) for n, event in enumerate(turns))
 
