@@ -1,5 +1,6 @@
 """The dialog that starts a session, over the real manager: what it shows is what runs."""
 
+import json
 import shlex
 import stat
 from typing import Any
@@ -133,6 +134,16 @@ async def test_the_command_that_is_shown_is_the_one_that_runs(
         assert flag not in argv
         assert argv[argv.index(MODES[agent]) + 1] == chosen
     assert danger == (chosen in (unlimited, "danger-full-access", "bypassPermissions"))
+
+
+async def test_a_live_codex_is_shown_with_the_line_that_sets_its_sandbox(manager, tmp_path):
+    (tmp_path / "config.toml").write_text(f"[agents.codex]\nbin = '{tmp_path}/agent'\n")
+    dialog = Dialog(manager, request("codex", "nothing", tmp_path))
+    shown, chosen, _, _ = await dialog.run("tab", "tab", "right")
+    command, line = shown.split("← ")
+    assert command.split() == ["$", *dialog.started.argv]
+    assert (chosen, "".join(line.split())) == ("danger-full-access", "".join(dialog.started.opening[-1].split()))
+    assert json.loads(dialog.started.opening[-1])["params"]["sandbox"] == chosen
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -261,7 +261,7 @@ class NewSessionScreen(ModalScreen[None]):
             return
         launch, reason = await self._plan(start)
         self._say("\n".join(filter(None, (self._missing(), *launch.warnings))) if launch else reason or "")
-        self._command.update(clean(f"$ {shlex.join(launch.argv)}") if launch else "")
+        self._command.update(started_with(launch) if launch is not None else "")
         beside = texts.beside_command(launch, start.options) if launch else ""
         self._beside.update(clean(beside))
         self._beside.display = bool(beside)
@@ -376,6 +376,12 @@ class NewSessionScreen(ModalScreen[None]):
 def _limits(start: Start) -> str:
     limits = start.options.get("limits")
     return typed(limits) if isinstance(limits, Mapping) else ""
+
+
+def started_with(launch: Launch) -> str:
+    """Return the command that will run; with the line that sets the mode, if it is not in the command."""
+    command = clean(f"$ {shlex.join(launch.argv)}")
+    return f"{command}\n← {clean(launch.opening[-1])}" if launch.opening else command
 
 
 def _arguments(start: Start) -> str:

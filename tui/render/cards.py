@@ -70,8 +70,8 @@ def explanation_text(explanation: "Explanation", style: Style) -> list[str]:
 
 
 def launch_text(launch: Launch) -> list[str]:
-    """Return the exact start as a shell command, its stdin and its environment."""
-    lines = [clean(shlex.join(launch.argv))]
+    """Return the exact start as a shell command, the first lines for a live agent, its stdin and its environment."""
+    lines = [clean(shlex.join(launch.argv)), *(f"line:  {clean(line)}" for line in launch.opening)]
     if launch.stdin is not None:
         lines.append(f"stdin: {count(len(launch.stdin.encode('utf-8', 'replace')), 'byte')}")
     return lines + [f"env:   {key}={clean(value)}" for key, value in launch.env.items()]
