@@ -160,6 +160,21 @@ class TurnPlan(Struct, frozen=True, kw_only=True):
     """``send`` sends the prompt even if the turn before failed, was lost, or was stopped by a limit."""
 
 
+def with_mode(plan: TurnPlan, options: Mapping[str, Any], mode: str, *, dangerous: bool) -> TurnPlan:
+    """Return a plan with another mode.
+
+    Args:
+        plan: the plan.
+        options: the keys of the agent's section that stand for the mode.
+        mode: what the turn may do on its own.
+        dangerous: nothing limits the agent in this mode.
+    """
+    former = plan.frame.mode
+    changed = structs.replace(former, permissions=mode, dangerous=dangerous) if former is not None else None
+    frame = structs.replace(plan.frame, mode=changed)
+    return structs.replace(plan, settings={**plan.settings, **options}, frame=frame)
+
+
 def plan_like(launch: Launch) -> TurnPlan:
     """Return the plan of a turn with the settings of a launch, for a prompt that the runner itself adds."""
     frame = structs.replace(launch, argv=(), stdin=None, settings={})

@@ -262,6 +262,12 @@ class Agent(ABC):
         hints = get_type_hints(self.settings_type)
         return tuple(str(value) for value in get_args(hints[self.mode_key]))
 
+    def mode_options(self, mode: str) -> dict[str, Any]:
+        """Return the keys of the agent's section that stand for one of :meth:`modes`."""
+        if self.mode_key is None:
+            return {}
+        return {self.mode_key: mode, **({"full_danger": False} if self.unlimited else {})}
+
     def turn_mode(self, settings: AgentSettings, model: str | None) -> TurnMode:
         """Return the record of the settings with which a turn runs; ``model`` is the requested one."""
         unlimited = self.unlimited if getattr(settings, "full_danger", False) else None

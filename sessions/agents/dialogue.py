@@ -107,11 +107,12 @@ class Dialogue(ABC):
     steers: ClassVar[bool] = False
     """A prompt may be written while a turn runs."""
 
-    hears_denials: ClassVar[bool] = True
-    """The agent reads :attr:`..asks.model.Answer.message` of a denial; else the caller adds it to the queue."""
-
     def __init__(self, opening: Sequence[str] = ()) -> None:
         self._opening = tuple(opening)
+
+    def hears_denial(self, ask: Ask) -> bool:  # noqa: ARG002
+        """Return whether the agent reads the words of a denial of this ask; else the caller adds them to the queue."""
+        return True
 
     @property
     @abstractmethod

@@ -11,7 +11,7 @@ from ..agents.base import Agent
 from ..agents.registry import agent_named
 from ..errors import SessionBusyError, UnknownSessionError, UsageError
 from ..housekeeping import Housekeeping
-from ..launch import TurnPlan
+from ..launch import TurnPlan, with_mode
 from ..lifecycle.launch_plan import checked_text, recorded_profile
 from ..lifecycle.wait import wait_until
 from ..model import Session, short_id
@@ -73,8 +73,7 @@ class SessionAdjuster:
             raise UsageError(f"{agent.title} has no mode {mode!r}. It has: {', '.join(modes)}.")
         if os.environ.get(processes.SESSION_TAG) == session.id:
             raise UsageError("A session cannot change its own mode.")
-        limited = {"full_danger": False} if agent.unlimited else {}
-        return self._adjust(session, agent, "mode", mode, {agent.mode_key: mode, **limited})
+        return self._adjust(session, agent, "mode", mode, agent.mode_options(mode))
 
     def _adjustable(self, ref: str) -> tuple[Session, Agent]:
         self._layout.check_writable()
@@ -92,23 +91,18 @@ class SessionAdjuster:
         recipe = self._store.recipe(session.id)
         config = self._reader.config(recorded_profile(recipe.env))
         before = config.settings_for(session.agent, recipe.options)
-        usual_model = model_option(recipe.options) or session.model
+        mode = self._store.newest_turn(session.id).mode
+        # The agent may report an alias by its whole name, after the prompt was requested.
+        usual_models = {None, model_option(recipe.options), session.model, mode.model if mode is not None else None}
         keys = [key for key in options if key != "model"]
 
         def planned(plan: TurnPlan) -> TurnPlan:
             """Return the plan with the change, unless its prompt was requested with a setting of its own."""
             if what == "model":
-                return structs.replace(plan, model=value) if plan.model == usual_model else plan
+                return structs.replace(plan, model=value) if plan.model in usual_models else plan
             if any(plan.settings.get(key) != getattr(before, key) for key in keys):
                 return plan
-            mode = plan.frame.mode
-            changed = (
-                structs.replace(mode, permissions=value, dangerous=value in agent.dangerous)
-                if mode is not None
-                else None
-            )
-            frame = structs.replace(plan.frame, mode=changed)
-            return structs.replace(plan, settings={**plan.settings, **options}, frame=frame)
+            return with_mode(plan, options, value, dangerous=value in agent.dangerous)
 
         inside = os.environ.get(processes.SESSION_TAG)
         asked = self._store.adjustments.request(

@@ -103,6 +103,24 @@ class Adjustments:
                     (adjustment.value, adjustment.session),
                 )
 
+    def follow(
+        self, session_id: str, mode: str, options: Mapping[str, Any], planned: Callable[[TurnPlan], TurnPlan]
+    ) -> None:
+        """Record a mode that the agent took by itself; later turns and waiting prompts keep it."""
+        now = now_ms()
+        with self._database.transaction() as db:
+            row = db.execute("SELECT turn, options FROM sessions WHERE id = ?", (session_id,)).fetchone()
+            if row is None:
+                return
+            kept = {**(load(row["options"], dict[str, Any]) or {}), **options}
+            db.execute("UPDATE sessions SET options = ?, mode = ? WHERE id = ?", (dump(kept), mode, session_id))
+            _replan(db, session_id, planned)
+            db.execute(
+                "INSERT INTO adjustments (session, turn, what, value, counts_from, state, asked_by, asked_at,"
+                " changed_at) VALUES (?, ?, 'mode', ?, 'step', ?, 'the agent', ?, ?)",
+                (session_id, row["turn"], mode, AdjustmentState.IN_FORCE, now, now),
+            )
+
     def refused(self, adjustment_id: int, reason: str) -> None:
         """Record that the agent does not take a change while it runs."""
         self._end(adjustment_id, AdjustmentState.REFUSED, reason)
@@ -148,7 +166,12 @@ def _agent_lives(db: sqlite3.Connection, session: sqlite3.Row) -> bool:
 
 
 def _replan(db: sqlite3.Connection, session_id: str, planned: Callable[[TurnPlan], TurnPlan]) -> None:
-    rows = db.execute("SELECT id, plan FROM queue WHERE session = ? AND state = 'queued'", (session_id,)).fetchall()
+    # A prompt that was written into the running turn, or became it, may wait again.
+    rows = db.execute(
+        "SELECT id, plan FROM queue WHERE session = ? AND (state IN ('queued', 'sending', 'sent')"
+        " OR (state = 'taken' AND turn = (SELECT turn FROM sessions WHERE id = queue.session)))",
+        (session_id,),
+    ).fetchall()
     for row in rows:
         plan = load(row["plan"], TurnPlan)
         changed = planned(plan) if plan is not None else None
@@ -161,3 +184,11 @@ def _adjustment(row: sqlite3.Row) -> Adjustment:
         "id", "session", "turn", "what", "value", "counts_from", "reason", "asked_by", "asked_at", "changed_at",
     )  # fmt: skip
     return Adjustment(state=AdjustmentState(row["state"]), **{name: row[name] for name in names})
+
+
+def defer_earlier(db: sqlite3.Connection, session_id: str, turn: int, now: int) -> None:
+    """Record that the changes under way count from a turn on: it is started with them."""
+    db.execute(
+        f"UPDATE adjustments SET state = ?, changed_at = ? WHERE session = ? AND turn < ? AND {_PENDING}",  # noqa: S608
+        (AdjustmentState.NEXT, now, session_id, turn),
+    )

@@ -8,6 +8,7 @@ from ..clock import now_ms
 from ..launch import Launch
 from ..model import Status
 from ..rules.delivery import PromptState
+from .adjustments import defer_earlier
 from .database import Database
 from .prompt_queue import UNDER_WAY, begin_turn
 from .rows import dump
@@ -132,6 +133,7 @@ class LiveLog:
         )  # fmt: skip
         begin_turn(db, self._session, n, None, now)
         withdraw_close(db, self._session, now)
+        defer_earlier(db, self._session, n, now)
         db.execute(
             "UPDATE sessions SET status = ?, started_at = ?, warm_since = NULL WHERE id = ?",
             (Status.RUNNING, now, self._session),

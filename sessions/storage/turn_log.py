@@ -26,6 +26,7 @@ from ..model import (
 from ..rules.attention import Stuck
 from ..rules.delivery import Fate, PromptState
 from ..rules.turn_facts import Facts
+from .adjustments import defer_earlier
 from .prompt_queue import Build, hold_after, put_back, take
 from .rows import USAGE_COLUMNS, dump, launch_from, load
 from .store import Store
@@ -109,6 +110,7 @@ class TurnLog:
                 (now, now, self._session),
             )
             withdraw_close(db, self._session, now)
+            defer_earlier(db, self._session, self._n, now)
             claim = self._read_claim(db)
             if not claim.launch.transport:
                 self._mark_prompt(db, PromptState.SENDING, only_from=PromptState.QUEUED)

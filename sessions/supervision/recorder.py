@@ -230,7 +230,7 @@ class Recorder:
         """True if the turn printed or used more than it may, and the runner has not acted on it."""
         if self._watchdog is None or self._over:
             return False
-        spends = self._spending is not None and self.facts.end is None
+        spends = self._watchdog.counts and self._spending is not None and self.facts.end is None
         return self._watchdog.floods() or (spends and self._watchdog.overspent(self._spent()))
 
     @property
@@ -373,7 +373,7 @@ class Recorder:
 
     def _look_back(self, follower: Follower, *, stopped: bool) -> None:
         """Usage is often known only at the end, so report a limit that was crossed by then."""
-        if self._watchdog is None or self._spending is None or stopped:
+        if self._watchdog is None or not self._watchdog.counts or self._spending is None or stopped:
             return
         self.guarded(
             lambda: self._log.progress(

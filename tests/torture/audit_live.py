@@ -50,6 +50,8 @@ def check_asks(scene, rows, streams, report):
             report.add("asks lost", f"{what} is not in the output of its agent")
         if len(heard) > 1:
             report.add("asks answered twice", f"{what} was answered with {heard}")
+        if given == "always" and not json.loads(row["ask"]).get("always"):
+            given = "allow"  # agentdash remembers it, and the agent is allowed each time
         if heard and heard[0] != given:
             report.add("wrong answers", f"{what}: the agent was answered {heard[0]!r}, {given!r} is recorded")
         if row["state"] == "settled" and not heard:

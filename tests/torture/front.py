@@ -21,6 +21,7 @@ from pathlib import Path
 
 from lines import as_line  # type: ignore[import-not-found]
 
+from agentdash.sessions.asks.answers import taken
 from agentdash.sessions.asks.model import Answer, Verdict
 from agentdash.sessions.errors import AgentdashError, UnknownSessionError
 from agentdash.sessions.launch import Start
@@ -212,7 +213,7 @@ class Front:
         if not waiting:
             return
         asked = self._dice.choice(waiting[:4])
-        verdicts = list(asked.ask.verdicts)
+        verdicts = list(taken(asked.ask))
         self._dice.shuffle(verdicts)
         for verdict in verdicts[: self._dice.choice([1, 2])]:
             answer = Answer(verdict=verdict, values=_values(asked.ask) if verdict is Verdict.ANSWER else {})

@@ -144,6 +144,10 @@ class ClaudeDialogue(Dialogue):
         ends = answer.verdict is Verdict.STOP and waiting.ask.kind is AskKind.FORM
         return b"".join((response_line(key, response), *(self.interrupt() if ends else ())))
 
+    def hears_denial(self, ask: Ask) -> bool:
+        """Return whether the answer has a field for words: that of a form has none."""
+        return ask.kind is not AskKind.FORM
+
     def change(self, what: str, value: str) -> bytes | None:
         """Return the line that changes ``model`` or ``mode``; the next model call uses it."""
         if what not in _SETTERS:

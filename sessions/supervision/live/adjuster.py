@@ -1,8 +1,13 @@
 """The changes of settings that a live agent takes while its process runs: written, and concluded from its answers."""
 
+import contextlib
+from functools import partial
+
 from ...adjustments import Adjustment
 from ...agents.base import Agent
 from ...agents.dialogue import Changed, Event, NotChanged
+from ...errors import StoreError
+from ...launch import TurnPlan, with_mode
 from ...storage.store import Store
 from .agent import LiveAgent
 
@@ -49,14 +54,19 @@ class Adjuster:
             StoreError: the state of a change cannot be recorded.
         """
         while self._waiting and self._live.dialogue.ready:
-            one = self._waiting.pop(0)
+            one = self._waiting[0]
             line = self._live.dialogue.change(one.what, one.value)
             if line is None:
                 self._store.adjustments.refused(one.id, f"it has no way to change its {one.what}")
-                continue
-            self._written[one.id] = one
-            self._live.send(line)
-            self._store.adjustments.sent(one.id)
+            else:
+                self._written[one.id] = one
+                self._live.unsure = self._live.unsure or one.what == "mode"
+                self._live.send(line, partial(self._sent, one.id))
+            self._waiting.pop(0)
+
+    def _sent(self, number: int) -> None:
+        with contextlib.suppress(StoreError):
+            self._store.adjustments.sent(number)
 
     def hear(self, event: Event) -> None:
         """Conclude from an event of the agent.
@@ -70,6 +80,8 @@ class Adjuster:
                 if one is not None:
                     self._live.adjusted(what, value, dangerous=value in self._agent.dangerous)
                     self._store.adjustments.in_force(one)
+                elif what == "mode" and not self._live.changing:
+                    self._follow(value)
             case NotChanged(what=what, value=value, reason=reason):
                 one = self._answered(what, value)
                 if one is not None:
@@ -77,9 +89,30 @@ class Adjuster:
             case _:
                 pass
 
+    def _follow(self, mode: str) -> None:
+        """Keep a mode for later turns that the agent took by itself: after a plan, or a permission for the session."""
+        own, agent = self._live.launch.mode, self._agent
+        if own is None or own.permissions is None or mode == own.permissions or mode not in agent.modes():
+            return
+        dangerous = mode in agent.dangerous
+        if agent.adjusts_from != "step" or (dangerous and own.dangerous):
+            return
+        former = own.permissions
+        self._live.adjusted("mode", mode, dangerous=dangerous)
+        if dangerous:
+            return  # the next turn has the user's mode again, in another process
+
+        def planned(plan: TurnPlan) -> TurnPlan:
+            options = agent.mode_options(mode)
+            same = plan.settings.get(agent.mode_key or "") == former
+            return with_mode(plan, options, mode, dangerous=False) if same else plan
+
+        self._store.adjustments.follow(self._session, mode, agent.mode_options(mode), planned)
+
     def _answered(self, what: str, value: str) -> Adjustment | None:
         """Return the oldest unanswered change to this value, and forget it; None if there is none."""
         found = next((one for one in self._written.values() if (one.what, one.value) == (what, value)), None)
         if found is not None:
             del self._written[found.id]
+            self._live.unsure = any(one.what == "mode" for one in self._written.values())
         return found

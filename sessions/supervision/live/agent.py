@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from ...agents.dialogue import Dialogue, Event
+from ...agents.dialogue import Changed, Dialogue, Event, NotChanged
 from ...launch import Launch
 from ...storage.line_reader import LineReader
 from ...turn_mode import TurnMode
@@ -79,6 +79,14 @@ class LiveAgent:
         """The same of its stderr."""
         self.model = launch.mode.model if launch.mode is not None else None
         """The model that it uses; None if it has not named one."""
+        self.refusal: str | None = None
+        """The agent's reason for keeping another model or mode than the turn has."""
+        self.unsure = False
+        """A change of the mode was written that the agent has not answered."""
+        self._requested = self.model
+        """The model as it was last requested: the agent may report an alias by its whole name."""
+        self._changing: set[tuple[str, str]] = set()
+        """The settings of the turn that the agent has not confirmed."""
         self.listener: Callable[[Event], None] = _nothing
         """Handles each event as its line is read."""
         self._lines: deque[_Line] = deque()
@@ -97,6 +105,11 @@ class LiveAgent:
         """True if a line is to be written."""
         return bool(self._lines)
 
+    @property
+    def changing(self) -> bool:
+        """True if the agent has not confirmed the settings of the turn: its prompt waits for that."""
+        return bool(self._changing)
+
     def serves(self, launch: Launch) -> bool:
         """Return whether a turn can run on this process: it lives, and needs changes of model and mode at most.
 
@@ -113,17 +126,38 @@ class LiveAgent:
             return False
         return not self._is_other(asked.model) or self._takes("model", asked.model)
 
-    def adjust(self, launch: Launch) -> None:
-        """Change the model and the mode of the process to those of the next turn."""
+    def adjust(self, launch: Launch, *, again: bool = False) -> None:
+        """Change the model and the mode of the process to those of the next turn.
+
+        ``again`` changes them although another runner did: it may have been killed before it wrote them.
+        """
         own, asked = self.launch.mode, launch.mode
+        self.refusal = None
         if own is None or asked is None:
             return
-        if asked.model is not None and self._is_other(asked.model):
-            self.send(self.dialogue.change("model", asked.model))
-            self.model = asked.model
-        if asked.permissions is not None and asked.permissions != own.permissions:
-            self.send(self.dialogue.change("mode", asked.permissions))
-            self.adjusted("mode", asked.permissions, dangerous=asked.dangerous)
+        if asked.model is not None and (again or self._is_other(asked.model)):
+            self._change("model", asked.model)
+        unsure = (again or self.unsure) and not asked.dangerous
+        if asked.permissions is not None and (unsure or asked.permissions != own.permissions):
+            self._change("mode", asked.permissions, dangerous=asked.dangerous)
+
+    def _change(self, what: str, value: str, *, dangerous: bool = False) -> None:
+        line = self.dialogue.change(what, value)
+        if line is not None:
+            self._changing.add((what, value))
+            self.send(line)
+            self.adjusted(what, value, dangerous=dangerous)
+
+    def _note(self, event: Event) -> None:
+        """Conclude whether the agent has the settings of the turn."""
+        match event:
+            case Changed(what=what, value=value):
+                self._changing.discard((what, value))
+            case NotChanged(what=what, value=value, reason=reason) if (what, value) in self._changing:
+                self._changing.discard((what, value))
+                self.refusal = f"it refuses the {what} {value}{f': {reason}' if reason else ''}"
+            case _:
+                pass
 
     def adjusted(self, what: str, value: str, *, dangerous: bool = False) -> None:
         """Take in a setting that the process has: the next turns begin with it.
@@ -132,7 +166,7 @@ class LiveAgent:
         """
         mode = self.launch.mode
         if what == "model":
-            self.model = value
+            self.model = self._requested = value
         elif mode is not None:
             changed = structs.replace(mode, permissions=value, dangerous=dangerous)
             self.launch = structs.replace(self.launch, mode=changed)
@@ -141,7 +175,7 @@ class LiveAgent:
         return value is not None and self.dialogue.change(what, value) is not None
 
     def _is_other(self, model: str | None) -> bool:
-        return model is not None and model != self.model
+        return model is not None and model not in (self.model, self._requested)
 
     def begin(self) -> None:
         """Write the first lines of the handshake."""
@@ -169,6 +203,7 @@ class LiveAgent:
         self.position = position
         events = list(self.dialogue.feed(line))
         for event in events:
+            self._note(event)
             self.listener(event)
         if between and events:
             self._between[position] = events
@@ -210,19 +245,18 @@ class LiveAgent:
         """Write the lines that can be written.
 
         Raises:
-            OSError: the FIFO is broken.
+            OSError: the FIFO is broken; the line is dropped, because a part of it may be in the FIFO.
         """
         while self._lines:
-            line = self._lines[0]
+            line = self._lines.popleft()
             try:
                 if not self.channel.write(line.text):
+                    self._lines.appendleft(line)
                     return
             except LineTooLongError as error:
-                self._lines.popleft()
                 line.refused(error)
-                continue
-            self._lines.popleft()
-            line.written()
+            else:
+                line.written()
 
     def _shake_hands(self) -> None:
         for line in self.dialogue.opening():

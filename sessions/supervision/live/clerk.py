@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...agents.dialogue import Asked, Event, Settled
+from ...agents.registry import agent_named
 from ...asks.model import Answer, Ask, Verdict
 from ...clock import now_ms
 from ...errors import AgentdashError
-from ...launch import Launch, plan_like
+from ...launch import Launch, TurnPlan, plan_like, with_mode
 from ...stopped_by import StoppedBy
 from ...storage.prompt_queue import Request
 from ...storage.store import Store
@@ -109,8 +110,9 @@ class Clerk:
                 number = self._open.pop(key, None)
                 self._asks.pop(key, None)
                 with contextlib.suppress(AgentdashError):
-                    self._store.asks.settle(self._session, self._live.stream, key, answered)
-                    if answered and number is not None:
+                    # A turn hears again what was settled before it.
+                    fresh = self._store.asks.settle(self._session, self._live.stream, key, answered)
+                    if fresh and answered and number is not None:
                         self._note_end(number)
             case _:
                 pass
@@ -226,15 +228,23 @@ class Clerk:
         They are added before the answer is written, so that a runner that is killed in between loses neither.
         """
         answer = recorded.answer
-        if answer is None or not answer.message or answer.verdict is not Verdict.DENY:
+        if answer is None or not answer.message or answer.verdict not in (Verdict.DENY, Verdict.STOP):
             return False
-        if self._live.dialogue.hears_denials or not self._launch.settings:
+        if self._live.dialogue.hears_denial(recorded.ask) or not self._launch.settings:
             return False
         key = f"words of the denial of ask {recorded.id}"
-        plan = plan_like(self._launch)
+        steers = answer.verdict is Verdict.DENY
         return self._store.queue.add_waiting(
-            Request(session=self._session, key=key, text=answer.message, plan=plan, first=True, steers=True)
+            Request(session=self._session, key=key, text=answer.message, plan=self._plan(), first=True, steers=steers)
         )
+
+    def _plan(self) -> TurnPlan:
+        """Return the plan of a prompt that is added here, with the mode that the agent has."""
+        own, agent = self._live.launch.mode, agent_named(self._agent)
+        plan = plan_like(self._launch)
+        if own is None or own.permissions is None or agent.mode_key is None or own.permissions not in agent.modes():
+            return plan
+        return with_mode(plan, agent.mode_options(own.permissions), own.permissions, dangerous=own.dangerous)
 
     def _sent(self, ask_id: int) -> None:
         with contextlib.suppress(AgentdashError):

@@ -122,7 +122,7 @@ class Courier:
             if time.monotonic() > self._deadline:
                 self.failed = f"the agent did not answer the handshake in {HANDSHAKE_SECONDS:.0f} s"
         elif self._way is _Way.UNWRITTEN:
-            self._write()
+            self._begin()
         elif self._way is _Way.UNSURE:
             self._ask()
         elif self._way is _Way.PROBED:
@@ -152,7 +152,7 @@ class Courier:
     @property
     def due(self) -> float | None:
         """Seconds until the next step that no output of the agent triggers; None if there is none."""
-        if self._live.dialogue.ready:
+        if self._live.dialogue.ready and not self._live.changing:
             return None
         left = max(0.0, self._deadline - time.monotonic())
         repeat = self._live.repeat_due
@@ -171,6 +171,15 @@ class Courier:
             self.failed = reason or "the agent refused the prompt"
         elif self._way is _Way.UNSURE:
             self._way = _Way.WRITTEN
+
+    def _begin(self) -> None:
+        """Write the prompt, once the agent has the settings of its turn."""
+        if self._live.refusal is not None:
+            self.failed = self._live.refusal
+        elif not self._live.changing:
+            self._write()
+        elif time.monotonic() > self._deadline:
+            self.failed = f"the agent did not confirm the settings of the turn in {HANDSHAKE_SECONDS:.0f} s"
 
     def _write(self) -> None:
         key = self.key or ""

@@ -138,6 +138,10 @@ class LiveRun:
         if self.agent is None:
             known = agent.dialogue(launch) is not None
             self._cannot_reach("its standard input cannot be opened" if known else _unknown(launch))
+        elif stream != self._number:
+            prompt = self._log.prompt(self._number)
+            if prompt is not None and prompt.state is PromptState.QUEUED:
+                self.agent.adjust(claim.launch, again=True)
 
     def _cannot_reach(self, why: str) -> None:
         prompt = self._log.prompt(self._number)

@@ -134,8 +134,11 @@ class Warm:
                 self._begin_queued()
                 continue
             self._adjust()
-            with contextlib.suppress(OSError):
+            try:
                 live.flush()
+            except OSError:
+                close(live, self._layout.live_name(self._session, live.stream))
+                return self._gone(live)
             for descriptor, _ in poll.poll(self._delay(live, clerk, closes_at) * 1000):
                 inotify.drain(descriptor)
 

@@ -39,7 +39,9 @@ class AppServerCost(Meter):
             return
         message = lines.read(line)
         match message:
-            case lines.Line(id=lines.OPENED, result=lines.Result(thread=lines.Thread() as thread) as opened):
+            case lines.Line(id=lines.OPENED, result=lines.Result(thread=lines.Thread() as thread) as opened) if (
+                self._thread is None  # an adopter may have asked twice
+            ):
                 self._thread, self._model = thread.id, opened.model or self._model
             case events.SettingsUpdated():
                 self._model = message.params.thread_settings.model or self._model

@@ -46,7 +46,6 @@ class CodexDialogue(Dialogue):
 
     resends = False
     steers = True
-    hears_denials = False
 
     def __init__(self, opening: Sequence[str] = ()) -> None:
         super().__init__(opening)
@@ -109,6 +108,10 @@ class CodexDialogue(Dialogue):
         if f"{_PROMPT}{key}:{attempt}" in self._answered or key in self._seen:
             return True
         return False if f"{_PROBE}{key}:{attempt}" in self._answered else None
+
+    def hears_denial(self, ask: Ask) -> bool:  # noqa: ARG002
+        """Return False: an answer has no field for words."""
+        return False
 
     def interrupt(self) -> list[bytes]:
         """Return the end of the turn, and that of its commands, which outlive it."""

@@ -57,6 +57,11 @@ class TestCodexCost:
         assert (meter.cost_usd, meter.trouble) == (None, None)
         assert costed([began(), used(1, inputTokens=10)], None).cost_usd is None
 
+    def test_a_handshake_that_an_adopter_repeated_hides_no_call(self) -> None:
+        opened = [json.dumps({"id": 2, "result": {"thread": {"id": thread}}}).encode() for thread in ("T", "unused")]
+        lines = [opened[0], began(), opened[1], used(1, inputTokens=10)]
+        assert costed(lines, "gpt-9").cost_usd == pytest.approx(1e-5)
+
     def test_one_unknown_call_makes_the_sum_unknown(self) -> None:
         lines = [began(), used(1, inputTokens=10), used(2, thread="helper", inputTokens=10), used(3, inputTokens=10)]
         assert costed(lines[:2], "gpt-9").cost_usd == pytest.approx(1e-5)

@@ -10,14 +10,16 @@ from factories import no_prompts
 from msgspec import structs
 
 from agentdash.sessions.agents.claude.dialogue import ClaudeDialogue
-from agentdash.sessions.agents.dialogue import Settled
+from agentdash.sessions.agents.dialogue import Asked, Settled
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.asks.settings import AskRule, AsksSettings
 from agentdash.sessions.launch import Launch, Start, WarmSettings
+from agentdash.sessions.lifecycle.launch_plan import build_launch
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.settings.config import Config
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
@@ -186,6 +188,43 @@ def test_an_ask_whose_answer_is_too_long_for_the_agent_is_denied(session):
     assert response["message"].startswith("The answer cannot be passed on: 1,04")
     [ask] = session.asks
     assert (ask.state, ask.answer.verdict, ask.answered_by) == (AskState.SENT, Verdict.DENY, "agentdash")
+
+
+def test_an_answer_between_two_turns_ends_no_later_turn(session):
+    """The next turn hears the events again."""
+    session.prints(INIT, RESULT)
+    live = session.adopted()
+    between = Clerk(live, session.store, SESSION, 1, agent="claude", cwd="/p", launch=LAUNCH)
+    live.listener = between.hear
+    asks = json.dumps(request("q", "rm x")).encode()
+    live.feed(asks, live.position + 1, between=True)
+    session.store.asks.answer(session.asks[0].id, Answer(verdict=Verdict.STOP), "you")
+    between.advance()
+    live.flush()
+    answer = session.written.drain().strip()
+    live.feed(answer, live.position + 1, between=True)
+    assert [one.state for one in session.asks] == [AskState.SETTLED]
+    turn = Clerk(live, session.store, SESSION, 2, agent="claude", cwd="/p", launch=LAUNCH)
+    live.listener = turn.hear
+    live.feed(asks, live.position - 1)
+    live.feed(answer, live.position)
+    assert (between.stopped_by, turn.stopped_by) == ("you", None)
+
+
+def test_the_words_of_a_denied_form_are_a_prompt(session):
+    asked = {"subtype": "elicitation", "mcp_server_name": "forms", "message": "Who?", "requested_schema": {}}
+    session.prints(INIT, {"type": "control_request", "request_id": "q", "request": asked})
+    live = session.adopted()
+    ask = ClaudeDialogue()
+    [event] = [one for line in (INIT, {"type": "control_request", "request_id": "q", "request": asked})
+               for one in ask.feed(json.dumps(line).encode()) if isinstance(one, Asked)]  # fmt: skip
+    session.store.asks.record(SESSION, 1, 1, event.ask)
+    launch = build_launch(Config(), Start("x", agent="claude", cwd="/p", session_id=SESSION), home=session.folder.path)
+    clerk = Clerk(live, session.store, SESSION, 1, agent="claude", cwd="/p", launch=launch)
+    session.store.asks.answer(session.asks[0].id, Answer(verdict=Verdict.DENY, message="ask me later"), "you")
+    assert clerk.advance()
+    [waiting] = session.store.queue.waiting(SESSION)
+    assert (waiting.text, waiting.steers) == ("ask me later", True)
 
 
 def test_the_time_limit_decides_an_ask_of_an_earlier_turn(session):
