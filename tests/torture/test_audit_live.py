@@ -39,12 +39,12 @@ def made(tmp_path_factory, wait_until):
             f"[[demo:ask]] {ALLOWED}", agent="demo", cwd=str(shop.project), options={"live": True, "speed": 50}
         )
         live = manager.spawn(start)
-        asked = wait_until(manager.asks.open, what="an ask")[0]
+        asked = wait_until(manager.reader.asks, what="an ask")[0]
         manager.prompts.inject(live.id, STEERED)
         answered(manager, asked, Verdict.ALLOW)
         manager.wait([live.id], timeout=60)
         manager.prompts.inject(live.id, f"[[demo:ask]] {DENIED}", PromptOptions(steer=False))
-        answered(manager, wait_until(manager.asks.open, what="an ask")[0], Verdict.DENY)
+        answered(manager, wait_until(manager.reader.asks, what="an ask")[0], Verdict.DENY)
         manager.wait([live.id], timeout=60)
         manager.stop(live.id, now=True)
         wait_until(lambda: not world.runners(shop.home), what="the runner to leave")

@@ -200,7 +200,12 @@ class ClaudeDialogue(Dialogue):
         match state:
             case "queued":
                 return self._received(key, Delivery.ACCEPTED)
-            case "started" | "completed":
+            case "started":
+                # Its transcript has the prompt up to 100 ms later, and no tool runs before the prompt is repeated.
+                accepted = self._received(key, Delivery.ACCEPTED)
+                self._unread.pop(key, None)
+                return accepted
+            case "completed":
                 return self._received(key, Delivery.SEEN)
             case "cancelled":
                 return self._received(key, Delivery.WITHDRAWN)

@@ -73,7 +73,7 @@ def words(event: Event, keys: list[str]) -> str:
 
 def turn(number: int, *within: str) -> list[str]:
     """A turn of 2.1.330 that a prompt began while nothing ran."""
-    return [f"accepted {number}", f"seen {number}", f"began {number}", *within, "ended"]
+    return [f"accepted {number}", f"began {number}", f"seen {number}", *within, "ended"]
 
 
 def older(number: int, *within: str) -> list[str]:
@@ -93,7 +93,9 @@ TOLD = {
     ],
     "claude-330-live-inject": [*turn(1, "accepted 2", "accepted 3", "seen 2", "seen 3"), *turn(4)],
     "claude-197-live-inject": [*older(1, "seen 2", "seen 3"), *older(4)],
-    "claude-330-prompt-at-end": [*turn(1, "accepted 2"), "seen 2", "began 2", "ended"],
+    "claude-330-prompt-at-end": [
+        "accepted 1", "began 1", "accepted 2", "seen 1", "ended", "began 2", "seen 2", "ended",
+    ],
     "claude-197-prompt-at-end": [*older(1), *older(2)],
     "claude-330-background-wakes": [*turn(1), "began", "ended"],
     "claude-197-background-wakes": [*older(1), "began", "ended"],
@@ -102,11 +104,11 @@ TOLD = {
     "claude-330-dup-uuid": turn(1, "accepted 2", "seen 2"),
     "claude-197-dup-uuid": older(1, "seen 2"),
     "claude-330-dup-uuid-resume": [
-        "seen 1", "accepted 2", "seen 2", "accepted 3", "began 2", "ended", "seen 3", "began 3", "ended",
+        "seen 1", "accepted 2", "accepted 3", "began 2", "seen 2", "ended", "began 3", "seen 3", "ended",
     ],
     "claude-330-merged": [
-        "accepted 1", "seen 1", "accepted 2", "accepted 3", "began 1", "ended",
-        "seen 2", "seen 3", "began 2", "ended",
+        "accepted 1", "accepted 2", "accepted 3", "began 1", "seen 1", "ended",
+        "seen 2", "began 2", "seen 3", "ended",
     ],
     "claude-197-merged": [*older(1), "seen 2", "began 2", "seen 3", "ended"],
     "claude-330-early-interrupt": [*turn(1), *turn(2)],
