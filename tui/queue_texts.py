@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from ..sessions.agents.registry import takes_prompts
+from ..sessions.agents.registry import is_agent, takes_prompts
 from ..sessions.model import Receipt, Session
 from ..sessions.prompts.prompter import Sent
 from ..sessions.rules.attention import unconfirmed
@@ -174,6 +174,8 @@ def no_modes(session: Session | None) -> str:
     """Return why no permission mode can be chosen."""
     if session is None:
         return "A permission mode is chosen for one session."
+    if not is_agent(session.agent):
+        return f"This version of agentdash does not have the agent {one_line(session.agent)}."
     return f"{one_line(session.agent)} has no permission modes."
 
 
@@ -183,5 +185,5 @@ def editing(place: int) -> str:
 
 
 def sent(answer: str) -> str:
-    """Return the message after a prompt was accepted."""
+    """Return the message after a prompt or a change was accepted."""
     return f"{answer[:1].upper()}{answer[1:]}."

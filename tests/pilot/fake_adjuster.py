@@ -8,7 +8,7 @@ from agentdash.sessions.errors import UsageError
 
 
 class FakeAdjuster:
-    """Every agent takes every change at once."""
+    """Every live agent takes every change at once; the change of an ended session is for its next turn."""
 
     def __init__(self, manager):
         self._manager = manager
@@ -24,7 +24,10 @@ class FakeAdjuster:
 
     def _changed(self, session, what, value):
         self._manager.asked(what, session.id, value)
+        key = "model" if what == "model" else agent_named(session.agent).mode_key
+        self._manager.options_of.setdefault(session.id, {})[key] = value
+        state = AdjustmentState.NEXT if session.status.ended else AdjustmentState.IN_FORCE
         return Adjustment(
             id=1, session=session.id, turn=session.turn, what=what, value=value, asked_by="you", asked_at=T0,
-            changed_at=T0, counts_from=agent_named(session.agent).adjusts_from, state=AdjustmentState.IN_FORCE,
+            changed_at=T0, counts_from=agent_named(session.agent).adjusts_from, state=state,
         )  # fmt: skip

@@ -191,6 +191,7 @@ class FakeManager:
         self.queue = FakeQueue(self)
         self.asks = FakeAsks(self)
         self.adjuster = FakeAdjuster(self)
+        self.options_of = {}
         self.allowances = {}
         """What would have allowed a refused turn, by session."""
         self.live_dir = home / "live"
@@ -280,7 +281,7 @@ class FakeManager:
         return Ladder()
 
     def options(self, ref):
-        return {"sandbox": "read-only", "args": ["--skip-git-repo-check"]}
+        return {"sandbox": "read-only", "args": ["--skip-git-repo-check"], **self.options_of.get(ref, {})}
 
     @property
     def settings_path(self):

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...sessions.adjustments import Adjustment
-from ...sessions.agents.registry import agent_named
+from ...sessions.agents.registry import agent_named, is_agent
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
-from .. import adjust_texts
+from .. import adjust_texts, queue_texts
 from ..keys.key_queue import KeysInOrder
+from ..render.adjustments import adjustment_line
 from .background import Requests
 from .write_access import WriteAccess
 
@@ -18,7 +19,7 @@ class AdjustActions:
 
     Args:
         app: shows the list of modes.
-        reader: reads the settings in force.
+        reader: reads the settings of the next prompt.
         access: the manager.
         requests: runs the calls.
     """
@@ -30,23 +31,27 @@ class AdjustActions:
         self._requests = requests
 
     async def choose_mode(self, session: Session | None) -> None:
-        """Let the user choose a mode from a list."""
+        """Let the user choose a mode from a list; the mode of the next prompt is marked.
+
+        The mode of the running turn may be another one: a change that the agent refused, or that no agent could take,
+        counts for the next prompt.
+        """
         if session is None:
             return
         from ..dialogs.pick import PickScreen
 
-        modes = agent_named(session.agent).modes()
+        modes = self.modes(session)
         if not modes:
-            self._requests.show_refusal(adjust_texts.no_modes(session))
+            self._requests.show_refusal(queue_texts.no_modes(session))
             return
         with self._app.keys_held():
-            present = await self._requests.outcome_of(lambda: self._present(session))
+            following = await self._requests.outcome_of(lambda: self._next_mode(session))
             dangerous = agent_named(session.agent).dangerous
-            offers = adjust_texts.mode_offers(modes, present, dangerous)
-            at = modes.index(present) if present in modes else 0
+            offers = adjust_texts.mode_offers(modes, following, dangerous)
+            at = modes.index(following) if following in modes else 0
             picked = self._app.push_screen(PickScreen(adjust_texts.heading(session), offers, at), wait_for_dismiss=True)
         number = await picked
-        if number is not None and modes[number] != present:
+        if number is not None:
             await self.mode(session, modes[number])
 
     async def mode(self, session: Session, mode: str) -> None:
@@ -58,16 +63,14 @@ class AdjustActions:
         self._show(await self._requests.ask(lambda: self._access.manager("model").adjuster.model(session.id, name)))
 
     def modes(self, session: Session | None) -> Sequence[str]:
-        """Return the modes of a session's agent."""
-        return agent_named(session.agent).modes() if session is not None else ()
+        """Return the modes of a session's agent; none if this version does not have the agent."""
+        return agent_named(session.agent).modes() if session is not None and is_agent(session.agent) else ()
 
-    def _present(self, session: Session) -> str | None:
-        """Return the mode in force; None if it is not known."""
-        if session.mode is not None:
-            return session.mode
-        newest = self._reader.turns(session.id)[-1:]
-        return newest[0].mode.permissions if newest and newest[0].mode is not None else None
+    def _next_mode(self, session: Session) -> str | None:
+        """Return the mode of the next prompt; None if it is not known."""
+        agent = next((one for one in self._reader.agents() if one.name == session.agent), None)
+        return agent.choice_of(self._reader.options(session.id)) if agent is not None else None
 
     def _show(self, changed: Adjustment | None) -> None:
         if changed is not None:
-            self._requests.show_message(adjust_texts.changed(changed))
+            self._requests.show_message(queue_texts.sent(adjustment_line(changed)))

@@ -1,0 +1,48 @@
+"""The mode of a session that exists: the list of modes, and what a choice does."""
+
+from msgspec import structs
+
+from agentdash.tui.dialogs.pick import PickScreen
+from agentdash.tui.screens.main import MainScreen
+
+MODES = {"acceptEdits": "a", "bypassPermissions": "c"}
+
+
+async def choose(d, mode):
+    await d.press("E")
+    await d.screen(PickScreen)
+    await d.press(MODES[mode])
+    await d.screen(MainScreen)
+
+
+async def test_a_mode_that_was_widened_can_be_taken_back_before_the_next_prompt(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await choose(d, "bypassPermissions")
+        await d.called("mode", "done0001", "bypassPermissions")
+        await d.shows("Mode bypassPermissions: from turn 4 on.")
+        await d.press("E")
+        await d.shows("bypassPermissions (no limits, next prompt)")
+        await d.press("a")
+        await d.called("mode", "done0001", "acceptEdits")
+
+
+async def test_the_mode_of_the_next_prompt_can_be_sent_again(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("E")
+        await d.shows("acceptEdits (next prompt)")
+        await d.press("enter")
+        await d.called("mode", "done0001", "acceptEdits")
+
+
+async def test_the_mode_of_an_agent_that_this_version_does_not_have_is_not_offered(dashboard, manager):
+    manager.put(structs.replace(manager.get("done0001"), agent="other"))
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("E")
+        await d.shows("This version of agentdash does not have the agent other.")
+        await d.press("ctrl+p", *"mode")
+        await d.shows("permission mode")
+        await d.press("escape", "colon", *"mode ")
+        await d.shows(":mode")
