@@ -178,9 +178,7 @@ _STATE_STYLES = {
 
 def _with_facts(text: Content, session: Session, mode: TurnMode | None, width: int) -> Content:
     """Return the text with the facts that fit behind it, the most important first."""
-    if mode is not None and session.mode is not None:
-        dangerous = session.mode in agent_named(session.agent).dangerous
-        mode = structs.replace(mode, permissions=session.mode, dangerous=dangerous)
+    mode = _mode_in_force(session, mode)
     for forms in _facts(session, mode):
         room = width - cell_width(text.plain) - len(_BETWEEN)
         fact = next((form for form in forms if form and cell_width(form) <= room), "")
@@ -188,6 +186,19 @@ def _with_facts(text: Content, session: Session, mode: TurnMode | None, width: i
             alarming = mode is not None and mode.dangerous and fact == mode.permissions
             text += Content.styled(f"{_BETWEEN}{fact}", "$text-error" if alarming else MUTED)
     return text
+
+
+def _mode_in_force(session: Session, mode: TurnMode | None) -> TurnMode | None:
+    """Return the settings of a turn with the mode that a live agent took after its start.
+
+    An agent that uses a change from the next turn on runs the present turn with the settings of its start.
+    """
+    if mode is None or session.mode is None or not is_agent(session.agent):
+        return mode
+    agent = agent_named(session.agent)
+    if not session.status.ended and agent.adjusts_from == "turn":
+        return mode
+    return structs.replace(mode, permissions=session.mode, dangerous=session.mode in agent.dangerous)
 
 
 def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:

@@ -82,6 +82,21 @@ def test_the_facts_have_the_permissions_of_the_newest_turn_and_their_danger():
     assert headline_facts(session(), 90, UNICODE, TurnMode()).plain == headline_facts(session(), 90, UNICODE).plain
 
 
+def test_a_mode_that_codex_uses_from_the_next_turn_on_is_not_that_of_the_running_turn():
+    free = TurnMode(permissions="danger-full-access", dangerous=True)
+    shown = headline_facts(session(agent="codex", mode="read-only"), 90, UNICODE, free)
+    [alarming] = [shown.plain[span.start : span.end] for span in shown.spans if span.style == "$text-error"]
+    assert alarming == " · danger-full-access"
+    ended = headline_facts(session(agent="codex", mode="read-only", status=Status.DONE), 90, UNICODE, free).plain
+    assert "read-only" in ended
+    assert "plan" in headline_facts(session(agent="claude", mode="plan"), 90, UNICODE, free).plain
+
+
+def test_the_facts_of_a_session_whose_agent_this_version_does_not_have_are_shown():
+    shown = headline_facts(session(agent="other", mode="plan"), 90, UNICODE, TurnMode(permissions="ask")).plain
+    assert "other demo-large" in shown
+
+
 def test_a_state_has_its_colour():
     shown = headline_facts(session(status=Status.FAILED), 80, UNICODE)
     state = shown.spans[0]
