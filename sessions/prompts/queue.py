@@ -126,43 +126,47 @@ class SessionQueue:
         self._prompter.serve(session.id)
         return self._reader.by_id(session.id)
 
-    def resend(self, ref: str, turn: int, steered: int | None = None) -> Sent:
-        """Send an unconfirmed prompt of a turn again.
-
-        Args:
-            ref: the session.
-            turn: the turn.
-            steered: the number in the queue of a prompt that was written into it; None for the first unconfirmed one.
+    def unconfirmed(self, ref: str, turn: int) -> Unconfirmed:
+        """Return the first unconfirmed prompt of a turn.
 
         Raises:
             UsageError: no prompt of this turn is unconfirmed.
+        """
+        session = self._reader.get(ref)
+        found = next((one for one in self._reader.unconfirmed(session.id) if one.turn == turn), None)
+        if found is None:
+            raise _not_unconfirmed(session, turn)
+        return found
+
+    def resend(self, prompt: Unconfirmed) -> Sent:
+        """Send an unconfirmed prompt again.
+
+        Raises:
+            UsageError: it is not unconfirmed; other prompts of its turn are left as they are.
             SessionBusyError: the session has used up one of its limits, runs on another host, or has processes of a
                 lost turn; or the prompt was sent again or dismissed before.
         """
-        self._layout.check_writable()
-        session = self._reader.get(ref)
-        return self._prompter.resend(session, self._unconfirmed(session, turn, steered))
+        return self._prompter.resend(self._checked_unconfirmed(prompt), prompt)
 
-    def dismiss(self, ref: str, turn: int, steered: int | None = None) -> Session:
-        """Leave an unconfirmed prompt of a turn as it is: it is not sent again.
-
-        The arguments are those of :meth:`resend`.
+    def dismiss(self, prompt: Unconfirmed) -> Session:
+        """Leave an unconfirmed prompt as it is: it is not sent again.
 
         Raises:
-            UsageError: no prompt of this turn is unconfirmed.
+            UsageError: it is not unconfirmed; other prompts of its turn are left as they are.
         """
-        self._layout.check_writable()
-        session = self._reader.get(ref)
-        dismiss(self._store.database, self._unconfirmed(session, turn, steered))
+        session = self._checked_unconfirmed(prompt)
+        dismiss(self._store.database, prompt)
         self._prompter.serve(session.id)
         return self._reader.by_id(session.id)
 
-    def _unconfirmed(self, session: Session, turn: int, steered: int | None) -> Unconfirmed:
-        """Return an unconfirmed prompt of a turn."""
-        for prompt in self._reader.unconfirmed(session.id):
-            if prompt.turn == turn and steered in (None, prompt.steered):
-                return prompt
-        raise UsageError(f"The prompt of turn {turn} of session {session.short_id} is not unconfirmed.")
+    def _checked_unconfirmed(self, prompt: Unconfirmed) -> Session:
+        """Return the session of a prompt that is still unconfirmed."""
+        self._layout.check_writable()
+        session = self._reader.get(prompt.session)
+        known = [(one.turn, one.steered) for one in self._reader.unconfirmed(session.id)]
+        if (prompt.turn, prompt.steered) not in known:
+            raise _not_unconfirmed(session, prompt.turn)
+        return session
 
     def _recorded(self, prompt: QueuedPrompt) -> Sent:
         self._prompter.serve(prompt.session)
@@ -184,3 +188,7 @@ class SessionQueue:
         else:
             fate = f"it was {now.state}"
         raise SessionBusyError(f"Not {verb}: {fate}.")
+
+
+def _not_unconfirmed(session: Session, turn: int) -> UsageError:
+    return UsageError(f"The prompt of turn {turn} of session {session.short_id} is not unconfirmed.")

@@ -125,17 +125,17 @@ class FakeQueue:
         self._manager.asked("release", ref)
         return self._held(ref, None)
 
-    def dismiss(self, ref, turn, steered=None):
-        self._manager.asked("dismiss", ref, turn, *filter(None, [steered]))
-        self._manager.put(structs.replace(self._manager.get(ref), unconfirmed=0))
-        return self._manager.get(ref)
+    def dismiss(self, prompt):
+        self._manager.asked("dismiss", prompt.session, prompt.turn, *filter(None, [prompt.steered]))
+        self._manager.put(structs.replace(self._manager.get(prompt.session), unconfirmed=0))
+        return self._manager.get(prompt.session)
 
-    def resend(self, ref, turn, steered=None):
-        self._manager.asked("resend", ref, turn, *filter(None, [steered]))
-        if not self._manager.get(ref).unconfirmed:
-            raise UsageError(f"The prompt of turn {turn} is not unconfirmed.")
-        self._manager.put(structs.replace(self._manager.get(ref), unconfirmed=0))
-        return self.added(ref, "sent again")
+    def resend(self, prompt):
+        self._manager.asked("resend", prompt.session, prompt.turn, *filter(None, [prompt.steered]))
+        if not self._manager.get(prompt.session).unconfirmed:
+            raise UsageError(f"The prompt of turn {prompt.turn} is not unconfirmed.")
+        self._manager.put(structs.replace(self._manager.get(prompt.session), unconfirmed=0))
+        return self.added(prompt.session, "sent again")
 
     def _held(self, ref, reason):
         self._manager.put(structs.replace(self._manager.get(ref), held=reason))

@@ -182,7 +182,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
                 "It is not sent again.", "dismiss it", signs=self._signs,
             )  # fmt: skip
             if await self.app.push_screen_wait(question) is Answer.YES:
-                await self._done("cancel", lambda queue: queue.dismiss(under.session, under.turn, under.steered))
+                await self._done("cancel", lambda queue: queue.dismiss(under))
             return
         if (queued := self._queued) is None:
             return
@@ -214,7 +214,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         """Send the unconfirmed prompt under the cursor again."""
         under = self._under
         if isinstance(under, Unconfirmed):
-            self._do("resend", lambda queue: queue.resend(under.session, under.turn, under.steered))
+            self._do("resend", lambda queue: queue.resend(under))
 
     @work
     async def _do(self, verb: str, act: Callable[[SessionQueue], object]) -> None:

@@ -38,8 +38,8 @@ def queue(ref: str, action: str, words: tuple[str, ...], as_json: bool) -> int:
     agentdash queue ID send N          send prompt N next, even if the queue is held
     agentdash queue ID hold            hold the queue
     agentdash queue ID release         release it
-    agentdash queue ID resend TURN     send the unconfirmed prompt of a turn again
-    agentdash queue ID dismiss TURN    leave it: it is not sent again
+    agentdash queue ID resend TURN     send the first unconfirmed prompt of a turn again
+    agentdash queue ID dismiss TURN    dismiss the first unconfirmed prompt of a turn
 
     N is a position, 1 for the next, or the beginning of a key (--json shows it).
     """
@@ -53,7 +53,7 @@ def queue(ref: str, action: str, words: tuple[str, ...], as_json: bool) -> int:
             return _list(manager, ref, as_json)
         if action == "dismiss":
             _check(action, words, 1)
-            manager.queue.dismiss(ref, _number(words[0]))
+            manager.queue.dismiss(manager.queue.unconfirmed(ref, _number(words[0])))
             return _list(manager, ref, as_json)
         return _report(_change(manager, ref, action, words), action, as_json)
 
@@ -81,7 +81,7 @@ def _change(manager: "SessionManager", ref: str, action: str, words: tuple[str, 
             return queues.send_now(queues.named(ref, words[0]))
         case "resend":
             _check(action, words, 1)
-            return queues.resend(ref, _number(words[0]))
+            return queues.resend(queues.unconfirmed(ref, _number(words[0])))
         case _:
             raise UsageError(f"Unknown queue action {action!r}. Known actions: {', '.join(_ACTIONS)}.")
 

@@ -1,0 +1,42 @@
+"""Unconfirmed prompts: a decision is about exactly the prompt that the user chose."""
+
+from types import SimpleNamespace
+
+import factories
+import pytest
+
+from agentdash.sessions.errors import UsageError
+from agentdash.sessions.prompts.queue import SessionQueue
+from agentdash.sessions.storage.unconfirmed import Unconfirmed
+
+SESSION = factories.session()
+OWN = Unconfirmed(session=SESSION.id, turn=2, text="drop the index", created_at=1)
+STEERED = Unconfirmed(session=SESSION.id, turn=2, text="and the table", created_at=2, steered=7)
+
+
+def queue(*unconfirmed):
+    """Return a queue with these prompts, and the list of those that are sent again."""
+    sent = []
+    reader = SimpleNamespace(get=lambda ref: SESSION, unconfirmed=lambda ref: list(unconfirmed))
+    prompter = SimpleNamespace(resend=lambda session, prompt: sent.append(prompt))
+    made = SessionQueue.__new__(SessionQueue)
+    made._layout = SimpleNamespace(check_writable=lambda: None)
+    made._store, made._reader, made._prompter = None, reader, prompter
+    return made, sent
+
+
+def test_a_prompt_that_was_decided_elsewhere_does_not_send_another_one_of_its_turn():
+    made, sent = queue(STEERED)
+    for decide in (made.resend, made.dismiss):
+        with pytest.raises(UsageError, match="The prompt of turn 2 .* is not unconfirmed"):
+            decide(OWN)
+    assert sent == []
+    made.resend(STEERED)
+    assert sent == [STEERED]
+
+
+def test_a_turn_names_its_first_unconfirmed_prompt():
+    assert queue(OWN, STEERED)[0].unconfirmed(SESSION.id, 2) == OWN
+    assert queue(STEERED)[0].unconfirmed(SESSION.id, 2) == STEERED
+    with pytest.raises(UsageError):
+        queue(STEERED)[0].unconfirmed(SESSION.id, 1)
