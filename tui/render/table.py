@@ -111,7 +111,9 @@ def _counts(sessions: Sequence[Session], style: Style) -> str:
     parts = [f"{marks[state]} {counts[state]} {state}" for state in _COUNTED if counts[state]]
     total = sums(sessions)
     parts += [f"{_sum(tokens(total.tokens), total.tokens_missing)} tok"] if total.tokens is not None else []
-    parts += [_sum(money(total.dollars), total.dollars_missing)] if total.dollars is not None else []
+    if total.dollars is not None:
+        about = "≈" if total.estimated else ""
+        parts.append(style.signs.plain(_sum(f"{about}{money(total.dollars)}", total.dollars_missing)))
     line = "   ".join([count(len(sessions), "session"), *parts])
     return style.paint(cut(line, style.width), "strong")
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 
 from textual.content import Content
 
-from ...sessions.costs.usage_totals import lacks_cost, lacks_tokens
+from ...sessions.costs.usage_totals import dollars, lacks_cost, lacks_tokens
 from ...sessions.model import Session, Status
 from ...sessions.text import units
 from ..drawing.glyphs import UNICODE, Signs
@@ -46,6 +46,8 @@ class Tally:
         self.tokens = 0
         self._millionths = 0
         """Millionths of a dollar: a sum of integers is exactly 0 when all sessions are gone."""
+        self.estimated = 0
+        """The number of sessions whose cost is estimated in part."""
         self.tokens_missing = self.dollars_missing = 0
         """The number of sessions with unknown tokens, or unknown cost."""
 
@@ -59,7 +61,7 @@ class Tally:
 
     @property
     def dollars(self) -> float:
-        """The sum of the known costs."""
+        """The sum of the known costs and the estimated ones."""
         return self._millionths / 1e6
 
     def update(self, updated: Iterable[Session], removed: Iterable[str]) -> None:
@@ -76,7 +78,8 @@ class Tally:
             return
         self.groups[_group(session)] += by
         self.tokens += by * (session.usage.total_tokens or 0)
-        self._millionths += by * round((session.cost_usd or 0.0) * 1e6)
+        self._millionths += by * round((dollars(session) or 0.0) * 1e6)
+        self.estimated += by * (session.cost_about_usd is not None)
         self.tokens_missing += by * lacks_tokens(session)
         self.dollars_missing += by * lacks_cost(session)
 
@@ -100,7 +103,7 @@ def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE, *, note
     first = Content.assemble((note, "$text-warning bold"), "   ") if note else Content("")
     title = first + Content.assemble(("agentdash", "bold"), "   ") if width >= 70 else first
     placed = first + Content.assemble(("agentdash", "bold"), (f"  {where}" if where else "", MUTED), "   ")
-    sums = _sums(tally)
+    sums = signs.plain(_sums(tally))
     beside = width - len(sums) - 2
     line = title
     # Drop the folder first, then shorten the words to keep the sums, then drop the sums to keep the words.
@@ -129,8 +132,9 @@ def _groups(tally: Tally, signs: Signs, form: int) -> Content:
 
 def _sums(tally: Tally) -> str:
     tokens = f"{units.tokens(tally.tokens)}{'+' if tally.tokens_missing else ''} tok" if tally.tokens else ""
-    dollars = f"{units.money(tally.dollars)}{'+' if tally.dollars_missing else ''}" if tally.dollars else ""
-    return "  ".join(filter(None, (tokens, dollars)))
+    about, more = "≈" if tally.estimated else "", "+" if tally.dollars_missing else ""
+    cost = f"{about}{units.money(tally.dollars)}{more}" if tally.dollars else ""
+    return "  ".join(filter(None, (tokens, cost)))
 
 
 def _group(session: Session) -> str:

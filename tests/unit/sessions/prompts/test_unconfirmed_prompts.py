@@ -28,7 +28,7 @@ def queue(*unconfirmed):
 def test_a_prompt_that_was_decided_elsewhere_does_not_send_another_one_of_its_turn():
     made, sent = queue(STEERED)
     for decide in (made.resend, made.dismiss):
-        with pytest.raises(UsageError, match="The prompt of turn 2 .* is not unconfirmed"):
+        with pytest.raises(UsageError, match=r"The prompt of turn 2 .* is not unconfirmed"):
             decide(OWN)
     assert sent == []
     made.resend(STEERED)

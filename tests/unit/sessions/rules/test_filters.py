@@ -185,3 +185,9 @@ def test_what_is_not_known_is_told_on_one_line_with_the_nearest_first(text, told
 
 def test_quotes_help_as_the_message_says():
     assert parse('"foo:bar"').matches(session(title="call foo:bar"), NOW)
+
+
+def test_an_estimated_cost_is_a_cost():
+    estimated = session(cost_usd=0.5, cost_about_usd=2.5)
+    assert parse("cost>1").matches(estimated, NOW)
+    assert not parse("cost>4").matches(estimated, NOW)
