@@ -461,6 +461,22 @@ async def test_unfinished_answers_are_kept_when_the_card_closes_and_secret_ones_
         await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values=values))
 
 
+async def test_a_form_whose_answer_is_refused_after_the_card_closed_keeps_what_was_written(dashboard, manager):
+    manager.asks.asked("running1", questions(NAME))
+    gate, answer = Gate(), manager.asks.answer
+    manager.asks.answer = lambda *given: gate.wait() and answer(*given)
+    async with dashboard() as d:
+        await opened(d)
+        await d.press(*"a long answer", "enter", "escape", "escape")
+        await d.until(lambda: d.app.screen is d.main)
+        manager.error = UsageError("The disk is full.")
+        gate.set()
+        await d.shows("The disk is full.")
+        manager.error = None
+        await opened(d)
+        await d.shows("a long answer")
+
+
 async def test_the_answers_of_one_ask_are_not_those_of_the_next(dashboard, manager):
     first = manager.asks.asked("running1", questions(NAME))
     async with dashboard() as d:

@@ -16,6 +16,7 @@ from ...sessions.asks.recorded import RecordedAsk
 from ...sessions.clock import monotonic
 from ...sessions.model import Session
 from ...sessions.text.sanitize import cell_width, clean
+from ...widgets.asks.answer_field import AnswerDraft
 from ...widgets.asks.choice_list import ChoiceList
 from ...widgets.asks.decisions import Decisions
 from ...widgets.asks.question_form import MOST, QuestionForm
@@ -339,14 +340,19 @@ class AskScreen(ModalScreen[None]):
     def _answer(self, answer: Answer) -> None:
         """Answer the ask that is shown at this moment, once."""
         self._over = True
+        drafts = self._form.drafts if self._form is not None else ()
         # The app owns the worker: an answer under way is recorded although the user closes the card.
-        self.app.run_worker(self._record(self._ask.id, answer), group="answer")
+        self.app.run_worker(self._record(self._ask.id, answer, drafts), group="answer")
 
-    async def _record(self, ask_id: int, answer: Answer) -> None:
-        """Record an answer; the next ask is shown, or the card closes."""
+    async def _record(self, ask_id: int, answer: Answer, drafts: Sequence[AnswerDraft]) -> None:
+        """Record an answer; the next ask is shown, or the card closes.
+
+        The drafts of its form are kept if the answer is refused after the card was closed.
+        """
         reason = await self._desk.answer(ask_id, answer)
         if not self.is_attached:
             if reason is not None:
+                self._desk.drafts.keep(ask_id, drafts)
                 self._desk.show_error(reason)
             return
         if reason is None:
