@@ -208,10 +208,10 @@ class Prompter:
     def interrupt(
         self, ref: str, say: str | None = None, options: PromptOptions | None = None
     ) -> tuple[Receipt, Sent | None]:
-        """End the running turn without ending the session; ``say`` is the prompt that follows it at once.
+        """Interrupt the running turn without ending the session; ``say`` is the prompt that follows it at once.
 
-        Its other prompts are held until they are released.  The agent's process is ended on the ladder of a stop, and
-        the next turn resumes the conversation.
+        Its other prompts are held until they are released.  A live agent keeps its process; others end it on the
+        ladder of a stop, and resume the conversation with the next prompt.
 
         Raises:
             SessionBusyError: no turn is running.

@@ -97,7 +97,8 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
 def wait(refs: tuple[str, ...], any_: bool, timeout: float | None, as_json: bool) -> int:
     """Wait until sessions end.
 
-    Exits 0 if all are done, 1 if any is not, 124 after the timeout.  What live agents ask meanwhile is on stderr.
+    Exits 0 if all are done, 1 if any is not, 124 after the timeout.  Asks of live agents are printed on
+    stderr.
     """
     with common.open_manager() as manager:
         sessions = manager.wait(refs, any_=any_, timeout=timeout, asked=common.say_asked)

@@ -112,10 +112,10 @@ def retry(
 @common.json_option
 @common.id_argument
 def interrupt(ref: str, say: str | None, as_json: bool) -> int:
-    """End the running turn of a session, but not the session.
+    """Interrupt the running turn of a session, but do not end the session.
 
-    Its process is ended as by stop; the next prompt resumes the conversation.  Prompts that wait are held:
-    agentdash queue ID release.
+    A live agent keeps its process; others end it as by stop, and resume with the next prompt.  Prompts that wait are
+    held: agentdash queue ID release.
     """
     with common.open_manager() as manager:
         receipt, sent = manager.prompts.interrupt(ref, say)
