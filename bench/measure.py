@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,8 +61,10 @@ def work(pid: int) -> Work:
     """Return what a process has done, over all its threads that live."""
     cpu = wakeups = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
-        cpu += int((task / "schedstat").read_text().split()[0])
-        wakeups += int((task / "status").read_text().split("\nvoluntary_ctxt_switches:")[1].split()[0])
+        with suppress(FileNotFoundError, ProcessLookupError):  # it ended after it was listed
+            ran = int((task / "schedstat").read_text().split()[0])
+            wakeups += int((task / "status").read_text().split("\nvoluntary_ctxt_switches:")[1].split()[0])
+            cpu += ran
     return Work(cpu / 1e6, wakeups)
 
 
