@@ -10,6 +10,7 @@ from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn
 from ...sessions.rules.mode_changes import ModeChange, changes_by_turn
 from ...sessions.text.sanitize import cell_width, clean, one_line, pad
 from ...sessions.text.units import cost, count, duration, moment, share, tokens
+from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.short_forms import place
 from .adjustments import adjustment_line
 from .style import Style, mark
@@ -27,7 +28,7 @@ def session_card(
     adjustments: Sequence[Adjustment] = (),
 ) -> list[str]:
     """Return all facts of a session."""
-    lines = [session_line(session, style), *_facts(_session_facts(session) | _reading_facts(turns), style)]
+    lines = [session_line(session, style), *_facts(_session_facts(session, style.signs) | _reading_facts(turns), style)]
     changes = changes_by_turn(turns)
     lines += [line for turn in turns for line in _turn_lines(turn, changes.get(turn.n, ()), style)]
     lines += [f" changed  {adjustment_line(one)} (during turn {one.turn}, by {one.asked_by})" for one in adjustments]
@@ -81,7 +82,7 @@ def _facts(facts: dict[str, str | None], style: Style) -> list[str]:
     return [f"{style.paint(f'{name:>8}', 'dim')}  {value}" for name, value in facts.items() if value]
 
 
-def _session_facts(session: Session) -> dict[str, str | None]:
+def _session_facts(session: Session, signs: Signs) -> dict[str, str | None]:
     return {
         "reason": one_line(session.reason or ""),
         "id": session.id,
@@ -91,7 +92,7 @@ def _session_facts(session: Session) -> dict[str, str | None]:
         "created": moment(session.created_at),
         "ended": moment(session.ended_at),
         "tokens": tokens(session.usage.total_tokens),
-        "cost": cost(session.cost_usd, session.cost_about_usd),
+        "cost": signs.plain(cost(session.cost_usd, session.cost_about_usd)),
         "context": _context(session),
         "exit": " ".join(str(v) for v in (session.exit_code, session.signal) if v is not None),
         "unknown": count(session.unknown, "line") if session.unknown else None,
@@ -128,7 +129,7 @@ def _turn_line(turn: Turn, style: Style) -> str:
         f"{mark(style, turn.status)} {turn.status}",
         "" if turn.duration_ms is None else duration(turn.duration_ms),
         f"{tokens(turn.usage.total_tokens)} tok",
-        cost(turn.cost_usd, turn.cost_about_usd),
+        style.signs.plain(cost(turn.cost_usd, turn.cost_about_usd)),
         count(turn.steps, "step"),
         one_line(turn.reason or ""),
     )
