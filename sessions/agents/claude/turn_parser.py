@@ -63,6 +63,8 @@ class ClaudeParser(EventParser):
         self._live = Usage()
         self._declined: deque[str] = deque(maxlen=MOST_OPEN)
         """Tools that were declined since the last result, also in answer to an ask."""
+        self._mode: str | None = None
+        """The mode of the newest notice about one: an answer to a change and a ``status`` report the same change."""
 
     def event(self, event: events.Event, line: bytes, at: int | None) -> list[Step]:
         """Return the steps of one event."""
@@ -90,12 +92,21 @@ class ClaudeParser(EventParser):
             return [self._thinks(event, at)]
         if event.subtype in SILENT:
             return []
+        if event.subtype == "status" and event.status is None and self._repeats_mode(event.permission_mode):
+            return []
         if event.subtype not in NOTICES:
             return [self._unknown(line, at, declared_type(line))]
         text = notice_text(event)
         if event.subtype == "api_retry":
             self.facts.notice = text
         return [self._new(StepKind.NOTICE, text, at=at, event=event.subtype)]
+
+    def _repeats_mode(self, mode: str | None) -> bool:
+        """Keep the mode that an event reports; return whether a notice has it already."""
+        if mode is None:
+            return False
+        known, self._mode = self._mode, mode
+        return mode == known
 
     def _thinks(self, event: events.System, at: int | None) -> Step:
         """Return the step of a thought that is not finished; each report counts all of its tokens so far."""
@@ -307,9 +318,10 @@ class ClaudeParser(EventParser):
             case events.ControlResponse(response=response):
                 steps = asks.answered(response, at)
                 changed = changed_setting(response.request_id) if response.subtype == "success" else None
-                if changed is not None:
+                if changed is not None and not (changed[0] == "mode" and self._repeats_mode(changed[1])):
                     steps = [self._new(StepKind.NOTICE, f"{changed[0]}: {changed[1]}", at=at, event="changed")]
-                    self.facts.model = changed[1] if changed[0] == "model" else self.facts.model
+                if changed is not None and changed[0] == "model":
+                    self.facts.model = changed[1]
                 if not steps and response.subtype == "error":
                     text = f"a request failed: {response.error}"
                     steps = [self._new(StepKind.NOTICE, text, at=at, event="control_response")]

@@ -8,6 +8,7 @@ from places import CAPTURES
 
 from agentdash.sessions.agents.base import LaunchRequest, TurnParser
 from agentdash.sessions.agents.claude.adapter import ClaudeSettings
+from agentdash.sessions.agents.claude.control import change_id
 from agentdash.sessions.agents.claude.dialogue import ClaudeDialogue
 from agentdash.sessions.agents.dialogue import TurnEnded
 from agentdash.sessions.agents.registry import agent_named
@@ -191,3 +192,16 @@ def test_a_live_launch_that_asks_nobody() -> None:
 def test_turn_by_turn_there_is_no_dialogue() -> None:
     launch = launched(live=False)
     assert (launch.transport, launch.plain_argv, CLAUDE.dialogue(launch)) == ("", (), None)
+
+
+@pytest.mark.parametrize("status_first", [True, False])
+def test_a_change_of_mode_that_is_reported_twice_is_one_notice(status_first: bool) -> None:
+    def change(mode: str) -> list[bytes]:
+        answer = {"subtype": "success", "request_id": change_id(1, "mode", mode), "response": {"mode": mode}}
+        lines = [{"type": "control_response", "response": answer},
+                 {"type": "system", "subtype": "status", "status": None, "permissionMode": mode}]  # fmt: skip
+        return [json.dumps(line).encode() for line in (reversed(lines) if status_first else lines)]
+
+    _, steps = read([*change("auto"), *change("plan"), *change("auto")])
+    modes = [text.partition(": ")[2] for text in texts(steps, StepKind.NOTICE)]
+    assert modes == ["auto", "plan", "auto"]
