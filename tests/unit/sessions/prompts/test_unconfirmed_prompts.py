@@ -1,6 +1,7 @@
 """Unconfirmed prompts: a decision is about exactly the prompt that the user chose."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import factories
 import pytest
@@ -19,10 +20,9 @@ def queue(*unconfirmed):
     sent = []
     reader = SimpleNamespace(get=lambda ref: SESSION, unconfirmed=lambda ref: list(unconfirmed))
     prompter = SimpleNamespace(resend=lambda session, prompt: sent.append(prompt))
-    made = SessionQueue.__new__(SessionQueue)
-    made._layout = SimpleNamespace(check_writable=lambda: None)
-    made._store, made._reader, made._prompter = None, reader, prompter
-    return made, sent
+    # A decision about a prompt that is not unconfirmed reaches neither the rows nor the agent.
+    parts: list[Any] = [SimpleNamespace(check_writable=lambda: None), SimpleNamespace(), reader, prompter]
+    return SessionQueue(*parts), sent
 
 
 def test_a_prompt_that_was_decided_elsewhere_does_not_send_another_one_of_its_turn():
