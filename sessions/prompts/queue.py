@@ -126,7 +126,7 @@ class SessionQueue:
         self._prompter.serve(session.id)
         return self._reader.by_id(session.id)
 
-    def unconfirmed(self, ref: str, turn: int) -> Unconfirmed:
+    def first_unconfirmed(self, ref: str, turn: int) -> Unconfirmed:
         """Return the first unconfirmed prompt of a turn.
 
         Raises:

@@ -117,7 +117,7 @@ def test_a_prompt_into_a_turn_that_is_unconfirmed_is_sent_again_or_dismissed(man
     assert "0 queued" in verb("queue", session.short_id, "dismiss", "1").stdout
     assert manager.reader.get(session.id).unconfirmed == 0
     with pytest.raises(UsageError, match=r"The prompt of turn 1 of session .* is not unconfirmed"):
-        manager.queue.resend(manager.queue.unconfirmed(session.id, 1))
+        manager.queue.resend(manager.queue.first_unconfirmed(session.id, 1))
     assert [prompt.turn for prompt in manager.reader.prompts(session.id)] == [1, 2]
 
 

@@ -112,7 +112,7 @@ def retry(
 @common.json_option
 @common.id_argument
 def interrupt(ref: str, say: str | None, as_json: bool) -> int:
-    """Interrupt the running turn of a session, but do not end the session.
+    """Interrupt the running turn, and keep the session.
 
     A live agent keeps its process; others end it as by stop, and resume with the next prompt.  Prompts that wait are
     held: agentdash queue ID release.

@@ -53,7 +53,7 @@ def queue(ref: str, action: str, words: tuple[str, ...], as_json: bool) -> int:
             return _list(manager, ref, as_json)
         if action == "dismiss":
             _check(action, words, 1)
-            manager.queue.dismiss(manager.queue.unconfirmed(ref, _number(words[0])))
+            manager.queue.dismiss(manager.queue.first_unconfirmed(ref, _number(words[0])))
             return _list(manager, ref, as_json)
         return _report(_change(manager, ref, action, words), action, as_json)
 
@@ -81,7 +81,7 @@ def _change(manager: "SessionManager", ref: str, action: str, words: tuple[str, 
             return queues.send_now(queues.named(ref, words[0]))
         case "resend":
             _check(action, words, 1)
-            return queues.resend(queues.unconfirmed(ref, _number(words[0])))
+            return queues.resend(queues.first_unconfirmed(ref, _number(words[0])))
         case _:
             raise UsageError(f"Unknown queue action {action!r}. Known actions: {', '.join(_ACTIONS)}.")
 

@@ -36,7 +36,7 @@ def test_a_prompt_that_was_decided_elsewhere_does_not_send_another_one_of_its_tu
 
 
 def test_a_turn_names_its_first_unconfirmed_prompt():
-    assert queue(OWN, STEERED)[0].unconfirmed(SESSION.id, 2) == OWN
-    assert queue(STEERED)[0].unconfirmed(SESSION.id, 2) == STEERED
+    assert queue(OWN, STEERED)[0].first_unconfirmed(SESSION.id, 2) == OWN
+    assert queue(STEERED)[0].first_unconfirmed(SESSION.id, 2) == STEERED
     with pytest.raises(UsageError):
-        queue(STEERED)[0].unconfirmed(SESSION.id, 1)
+        queue(STEERED)[0].first_unconfirmed(SESSION.id, 1)
