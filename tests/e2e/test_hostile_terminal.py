@@ -245,6 +245,8 @@ ARGUMENTS = {
     ],
     "inject": [lambda w: ["--wait", w.agent, EVIL], lambda w: [w.command, EVIL], lambda w: [w.live, EVIL]],
     "retry": [lambda w: ["--wait", w.fresh()]],
+    "mode": [lambda w: [w.agent, EVIL], lambda w: [w.agent, "read-only"], lambda w: [w.command, EVIL]],
+    "model": [lambda w: [w.agent, EVIL], lambda w: [w.command, EVIL]],
     "asks": [lambda w: [w.live] if w.ask() else [], lambda _: []],
     "approve": [lambda w: [w.live, w.ask()], lambda w: [w.live, EVIL], lambda w: [w.command]],
     "deny": [lambda w: ["--message", EVIL, w.live, w.ask()], lambda w: ["--stop", w.live, w.ask()]],

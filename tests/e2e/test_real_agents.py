@@ -46,6 +46,7 @@ def running_command(manager, session, wait_until, text):
     )
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
 def test_work_gives_typed_steps_exit_codes_times_and_usage(manager, agent, project, scratch_home, request):
     before = time.time() * 1000 - 1
@@ -233,6 +234,7 @@ def test_the_adopted_agent_finishes_properly(manager, agent, project, wait_until
     assert after.last_message == "All three are back."
 
 
+@pytest.mark.by_turns(2)
 def test_codex_in_the_sandbox_does_the_same_work(manager, codex_env, project):
     session = manager.spawn(Start("[[fake:shell_ok]] go", agent="codex", cwd=str(project)))
     session = ended(manager, session)
@@ -240,6 +242,7 @@ def test_codex_in_the_sandbox_does_the_same_work(manager, codex_env, project):
     assert "--sandbox" in manager.reader.turns(session.id)[0].argv or "-s" in manager.reader.turns(session.id)[0].argv
 
 
+@pytest.mark.by_turns(2)
 def test_claude_denials_are_shown(manager, claude_env, project):
     session = manager.spawn(
         Start("[[fake:shell_fail]] go", agent="claude", cwd=str(project), options={"permission_mode": "default"})
@@ -249,6 +252,7 @@ def test_claude_denials_are_shown(manager, claude_env, project):
     assert (session.denied, session.reason) == (1, "1 permission denied: Bash")
 
 
+@pytest.mark.by_turns(2)
 def test_codex_refusals_are_shown(manager, codex_env, project):
     session = manager.spawn(
         Start("[[fake:files]] go", agent="codex", cwd=str(project), options={"sandbox": "read-only"})

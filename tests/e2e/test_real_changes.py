@@ -76,6 +76,7 @@ def check_steps(manager, session):
     opened.close()
 
 
+@pytest.mark.by_turns(2)
 def test_a_diff_is_there_while_the_turn_still_runs(manager, codex_env, project, wait_until):
     prompt = "[[fake:slow_edit]] go"
     session = manager.spawn(Start(prompt, agent="codex", cwd=str(project), options=OPTIONS["codex"]))
@@ -94,6 +95,7 @@ def test_a_diff_is_there_while_the_turn_still_runs(manager, codex_env, project, 
     opened.close()
 
 
+@pytest.mark.by_turns(2)
 def test_an_archived_thread_of_codex_keeps_its_diffs(manager, codex_env, project, require_tool):
     options = OPTIONS["codex"]
     session = ended(

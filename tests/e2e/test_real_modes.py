@@ -87,6 +87,7 @@ def searches(fake_model, prompt):
     return set(found)
 
 
+@pytest.mark.by_turns(2)
 def test_web_search_is_live_or_off_in_each_turn_of_codex(manager, codex_env, ended, fake_model):
     session = ended("codex", "a prompt with a search", search=True)
     manager.prompts.inject(session.id, "a later prompt with a search")
@@ -110,6 +111,7 @@ def test_what_was_refused_is_done_with_the_change_that_allows_it(manager, use_ag
     assert (allowed.status, allowed.denied) == (Status.DONE, 0)
 
 
+@pytest.mark.by_turns(2)
 def test_the_settings_of_a_turn_are_told_by_the_verbs_and_outlive_the_database(
     manager, codex_env, ended, database_at_rest
 ):

@@ -54,6 +54,7 @@ def lost_its_helper(session):
     return "codex-linux-sandbox: No such file" in transcript.read_text()
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.torture
 @pytest.mark.only_in_full
 @pytest.mark.parametrize("sandbox", CODEX_MODES)
@@ -63,6 +64,7 @@ def test_K3_codex_is_stopped_in_each_of_the_first_seconds_of_a_command(
     stop_in_the_first_seconds(manager, "codex", project, leftovers, wait_until, {"sandbox": sandbox})
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.torture
 @pytest.mark.only_in_full
 def test_K3_claude_is_stopped_in_each_of_the_first_seconds_of_a_command(
@@ -97,6 +99,7 @@ def stop_in_the_first_seconds(manager, agent, project, leftovers, wait_until, op
             check(manager, session, before, receipt, leftovers)
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.torture
 @pytest.mark.only_in_full
 def test_K3_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, project, leftovers, wait_until):
@@ -131,6 +134,7 @@ def test_K8_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, agent, proj
     assert leftovers(session.id) == []
 
 
+@pytest.mark.by_turns(2)
 def test_K1_more_real_agents_than_places_all_get_their_turn(manager, codex_env, project, tmp_path):
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 2\n")
     sessions = manager.spawn_copies(Start("[[fake:plain]] go", agent="codex", cwd=str(project), copies=5))
