@@ -212,7 +212,7 @@ def answered_by_two(asking, fake_model):
         said = [*pool.map(answer, ("the left one", "the right one"))]
     [winner] = {"the left one", "the right one"} & {*said}
     [told] = {*said} - {winner}
-    assert told.startswith(f"Ask {asked.id} was answered by {winner} (allowed) ")
+    assert told.startswith(f"Ask {asked.id} takes no answer: allowed by {winner} ")
     asking.ended(Status.DONE)
     return 1, (AskState.SETTLED, Verdict.ALLOW, winner)
 
