@@ -112,7 +112,9 @@ def test_ZX8_a_stop_of_an_ended_session_changes_nothing(manager):
 
 
 def test_children_left_by_an_agent_that_ends_are_kept_and_shown_and_stop_ends_them(manager, leftovers):
-    script = "sleep 617 & setsid sleep 618 & exit 0"
+    # The shell ends when both have become what they run.
+    named = "for pid in $pids; do until tr '\\0' ' ' < /proc/$pid/cmdline | grep -q '^sleep'; do :; done; done"
+    script = f'sleep 617 & pids=$!; setsid sleep 618 & pids="$pids $!"; {named}; exit 0'
     session = manager.wait([manager.run(["sh", "-c", script]).id], timeout=60)[0]
     assert (session.status, session.left) == (Status.DONE, 2)
     assert {left.command for left in turn_of(manager, session).left} == {"sleep 617", "sleep 618"}
