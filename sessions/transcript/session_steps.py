@@ -167,17 +167,22 @@ class SessionSteps:
             self._tail.close()
 
     def _meet(self, turns: list[Turn], prompts: list[Prompt]) -> None:
-        """Make an index for each new turn, and again for each that was read beyond its end before that was known."""
+        """Make an index for each new turn, and again for each whose place is another one than it was.
+
+        It was read beyond its end before that was known, or while it waited: the output of a turn is in the files of
+        an earlier one if a live agent serves it.
+        """
         parts = [(turn.stream, turn.begin_byte, turn.end_byte, turn.begin_error_byte) for turn in turns]
         if parts == self._parts:
             return
         outputs = outputs_of(self._folder, turns)
+        moved = {n for n, (before, now) in enumerate(zip(self._parts, parts, strict=False)) if before[:2] != now[:2]}
         self._parts, self._outputs = parts, {turn.n: output for turn, output in zip(turns, outputs, strict=True)}
         first = {prompt.turn: prompt for prompt in reversed(prompts)}
         for place, (turn, output) in enumerate(zip(turns, outputs, strict=True)):
             if place == len(self._turns):
                 self._turns.append(self._taken_up(turn.n, output, first.get(turn.n)))
-            elif not self._turns[place].ends_at(output.stdout.end):
+            elif place in moved or not self._turns[place].ends_at(output.stdout.end):
                 self._turns[place].close()
                 self._turns[place] = self._taken_up(turn.n, output, first.get(turn.n))
             tail = self._tail

@@ -247,6 +247,20 @@ def test_a_growing_slice_is_followed_into_the_next_turn(growing):
     assert texts(steps.refresh().view) == ["task 1", "a", "b", "task 2", "c", "d"]
 
 
+def test_a_turn_that_was_read_while_it_waited_is_read_from_the_stream_that_then_serves_it(growing):
+    """A live agent that waits answers within milliseconds, so nothing else may announce its steps."""
+    steps = growing.open()
+    steps.refresh()
+    next_turn(growing)
+    begun = growing.turns[1]
+    growing.turns[1] = structs.replace(begun, status=Status.QUEUED, stream=None, begin_byte=0)
+    assert texts(steps.refresh().view) == ["task 1", "a", "task 2"]
+    written(growing, message("b"))
+    growing.turns[1] = begun
+    growing.end(2, end_byte=growing.folder.output(1).stat().st_size)
+    assert texts(steps.refresh().view) == ["task 1", "a", "task 2", "b"]
+
+
 def test_steps_that_came_before_the_boundary_was_recorded_go_to_the_next_turn_and_are_told_once(growing):
     """An agent begins a turn by itself; its runner records the end of the turn before a moment later."""
     tail, steps = StepTail(growing.open()), growing.open()
