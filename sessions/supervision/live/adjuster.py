@@ -80,7 +80,8 @@ class Adjuster:
                 if one is not None:
                     self._live.adjusted(what, value, dangerous=value in self._agent.dangerous)
                     self._store.adjustments.in_force(one)
-                elif what == "mode" and not self._live.changing:
+                elif what == "mode" and not (self._live.changing or self._known):
+                    # Beside requested changes, a report may be older than they are.
                     self._follow(value)
             case NotChanged(what=what, value=value, reason=reason):
                 one = self._answered(what, value)

@@ -149,6 +149,18 @@ def test_a_mode_that_the_agent_took_by_itself_is_kept_by_later_turns_and_waiting
     assert (change.state, change.asked_by) == (AdjustmentState.IN_FORCE, "the agent")
 
 
+def test_an_old_report_of_the_mode_undoes_no_change_of_the_user(live, store, adjuster):
+    narrower(store)
+    adjuster.look()
+    adjuster.advance()
+    [change] = written(live)
+    answers(live, change)
+    prints(live, INIT)
+    [changed] = store.adjustments.of_session(SESSION)
+    assert (changed.value, changed.state) == ("plan", AdjustmentState.IN_FORCE)
+    assert store.recipe(SESSION).options["permission_mode"] == live.launch.mode.permissions == "plan"
+
+
 def test_a_mode_without_limits_that_the_agent_took_by_itself_is_of_no_later_turn(live, store, adjuster):
     prints(live, {"type": "system", "subtype": "status", "permissionMode": "bypassPermissions"})
     assert "permission_mode" not in store.recipe(SESSION).options
