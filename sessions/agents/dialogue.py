@@ -46,6 +46,8 @@ class TurnBegan(Struct, frozen=True):
     """A turn began; ``key`` is the prompt that began it, None if that is not known yet or the agent began by itself."""
 
     key: str | None = None
+    own: bool = False
+    """True if it is known that the agent began the turn by itself."""
 
 
 class TurnEnded(Struct, frozen=True):

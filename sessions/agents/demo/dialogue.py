@@ -94,7 +94,7 @@ class DemoDialogue(Dialogue):
                 return [Failed(event.error or "the demo agent ended")]
             case live_events.TurnBegan() if not self._running:
                 self._running = True
-                return [TurnBegan(event.key)]
+                return [TurnBegan(event.key, own=event.key is None)]
             case live_events.TurnEnded() if self._running:
                 self._running = False
                 return [*self._settle_all(), TurnEnded()]

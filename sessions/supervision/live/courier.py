@@ -80,7 +80,7 @@ class Courier:
         """True if the prompt was cancelled before it was written."""
         self.failed: str | None = None
         """The reason why the agent cannot be used."""
-        self._began = self._way in (_Way.NONE, _Way.WRITTEN)
+        self._began = self._way is _Way.NONE
 
     @property
     def state(self) -> PromptState | None:
@@ -96,10 +96,10 @@ class Courier:
                 self.agent_session = agent_session
             case Failed(reason=reason):
                 self.failed = reason
-            case TurnBegan():
-                self._began = self._began or self._way is _Way.WRITTEN
+            case TurnBegan(own=own):
+                self._began = self._began or (self._way is _Way.WRITTEN and not own)
             case TurnEnded():
-                # A turn that the agent began by itself may have ended before ours began.
+                # A turn that the agent began by itself may end before ours begins.
                 self.over = self.over or self._began or self.seen
             case Received(key=key, delivery=delivery, reason=reason) if key == self.key:
                 self._receive(delivery, reason)
