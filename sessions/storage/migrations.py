@@ -131,6 +131,18 @@ MIGRATIONS: tuple[Statements, ...] = (
         ),
         "CREATE INDEX adjustments_session ON adjustments (session)",
     ),
+    (  # 12: marks of the conversation, the agent's own interface, and sessions that start after others
+        "ALTER TABLE sessions ADD COLUMN taken_by TEXT",
+        "ALTER TABLE sessions ADD COLUMN after TEXT",
+        "CREATE INDEX sessions_after ON sessions (after) WHERE after IS NOT NULL",
+        (
+            "CREATE TABLE marks (id INTEGER PRIMARY KEY,"
+            " session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, kind TEXT NOT NULL,"
+            " after INTEGER NOT NULL, turn INTEGER, step INTEGER, undoes INTEGER, origin TEXT,"
+            " data TEXT NOT NULL DEFAULT '{}', asked_by TEXT NOT NULL, at INTEGER NOT NULL) STRICT"
+        ),
+        "CREATE INDEX marks_session ON marks (session)",
+    ),
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""
 

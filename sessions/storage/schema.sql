@@ -69,8 +69,11 @@ CREATE TABLE sessions (
     mode          TEXT,                         -- the mode that a live agent took since the start of its newest turn
     context_tokens INTEGER,                     -- tokens of the newest request to the model
     context_window INTEGER,                     -- the greatest number of tokens that the model takes
-    cost_about_usd REAL                         -- an estimate of what is not in cost_usd, over all turns
+    cost_about_usd REAL,                        -- an estimate of what is not in cost_usd, over all turns
+    taken_by      TEXT,                         -- who works in the agent's own interface, as JSON; NULL: nobody
+    after         TEXT                          -- the session whose end starts this one; NULL: it waits for none
 ) STRICT;
+CREATE INDEX sessions_after ON sessions (after) WHERE after IS NOT NULL;
 CREATE INDEX sessions_seq ON sessions (seq);
 CREATE INDEX sessions_created ON sessions (created_at);
 CREATE INDEX sessions_status ON sessions (status);
@@ -195,6 +198,21 @@ CREATE TABLE adjustments (                       -- changes of the model or the 
     changed_at  INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX adjustments_session ON adjustments (session);
+
+CREATE TABLE marks (                             -- what was done to a conversation; the turns themselves never change
+    id        INTEGER PRIMARY KEY,
+    session   TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    kind      TEXT NOT NULL,                     -- conversation.marks.MarkKind: fork, rewind, undo, compact, takeover
+    after     INTEGER NOT NULL,                  -- the newest turn at that time: the mark comes after it; 0: before all
+    turn      INTEGER,                           -- the turn that it names; of a fork, a turn of the origin
+    step      INTEGER,                           -- the last step of that turn that stays; NULL: all of it
+    undoes    INTEGER,                           -- the mark that it takes back
+    origin    TEXT,                              -- the session that was forked or is continued
+    data      TEXT NOT NULL DEFAULT '{}',        -- what only this kind has, such as the summary of a compaction
+    asked_by  TEXT NOT NULL,
+    at        INTEGER NOT NULL
+) STRICT;
+CREATE INDEX marks_session ON marks (session);
 
 CREATE TABLE requests (                          -- what a front end asks of a runner
     id         INTEGER PRIMARY KEY,
