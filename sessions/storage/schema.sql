@@ -70,7 +70,7 @@ CREATE TABLE sessions (
     context_tokens INTEGER,                     -- tokens of the newest request to the model
     context_window INTEGER,                     -- the greatest number of tokens that the model takes
     cost_about_usd REAL,                        -- an estimate of what is not in cost_usd, over all turns
-    taken_by      TEXT,                         -- who works in the agent's own interface, as JSON; NULL: nobody
+    taken_by      TEXT,                         -- who works in the own interface of the agent, as JSON; NULL: nobody
     after         TEXT                          -- the session whose end starts this one; NULL: it waits for none
 ) STRICT;
 CREATE INDEX sessions_after ON sessions (after) WHERE after IS NOT NULL;

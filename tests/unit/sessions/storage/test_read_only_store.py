@@ -115,6 +115,7 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
         "ALTER TABLE sessions DROP COLUMN asks; ALTER TABLE sessions DROP COLUMN activity;"
         "ALTER TABLE sessions DROP COLUMN plan; ALTER TABLE sessions DROP COLUMN urgency;"
         "ALTER TABLE sessions DROP COLUMN urgency_seq;"
+        "DROP TABLE marks; DROP INDEX sessions_after;"
         "DROP TABLE adjustments; ALTER TABLE sessions DROP COLUMN mode;"
         "ALTER TABLE sessions DROP COLUMN context_tokens; ALTER TABLE sessions DROP COLUMN context_window;"
         "ALTER TABLE sessions DROP COLUMN cost_about_usd;"
@@ -125,6 +126,7 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
         "ALTER TABLE sessions DROP COLUMN held; ALTER TABLE sessions DROP COLUMN unconfirmed;"
         "ALTER TABLE turns DROP COLUMN stream; ALTER TABLE turns DROP COLUMN begin_byte;"
         "ALTER TABLE turns DROP COLUMN end_byte; ALTER TABLE turns DROP COLUMN begin_error_byte;"
+        "ALTER TABLE sessions DROP COLUMN taken_by; ALTER TABLE sessions DROP COLUMN after;"
         "DROP INDEX sessions_parent; DROP INDEX sessions_left; PRAGMA user_version = 3"
     )
     old.close()
