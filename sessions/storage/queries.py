@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from ..adjustments import Adjustment
 from ..asks.recorded import RecordedAsk
+from ..conversation.marks import Mark
 from ..errors import UnknownSessionError
 from ..launch import Launch
 from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn, short_id
@@ -14,6 +15,7 @@ from ..rules.urgency import by_urgency
 from .adjustments import Adjustments
 from .asks import Asks
 from .database import Database
+from .marks import Marks
 from .prompt_queue import PromptQueue, QueuedPrompt
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
 from .unconfirmed import Unconfirmed, unconfirmed
@@ -240,6 +242,10 @@ class Queries:
     def adjustments_of(self, session_id: str) -> list[Adjustment]:
         """Return the changes of the settings of a session, the oldest first."""
         return Adjustments(self.database).of_session(session_id)
+
+    def marks_of(self, session_id: str) -> list[Mark]:
+        """Return the marks of the conversation of a session, oldest first."""
+        return Marks(self.database).of_session(session_id)
 
     def answered(self, request: int) -> Receipt | None:
         """The receipt of a request, once a runner has carried it out."""

@@ -14,6 +14,7 @@ from ..launch import Launch, Start
 from ..model import ENDED, Session, Status
 from .adjustments import Adjustments
 from .asks import Asks
+from .marks import Marks
 from .prompt_queue import PromptQueue, hold_after, insert_turn, put_back
 from .queries import OPEN, Queries
 from .rows import dump
@@ -42,6 +43,8 @@ class Store(Queries):
         """The asks of live agents."""
         self.adjustments = Adjustments(self.database)
         """The changes of the settings of sessions."""
+        self.marks = Marks(self.database)
+        """The marks of conversations."""
 
     def create(
         self,

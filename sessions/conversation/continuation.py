@@ -1,0 +1,63 @@
+"""The place at which the next turn goes on: in the agent's own conversation, in a fork of it, or in a conversation that is retold.
+
+The agent's conversation is never cut: going back is a fork, so taking that back resumes what was there before
+(prompts 5: claude 2.1.330 loses messages if a conversation is cut in place and the cut is taken back).
+"""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from .history import History, Marked, Place, Root
+from .marks import Mark, MarkKind
+
+BY_AGENT = "agent"
+"""``data["by"]`` of a compaction that the agent's own command made: its conversation goes on behind the summary."""
+
+
+class Continuation(Struct, frozen=True):
+    """The conversation of the next turn."""
+
+    conversation: str | None = None
+    """The agent's conversation to resume or to fork; None for a new one."""
+    fork: Place | None = None
+    """The place of the session's (or the origin's) steps at which it is forked; None resumes it at its end."""
+    origin: str | None = None
+    """The session whose turns :attr:`fork` names; None for the session itself."""
+    retold: bool = False
+    """True if a new conversation has to be given what is visible; also if a fork turns out to be impossible."""
+
+
+def continuation(history: History, marks: Sequence[Mark], conversations: Mapping[int, str | None]) -> Continuation:
+    """Return where the next turn goes on.
+
+    Args:
+        history: the history of the session.
+        marks: its marks.
+        conversations: the agent's conversation of each turn; None if the turn ended before the agent named it.
+    """
+    at = history.position
+    if isinstance(at, Root):
+        return Continuation(retold=bool(history.parts()))
+    if isinstance(at, Marked):
+        return _behind_mark(next(mark for mark in marks if mark.id == at.mark), conversations)
+    return _behind_turn(at, conversations)
+
+
+def _behind_mark(mark: Mark, conversations: Mapping[int, str | None]) -> Continuation:
+    if mark.kind == MarkKind.COMPACT and mark.data.get("by") == BY_AGENT:
+        return _behind_turn(Place(mark.turn or 0), conversations)
+    conversation = mark.data.get("conversation")
+    if mark.kind == MarkKind.FORK and isinstance(conversation, str) and mark.turn is not None:
+        return Continuation(conversation=conversation, fork=Place(mark.turn, mark.step), origin=mark.origin)
+    return Continuation(retold=True)
+
+
+def _behind_turn(place: Place, conversations: Mapping[int, str | None]) -> Continuation:
+    conversation = conversations.get(place.turn)
+    if conversation is None:
+        return Continuation(retold=True)
+    goes_on = any(turn > place.turn and other == conversation for turn, other in conversations.items())
+    if place.step is None and not goes_on:
+        return Continuation(conversation=conversation)
+    return Continuation(conversation=conversation, fork=place)

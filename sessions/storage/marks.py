@@ -1,0 +1,105 @@
+"""The marks of conversations: appended, and never changed.  Each method is one transaction."""
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+from ..clock import now_ms
+from ..conversation.marks import Mark, MarkKind
+from ..errors import SessionBusyError, UnknownSessionError
+from ..model import ENDED, Status, short_id
+from .database import Database
+from .rows import dump, load
+
+
+class Marks:
+    """The marks of all sessions in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_session(self, session_id: str) -> list[Mark]:
+        """Return the marks of a session, oldest first."""
+        return [_mark(row) for row in self._database.rows(_OF_SESSION, (session_id,))]
+
+    def add(
+        self,
+        session_id: str,
+        kind: MarkKind,
+        *,
+        after: int,
+        newest: int = 0,
+        turn: int | None = None,
+        step: int | None = None,
+        undoes: int | None = None,
+        origin: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        asked_by: str,
+    ) -> Mark:
+        """Record a mark if the session is still as the caller read it: of two front ends at once, one is refused.
+
+        Args:
+            session_id: the session.
+            kind: the kind.
+            after: the newest turn that the caller read.
+            newest: the id of the newest mark that the caller read; 0 if there was none.
+            turn, step, undoes, origin, data: as in :class:`..conversation.marks.Mark`.
+            asked_by: who requested it.
+
+        Raises:
+            UnknownSessionError: the session was deleted.
+            SessionBusyError: a turn began or runs, or another mark was made.
+        """
+        with self._database.transaction() as db:
+            row = db.execute("SELECT turn, status FROM sessions WHERE id = ?", (session_id,)).fetchone()
+            if row is None:
+                raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
+            last = db.execute("SELECT max(id) FROM marks WHERE session = ?", (session_id,)).fetchone()[0] or 0
+            if row["turn"] != after or Status(row["status"]) not in ENDED or last != newest:
+                raise SessionBusyError(f"Session {short_id(session_id)} changed meanwhile. Nothing was done.")
+            return add_mark(
+                db, session_id, kind, after=after, turn=turn, step=step, undoes=undoes, origin=origin, data=data,
+                asked_by=asked_by,
+            )  # fmt: skip
+
+
+def add_mark(
+    db: sqlite3.Connection,
+    session_id: str,
+    kind: MarkKind,
+    *,
+    after: int,
+    turn: int | None = None,
+    step: int | None = None,
+    undoes: int | None = None,
+    origin: str | None = None,
+    data: Mapping[str, Any] | None = None,
+    asked_by: str,
+) -> Mark:
+    """Record a mark in a transaction of the caller, and have the front ends read the session again."""
+    added = db.execute(
+        "INSERT INTO marks (session, kind, after, turn, step, undoes, origin, data, asked_by, at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
+        (session_id, kind, after, turn, step, undoes, origin, dump(dict(data or {})), asked_by, now_ms()),
+    ).fetchone()
+    db.execute("UPDATE sessions SET seq = seq WHERE id = ?", (session_id,))
+    return _mark(added)
+
+
+_OF_SESSION = "SELECT * FROM marks WHERE session = ? ORDER BY id"
+
+
+def _mark(row: sqlite3.Row) -> Mark:
+    return Mark(
+        id=row["id"],
+        session=row["session"],
+        kind=row["kind"],
+        after=row["after"],
+        turn=row["turn"],
+        step=row["step"],
+        undoes=row["undoes"],
+        origin=row["origin"],
+        data=load(row["data"], dict[str, Any]) or {},
+        asked_by=row["asked_by"],
+        at=row["at"],
+    )
