@@ -1,4 +1,4 @@
-"""The place at which the next turn goes on: in the agent's own conversation, in a fork of it, or in a conversation that is retold.
+"""The place at which the next turn goes on: in a conversation of the agent, in a fork of it, or in one that is retold.
 
 The agent's conversation is never cut: going back is a fork, so taking that back resumes what was there before
 (prompts 5: claude 2.1.330 loses messages if a conversation is cut in place and the cut is taken back).
