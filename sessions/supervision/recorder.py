@@ -439,7 +439,7 @@ class Recorder:
         return (urgent, follower.steps, follower.last_event_at, facts.usage.total_tokens)
 
     def _ask(self, follower: Follower) -> int | None:
-        """Return the number of the ask that waits for the user, 0 if there is no such number.
+        """Return the number of the ask that waits for the user; 0 if no ask waits.
 
         None if the agent waits only until it has an answer.
         """

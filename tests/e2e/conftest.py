@@ -33,6 +33,22 @@ def manager(monkeypatch, tmp_path):
 
 
 @pytest.fixture
+def at(manager, wait_until):
+    """Waits until a session is in a turn with a status."""
+
+    def wait(session, turn, *statuses, **facts):
+        def there():
+            manager.housekeeping.settle()
+            found = manager.reader.get(session.id)
+            wanted = all(getattr(found, name) == value for name, value in facts.items())
+            return found if found.turn == turn and found.status in statuses and wanted else None
+
+        return wait_until(there, timeout=120, what=f"turn {turn} to be {' or '.join(statuses)}")
+
+    return wait
+
+
+@pytest.fixture
 def similar_ids(monkeypatch):
     """All new sessions have ids with the same beginning, which is returned."""
     ids = (uuid.UUID(f"abcdef01-{number:04}-4000-8000-000000000000") for number in itertools.count())

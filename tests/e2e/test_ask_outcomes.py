@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
+from asking_session import AskingSession
 from real_clis import EVERY_CLI
 
 from agentdash.sessions.asks.model import Answer, Verdict
 from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, StepKind, StepStatus
 from agentdash.sessions.processes import processes, runner_lock
@@ -24,39 +24,17 @@ CONDITION = {"demo": 'tool = "edit"', "claude": 'command = "./mark"', "codex": '
 """The condition of a rule that fits what is asked."""
 
 
-class Asking:
+class Asking(AskingSession):
     """A live session whose agent asks for one thing."""
 
     def __init__(self, agent, manager, project, wait_until):
-        self.agent, self.manager, self._project, self._wait = agent, manager, project, wait_until
+        super().__init__(agent, manager, project, wait_until)
         self._config = project.parent / "config.toml"
-        self._prompt = PROMPT[agent]
-        self.id = ""
 
     def start(self, asks=""):
         """Start it under the settings of ``[asks]``."""
         self._config.write_text(f"[asks]\n{asks}\n")
-        options = {"live": True} | OPTIONS[self.agent]
-        self.id = self.manager.spawn(Start(self._prompt, agent=self.agent, cwd=str(self._project), options=options)).id
-        return self
-
-    def prompt(self):
-        self.manager.prompts.inject(self.id, self._prompt)
-
-    def until(self, condition, what):
-        def found():
-            self.manager.housekeeping.settle()
-            return condition()
-
-        return self._wait(found, timeout=120, what=what)
-
-    @property
-    def session(self):
-        return self.manager.reader.get(self.id)
-
-    @property
-    def asks(self):
-        return self.manager.store.asks.of_session(self.id)
+        return self.spawn(PROMPT[self.agent], OPTIONS[self.agent])
 
     @property
     def pid(self):
@@ -74,13 +52,6 @@ class Asking:
         asked = self.asked()
         return self.manager.asks.answer(asked.id, Answer(verdict=verdict, message=message))
 
-    def ended(self, status, turn=1):
-        """Wait for the end of a turn; no ask is open then."""
-        self.until(lambda: self.session.turn == turn and self.session.status.ended, f"the end of turn {turn}")
-        session = self.session
-        assert (session.status, session.asking, self.manager.reader.asks(self.id)) == (status, 0, [])
-        return session
-
     def printed(self):
         folder = self.manager.layout.session(self.id)
         return [json.loads(line) for line in folder.output(1).read_bytes().splitlines()]
@@ -91,7 +62,7 @@ class Asking:
         if self.agent == "demo":
             writes = [event for event in self.printed() if event["type"] == "file"]
             return sum("+def greeting(name)" in event["diff"] for event in writes)
-        log = self._project / "ran.log"
+        log = self.project / "ran.log"
         return len(log.read_text().splitlines()) if log.exists() else 0
 
     def receipts(self, key):
@@ -115,7 +86,7 @@ class Asking:
 
     def rule_files(self):
         """The contents of claude's settings files at and above the project."""
-        folders = (self._project, *self._project.parents)
+        folders = (self.project, *self.project.parents)
         found = [folder / ".claude" / "settings.local.json" for folder in folders]
         return {path: path.read_text() for path in found if path.exists()}
 
@@ -306,7 +277,7 @@ def test_what_is_always_allowed_is_not_asked_again_and_no_file_says_so(asking):
     files = asking.rule_files()
     asking.start().answer(Verdict.ALWAYS)
     asking.ended(Status.DONE)
-    asking.prompt()
+    asking.prompt(PROMPT[asking.agent])
     asking.ended(Status.DONE, turn=2)
     assert asking.marks == 2
     first, *others = asking.recorded()

@@ -61,22 +61,6 @@ def session_of(manager, tmp_path):
     return start
 
 
-@pytest.fixture
-def at(manager, wait_until):
-    """Waits until a session is in a turn with a status."""
-
-    def wait(session, turn, *statuses, **facts):
-        def there():
-            manager.housekeeping.settle()
-            found = manager.reader.get(session.id)
-            wanted = all(getattr(found, name) == value for name, value in facts.items())
-            return found if found.turn == turn and found.status in statuses and wanted else None
-
-        return wait_until(there, timeout=120, what=f"turn {turn} to be {' or '.join(statuses)}")
-
-    return wait
-
-
 def explained(manager, session):
     """The facts behind the status of a session, by their names."""
     return {fact.name: fact.value for fact in manager.reader.explain(session.id).facts}

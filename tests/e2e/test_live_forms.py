@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from asking_session import AskingSession
 from places import TESTS
 from real_clis import EVERY_CLI
 
 from agentdash.sessions.asks.model import Answer, AskKind, Verdict
 from agentdash.sessions.asks.recorded import AskState
-from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status, StepKind, StepStatus
 
 pytestmark = [pytest.mark.real, pytest.mark.by_turns(3)]
@@ -35,22 +35,19 @@ ACCEPTED = {
 }
 
 
-class Asking:
+class Asking(AskingSession):
     """A live session whose agent asks; its sandbox does not have the folder ``outside``."""
 
     def __init__(self, agent, manager, home, wait_until):
-        self.agent, self.manager, self._home, self._wait = agent, manager, home, wait_until
-        self.project, self.outside, self._got = home / "project", home / "outside", home / "got.jsonl"
+        super().__init__(agent, manager, home / "project", wait_until)
+        self._home, self.outside, self._got = home, home / "outside", home / "got.jsonl"
         self.project.mkdir()
         self.outside.mkdir()
-        self.id = ""
 
     def start(self, prompt, rules="", **options):
         """Start it under rules for asks."""
         Path(os.environ["AGENTDASH_CONFIG"]).write_text(rules)
-        options = {"live": True} | options
-        self.id = self.manager.spawn(Start(prompt, agent=self.agent, cwd=str(self.project), options=options)).id
-        return self
+        return self.spawn(prompt, options)
 
     def start_with_server(self, rules=ALLOW_TOOL):
         """Start it with the MCP server, whose tool it calls."""
@@ -61,20 +58,6 @@ class Asking:
         servers.write_text(json.dumps({"mcpServers": {"forms": server}}))
         args = ("--mcp-config", str(servers), "--strict-mcp-config")
         return self.start("[[fake:form]] go", rules, permission_mode="default", args=args)
-
-    def prompt(self, text):
-        self.manager.prompts.inject(self.id, text)
-
-    def until(self, condition, what):
-        def found():
-            self.manager.housekeeping.settle()
-            return condition()
-
-        return self._wait(found, timeout=120, what=what)
-
-    @property
-    def session(self):
-        return self.manager.reader.get(self.id)
 
     def asked(self, kind):
         """Wait until the user is asked; the ask."""
@@ -90,18 +73,10 @@ class Asking:
         self.manager.asks.answer(asked.id, answer if isinstance(answer, Answer) else Answer(verdict=answer))
         return asked.ask
 
-    def ended(self, status, turn=1):
-        """Wait for the end of a turn; no ask is open then."""
-        self.until(lambda: self.session.turn == turn and self.session.status.ended, f"the end of turn {turn}")
-        session = self.session
-        assert (session.status, session.asking, self.manager.reader.asks(self.id)) == (status, 0, [])
-        return session
-
     @property
     def recorded(self):
         """The kind, the state, the decision and its author of each ask."""
-        asks = self.manager.store.asks.of_session(self.id)
-        return [(one.ask.kind, one.state, one.answer and one.answer.verdict, one.answered_by) for one in asks]
+        return [(one.ask.kind, one.state, one.answer and one.answer.verdict, one.answered_by) for one in self.asks]
 
     @property
     def got(self):

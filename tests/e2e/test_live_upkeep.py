@@ -35,22 +35,6 @@ def spawn(manager, demo_agent, tmp_path):
 
 
 @pytest.fixture
-def at(manager, wait_until):
-    """Waits until a session is in a turn with a status."""
-
-    def wait(session, turn, *statuses, **facts):
-        def there():
-            manager.housekeeping.settle()
-            found = manager.reader.get(session.id)
-            wanted = all(getattr(found, name) == value for name, value in facts.items())
-            return found if found.turn == turn and found.status in statuses and wanted else None
-
-        return wait_until(there, timeout=120, what=f"turn {turn} to be {' or '.join(statuses)}")
-
-    return wait
-
-
-@pytest.fixture
 def unknown_protocol(monkeypatch):
     """Launches have a protocol that runners do not know; ``plain`` if they can also serve one turn."""
 

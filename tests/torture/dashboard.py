@@ -11,7 +11,7 @@ from torture.command_line import AGENTDASH
 
 
 class Dashboard:
-    """The real dashboard in a pseudo terminal that somebody reads."""
+    """The real dashboard in a pseudo terminal whose output is read."""
 
     def __init__(self, workshop):
         self._master, slave = pty.openpty()
@@ -37,5 +37,5 @@ class Dashboard:
             os.write(self._master, key)
 
     def close(self):
-        """Close the terminal; whoever is still in it gets a hangup."""
+        """Close the terminal; a process that is still in it gets a hangup."""
         os.close(self._master)

@@ -31,7 +31,7 @@ class FullDisk:
             self.counts["agents that met a full disk"] = len(runs)
             # What front ends ask for now may fail, but nothing that was accepted may be lost.
             front = self._shop.front("in need", self.seed + 1, "cycles", "2")
-            until(self._answered, what="an answer to somebody who asked while the disk was full")
+            until(self._answered, what="the answer to a request made while the disk was full")
             self._kill_some({record["session"] for record in runs})
             (self._shop.folder / "go").touch()
             self._shop.unlimited()

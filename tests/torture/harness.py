@@ -47,7 +47,7 @@ class Torture:
         """Torture, finish, look; the audit's report."""
         try:
             with self._shop.manager():
-                pass  # the state folder is there before anybody is killed in it
+                pass  # the state folder is there before a process is killed in it
             self._chaos()
             self._calm()
             self._shop.finish()
@@ -92,7 +92,7 @@ class Torture:
             self._dashboard.press(self._dice.choice(KEYS))
 
     def _kill(self, victim):
-        """One kill -9, if there is somebody to be killed."""
+        """One kill -9, if there is a process to kill."""
         if victim == "runner":
             if (found := self._drawn_runner()) is None or (done := self._shop.kill_runner(*found)) is None:
                 return
@@ -182,7 +182,7 @@ class Torture:
         return report
 
     def _end_all(self):
-        """Whatever went wrong: nobody whom we started survives."""
+        """Whatever went wrong: none of the processes started here survives."""
         for process in [*self._fronts, *(line.process for line in self._lines)]:
             process.kill()
             process.wait()

@@ -97,7 +97,7 @@ class Workshop:
         return process
 
     def unlimited(self):
-        """Whoever is started from now on finds room."""
+        """Make room for the front ends that are started from this moment on."""
         self._options = {}
 
     def front(self, name, seed, *words):

@@ -53,7 +53,7 @@ class TestCodexCost:
         assert meter.cost_usd == pytest.approx(listed / 1e6), "the thread's answer names gpt-5.5"
 
     def test_a_model_without_a_price_has_no_cost_and_not_zero(self) -> None:
-        meter = costed([began(), used(1, inputTokens=10)], "nobody-knows", {})
+        meter = costed([began(), used(1, inputTokens=10)], "unlisted-model", {})
         assert (meter.cost_usd, meter.trouble) == (None, None)
         assert costed([began(), used(1, inputTokens=10)], None).cost_usd is None
 

@@ -52,7 +52,7 @@ def test_a_files_language_is_known_by_its_name(path, language, text, word, role)
 
 def test_a_file_without_an_ending_has_no_language():
     assert language_of("/etc/hosts") is None
-    assert roles_of("import os", language_of("notes.nobody-knows")) == {"import os": "source"}
+    assert roles_of("import os", language_of("notes.unknown-suffix")) == {"import os": "source"}
 
 
 def test_what_lies_behind_the_limit_is_shown_without_colours():
