@@ -13,7 +13,6 @@ from e2e.test_live import (
     SHORT,
     STRICT,
     agent_of,
-    at,
     explained,
     kill_runner,
     live,
@@ -26,7 +25,7 @@ from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.prompts.prompter import PromptOptions
 from agentdash.tui.cli.main import run
 
-__all__ = ["at", "live", "session_of"]
+__all__ = ["live", "session_of"]
 
 MODES = {"claude": ("plan", "default"), "codex": ("read-only", "workspace-write")}
 """Two modes of each agent that limit it."""
