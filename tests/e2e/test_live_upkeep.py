@@ -237,6 +237,25 @@ def test_a_turn_that_waited_longer_than_its_limit_goes_on_with_the_next_runner(m
     assert at(session, 1, Status.DONE, Status.STOPPED).status is Status.DONE
 
 
+@pytest.mark.parametrize("runner_dies", [False, True], ids=["runner lives", "runner dies too"])
+def test_a_turn_that_an_agent_began_by_itself_and_did_not_survive_is_a_turn(
+    manager, spawn, at, wait_until, runner_dies
+):
+    """The agent is killed before its runner has read the beginning of the turn."""
+    session = spawn("[[demo:wake]] run the suite", speed=2)
+    at(session, 1, Status.DONE)
+    turn = manager.reader.turns(session.id)[0]
+    os.kill(turn.runner_pid, signal.SIGSTOP)
+    output = manager.layout.session(session.id).output(1)
+    wait_until(lambda: b"command_1" in output.read_bytes(), what="the turn that the agent begins")
+    os.kill(turn.agent_pid, signal.SIGKILL)
+    os.kill(turn.runner_pid, signal.SIGKILL if runner_dies else signal.SIGCONT)
+    at(session, 2, Status.FAILED, Status.LOST)
+    own = manager.reader.turns(session.id)[1]
+    assert (own.asked_by, own.begin_byte) == ("agent", manager.reader.turns(session.id)[0].end_byte)
+    assert "command" in [step.kind for step in manager.reader.trajectory(session.id) if step.turn == 2]
+
+
 @pytest.fixture
 def woken(manager, spawn, at, wait_until):
     """A session of two turns, of which the agent began the second by itself; its processes are gone."""

@@ -182,8 +182,8 @@ class Queues:
 
         def over():
             for session in manager.reader.sessions():
-                if session.held and session.status.ended:
-                    self.counts["queues that were held"] += 1
+                if session.status.ended and (session.held or session.left):
+                    self.counts["queues that were held"] += bool(session.held)
                     with contextlib.suppress(AgentdashError):
                         manager.stop(session.id, now=True)
                         manager.queue.release(session.id)

@@ -86,11 +86,23 @@ def _learn_mode(live: LiveAgent, store: Store, session_id: str, turn: int, agent
 
 
 def orphan(
-    folder: SessionFolder, store: Store, session_id: str, turn: int, child: AgentChild | None = None
+    folder: SessionFolder,
+    store: Store,
+    session_id: str,
+    turn: int,
+    child: AgentChild | None = None,
+    *,
+    also_gone: bool = False,
 ) -> LiveAgent | None:
     """Return the live agent that served the turn before and whose runner was killed; None if there is none.
 
-    ``child`` becomes its process.
+    Args:
+        folder: the session's folder.
+        store: the rows.
+        session_id: the session.
+        turn: the turn after the one that it served.
+        child: becomes its process.
+        also_gone: return it if its process has ended too, so that the rest of its output is read.
     """
     before = store.one_turn(session_id, turn - 1)
     session = store.session(session_id)
@@ -98,7 +110,7 @@ def orphan(
         return None
     if before.agent_pid is None or before.agent_start is None or not processes.is_here(before.boot_id, before.pid_ns):
         return None
-    if not processes.alive(before.agent_pid, before.agent_start):
+    if not also_gone and not processes.alive(before.agent_pid, before.agent_start):
         return None
     child = child or AgentChild()
     child.adopt((before.agent_pid, before.agent_start))

@@ -67,7 +67,7 @@ class Warm:
             self._lose_all()
             return self._next() or self._turn, "run" if self._queued() else "sweep"
         # The runner of the turn before was killed before it recorded the turn that a late prompt begins.
-        if (late := begin_late(live, self._log)) is not None:
+        if live.alive and (late := begin_late(live, self._log)) is not None:
             return late, "own"
         session = self._store.session(self._session)
         if session is not None:
@@ -82,6 +82,8 @@ class Warm:
                     self._adjuster.hear(event)
 
         live.listener = hear
+        if not live.alive:
+            return self._gone(live)
         self._make_room(live)
         descriptors = [os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC), self._signals.wake]
         growth = inotify.watch_growth(self._folder.output(live.stream))
@@ -175,12 +177,19 @@ class Warm:
             self._signals.requested = True
 
     def _gone(self, live: LiveAgent) -> tuple[int | None, str]:
-        """Record that the process is gone; what it left is counted as after any turn."""
+        """Record that the process is gone; what it left is counted as after any turn.
+
+        A turn that it had begun by itself is recorded too, and concluded from its output like one of a killed agent.
+        """
+        self._read(live)
+        own = self._own_turn(live) if self._began else None
         self._layout.live_name(self._session, live.stream).unlink(missing_ok=True)
         live.channel.close()
         with contextlib.suppress(StoreError):
             self._lose_all()
         self._answer("its process was closed")
+        if own is not None:
+            return own, "adopt"
         following = self._next()
         return (following, "run") if following is not None else (self._turn, "sweep")
 
