@@ -8,6 +8,8 @@ DEV := $(VENV)/.installed-dev
 TOOLS := tests/tools tests/tools/claude-2.1.330
 # More workers than cores: a test that waits for another process leaves its core to the others.
 PYTEST_ARGS ?= -n 4 --dist worksteal
+# Of make torture: `daily` leaves out what make test ran, and a half of the rest of what runs by turns.
+FORM ?= full
 
 .PHONY: help demo test lint types pytest texts torture tools bench screenshots clean
 
@@ -38,7 +40,7 @@ texts: $(DEV)  ## every text of the screen and the command line, to be read as a
 	@$(BIN)/python tests/texts.py
 
 torture: $(DEV) ## the tests that repeat themselves, in full: hostile agents, random examples, kills, each claude, benchmarks (TORTURE_CYCLES, TORTURE_SEED)
-	TORTURE=full $(BIN)/pytest $(PYTEST_ARGS) -m torture
+	TORTURE=$(FORM) $(BIN)/pytest $(PYTEST_ARGS) -m torture
 
 tools:           ## the real agent CLIs for the end-to-end tests (needs npm)
 	@# A version of claude may want a newer Node than its program needs: npm says so and installs it.

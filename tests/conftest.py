@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from isolation import isolate
 from order import spread
 from real_clis import BIN, CLAUDES, TRIED_CLAUDES
-from repetition import FULL, SEED, repeated
+from repetition import FORM, FULL, SEED, has_its_turn, repeated
 from waiting import until
 
 from agentdash.sessions.agents.demo.place import mark_demo
@@ -61,25 +61,25 @@ def pytest_itemcollected(item):
         item.add_marker(pytest.mark.torture)
 
 
-def only_in_full(items):
-    """Return the tests that the short form leaves out: of some, all parameters but those of the day."""
+def without_a_turn(items):
+    """Return the tests that this form leaves out: of some, all parameters but those of the day."""
     left_out, counts = set(), Counter()
     for item in items:
         turns = item.get_closest_marker("by_turns")
         if turns is not None:
             test = item.nodeid.partition("[")[0]
             counts[test] += 1
-            if (crc32(test.encode()) + counts[test] + int(SEED)) % turns.args[0]:
+            if not has_its_turn(crc32(test.encode()) + counts[test] + int(SEED), turns.args[0]):
                 left_out.add(item)
-        elif item.get_closest_marker("only_in_full"):
+        elif item.get_closest_marker("only_in_full") and not FULL:
             left_out.add(item)
     return left_out
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave out of the short form what only the full one runs, and spread the tests that wait."""
-    left_out = set() if FULL else only_in_full(items)
+    """Leave out what does not run in this form, and spread the tests that wait."""
+    left_out = without_a_turn(items)
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
     items[:] = spread(item for item in items if item not in left_out)
@@ -320,7 +320,7 @@ def _prepend_path(monkeypatch, command):
 
 def pytest_report_header():
     """Show with which dice the hostile tests throw, so that a run can be repeated."""
-    return f"hostile tests: {'in full' if FULL else 'in short'}, TORTURE_SEED={SEED}"
+    return f"hostile tests: {FORM} form, TORTURE_SEED={SEED}"
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -1,6 +1,7 @@
 """How often tests repeat themselves: in short in ``make test``, in full in ``make torture``.
 
-Both forms assert the same.  A test that has two of them carries the marker ``torture``.
+All forms assert the same.  A test that has two of them carries the marker ``torture``.  CI runs the daily form after
+``make test``: the full one, but of the parameters that run by turns only a half of those that ``make test`` left out.
 """
 
 import os
@@ -11,8 +12,11 @@ import pytest
 
 T = TypeVar("T")
 
-FULL = os.environ.get("TORTURE") == "full"
-"""Whether this run repeats everything."""
+FORM = os.environ.get("TORTURE", "short")
+"""``short``, ``full`` or ``daily``."""
+
+FULL = FORM != "short"
+"""Whether this run repeats everything that it runs."""
 
 SEED = int(os.environ.setdefault("TORTURE_SEED", datetime.now(UTC).strftime("%Y%m%d")))
 """Of all dice: the date, so that each day throws others.  In the environment, so that all workers have the same."""
@@ -21,6 +25,17 @@ SEED = int(os.environ.setdefault("TORTURE_SEED", datetime.now(UTC).strftime("%Y%
 def repeated(short: T, full: T) -> T:
     """Return the value of the form that runs."""
     return full if FULL else short
+
+
+def has_its_turn(number: int, turns: int) -> bool:
+    """Return whether a parameter that runs by turns runs in this form.
+
+    Args:
+        number: its number, shifted by the day.
+        turns: the number of days after which each has run in ``make test``.
+    """
+    turn = number % turns
+    return {"short": turn == 0, "daily": turn % 2 == 1}.get(FORM, True)
 
 
 def in_full(*values: str) -> list[object]:
