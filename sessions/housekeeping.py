@@ -19,6 +19,7 @@ from .storage.paths import Layout, SessionFolder
 from .storage.session_record import write_identity
 from .storage.store import Store
 from .storage.trash import Cleaned
+from .supervision.queue import pump
 from .supervision.runner_process import poke
 
 _WRITERS = 8
@@ -116,6 +117,7 @@ class Housekeeping:
                 return self._reader.by_id(session.id)
         trashed = trash.find(self._layout, ref)
         trash.take_back(self._layout, self._store, trashed.id)
+        pump(self._layout, self._store)  # sessions may wait for it
         return self._reader.by_id(trashed.id)
 
     def mark_seen(self, ref: str, steps: int | None = None) -> None:
@@ -150,6 +152,7 @@ class Housekeeping:
             for trashed in removed:
                 forget_drafts(self._layout, trashed.id)
             deleted = [session for session in deleted if self.bury(session)]
+            pump(self._layout, self._store)  # sessions that wait for one of them need a decision
             from .transcript import index_file  # a list of sessions needs no steps
 
             index_file.forget_others(self._layout.indexes, {session.id for session in self._store.sessions()})

@@ -85,6 +85,8 @@ class Start(Struct, frozen=True):
     source: str = "user"
     session_id: str = ""
     """A new UUID: that of a plan that is to be carried out as it was shown.  If empty, agentdash makes one."""
+    after: str = ""
+    """The session whose end starts this one, which then gets its answer.  Empty to start at once."""
 
 
 class WarmSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -34,6 +34,7 @@ from .model import Receipt, Session, Status
 from .processes import processes
 from .prompts.adjusting import SessionAdjuster
 from .prompts.answering import SessionAsks
+from .prompts.chaining import SessionChains
 from .prompts.prompter import Prompter
 from .prompts.queue import SessionQueue
 from .reader import SessionReader
@@ -75,6 +76,8 @@ class SessionManager:
         """The asks of live agents, and their answers."""
         self.adjuster = SessionAdjuster(self.layout, self.store, self.reader, self.housekeeping)
         """Changes of the model and the mode of sessions."""
+        self.chains = SessionChains(self.layout, self.store, self.reader)
+        """The sessions that wait for the end of others."""
 
     def __enter__(self) -> Self:
         return self
@@ -89,9 +92,11 @@ class SessionManager:
     def spawn(self, start: Start) -> Session:
         """Start a session; return as soon as the intent is recorded and a runner has been sent.
 
-        A start that fails is a visible failed session, not an exception.
+        A start that fails is a visible failed session, not an exception.  A session that waits for another one is
+        queued until that one is done.
 
         Raises:
+            UnknownSessionError, AmbiguousSessionError: the session to wait for does not exist, or several fit.
             UsageError: empty prompt, no such folder, unknown agent or option, broken settings.
         """
         config = self.reader.config()
@@ -109,21 +114,31 @@ class SessionManager:
         return [first, *(self.spawn(structs.replace(start, title=one, session_id="")) for one in titles[1:])]
 
     def run(
-        self, argv: Sequence[str], *, cwd: str = "", title: str = "", options: Mapping[str, Any] | None = None
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str = "",
+        title: str = "",
+        options: Mapping[str, Any] | None = None,
+        after: str = "",
     ) -> Session:
-        """Start any command as a session.
+        """Start any command as a session, at once or when the session ``after`` is done.
 
         Raises:
             UsageError: nothing to run, no such folder, unknown option.
         """
         task = checked_text(shlex.join(argv), "command")
-        start = Start(task, agent=PLAIN_COMMAND, cwd=cwd, title=title, options=options or {}, argv=tuple(argv))
+        start = Start(
+            task, agent=PLAIN_COMMAND, cwd=cwd, title=title, options=options or {}, argv=tuple(argv), after=after
+        )
         config = self.reader.config()
         return self._begin(completed(start, config), config)
 
     def _begin(self, start: Start, config: Config) -> Session:
         """Record a completed start and send its runner."""
         self.layout.check_writable()
+        if start.after:
+            start = structs.replace(start, after=self.reader.get(start.after).id)
         launch = build_launch(config, start, home=self.layout.home)
         parent = os.environ.get(processes.SESSION_TAG)
         start = structs.replace(start, title=checked_text(start.title or title_of(start.prompt), "title"))
@@ -214,6 +229,7 @@ class SessionManager:
             if self.store.session(session.id) is None:
                 raise UnknownSessionError(f"Session {session.short_id} was deleted.")
             raise SessionBusyError(f"Session {session.short_id} was started again; not deleted.")
+        pump(self.layout, self.store)  # sessions that wait for it need a decision
         return receipt if receipt.ended or receipt.left else None
 
     def started(self, ref: str, timeout: float = 5.0) -> Session:

@@ -124,11 +124,22 @@ class Session(Struct, frozen=True, kw_only=True):
     """Estimated cost beyond ``cost_usd``, from the tokens of single calls at list prices."""
     steers: bool = False
     """True if its agent reads prompts in the turn that runs."""
+    after: str | None = None
+    """Id of the session whose end starts this one; None if it waits for none."""
+    blocked: bool = False
+    """True if that session ended otherwise than done, so that only the user's decision starts this one."""
+    followed: str | None = None
+    """Id of the session whose end started it."""
 
     @property
     def short_id(self) -> str:
         """The beginning of its id that people use."""
         return short_id(self.id)
+
+    @property
+    def predecessor(self) -> str | None:
+        """Id of the session whose answer it waits for or was given; None if it was started on its own."""
+        return self.after or self.followed
 
     @property
     def label(self) -> str:

@@ -139,6 +139,8 @@ class SessionReader:
             UsageError: empty prompt, no such folder, unknown agent or option, broken settings.
         """
         config = self.config()
+        if start.after:
+            self.get(start.after)
         start = structs.replace(start, prompt=checked_prompt(start.prompt))
         return build_launch(config, completed(start, config), home=self.home)
 
@@ -205,7 +207,15 @@ class SessionReader:
 
     def prompts(self, ref: str) -> list[Prompt]:
         """Return the prompts of the session."""
-        return self._queries.prompts(self.get(ref).id)
+        return self._prompts(self.get(ref))
+
+    def _prompts(self, session: Session) -> list[Prompt]:
+        """Return the prompts of a session, also the one that a session has while it waits for another one."""
+        recorded = self._queries.prompts(session.id)
+        if session.after is None or recorded:
+            return recorded
+        text, at = session.task, session.created_at
+        return [Prompt(id=0, session=session.id, turn=1, text=text, state="queued", created_at=at)]
 
     def queued(self, ref: str) -> list[QueuedPrompt]:
         """Return the prompts of the session that wait, in the order in which they will be sent."""
@@ -228,7 +238,7 @@ class SessionReader:
 
     def _opened(self, session: Session, recorded: "Recorded | None" = None) -> "SessionSteps":
         folder, sid, read = self._layout.session(session.id), session.id, self._queries
-        return self._steps(folder, session.agent, lambda: (read.turns(sid), read.prompts(sid)), recorded)
+        return self._steps(folder, session.agent, lambda: (read.turns(sid), self._prompts(session)), recorded)
 
     def _steps(
         self, folder: SessionFolder, agent: str, facts: "Facts", recorded: "Recorded | None" = None
@@ -372,7 +382,7 @@ class SessionReader:
         session = self.get(ref)
         turns = self._queries.turns(session.id)
         launch = self._queries.launch(session.id, session.turn)
-        prompts, asks = self._queries.prompts(session.id), self._queries.asks_of(session.id)
+        prompts, asks = self._prompts(session), self._queries.asks_of(session.id)
         changes = self._queries.adjustments_of(session.id)
         return explain(self._layout, session, turns[-1] if turns else None, launch, prompts, asks, changes)
 

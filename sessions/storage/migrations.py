@@ -134,6 +134,8 @@ MIGRATIONS: tuple[Statements, ...] = (
     (  # 12: marks of the conversation, the agent's own interface, and sessions that start after others
         "ALTER TABLE sessions ADD COLUMN taken_by TEXT",
         "ALTER TABLE sessions ADD COLUMN after TEXT",
+        "ALTER TABLE sessions ADD COLUMN blocked INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE sessions ADD COLUMN followed TEXT",
         "CREATE INDEX sessions_after ON sessions (after) WHERE after IS NOT NULL",
         (
             "CREATE TABLE marks (id INTEGER PRIMARY KEY,"

@@ -332,18 +332,20 @@ def insert_turn(
     db: sqlite3.Connection,
     session_id: str,
     n: int,
-    prompt: str,
+    prompt: str | None,
     launch: Launch,
     run_id: str,
     now: int,
     asked_by: str | None,
 ) -> None:
-    """Insert a queued turn with its prompt."""
+    """Insert a queued turn with its prompt; without one it gets no place (:mod:`.chains`)."""
     db.execute(
         "INSERT INTO turns (session, n, status, run_id, launch, created_at, asked_by)"
         " VALUES (?, ?, 'queued', ?, ?, ?, ?)",
         (session_id, n, run_id, dump(launch), now, asked_by),
     )
+    if prompt is None:
+        return
     db.execute(
         "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'queued', ?)",
         (session_id, n, prompt, now),

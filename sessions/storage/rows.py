@@ -23,7 +23,7 @@ _SESSION_COLUMNS = (
     "agent_session", "steps", "unknown", "left", "left_note", "source", "host", "seen_at", "seen_steps",
     "archived_at", "stuck", "stuck_at", "denied", "pinned_at", "asks",
     "queued", "held", "unconfirmed", "asking", "warm_since", "mode", "context_tokens", "context_window",
-    "cost_about_usd",
+    "cost_about_usd", "after", "followed",
 )  # fmt: skip
 _TURN_COLUMNS = (
     "session", "n", "reason", "run_id", "created_at", "started_at", "ended_at", "duration_ms", "runner_pid",
@@ -55,7 +55,8 @@ def session_from(row: sqlite3.Row) -> Session:
     return Session(
         status=status, usage=usage, stopping=stopping, parent=parent, stopped_by=StoppedBy.recorded(row["stop_by"]),
         denied_names=load(row["denied_names"], tuple[str, ...]), activity=load(row["activity"], Activity),
-        plan=load(row["plan"], Plan), steers=bool(row["transport"]), **values | ({"reason": odd} if odd else {}),
+        plan=load(row["plan"], Plan), steers=bool(row["transport"]), blocked=bool(row["blocked"]),
+        **values | ({"reason": odd} if odd else {}),
     )  # fmt: skip
 
 

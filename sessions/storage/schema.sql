@@ -71,7 +71,9 @@ CREATE TABLE sessions (
     context_window INTEGER,                     -- the greatest number of tokens that the model takes
     cost_about_usd REAL,                        -- an estimate of what is not in cost_usd, over all turns
     taken_by      TEXT,                         -- who works in the own interface of the agent, as JSON; NULL: nobody
-    after         TEXT                          -- the session whose end starts this one; NULL: it waits for none
+    after         TEXT,                         -- the session whose end starts this one; NULL: it waits for none
+    blocked       INTEGER NOT NULL DEFAULT 0,   -- that end was not a good one: only the user's decision starts it
+    followed      TEXT                          -- the session whose end started it
 ) STRICT;
 CREATE INDEX sessions_after ON sessions (after) WHERE after IS NOT NULL;
 CREATE INDEX sessions_seq ON sessions (seq);

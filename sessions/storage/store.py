@@ -14,6 +14,7 @@ from ..launch import Launch, Start
 from ..model import ENDED, Session, Status
 from .adjustments import Adjustments
 from .asks import Asks
+from .chains import Chains, give_up
 from .marks import Marks
 from .prompt_queue import PromptQueue, hold_after, insert_turn, put_back
 from .queries import OPEN, Queries
@@ -43,6 +44,8 @@ class Store(Queries):
         """The asks of live agents."""
         self.adjustments = Adjustments(self.database)
         """The changes of the settings of sessions."""
+        self.chains = Chains(self.database)
+        """The sessions that wait for the end of others."""
         self.marks = Marks(self.database)
         """The marks of conversations."""
 
@@ -59,7 +62,7 @@ class Store(Queries):
         """Record the intent: a session with its first turn queued, before any process is started.
 
         Args:
-            start: the completed request: with agent, folder, title and id.
+            start: the completed request: with agent, folder, title and id, and the id of the session it waits for.
             launch: the exact start of the first turn.
             run_id: the tag of the turn's processes.
             host: the machine on which the session runs.
@@ -70,14 +73,16 @@ class Store(Queries):
         with self.database.transaction() as db:
             db.execute(
                 "INSERT INTO sessions (id, agent, title, task, cwd, model, options, command, env, source, parent,"
-                " status, turn, host, created_at, updated_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?)",
+                " status, turn, host, created_at, updated_at, after)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?)",
                 (
                     start.session_id, start.agent, start.title, start.prompt, start.cwd, launch.model,
                     dump(start.options), dump(start.argv), dump(env or {}), start.source, parent, host, now, now,
+                    start.after or None,
                 ),
             )  # fmt: skip
-            insert_turn(db, start.session_id, 1, start.prompt, launch, run_id, now, parent)
+            prompt = None if start.after else start.prompt
+            insert_turn(db, start.session_id, 1, prompt, launch, run_id, now, parent)
 
     def launch_age_ms(self, session_id: str, n: int) -> int | None:
         """Return how long ago a runner was last started for a queued turn; None if the turn is no longer queued."""
@@ -165,6 +170,7 @@ class Store(Queries):
                 (status, reason, rule, now, by, now if by else None, session_id, n),
             ).rowcount
             if changed:
+                give_up(db, session_id)
                 db.execute("UPDATE prompts SET state = 'unsent' WHERE session = ? AND turn = ?", (session_id, n))
                 db.execute(
                     "UPDATE sessions SET status = ?, reason = ?, ended_at = ?, updated_at = ?"

@@ -17,6 +17,10 @@ def pump(layout: Layout, store: Store, own: str | None = None) -> int | None:
     A runner started by another session's runner inherits that runner's environment, overridden by the values recorded
     for its own session: secrets are never stored.
     """
+    if store.chains.exist():
+        from .chains import serve_chains  # most users chain nothing
+
+        serve_chains(layout, store)
     kept = None
     for session_id, turn in store.take_places(processes.host_name()):
         if session_id == own:

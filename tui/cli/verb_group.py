@@ -17,6 +17,7 @@ WORDS = "agentdash.words"
 _MODULES = {
     "adjust": ("model", "mode"),
     "asks": ("asks", "approve", "deny", "answer"),
+    "chain": ("start",),
     "changes": ("changes",),
     "config": ("config", "presets"),
     "digest": ("digest",),
@@ -42,7 +43,7 @@ _MODULES = {
 _MODULE_OF = {verb: module for module, verbs in _MODULES.items() for verb in verbs}
 
 _SECTIONS = {
-    "Start": ("spawn", "run", "presets", "demo"),
+    "Start": ("spawn", "run", "start", "presets", "demo"),
     "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
     "Prompt and stop": ("inject", "queue", "retry", "interrupt", "model", "mode", "resume-command", "stop"),
     "Answer": ("asks", "approve", "deny", "answer"),
@@ -55,7 +56,7 @@ _SECTIONS = {
 """The verbs by use, as the help shows them; a verb that is in none comes last."""
 
 _SYNONYMS = {
-    "list": "ls", "status": "ls", "start": "spawn", "new": "spawn", "prompt": "inject", "send": "inject",
+    "list": "ls", "status": "ls", "new": "spawn", "prompt": "inject", "send": "inject",
     "reply": "inject", "kill": "stop", "delete": "rm", "remove": "rm", "attach": "watch", "follow": "tail",
     "log": "logs", "why": "explain", "diff": "changes", "settings": "config", "undo": "restore",
     "allow": "approve", "accept": "approve", "reject": "deny", "questions": "asks",

@@ -41,7 +41,7 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
         common.print_json([receipt_json(receipt) for _, receipt in receipts])
     for session, receipt in () if as_json else receipts:
         _say_receipt(receipt, session)
-    _complain([one for _, one in outcomes if isinstance(one, AgentdashError)])
+    complain([one for _, one in outcomes if isinstance(one, AgentdashError)])
     return FAILED if any(receipt.left for _, receipt in receipts) else 0
 
 
@@ -85,7 +85,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
         if receipt:
             _say_receipt(receipt, session)
         common.print_lines([f"deleted {common.name_of(session)} (undo: agentdash restore {session.short_id})"])
-    _complain(errors)
+    complain(errors)
     return 0
 
 
@@ -119,7 +119,7 @@ def _deleted(
     return deleted, errors
 
 
-def _complain(errors: list[AgentdashError]) -> None:
+def complain(errors: list[AgentdashError]) -> None:
     """Report all failures at the end.
 
     Raises:

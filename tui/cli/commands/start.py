@@ -41,6 +41,13 @@ _limit = click.option(
     metavar="WHAT=N",
     help="wall=10m, silence=5m, output=200MB, tokens=500k, cost=2.50, action=warn (repeatable).",
 )
+after_option = click.option(
+    "--after",
+    default="",
+    metavar="ID",
+    shell_complete=common.complete_ids,
+    help="Start it when session ID is done; {answer} in PROMPT is its last message.",
+)
 wait_option = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if done.")
 timeout_option = click.option(
     "--timeout",
@@ -61,6 +68,7 @@ timeout_option = click.option(
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] (repeatable).")
 @click.option("--danger", is_flag=True, help="No sandbox, no approvals: the agent can do anything you can.")
 @_limit
+@after_option
 @click.option("-n", "copies", type=click.IntRange(1, 100), metavar="N", help="Start N copies.")
 @click.option("--dry-run", is_flag=True, help="Show the exact command without starting it.")
 @wait_option
@@ -76,6 +84,7 @@ def spawn(
     pairs: tuple[str, ...],
     danger: bool,
     limits: tuple[str, ...],
+    after: str,
     copies: int | None,
     dry_run: bool,
     wait: bool,
@@ -90,6 +99,9 @@ def spawn(
     git diff | agentdash spawn "Review this" -
 
     With a preset, PROMPT replaces {prompt} in the preset's prompt, or is appended to it.
+
+    With --after, the last message of the other session follows the prompt, marked as that session's, unless {answer}
+    places it.  If the other session fails or is stopped, this one waits: see "agentdash start".
     """
     text = common.read_prompt(words, needed=preset is None)
     options = _with_limits(parse_pairs(pairs), limits) | chosen_settings(own, danger=danger)
@@ -97,7 +109,14 @@ def spawn(
     from ....sessions.settings.presets import preset_named
 
     start = Start(
-        text, agent=agent or "", model=model, cwd=cwd or "", title=title or "", options=options, copies=copies
+        text,
+        agent=agent or "",
+        model=model,
+        cwd=cwd or "",
+        title=title or "",
+        options=options,
+        copies=copies,
+        after=after,
     )
     with common.open_manager() as manager:
         reader = manager.reader
@@ -114,6 +133,7 @@ def spawn(
 @_cwd
 @_title
 @_limit
+@after_option
 @wait_option
 @timeout_option
 @common.raw_option
@@ -123,6 +143,7 @@ def run(
     cwd: str | None,
     title: str | None,
     limits: tuple[str, ...],
+    after: str,
     wait: bool,
     timeout: float | None,
     raw: bool,
@@ -134,7 +155,8 @@ def run(
     Its stdin is empty.  Example: agentdash run -- make test
     """
     with common.open_manager() as manager:
-        session = manager.run(argv, cwd=cwd or "", title=title or "", options=_with_limits({}, limits))
+        options = _with_limits({}, limits)
+        session = manager.run(argv, cwd=cwd or "", title=title or "", options=options, after=after)
         return follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
 
 
