@@ -11,7 +11,7 @@ from ..sessions.agents.registry import agent_named, is_agent
 from ..sessions.launch import Ladder, Launch
 from ..sessions.lifecycle.agent_list import AgentInfo
 from ..sessions.lifecycle.process_list import ProcessInfo
-from ..sessions.model import Session, Status, TurnMode
+from ..sessions.model import Session, Status, TurnMode, short_id
 from ..sessions.rules.limits import Limits
 from ..sessions.text import durations
 from ..sessions.text.sanitize import cell_width, cut, one_line, pad
@@ -209,6 +209,7 @@ def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:
         (place(one_line(session.cwd)),),
         (one_line(mode.permissions or "") if mode else "",),
         (f"turn {session.turn}",),
+        (f"after {short_id(session.predecessor)}" if session.predecessor else "",),
         ("warm: its process waits for prompts", "warm") if session.warm_since is not None else ("",),
         (f"{short_count(tokens)} tokens" if tokens is not None else "",),
         (cost(session.cost_usd, session.cost_about_usd, ""),),
@@ -328,6 +329,7 @@ _WHY_NOT = {
     "queue": "has no queued prompts",
     "retry": "cannot be retried: it neither failed nor was stopped",
     "new_like": "is a command and cannot be duplicated",
+    "start_waiting": "does not wait for another session",
 }
 _NONE = {
     "stop": "is running",

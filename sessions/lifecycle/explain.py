@@ -10,7 +10,7 @@ from ..adjustments import Adjustment
 from ..asks.recorded import RecordedAsk
 from ..clock import now_ms
 from ..launch import Launch
-from ..model import ENDED, Prompt, Session, Status, Turn, TurnMode
+from ..model import ENDED, Prompt, Session, Status, Turn, TurnMode, short_id
 from ..processes import processes, runner_lock
 from ..rules.attention import attention
 from ..rules.status import MEANINGS
@@ -59,6 +59,7 @@ def explain(
         ),
     ]
     facts.append(_attention_fact(session))
+    facts += _chain_facts(session)
     if not folder.path.is_dir():
         facts.append(Fact("folder", "is gone", str(folder.path)))
     if turn is not None:
@@ -89,6 +90,10 @@ def _rule(session: Session, turn: Turn | None, held: bool) -> str:
         return turn.rule
     if session.status.live and not held:
         return "its runner is gone and its end is not recorded yet; `agentdash ls` records it"
+    if session.after is not None and session.blocked:
+        return "it waits for another session, which did not end well: it starts by a decision of the user"
+    if session.after is not None:
+        return "it starts when the session that it waits for is done and has no prompts left to send"
     if turn is not None and turn.status is Status.QUEUED and turn.launches == 0:
         return "queued: all `queue.max_running` slots are in use"
     return MEANINGS[session.status]
@@ -191,6 +196,13 @@ def _limits_fact(launch: Launch | None) -> Fact:
     stated = structs.asdict(launch.limits) if launch else {}
     limits = ", ".join(f"{name}={value}" for name, value in stated.items() if value is not None)
     return Fact("limits", limits or "none", "turns.launch")
+
+
+def _chain_facts(session: Session) -> list[Fact]:
+    """The session for which it waits, or whose end started it."""
+    if session.after is not None:
+        return [Fact("waits for", short_id(session.after), "sessions.after")]
+    return [Fact("started after", short_id(session.followed), "sessions.followed")] if session.followed else []
 
 
 def _attention_fact(session: Session) -> Fact:

@@ -1,6 +1,6 @@
 """The sessions that wait for the end of another one: start them at once, or make them wait for another one."""
 
-from ..errors import Remedy, SessionBusyError, UnknownSessionError
+from ..errors import SessionBusyError, UnknownSessionError
 from ..model import Session
 from ..reader import SessionReader
 from ..storage.chains import Waiting
@@ -57,11 +57,7 @@ class SessionChains:
         waiting = self._store.chains.one(session.id)
         if waiting is None:
             status = self._reader.by_id(session.id).status
-            raise SessionBusyError(
-                f"Session {session.short_id} does not wait for another one: it is {status}.",
-                Remedy.PROMPT,
-                f"Send it a prompt: agentdash inject {session.short_id}",
-            )
+            raise SessionBusyError(f"Session {session.short_id} does not wait for another one: it is {status}.")
         return waiting
 
     def _answer(self, waiting: Waiting) -> str | None:

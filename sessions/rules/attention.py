@@ -86,7 +86,8 @@ def is_set_aside(session: Session) -> bool:
 def kind_of_need(session: Session, now: int) -> AttentionKind | None:
     """Return the kind of attention that a session needs, or None.
 
-    An ended session needs attention until the user has seen it, also if it ended well and its queue is held.  A
+    An ended session needs attention until the user has seen it, also if it ended well and its queue is held.  So does a
+    session that waits for another one and does not start by itself, because that one did not end well.  A
     question, a loop, a refusal, an unconfirmed prompt and silence need it while they last.  A session that is archived,
     deleted or being stopped needs none.
     """
@@ -108,7 +109,7 @@ def _need_of_running(session: Session, now: int) -> AttentionKind | None:
 
 
 def _need_of_ended(session: Session) -> AttentionKind | None:
-    held = _is_held_unseen(session)
+    held = _is_held_unseen(session) or (session.blocked and session.is_unseen)
     if not session.attention:
         return AttentionKind.HELD if held else None
     if session.status is not Status.DONE:
@@ -133,7 +134,7 @@ def _reason(session: Session, kind: AttentionKind, now: int) -> str:
         return _refusals(session)
     if kind is AttentionKind.UNCONFIRMED:
         return unconfirmed(session.unconfirmed)
-    if kind is AttentionKind.HELD:
+    if kind is AttentionKind.HELD and not session.blocked:
         return f"{units.count(session.queued, 'prompt')} held: {session.held}"
     if kind is AttentionKind.SILENT:
         return f"no output for {durations.text((now - session.last_sign_at) // 60_000 * 60)}"

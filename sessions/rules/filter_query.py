@@ -239,6 +239,7 @@ _TEXTS: Mapping[str, Callable[[Session], str | None]] = {
     "why": lambda session: session.reason,
     "source": lambda session: session.source,
     "parent": lambda session: session.parent,
+    "after": lambda session: session.predecessor,
 }
 
 _AMOUNTS: Mapping[str, tuple[Callable[[Session, int], float | None], str, Callable[[str], float | None]]] = {
@@ -264,6 +265,7 @@ KINDS: Mapping[str, Callable[[Session, int], object]] = {
     "left": lambda session, _: session.left,
     "pinned": lambda session, _: session.pinned_at,
     "child": lambda session, _: session.parent,
+    "blocked": lambda session, _: session.blocked,
     "archived": lambda session, _: session.archived_at and not session.deleted_at,
     "deleted": lambda session, _: session.deleted_at,
 }

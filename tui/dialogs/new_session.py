@@ -26,6 +26,7 @@ from ...widgets.inputs.field import Field
 from ...widgets.inputs.history_input import HistoryInput
 from ...widgets.inputs.prompt_box import PromptInput
 from .. import texts
+from ..chain_texts import AFTER
 from ..state.ui_state import LastStart
 from .own_settings import OwnSettings
 from .path_suggester import FolderSuggester
@@ -108,6 +109,7 @@ class NewSessionScreen(ModalScreen[None]):
         self._more = HistoryInput(
             _arguments(first), placeholder="extra CLI flags, e.g. --add-dir ../lib", id="new-args"
         )
+        self._after = HistoryInput(first.after, placeholder=AFTER, id="new-after")
         self._copies = Input("1", type="integer", max_length=3, compact=True, id="new-copies")
         self._danger = Static(DANGER, markup=False, id="new-danger")
         self._beside = Static("", id="new-beside", markup=False)
@@ -131,6 +133,7 @@ class NewSessionScreen(ModalScreen[None]):
                 yield Field("limits", self._limits)
                 yield self._own
                 yield Field("arguments", self._more)
+                yield Field("after", self._after)
                 yield Field("copies", self._copies)
             yield self._danger
             yield self._command
@@ -180,7 +183,8 @@ class NewSessionScreen(ModalScreen[None]):
 
     def _open_if_filled(self) -> None:
         """Show the second group if one of its fields is filled in: what is shown is what runs."""
-        if self._limits.value or self._more.value or self._copies.value != "1" or self._own.options():
+        filled = self._limits.value or self._more.value or self._after.value
+        if filled or self._copies.value != "1" or self._own.options():
             self.add_class("-more")
 
     @on(Choice.Changed, "#new-preset")
@@ -350,6 +354,7 @@ class NewSessionScreen(ModalScreen[None]):
             options=self._options(),
             copies=int(self._copies.value) if self._copies.value.isdecimal() else 0,
             session_id=self._session_id,
+            after=self._after.value.strip(),
         )
 
     def _options(self) -> dict[str, object]:

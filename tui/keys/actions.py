@@ -81,6 +81,14 @@ ACTIONS = (
         id="new_like", keys="N", label="duplicate", help="start a session with the same settings", weight=0,
         on_target=True, changes=True,
     ),
+    Action(
+        id="new_after", keys="ampersand", label="then", help="start a session with the answer of this one", weight=0,
+        on_target=True, changes=True,
+    ),
+    Action(
+        id="start_waiting", keys="a", label="start", help="start the waiting session without waiting", weight=5,
+        on_target=True, changes=True,
+    ),
     Action(id="write_prompt", keys="i,m", label="prompt", help="send a prompt to the session", weight=5, changes=True),
     Action(
         id="stop", keys="x", label="stop", help="stop the session and all its processes (asks first)", weight=3,
@@ -367,6 +375,7 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "mode": lambda session: takes_prompts(session.agent),
     "answer": lambda session: session.asking > 0,
     "queue": has_queue,
+    "start_waiting": lambda session: session.after is not None,
     "retry": lambda session: can_retry(session) or (session.status.ended and session.denied > 0),
     "mark_read": lambda session: session.status.ended or not session.all_seen,
 }
@@ -374,8 +383,8 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
 
 
 _NOT_IN_TRASH = frozenset({
-    "new_like", "write_prompt", "stop", "kill", "interrupt_turn", "mode", "retry", "delete", "archive", "rename", "pin",
-    "mark_read", "processes", "beside",
+    "new_like", "new_after", "start_waiting", "write_prompt", "stop", "kill", "interrupt_turn", "mode", "retry", "delete",
+    "archive", "rename", "pin", "mark_read", "processes", "beside",
 })  # fmt: skip
 """Actions that a deleted session refuses; it can be read and restored."""
 

@@ -29,6 +29,7 @@ from .adjust_actions import AdjustActions
 from .ask_actions import AskActions
 from .background import Requests
 from .bulk_actions import BulkActions
+from .chain_actions import ChainActions
 from .drafts import Drafts
 from .prompt_actions import PromptActions
 from .start_memory import StartMemory
@@ -71,6 +72,8 @@ class SessionActions:
         """Prompts to sessions, and their queues."""
         self.adjust = AdjustActions(app, reader, access, requests)
         """The model and the mode of sessions."""
+        self.chains = ChainActions(access, requests)
+        """The sessions that wait for the end of others."""
         self.default_agent = ""
         """The agent that is started if the user names none; empty until it is known."""
         self.agents: list[AgentInfo] = []
@@ -102,12 +105,12 @@ class SessionActions:
         """Return the user's recent prompts, newest first."""
         return await self._requests.ask(self._reader.recent_prompts) or []
 
-    async def ask_what_to_start(self, cwd: str, like: Session | None = None) -> None:
-        """Open the new-session dialog, filled in like the session ``like`` if given."""
+    async def ask_what_to_start(self, cwd: str, like: Session | None = None, *, after: Session | None = None) -> None:
+        """Open the new-session dialog, filled in like the session ``like``, or to start after ``after``, if given."""
         with self.app.keys_held():
-            await self._ask_what_to_start(cwd, like)
+            await self._ask_what_to_start(cwd, like, after)
 
-    async def _ask_what_to_start(self, cwd: str, like: Session | None) -> None:
+    async def _ask_what_to_start(self, cwd: str, like: Session | None, after: Session | None) -> None:
         from ..dialogs.new_session import NewSessionScreen, Offer
         from ..dialogs.no_agent import NoAgentScreen
 
@@ -125,6 +128,7 @@ class SessionActions:
         if like is not None:
             options = await self._requests.ask(self._reader.options, like.id)
             first = Start(like.task, agent=like.agent, cwd=place(like.cwd), model=like.model, options=options or {})
+        first = structs.replace(first, after=after.short_id if after is not None else "")
         folders = await self._requests.ask(self._reader.recent_folders) or []
         presets = await self._requests.ask(self._reader.presets) or {}
         prompts = await self.earlier_prompts()

@@ -21,6 +21,11 @@ def _new_like(operations: SessionActions, target: ActionTarget) -> Coroutine[Any
     return operations.ask_what_to_start(session.cwd, session) if session is not None else None
 
 
+def _new_after(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
+    session = target.current
+    return operations.ask_what_to_start(session.cwd, after=session) if session is not None else None
+
+
 def _rename(operations: SessionActions, target: ActionTarget) -> None:
     if target.current is not None:
         operations.ask_for_title(target.current)
@@ -38,6 +43,8 @@ def _processes(operations: SessionActions, target: ActionTarget) -> None:
 TARGET_ACTIONS: Mapping[str, Act] = {
     "new_session": _new_session,
     "new_like": _new_like,
+    "new_after": _new_after,
+    "start_waiting": lambda operations, target: operations.chains.start(target.current),
     "stop": lambda operations, target: operations.stop_chosen(target.chosen),
     "kill": lambda operations, target: operations.kill_chosen(target.chosen, target.current),
     "interrupt_turn": lambda operations, target: operations.prompts.interrupt(target.current),

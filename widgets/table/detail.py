@@ -29,7 +29,7 @@ _TIMED = frozenset({StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.WEB_SEARCH, S
 def detail(session: Session, now: int, signs: Signs = UNICODE) -> Cell:
     """The line and its role: a remark if there is one, else the present activity, or the beginning of the answer."""
     if session.status is Status.QUEUED and session.stopping is None:
-        return one_line(session.reason or ""), "dim"
+        return one_line(session.reason or ""), "attention" if session.blocked else "dim"
     if text := remark(session, now):
         return text, _remark_role(session)
     if not session.status.ended:

@@ -185,7 +185,7 @@ def rows_of(
 
 def membership(session: Session) -> tuple[object, ...]:
     """The facts that decide the heading or the parent of a session."""
-    return session.cwd, session.agent, session.parent
+    return session.cwd, session.agent, session.parent, session.predecessor
 
 
 def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
@@ -238,10 +238,10 @@ def _tree(ordered: Sequence[Session], folded: Collection[str]) -> Iterator[Row]:
     there = {session.id: session for session in ordered}
     children: dict[str | None, list[Session]] = {}
     for session in ordered:
-        parent = there.get(session.parent or "")
+        parent = there.get(session.parent or session.predecessor or "")
         # A parent must be older, so that no session is its own ancestor.
         older = parent is not None and parent.created_at < session.created_at
-        children.setdefault(session.parent if older else None, []).append(session)
+        children.setdefault(parent.id if parent is not None and older else None, []).append(session)
     yield from _branches(children, folded)
 
 

@@ -16,6 +16,9 @@ DETAIL_LEAST = 24
 _TITLE_LEAST = 4
 """Least cells of a title beside the marks of its queue."""
 
+_PREDECESSOR = 4
+"""Characters that name the session for which a session waits; the detail of the row has a whole short id."""
+
 _COPY = re.compile(r" \(\d+/\d+\)$")
 """The number of a copy at the end of its title: often all that tells copies apart."""
 
@@ -137,8 +140,13 @@ def taken_by(marks: Sequence[Cell]) -> int:
 
 
 def queue_marks(session: Session) -> list[Cell]:
-    """The marks of a session: ``?1`` asks, ``!1`` prompts unconfirmed, ``+2`` wait, ``+2 held``, ``warm``."""
+    """The marks of a session: ``?1`` asks, ``!1`` prompts unconfirmed, ``+2`` wait, ``+2 held``, ``warm``.
+
+    ``↳ after 1a2b`` names the session for which it waits.
+    """
     marks = [(f"?{session.asking}", "attention")] if session.asking else []
+    if session.after is not None:
+        marks.append((f"↳ after {session.after[:_PREDECESSOR]}", "attention" if session.blocked else "dim"))
     if session.unconfirmed:
         marks.append((f"!{session.unconfirmed}", "failure"))
     if session.queued:

@@ -31,7 +31,7 @@ def start(refs: tuple[str, ...], after: str, no_answer: bool, as_json: bool) -> 
         try:
             sessions = common.named(manager.reader, refs)
         except UnknownSessionError as error:
-            raise UnknownSessionError(f"{error} To start a new session: agentdash spawn") from None
+            raise UnknownSessionError(f"{error}. To start a new one: agentdash spawn") from None
         changed, errors = [], []
         for session in sessions:
             try:

@@ -127,6 +127,7 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
         "ALTER TABLE turns DROP COLUMN stream; ALTER TABLE turns DROP COLUMN begin_byte;"
         "ALTER TABLE turns DROP COLUMN end_byte; ALTER TABLE turns DROP COLUMN begin_error_byte;"
         "ALTER TABLE sessions DROP COLUMN taken_by; ALTER TABLE sessions DROP COLUMN after;"
+        "ALTER TABLE sessions DROP COLUMN blocked; ALTER TABLE sessions DROP COLUMN followed;"
         "DROP INDEX sessions_parent; DROP INDEX sessions_left; PRAGMA user_version = 3"
     )
     old.close()
