@@ -260,15 +260,16 @@ class Queries:
         return [row["cwd"] for row in rows]
 
     def recent_prompts(self, limit: int, unprompted: Sequence[str]) -> list[str]:
-        """The prompts that were written last, newest first, without long documents.
+        """The prompts that were written last, newest first, without long documents and the answers of other sessions.
 
         ``unprompted`` are the agents that take no prompts: the text of their turns is a command.
         """
         names = ", ".join("?" * len(unprompted))
         rows = self.database.rows(
-            "SELECT text FROM prompts JOIN sessions ON sessions.id = prompts.session"  # noqa: S608 - question marks
-            f" WHERE sessions.agent NOT IN ({names}) AND LENGTH(text) <= ?"
-            " GROUP BY text ORDER BY MAX(prompts.id) DESC LIMIT ?",
+            "SELECT CASE WHEN sessions.followed IS NOT NULL AND prompts.turn = 1 THEN sessions.task"  # noqa: S608 - question marks
+            " ELSE prompts.text END AS written FROM prompts JOIN sessions ON sessions.id = prompts.session"
+            f" WHERE sessions.agent NOT IN ({names}) AND LENGTH(written) <= ?"
+            " GROUP BY written ORDER BY MAX(prompts.id) DESC LIMIT ?",
             (*unprompted, RECALLED_CHARACTERS, limit),
         )
-        return [row["text"] for row in rows]
+        return [row["written"] for row in rows]

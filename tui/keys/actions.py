@@ -383,8 +383,8 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
 
 
 _NOT_IN_TRASH = frozenset({
-    "new_like", "new_after", "start_waiting", "write_prompt", "stop", "kill", "interrupt_turn", "mode", "retry", "delete",
-    "archive", "rename", "pin", "mark_read", "processes", "beside",
+    "new_like", "new_after", "start_waiting", "write_prompt", "stop", "kill", "interrupt_turn", "mode", "retry",
+    "delete", "archive", "rename", "pin", "mark_read", "processes", "beside",
 })  # fmt: skip
 """Actions that a deleted session refuses; it can be read and restored."""
 
