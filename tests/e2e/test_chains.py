@@ -25,16 +25,23 @@ def started(verb, *words, code=0):
     return json.loads(run(verb, "--json", *words, code=code).stdout)
 
 
+class Gate:
+    """A command that waits until the test opens its gate."""
+
+    def __init__(self, path):
+        os.mkfifo(path)
+        self._path = path
+
+    def __call__(self):
+        return ("run", "--", "sh", "-c", f"read line < {self._path}; echo the gate is open")
+
+    def open(self):
+        self._path.write_text("\n")
+
+
 @pytest.fixture
 def gate(tmp_path):
-    """A command that waits until the test opens its gate, and what it says then."""
-    os.mkfifo(tmp_path / "gate")
-
-    def command(then="echo the gate is open"):
-        return ("run", "--", "sh", "-c", f"read line < {tmp_path}/gate; {then}")
-
-    command.open = lambda: (tmp_path / "gate").write_text("\n")
-    return command
+    return Gate(tmp_path / "gate")
 
 
 def ended(manager, session_id):

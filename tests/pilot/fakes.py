@@ -36,6 +36,7 @@ from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
 from pilot.fake_adjuster import FakeAdjuster
 from pilot.fake_asks import FakeAsks
+from pilot.fake_chains import FakeChains
 from pilot.fake_prompts import FakePrompts, FakeQueue
 from pilot.gate import Gate
 
@@ -191,6 +192,7 @@ class FakeManager:
         self.queue = FakeQueue(self)
         self.asks = FakeAsks(self)
         self.adjuster = FakeAdjuster(self)
+        self.chains = FakeChains(self)
         self.options_of = {}
         self.allowances = {}
         """What would have allowed a refused turn, by session."""

@@ -119,6 +119,20 @@ async def starts_one_like_the_selected(d, keys):
     await d.shows("--sandbox read-only")
 
 
+@scenario("new_after", "start_waiting")
+async def starts_one_after_the_selected(d, keys):
+    await d.select("running1")
+    await keys("new_after")
+    await d.screen(NewSessionScreen)
+    await d.shows("after        running1")
+    await d.press("escape")
+    d.manager.put(session("waits001", Status.QUEUED, "wait for it", created=9, after="running1"))
+    await d.shows("wait for it")
+    await d.select("waits001")
+    await keys("start_waiting")
+    await d.called("start", "waits001", True)
+
+
 @scenario("write_prompt", "prompt.send", "prompt.new_line", "prompt.earlier", "prompt.later", "prompt.leave")
 async def writes_a_prompt(d, keys):
     await d.select("done0001")

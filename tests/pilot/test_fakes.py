@@ -7,10 +7,12 @@ import pytest
 from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.prompts.answering import SessionAsks
+from agentdash.sessions.prompts.chaining import SessionChains
 from agentdash.sessions.prompts.prompter import Prompter
 from agentdash.sessions.prompts.queue import SessionQueue
 from agentdash.sessions.reader import SessionReader
 from pilot.fake_asks import FakeAsks
+from pilot.fake_chains import FakeChains
 from pilot.fake_prompts import FakePrompts, FakeQueue
 from pilot.fakes import FakeManager
 
@@ -35,7 +37,8 @@ def test_a_method_of_the_fake_has_the_parameters_of_the_real_one(name):
 
 
 @pytest.mark.parametrize(
-    ("fake", "real"), [(FakePrompts, Prompter), (FakeQueue, SessionQueue), (FakeAsks, SessionAsks)]
+    ("fake", "real"),
+    [(FakePrompts, Prompter), (FakeQueue, SessionQueue), (FakeAsks, SessionAsks), (FakeChains, SessionChains)],
 )
 def test_parts_of_the_fake_take_what_the_real_ones_take(fake, real):
     for name in methods(fake) - FOR_TESTS:

@@ -1,0 +1,93 @@
+"""Sessions that wait for others: asked for in the dialog, shown in their rows, started by a key."""
+
+import pytest
+
+from agentdash.sessions.model import Status
+from agentdash.tui.dialogs.new_session import NewSessionScreen
+from pilot.fakes import session
+
+REASON = "running1 failed: waits; retry it, or: agentdash start waits001"
+
+
+@pytest.fixture
+def starts(manager, monkeypatch):
+    """The starts that the manager was asked for."""
+    spawn, asked = manager.spawn, []
+
+    def recorded(start):
+        asked.append(start)
+        return spawn(start)
+
+    monkeypatch.setattr(manager, "spawn", recorded)
+    return asked
+
+
+def waiting(**facts):
+    return session("waits001", Status.QUEUED, "shorten it", created=0, after="running1", **facts)
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])
+async def test_a_key_starts_a_session_after_the_selected_one(dashboard, starts, size):
+    async with dashboard(size=size) as d:
+        await d.select("running1")
+        await d.press("ampersand")
+        screen = await d.screen(NewSessionScreen)
+        assert screen._after.value == "running1"
+        assert screen.has_class("-more")  # what is filled in can be seen
+        await d.press(*"go", "enter")
+        await d.until(lambda: starts)
+        assert [(start.prompt, start.after) for start in starts] == [("go", "running1")]
+
+
+async def test_the_field_can_be_filled_in_and_emptied(dashboard, starts):
+    async with dashboard() as d:
+        await d.press("n")
+        screen = await d.screen(NewSessionScreen)
+        await d.shows("at once; or the id of a session")
+        screen._after.focus()
+        await d.press(*"done0001")
+        screen._prompt.focus()
+        await d.press(*"go", "enter")
+        await d.until(lambda: starts)
+        assert starts[0].after == "done0001"
+        await d.until(lambda: d.app.screen is d.main)
+        await d.press("n")
+        screen = await d.screen(NewSessionScreen)
+        assert screen._after.value == ""
+
+
+async def test_the_row_names_what_it_waits_for_and_a_key_starts_it(dashboard, manager):
+    manager.put(waiting(reason="after running1 (split the monolith)"))
+    async with dashboard() as d:
+        await d.shows("shorten it ↳ after runn")
+        await d.shows("after running1 (split the monolith)")
+        await d.select("waits001")
+        await d.shows("a start")
+        await d.press("a")
+        await d.called("start", "waits001", True)
+        await d.shows('Started "shorten it".')
+        await d.until(lambda: "after runn" not in d.text().replace("after running1", ""))
+
+
+async def test_one_that_cannot_start_by_itself_needs_the_user(dashboard, manager):
+    manager.put(waiting(reason=REASON, blocked=True))
+    async with dashboard() as d:
+        await d.shows("waits; retry it, or: agentdash start")
+        await d.press("1")
+        await d.until(lambda: "rename the store" not in d.text())
+        assert "shorten it" in d.text()
+
+
+async def test_the_key_says_why_it_does_nothing(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("a")
+        await d.shows("does not wait for another session")
+
+
+async def test_a_chain_is_a_branch_of_the_tree(dashboard, manager):
+    manager.put(waiting())
+    async with dashboard() as d:
+        assert "└" not in d.text()
+        await d.press("T")
+        await d.shows("└ shorten it")
