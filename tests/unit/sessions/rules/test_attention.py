@@ -35,6 +35,12 @@ def kind(one, now=NOW):
             Attention(AttentionKind.STUCK, "`make` failed 4 times in a row", NOW - 5000),
         ),
         (session(Status.FAILED, reason="exit 2"), Attention(AttentionKind.FAILED, "exit 2", NOW - 1000)),
+        (
+            session(Status.QUEUED, after="a", blocked=True, reason="a failed: waits"),
+            Attention(AttentionKind.HELD, "a failed: waits", NOW - 1000),
+        ),
+        (session(Status.QUEUED, after="a", reason="after a"), None),
+        (session(Status.QUEUED, after="a", blocked=True, reason="a failed: waits", seen_at=NOW), None),
         (session(Status.LOST), Attention(AttentionKind.FAILED, "lost", NOW - 1000)),
         (
             session(Status.DONE, denied=2, denied_names=("Bash", "Write"), reason="so says its last line"),

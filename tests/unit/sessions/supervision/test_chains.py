@@ -30,7 +30,7 @@ A, B, C = ("a1b2c3d4-0000-4000-8000-00000000000" + n for n in "123")
 LINES = [
     {"type": "thread.started", "thread_id": "t"},
     {"type": "item.completed", "item": {"id": "0", "type": "agent_message", "text": "first words"}},
-    {"type": "item.completed", "item": {"id": "1", "type": "agent_message", "text": "the answer " + "of A " * 300}},
+    {"type": "item.completed", "item": {"id": "1", "type": "agent_message", "text": "the answer " + "of A " * 20_000 + "in full " * 20_000}},
     {"type": "turn.completed", "usage": {"input_tokens": 1, "cached_input_tokens": 0, "output_tokens": 1}},
 ]
 ANSWER = LINES[2]["item"]["text"]
@@ -170,9 +170,11 @@ def test_an_answer_that_cannot_be_read_blocks_it_with_the_reason(layout, store, 
 def test_an_agent_that_said_nothing_is_named_so(layout, store):
     create(layout, store, A)
     create(layout, store, B, "Fix {answer}.", after=A)
+    create(layout, store, C, "Fix it.", after=A)
     end(layout, store, lines=[LINES[0], LINES[3]])
     serve_chains(layout, store)
     assert store.launch(B, 1).stdin == "Fix (no answer)."
+    assert store.launch(C, 1).stdin.endswith("````text\n(no answer)\n````")
 
 
 def test_a_cancelled_one_is_never_started_and_keeps_its_prompt_for_a_retry(layout, store):
