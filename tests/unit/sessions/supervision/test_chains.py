@@ -27,13 +27,13 @@ from agentdash.sessions.supervision.chains import release, serve_chains
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 A, B, C = ("a1b2c3d4-0000-4000-8000-00000000000" + n for n in "123")
+ANSWER = "the answer " + "of A " * 20_000 + "in full " * 20_000
 LINES = [
     {"type": "thread.started", "thread_id": "t"},
     {"type": "item.completed", "item": {"id": "0", "type": "agent_message", "text": "first words"}},
-    {"type": "item.completed", "item": {"id": "1", "type": "agent_message", "text": "the answer " + "of A " * 20_000 + "in full " * 20_000}},
+    {"type": "item.completed", "item": {"id": "1", "type": "agent_message", "text": ANSWER}},
     {"type": "turn.completed", "usage": {"input_tokens": 1, "cached_input_tokens": 0, "output_tokens": 1}},
 ]
-ANSWER = LINES[2]["item"]["text"]
 
 
 @pytest.fixture
