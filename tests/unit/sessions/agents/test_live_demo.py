@@ -94,7 +94,7 @@ class TestDialogue:
             Received("a", Delivery.SEEN),
             TurnEnded(),
         ]
-        assert told({"type": "turn_began"}) == [TurnBegan(None)]
+        assert told({"type": "turn_began"}) == [TurnBegan(None, own=True)]
         refused = {"type": "prompt", "key": "b", "state": "refused", "reason": "unknown script"}
         withdrawn = {"type": "prompt", "key": "c", "state": "withdrawn"}
         assert told(refused, withdrawn) == [
