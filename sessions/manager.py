@@ -254,6 +254,7 @@ class SessionManager:
         any_: bool = False,
         timeout: float | None = None,
         asked: Callable[[RecordedAsk], None] | None = None,
+        blocked: Callable[[Session], None] | None = None,
     ) -> list[Session]:
         """Wait until all sessions (or one of them) have ended.
 
@@ -262,13 +263,14 @@ class SessionManager:
             any_: the first end is enough.
             timeout: seconds; None waits for ever.
             asked: called once for each ask that waits for the user meanwhile.
+            blocked: called once for each session that is not started because another one did not end well.
 
         Raises:
             TimeoutError: they had not ended after ``timeout`` seconds.
         """
         ids = [self.reader.get(ref).id for ref in refs]
         quantor = any if any_ else all
-        reported: set[int] = set()
+        reported: set[int | str] = set()
 
         def over() -> bool:
             sessions = [self.reader.by_id(session_id) for session_id in ids]
@@ -277,6 +279,11 @@ class SessionManager:
                     if ask.session in ids and ask.id not in reported:
                         reported.add(ask.id)
                         asked(ask)
+            if blocked is not None:
+                for session in sessions:
+                    if session.blocked and session.id not in reported:
+                        reported.add(session.id)
+                        blocked(session)
             return quantor(session.status.ended for session in sessions)
 
         if not wait_until(self.store, over, timeout, settle=self.housekeeping.settle):

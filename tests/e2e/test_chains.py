@@ -90,6 +90,13 @@ def test_after_a_failure_it_waits_for_a_retry_and_two_can_wait_for_one(manager, 
     assert [ended(manager, other["id"]).status for other in others] == [Status.DONE] * 2
 
 
+def test_a_wait_names_the_reason_why_a_session_is_not_started(manager):
+    first = started("run", "--wait", "--", "false", code=1)
+    other = started("run", "--after", first["id"], "--", "echo", "b")
+    waited = run("wait", "--timeout", "1", other["id"], code=124)
+    assert waited.stderr.count(f"{first['id'][:8]} failed: waits; retry it") == 1
+
+
 def test_it_can_be_started_anyway_cancelled_and_made_to_wait_for_another(manager, gate):
     first = started(*gate())
     anyway, cancelled, moved = (started("run", "--after", first["id"], "--", "echo", name) for name in ("a", "c", "m"))

@@ -278,6 +278,11 @@ def say_asked(ask: "RecordedAsk") -> None:
     print_lines([f"agentdash: {asked_line(ask)}"], err=True)
 
 
+def say_blocked(session: "Session") -> None:
+    """Print on stderr why a session is not started, and the ways out."""
+    print_lines([f"agentdash: {name_of(session)}: {session.reason}"], err=True)
+
+
 def _at_terminal() -> bool:
     return sys.stdin is None or sys.stdin.isatty()
 

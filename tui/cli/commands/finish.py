@@ -97,11 +97,11 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
 def wait(refs: tuple[str, ...], any_: bool, timeout: float | None, as_json: bool) -> int:
     """Wait until sessions end.
 
-    Exits 0 if all are done, 1 if any is not, 124 after the timeout.  Asks of live agents are printed on
-    stderr.
+    Exits 0 if all are done, 1 if any is not, 124 after the timeout.  Asks of live agents, and the
+    reason why a session is not started, are printed on stderr.
     """
     with common.open_manager() as manager:
-        sessions = manager.wait(refs, any_=any_, timeout=timeout, asked=common.say_asked)
+        sessions = manager.wait(refs, any_=any_, timeout=timeout, asked=common.say_asked, blocked=common.say_blocked)
     common.print_sessions(sessions, as_json=as_json)
     return common.outcome(session for session in sessions if session.status.ended)
 

@@ -252,7 +252,8 @@ def follow(
     if not as_json:
         _report(sessions, as_json=False, err=True)
     try:
-        sessions = manager.wait([session.id for session in sessions], timeout=timeout, asked=common.say_asked)
+        ids = [session.id for session in sessions]
+        sessions = manager.wait(ids, timeout=timeout, asked=common.say_asked, blocked=common.say_blocked)
     except TimeoutError:
         if as_json:
             _report(
