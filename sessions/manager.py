@@ -38,10 +38,11 @@ from .prompts.chaining import SessionChains
 from .prompts.prompter import Prompter
 from .prompts.queue import SessionQueue
 from .reader import SessionReader
-from .settings.config import Config
+from .settings.config import Loaded
 from .storage.paths import Layout, default_home
 from .storage.store import Store
 from .supervision.queue import pump
+from .trusting import ProjectTrust
 
 _AT_ONCE = 64
 """Number of sessions stopped at once; others wait for the first of them."""
@@ -78,6 +79,8 @@ class SessionManager:
         """Changes of the model and the mode of sessions."""
         self.chains = SessionChains(self.layout, self.store, self.reader)
         """The sessions that wait for the end of others."""
+        self.projects = ProjectTrust(self.layout, self.reader)
+        """The trust in the settings of projects."""
 
     def __enter__(self) -> Self:
         return self
@@ -99,8 +102,9 @@ class SessionManager:
             UnknownSessionError, AmbiguousSessionError: the session to wait for does not exist, or several fit.
             UsageError: empty prompt, no such folder, unknown agent or option, broken settings.
         """
-        config = self.reader.config()
-        return self._begin(completed(structs.replace(start, prompt=checked_prompt(start.prompt)), config), config)
+        settings = self.reader.settings_in(start.cwd)
+        start = structs.replace(start, prompt=checked_prompt(start.prompt))
+        return self._begin(completed(start, settings.config), settings)
 
     def spawn_copies(self, start: Start) -> list[Session]:
         """Start ``start.copies`` sessions; those that find no free place wait in the queue, in this order.
@@ -131,18 +135,18 @@ class SessionManager:
         start = Start(
             task, agent=PLAIN_COMMAND, cwd=cwd, title=title, options=options or {}, argv=tuple(argv), after=after
         )
-        config = self.reader.config()
-        return self._begin(completed(start, config), config)
+        settings = self.reader.settings_in(start.cwd)
+        return self._begin(completed(start, settings.config), settings)
 
-    def _begin(self, start: Start, config: Config) -> Session:
+    def _begin(self, start: Start, settings: Loaded) -> Session:
         """Record a completed start and send its runner."""
         self.layout.check_writable()
         if start.after:
             start = structs.replace(start, after=self.reader.get(start.after).id)
-        launch = build_launch(config, start, home=self.layout.home)
+        launch = build_launch(settings.config, start, home=self.layout.home, notes=settings.notes)
         parent = os.environ.get(processes.SESSION_TAG)
         start = structs.replace(start, title=checked_text(start.title or title_of(start.prompt), "title"))
-        self.store.max_running(config.queue.max_running)
+        self.store.max_running(settings.config.queue.max_running)
         folder = self.layout.session(start.session_id)
         folder.create()
         try:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .digest.collect import Digest
     from .lifecycle.explain import Explanation
     from .lifecycle.resume_command import ResumeCommand
+    from .settings.project.review import Review
     from .transcript.session_steps import Facts, SessionSteps
 
 
@@ -90,20 +91,46 @@ class SessionReader:
         """
         return read_settings(self._config_path, home=self.home)
 
-    def presets(self) -> dict[str, Preset]:
-        """Return the presets of the settings."""
-        return self.config().presets
+    def settings_in(self, folder: str, profile: str | None = None, *, later: bool = False) -> Loaded:
+        """Return the settings of a start in a folder ("" for the current one), with those of a trusted project.
 
-    def default_agent(self) -> str:
-        """Return the agent that is started when none is named."""
-        return self.config().default_agent
+        ``later`` is True for a later turn of a session: see :func:`.project.apply.in_folder`.
 
-    def agents(self) -> list[AgentInfo]:
+        Raises:
+            ConfigError: the user's own settings cannot be used.
+        """
+        from .settings.project.apply import in_folder  # only a start needs it
+
+        return in_folder(read_settings(self._config_path, profile, self.home), folder, self.home, later=later)
+
+    def project_of(self, folder: str) -> "Review | None":
+        """Return the settings of a folder's project, trusted or not; None if it has none.
+
+        Raises:
+            ConfigError: the user's own settings cannot be used.
+        """
+        from .settings.project.apply import project_of
+
+        return project_of(self.settings(), folder, self.home)
+
+    def presets(self, folder: str | None = None) -> dict[str, Preset]:
+        """Return the presets of the settings; with a folder, also those of its project."""
+        return self._config_in(folder).presets
+
+    def default_agent(self, folder: str | None = None) -> str:
+        """Return the agent that is started when none is named; with a folder, that of its project."""
+        return self._config_in(folder).default_agent
+
+    def _config_in(self, folder: str | None) -> Config:
+        return self.config() if folder is None else self.settings_in(folder).config
+
+    def agents(self, folder: str | None = None) -> list[AgentInfo]:
         """List every agent that takes a prompt here, and whether its command is installed.
 
-        A demo offers only the demo agents: the work of a real agent would be deleted with the demo.
+        With a folder, their settings are those of a start in it.  A demo offers only the demo agents: the work of a
+        real agent would be deleted with the demo.
         """
-        return agent_list(self.config(), demo=find_demo(self.home) is not None)
+        return agent_list(self._config_in(folder), demo=find_demo(self.home) is not None)
 
     def recent_folders(self, limit: int = 30) -> list[str]:
         """List the folders in which sessions were started, most recent first."""
@@ -138,11 +165,12 @@ class SessionReader:
         Raises:
             UsageError: empty prompt, no such folder, unknown agent or option, broken settings.
         """
-        config = self.config()
+        settings = self.settings_in(start.cwd)
         if start.after:
             self.get(start.after)
         start = structs.replace(start, prompt=checked_prompt(start.prompt))
-        return build_launch(config, completed(start, config), home=self.home)
+        start = completed(start, settings.config)
+        return build_launch(settings.config, start, home=self.home, notes=settings.notes)
 
     def deleted(self) -> list[Trashed]:
         """List the sessions that :meth:`restore` can bring back from the trash, most recently deleted first."""
@@ -391,7 +419,11 @@ class SessionReader:
         from .lifecycle.resume_command import resume_command
 
         session = self.get(ref)
-        return resume_command(session, self._queries.recipe(session.id), self.config)
+
+        def config_of(profile: str | None) -> Config:
+            return self.settings_in(session.cwd, profile, later=True).config
+
+        return resume_command(session, self._queries.recipe(session.id), config_of)
 
     def asks(self, ref: str | None = None) -> list[RecordedAsk]:
         """List the asks that wait for an answer, of one session or of all, the oldest first."""

@@ -205,6 +205,10 @@ class Agent(ABC):
     """True if the agent writes its own transcripts: :meth:`recorded_edits` can find one."""
     dangerous: ClassVar[frozenset[str]] = frozenset()
     """The modes that do not limit the agent."""
+    narrower: ClassVar[Mapping[str, frozenset[str]]] = {}
+    """By mode: the other modes that permit no more, which the settings of a project may choose instead."""
+    project_keys: ClassVar[frozenset[str]] = frozenset()
+    """The own keys of :attr:`settings_type` that the settings of a project may set to any value."""
     unlimited: ClassVar[str | None] = None
     """The setting ``full_danger``, named as a mode; None for an agent without that setting."""
     polling_tools: ClassVar[frozenset[str]] = frozenset({"wait"})

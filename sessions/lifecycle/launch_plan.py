@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, structs, to_builtins
@@ -117,8 +117,12 @@ def completed(start: Start, config: Config) -> Start:
     )
 
 
-def build_launch(config: Config, start: Start, *, home: Path, later: LaterTurn | None = None) -> Launch:
+def build_launch(
+    config: Config, start: Start, *, home: Path, later: LaterTurn | None = None, notes: Sequence[str] = ()
+) -> Launch:
     """Build one exact start from a :func:`completed` start, with the agent's own builder.
+
+    ``notes`` are sentences about the settings, which become warnings of the launch.
 
     Raises:
         UsageError: an option or a setting that the agent cannot take, a requested limit that can never act, or the
@@ -149,7 +153,7 @@ def build_launch(config: Config, start: Start, *, home: Path, later: LaterTurn |
     return structs.replace(
         launch,
         ladder=config.ladder_for(agent.ladder, settings),
-        warnings=(*launch.warnings, *unable),
+        warnings=(*launch.warnings, *unable, *notes),
         attention=config.attention,
         after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
         hook=config.notify.command,
@@ -160,13 +164,13 @@ def build_launch(config: Config, start: Start, *, home: Path, later: LaterTurn |
     )
 
 
-def plan_turn(config: Config, start: Start, *, home: Path, later: LaterTurn) -> TurnPlan:
+def plan_turn(config: Config, start: Start, *, home: Path, later: LaterTurn, notes: Sequence[str] = ()) -> TurnPlan:
     """Return the plan of a later turn: everything that is known before the turn before it has ended.
 
     Raises:
         UsageError: as for :func:`build_launch`.
     """
-    launch = build_launch(config, start, home=home, later=later)
+    launch = build_launch(config, start, home=home, later=later, notes=notes)
     settings = structs.replace(
         config.settings_for(start.agent, start.options), instructions=launch.mode.instructions if launch.mode else None
     )

@@ -24,7 +24,7 @@ from ..model import Receipt, Session, Status
 from ..processes import processes
 from ..reader import SessionReader
 from ..rules.delivery import PromptState
-from ..settings.config import Config
+from ..settings.config import Loaded
 from ..settings.merge import merged
 from ..storage.paths import Layout
 from ..storage.prompt_queue import QueuedPrompt, Request, resend_key
@@ -200,7 +200,7 @@ class Prompter:
         if not session.denied or not names:
             return None
         recipe, mode = self._store.recipe(session.id), self._store.newest_turn(session.id).mode
-        settings = self._config_of(session, recipe.env).settings_for(session.agent, recipe.options)
+        settings = self._settings_of(session, recipe.env).config.settings_for(session.agent, recipe.options)
         if mode is not None and mode.setting is not None and mode.permissions is not None:
             settings = _with_mode(settings, mode.setting, mode.permissions)
         return agent_named(session.agent).allowance(settings, names)
@@ -250,8 +250,9 @@ class Prompter:
     def _plan(
         self, session: Session, prompt: str, options: PromptOptions, recipe: Recipe, kept: dict[str, Any], verb: str
     ) -> TurnPlan:
+        settings = self._settings_of(session, recipe.env)
         plan = plan_turn(
-            self._config_of(session, recipe.env),
+            settings.config,
             Start(
                 prompt,
                 agent=session.agent,
@@ -270,6 +271,7 @@ class Prompter:
                 mode=self._store.newest_turn(session.id).mode,
                 options={*options.settings, *({"instructions"} & kept.keys())},
             ),
+            notes=settings.notes,
         )
         check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
         return plan
@@ -334,11 +336,11 @@ class Prompter:
         poke(folder.poke)
         pump(self._layout, self._store)
 
-    def _config_of(self, session: Session, env: Mapping[str, str | None]) -> Config:
-        """Return the settings with the profile under which the session began, whatever the caller's profile is."""
+    def _settings_of(self, session: Session, env: Mapping[str, str | None]) -> Loaded:
+        """Return the settings in the session's folder, under the profile with which the session began."""
         profile = recorded_profile(env)
         try:
-            return self._reader.config(profile)
+            return self._reader.settings_in(session.cwd, profile, later=True)
         except ConfigError as error:
             began = f" Session {session.short_id} uses the profile {profile!r}." if profile else ""
             raise ConfigError(f"{error}{began}") from None

@@ -25,6 +25,7 @@ from ..rules.limits import Limits
 from ..storage.paths import default_home
 from .merge import merged
 from .presets import Preset
+from .project.settings import ProjectsSettings
 from .source import Source, explained
 from .toml_positions import line_of
 
@@ -96,6 +97,7 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     queue: QueueSettings = field(default_factory=QueueSettings)
     asks: AsksSettings = field(default_factory=AsksSettings)
     live: WarmSettings = field(default_factory=WarmSettings)
+    projects: ProjectsSettings = field(default_factory=ProjectsSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Any] = field(default_factory=dict)
@@ -115,6 +117,7 @@ class Config(Struct, frozen=True, kw_only=True):
     queue: QueueSettings = field(default_factory=QueueSettings)
     asks: AsksSettings = field(default_factory=AsksSettings)
     live: WarmSettings = field(default_factory=WarmSettings)
+    projects: ProjectsSettings = field(default_factory=ProjectsSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Preset] = field(default_factory=dict)
@@ -151,6 +154,17 @@ def config_path() -> Path:
     return user_config_path("agentdash", appauthor=False) / "config.toml"
 
 
+class Overlay(Struct, frozen=True, kw_only=True):
+    """The settings of a project that are laid over the user's own."""
+
+    path: Path
+    text: str
+    stated: Mapping[str, Any]
+    """The tables of the file."""
+    own: Config
+    """The user's own settings, under the same profile."""
+
+
 class Loaded(Struct, frozen=True, kw_only=True):
     """The settings, and the contents of the file."""
 
@@ -164,6 +178,10 @@ class Loaded(Struct, frozen=True, kw_only=True):
     """The profile that is laid over the rest."""
     demo: bool = False
     """True if they are the settings of a demo, in which the demo agent can be set up and started."""
+    project: Overlay | None = None
+    """The settings of the project, if some are in force."""
+    notes: tuple[str, ...] = ()
+    """A sentence if the settings of the project are not in force."""
 
 
 def load_config(path: Path | None = None, profile: str | None = None, home: Path | None = None) -> Config:
@@ -252,6 +270,21 @@ def _config(source: Source, stated: Mapping[str, Any], demo: bool) -> Config:
         kind = agent_named(preset.agent or config.default_agent).settings_type
         source.convert(preset.options, kind, ("presets", name, "options"))
     return config
+
+
+def project_config(source: Source, default_agent: str, *, demo: bool) -> Config:
+    """Check the file of a project as the user's own is checked, and convert it.
+
+    Args:
+        source: the file.
+        default_agent: the agent of presets that name none.
+        demo: True if there are demo agents.
+
+    Raises:
+        ConfigError: a value cannot be used; names file, line and key.
+    """
+    _checked(source, source.data, (), demo)
+    return _config(source, {"default_agent": default_agent, **source.data}, demo)
 
 
 def in_force(config: Config, *, demo: bool = False) -> Config:

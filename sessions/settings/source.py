@@ -17,13 +17,17 @@ T = TypeVar("T")
 class Source:
     """A settings file that was read; a missing one is empty.
 
+    Args:
+        path: the file.
+        text: its contents, if the caller has read it.
+
     Raises:
         ConfigError: it cannot be read, or is not valid TOML.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, text: str | None = None) -> None:
         self.path = path
-        self.text = _read(path)
+        self.text = _read(path) if text is None else text
         try:
             self.data: Mapping[str, Any] = tomllib.loads(self.text)
         except (ValueError, RecursionError) as error:  # tomllib's own error, a number of 5,000 digits, 5,000 brackets
@@ -50,9 +54,13 @@ class Source:
         """
         raise self.error(key, why)
 
+    def line(self, key: tuple[str, ...]) -> int:
+        """Return the line of a key, or of the nearest table around it."""
+        return line_of(self.text, key)
+
     def error(self, key: tuple[str, ...], why: str) -> ConfigError:
         """Build the error for a key, with the key's line."""
-        line = line_of(self.text, key)
+        line = self.line(key)
         return ConfigError(f"{self.path}:{line}: {'.'.join(key)}: {why}", line)
 
 

@@ -34,6 +34,7 @@ _MODULES = {
     "prompt": ("inject", "retry", "interrupt"),
     "queue": ("queue",),
     "start": ("spawn", "run"),
+    "trust": ("trust",),
     "tail": ("tail", "logs", "peek"),
     "view": ("view",),
     "watch": ("watch", "table"),
@@ -51,7 +52,7 @@ _SECTIONS = {
         "show", "digest", "messages", "trajectory", "output", "changes", "explain", "ps", "export", "replay", "view",
     ),
     "Keep and delete": ("rename", "pin", "mark", "archive", "restore", "rm", "clean"),
-    "Set up": ("config", "keys", "notify", "doctor", "completion"),
+    "Set up": ("config", "trust", "keys", "notify", "doctor", "completion"),
 }  # fmt: skip
 """The verbs by use, as the help shows them; a verb that is in none comes last."""
 

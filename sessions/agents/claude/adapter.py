@@ -39,6 +39,17 @@ _RULE = r"^[A-Za-z_*][^\x00-\x1f]*$"
 _WITHOUT_RULES = frozenset({"auto", "plan"})
 """Permission modes in which an allowed tool can still be refused (2.1.197, 2.1.330)."""
 
+_NARROWER = {
+    "default": frozenset({"dontAsk", "plan"}),
+    "acceptEdits": frozenset({"default", "dontAsk", "plan"}),
+    "auto": frozenset({"default", "dontAsk", "plan"}),
+    "bypassPermissions": frozenset({"acceptEdits", "auto", "default", "dontAsk", "plan"}),
+}
+"""By mode, those that permit no more.
+
+``dontAsk`` refuses what ``plan`` may ask for, and ``plan`` edits nothing that ``dontAsk`` may: neither is narrower.
+"""
+
 _TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 """The name of a tool.  The model chooses the name of a refused call, so it must not become a rule with a pattern."""
 
@@ -83,6 +94,7 @@ class Claude(Agent):
     # SIGINT ends it with its commands; a late SIGTERM only makes it call the model again (protocols 1.1).
     ladder = Ladder(interrupt=4.0, terminate=1.5)
     dangerous = frozenset({"bypassPermissions"})
+    narrower = _NARROWER
     adjusts_from = "step"  # prompts 1.1
     unlimited = "no-checks"
     env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")

@@ -30,6 +30,11 @@ _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "fu
 
 _NEXT_SANDBOX = {"read-only": "workspace-write", "workspace-write": "danger-full-access"}
 
+_NARROWER = {
+    "workspace-write": frozenset({"read-only"}),
+    "danger-full-access": frozenset({"read-only", "workspace-write"}),
+}
+
 _SERVER_EVENTS = frozenset({"thread/started", "turn/started", "turn/completed", "item/started", "item/completed"})
 """Methods of messages that every turn of ``codex app-server`` prints."""
 
@@ -151,6 +156,7 @@ class Codex(Agent):
     takes_instructions = True
     keeps_transcripts = True
     dangerous = frozenset({"danger-full-access"})
+    narrower = _NARROWER
     unlimited = "no-sandbox"
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 

@@ -49,6 +49,7 @@ class Demo(Agent):
     demo_only = True
     offered = False
     settings_type = DemoSettings
+    project_keys = frozenset({"script", "speed"})
     adjusts_from = "step"
 
     def launch(self, request: LaunchRequest) -> Launch:

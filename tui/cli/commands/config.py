@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +10,9 @@ from ....sessions.errors import AgentdashError, UsageError
 from ..exit_codes import FAILED
 from ..verb_group import SuggestingGroup
 from . import common
+
+if TYPE_CHECKING:
+    from ....sessions.settings.config import Loaded
 
 
 @click.group(cls=SuggestingGroup, no_args_is_help=False)
@@ -47,18 +50,44 @@ def config_show(as_json: bool) -> None:
 
 
 @config.command("list")
+@click.option("--project", metavar="PATH", type=click.Path(), help="Settings of a start in this folder.")
+@click.option("--cwd", "here", is_flag=True, help="Settings of a start in the current folder.")
 @common.json_option
-def config_list(as_json: bool) -> None:
-    """List settings with values, sources and descriptions."""
+def config_list(project: str | None, here: bool, as_json: bool) -> None:
+    """List settings with values, sources and descriptions.
+
+    With --project or --cwd, the list includes those of a trusted project.  The source (forced) marks your own value in
+    place of a project's that would widen it.
+    """
     from ....sessions.settings.config import read_settings
     from ....sessions.settings.effective import held
+    from ....sessions.text.sanitize import clean
     from ...render.settings import held_json, settings_lines
 
-    listed = list(held(read_settings()))
+    if project is not None and here:
+        raise UsageError("Give one of: --project PATH, --cwd.")
+    loaded = read_settings() if project is None and not here else _settings_in(project or "")
+    listed = list(held(loaded))
+    for note in loaded.notes:
+        common.print_lines([clean(f"agentdash: {note}")], err=True)
     if as_json:
         common.print_json([held_json(one) for one in listed])
     else:
         common.print_lines(settings_lines(listed, common.style()))
+
+
+def _settings_in(folder: str) -> "Loaded":
+    """Return the settings of a start in a folder ("" for the current one).
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    from ....sessions.lifecycle.launch_plan import checked_folder
+    from ....sessions.settings.config import read_settings
+    from ....sessions.settings.project.apply import in_folder
+    from ....sessions.storage.paths import default_home
+
+    return in_folder(read_settings(), checked_folder(folder or None), default_home())
 
 
 def complete_keys(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -159,10 +188,10 @@ def config_docs() -> None:
 @click.command()
 @common.json_option
 def presets(as_json: bool) -> None:
-    """List the presets for spawn --preset."""
-    from ....sessions.settings.config import config_path, load_config
+    """List the presets for spawn --preset, with those of the current folder's project."""
+    from ....sessions.settings.config import config_path
 
-    presets = load_config().presets
+    presets = _settings_in("").config.presets
     if as_json:
         from msgspec import to_builtins
 
@@ -177,10 +206,8 @@ def presets(as_json: bool) -> None:
 
 def complete_presets(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the presets that begin with ``incomplete``."""
-    from ....sessions.settings.config import load_config
-
     with suppress(AgentdashError):
-        return [name for name in load_config().presets if name.startswith(incomplete)]
+        return [name for name in _settings_in("").config.presets if name.startswith(incomplete)]
     return []
 
 

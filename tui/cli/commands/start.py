@@ -121,7 +121,7 @@ def spawn(
     with common.open_manager() as manager:
         reader = manager.reader
         if preset is not None:
-            start = preset_named(reader.presets(), preset).completing(start, reader.default_agent())
+            start = preset_named(reader.presets(start.cwd), preset).completing(start, reader.default_agent(start.cwd))
         if dry_run:
             return _show_plan(reader.plan(start), as_json)
         sessions = manager.spawn_copies(start)

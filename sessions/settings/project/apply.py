@@ -1,0 +1,41 @@
+"""The settings of a start in a folder: the user's own, with those of the folder's project if the user trusted them."""
+
+import os
+from pathlib import Path
+
+from msgspec import structs
+
+from ..config import Loaded
+from .file import find
+from .review import Review, review
+from .trust import TrustStore
+
+
+def in_folder(own: Loaded, folder: str, home: Path, *, later: bool = False) -> Loaded:
+    """Return the settings of a start in a folder.
+
+    A project that is not in force changes nothing, and is named in ``notes``.
+
+    Args:
+        own: the user's own settings.
+        folder: the folder; "" for the current one.
+        home: the state folder, with the record of the trusted files.
+        later: True for a later turn of a session, which reports only a project that was in force once.
+    """
+    found = project_of(own, folder, home)
+    if found is None:
+        return own
+    if found.state != "trusted" or found.config is None:
+        return structs.replace(own, notes=(found.note,) if found.trusted is not None or not later else ())
+    return structs.replace(own, config=found.config, project=found.overlay)
+
+
+def project_of(own: Loaded, folder: str, home: Path) -> Review | None:
+    """Return the project of a folder; None if it has none, or if the user's own settings read none."""
+    if not own.config.projects.read:
+        return None
+    try:
+        path = find(folder or os.getcwd())  # noqa: PTH109 - the folder can be gone
+    except (OSError, RuntimeError, ValueError):  # no current folder, an unknown ~user, a NUL byte
+        return None
+    return review(path, TrustStore(home), own) if path is not None else None
