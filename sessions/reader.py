@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .digest.collect import Digest
     from .lifecycle.explain import Explanation
     from .lifecycle.resume_command import ResumeCommand
-    from .settings.project.review import Review
+    from .projects.review import Review
     from .transcript.session_steps import Facts, SessionSteps
 
 
@@ -94,12 +94,12 @@ class SessionReader:
     def settings_in(self, folder: str, profile: str | None = None, *, later: bool = False) -> Loaded:
         """Return the settings of a start in a folder ("" for the current one), with those of a trusted project.
 
-        ``later`` is True for a later turn of a session: see :func:`.project.apply.in_folder`.
+        ``later`` is True for a later turn of a session: see :func:`.projects.apply.in_folder`.
 
         Raises:
             ConfigError: the user's own settings cannot be used.
         """
-        from .settings.project.apply import in_folder  # only a start needs it
+        from .projects.apply import in_folder  # only a start needs it
 
         return in_folder(read_settings(self._config_path, profile, self.home), folder, self.home, later=later)
 
@@ -109,7 +109,7 @@ class SessionReader:
         Raises:
             ConfigError: the user's own settings cannot be used.
         """
-        from .settings.project.apply import project_of
+        from .projects.apply import project_of
 
         return project_of(self.settings(), folder, self.home)
 

@@ -25,7 +25,7 @@ from ..rules.limits import Limits
 from ..storage.paths import default_home
 from .merge import merged
 from .presets import Preset
-from .project.settings import ProjectsSettings
+from .projects import ProjectsSettings
 from .source import Source, explained
 from .toml_positions import line_of
 

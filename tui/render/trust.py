@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...sessions.agents.codex.toml_values import toml_value
-from ...sessions.settings.project.review import Review, Value
-from ...sessions.settings.project.trust import Trusted
+from ...sessions.projects.review import Review, Value
+from ...sessions.projects.trust import Trusted
 from ...sessions.text.sanitize import one_line
 from ...sessions.text.units import moment
 from ...widgets.drawing.short_forms import place

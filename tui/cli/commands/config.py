@@ -83,8 +83,8 @@ def _settings_in(folder: str) -> "Loaded":
         UsageError: there is no such folder.
     """
     from ....sessions.lifecycle.launch_plan import checked_folder
+    from ....sessions.projects.apply import in_folder
     from ....sessions.settings.config import read_settings
-    from ....sessions.settings.project.apply import in_folder
     from ....sessions.storage.paths import default_home
 
     return in_folder(read_settings(), checked_folder(folder or None), default_home())

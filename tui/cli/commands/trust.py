@@ -1,12 +1,16 @@
 """The verb of the settings of projects: show them, trust them, forget them."""
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from ....sessions.errors import AgentdashError, UsageError
+from ....sessions.errors import AgentdashError, ConfigError, UsageError
 from ..exit_codes import FAILED
 from . import common
+
+if TYPE_CHECKING:
+    from ....sessions.projects.review import Review
 
 
 @click.command()
@@ -32,7 +36,7 @@ def trust(path: str | None, yes: bool, listing: bool, forget: str | None, as_jso
 
 
 def _trust(path: str, yes: bool, as_json: bool) -> int:
-    from ....sessions.settings.project.file import NAME
+    from ....sessions.projects.file import NAME
     from ...render.trust import review_json, review_lines
 
     with common.open_manager() as manager:
@@ -42,6 +46,7 @@ def _trust(path: str, yes: bool, as_json: bool) -> int:
             off = "" if manager.reader.config().projects.read else " Your settings turn projects off: [projects] read."
             raise AgentdashError(f"No {NAME} in {path or 'the current folder'} or above it.{off}")
         if not as_json:
+            _check(found)
             common.print_lines(review_lines(found), painted=False)
         if found.state in ("untrusted", "changed") and (yes or (not as_json and _agreed())):
             found = manager.projects.trust(found)
@@ -49,9 +54,22 @@ def _trust(path: str, yes: bool, as_json: bool) -> int:
                 common.print_lines([f"Trusted: {found.path}"], painted=False)
         if as_json:
             common.print_json(review_json(found))
-    if found.state in ("refused", "unsafe"):
-        return UsageError.exit_code
+    if found.state == "refused":
+        return ConfigError.exit_code
     return 0 if found.state == "trusted" else FAILED
+
+
+def _check(found: "Review") -> None:
+    """Refuse a file that cannot be trusted.
+
+    Raises:
+        ConfigError: it is not valid, or sets what no project may set.
+        AgentdashError: it was not read.
+    """
+    if found.state == "refused":
+        raise ConfigError(found.why)
+    if found.state == "unsafe":
+        raise AgentdashError(found.note)
 
 
 def _agreed() -> bool:

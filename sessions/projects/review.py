@@ -2,6 +2,7 @@
 trust.
 """
 
+import shlex
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 from pathlib import Path
@@ -9,13 +10,13 @@ from typing import Any, Literal
 
 from msgspec import Struct, structs, to_builtins
 
-from ...errors import ConfigError
-from ..config import Config, Loaded, Overlay, in_force, project_config
-from ..source import Source
-from ..toml_positions import dotted
+from ..errors import ConfigError
+from ..settings.config import Config, Loaded, Overlay, in_force, project_config
+from ..settings.source import Source
+from ..settings.toml_positions import dotted
 from .file import ProjectFile, UnsafeFileError, read
 from .overlay import overlaid
-from .permitted import refused, refused_tables
+from .permitted import TABLES, refused, refused_tables
 from .trust import Trusted, TrustStore
 
 State = Literal["trusted", "untrusted", "changed", "refused", "unsafe"]
@@ -58,7 +59,7 @@ class Review(Struct, frozen=True, kw_only=True):
         """A sentence if the settings of the project are not in force."""
         if self.state == "trusted":
             return ""
-        act = f"Review it: agentdash trust {self.path.parent}"
+        act = f"Review it: agentdash trust {shlex.quote(str(self.path.parent))}"
         reason = {
             "untrusted": f"is not trusted, so it is not in force. {act}",
             "changed": f"changed since you trusted it, so it is not in force. {act}",
@@ -121,9 +122,10 @@ def _checked(file: ProjectFile, own: Loaded) -> tuple[Overlay, Config]:
         ConfigError: it is not valid, or sets what no project may set; has a line for each key.
     """
     source = Source(file.path, _text(file))
-    _refuse(source, list(refused_tables(source.data)))
+    unknown = list(refused_tables(source.data))
+    source.data = {key: value for key, value in source.data.items() if key in TABLES}
     theirs = project_config(source, own.config.default_agent, demo=own.demo)
-    _refuse(source, list(refused(source.data, theirs, own.config)))
+    _refuse(source, [*unknown, *refused(source.data, theirs, own.config)])
     overlay = Overlay(path=file.path, text=source.text, stated=source.data, own=own.config)
     return overlay, overlaid(own.config, theirs, source.data)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ...clock import now_ms
-from ...errors import StoreError, UsageError
-from ...storage.paths import is_read_only, read_only_error, write_atomic
+from ..clock import now_ms
+from ..errors import StoreError, UsageError
+from ..storage.paths import is_read_only, read_only_error, write_atomic
 from .file import MOST_BYTES, ProjectFile
 
 MOST_RECORD_BYTES = 8 * MOST_BYTES

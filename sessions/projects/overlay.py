@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from ...agents.base import Agent, AgentSettings
-from ...agents.registry import agent_named
-from ...rules.limits import Limits
-from ..config import Config
-from ..presets import Preset
+from ..agents.base import Agent, AgentSettings
+from ..agents.registry import agent_named
+from ..rules.limits import Limits
+from ..settings.config import Config
+from ..settings.presets import Preset
 
 
 def overlaid(own: Config, theirs: Config, stated: Mapping[str, Any]) -> Config:

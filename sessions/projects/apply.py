@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from ..config import Loaded
+from ..settings.config import Loaded
 from .file import find
 from .review import Review, review
 from .trust import TrustStore

@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from ...agents.base import Agent, AgentSettings
-from ...agents.registry import agent_named
-from ...agents.usage_meter import When
-from ...launch import Launch
-from ..config import Config
+from ..agents.base import Agent, AgentSettings
+from ..agents.registry import agent_named
+from ..agents.usage_meter import When
+from ..launch import Launch
+from ..settings.config import Config
 
 TABLES = ("default_agent", "agents", "limits", "presets")
 """The keys of the top of a project's file."""
