@@ -7,7 +7,7 @@ from threading import Thread
 LATER = (
     "dialogs.ask", "dialogs.columns", "dialogs.command", "dialogs.help", "dialogs.log", "dialogs.new_session",
     "dialogs.no_agent", "dialogs.pick", "dialogs.processes", "dialogs.rename", "dialogs.save", "dialogs.stopping",
-    "dialogs.views", "screens.changes", "screens.palette", "screens.watch",
+    "dialogs.trust", "dialogs.views", "screens.changes", "screens.palette", "screens.watch",
 )  # fmt: skip
 """Modules of this package that are imported where they are used."""
 

@@ -1,4 +1,4 @@
-"""What a project may set: nothing that widens what the user's own settings permit.  Pure.
+"""The keys that a project may set: none that widens what the user's own settings permit.  Pure.
 
 A key is refused unless a rule here permits its value, so a setting that an adapter adds is refused until the adapter
 names it in ``project_keys``.

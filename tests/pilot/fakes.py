@@ -212,6 +212,8 @@ class FakeManager:
         self.error = None
         self.named_starts = {}
         """The presets of the settings."""
+        self.project = None
+        """The settings of each folder's project."""
         self.may_end = Gate()
         """Cleared: a stop goes on until it is set."""
         self.may_end.set()
@@ -292,7 +294,10 @@ class FakeManager:
     def settings(self):
         return read_settings()
 
-    def presets(self):
+    def project_of(self, folder):
+        return self.project
+
+    def presets(self, folder=None):
         return self.named_starts
 
     def recent_folders(self, limit=30):
@@ -421,7 +426,7 @@ class FakeManager:
     def each_step(self, ref, turn=None):
         return iter(STEPS)
 
-    def agents(self):
+    def agents(self, folder=None):
         def info(name, *, installed=True, **own):
             return AgentInfo(name=name, title=name.title(), installed=installed, hint=f"npm install {name}", **own)
 
@@ -447,7 +452,7 @@ class FakeManager:
             info("gemini", installed=False),
         ]
 
-    def default_agent(self):
+    def default_agent(self, folder=None):
         return "codex"
 
     def mark_seen(self, ref, steps=None):

@@ -621,7 +621,7 @@ async def test_a_demo_session_found_in_a_normal_folder_is_not_repeated(dashboard
 async def test_a_default_agent_that_is_missing_is_told_before_anybody_writes(dashboard, manager, monkeypatch):
     manager.log.clear()
     manager.seq = 0
-    monkeypatch.setattr(manager, "default_agent", lambda: "gemini")
+    monkeypatch.setattr(manager, "default_agent", lambda folder=None: "gemini")
     async with dashboard() as d:
         await d.shows("gemini is not installed: n starts another agent")
 

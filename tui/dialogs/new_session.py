@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import ClassVar
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -17,6 +17,7 @@ from textual.widgets import Input, Label, Static, TextArea
 from ...sessions.errors import UsageError
 from ...sessions.launch import Launch, Start
 from ...sessions.lifecycle.agent_list import AgentInfo
+from ...sessions.projects.review import Review
 from ...sessions.rules.limits import parsed, typed
 from ...sessions.settings.presets import MOST_COPIES, Preset
 from ...sessions.text.sanitize import cell_width, clean
@@ -28,6 +29,7 @@ from ...widgets.inputs.prompt_box import PromptInput
 from .. import texts
 from ..chain_texts import AFTER
 from ..state.ui_state import LastStart
+from .folder_settings import FolderSettings, ProjectLine, ReviewIn, SettingsIn
 from .own_settings import OwnSettings
 from .path_suggester import FolderSuggester
 
@@ -49,6 +51,8 @@ class Offer(Struct, frozen=True, kw_only=True):
     """Recent folders, newest first."""
     prompts: Sequence[str] = ()
     presets: Mapping[str, Preset] = field(default_factory=dict)
+    project: Review | None = None
+    """The settings of the first folder's project."""
 
 
 Plan = Callable[[Start], Awaitable[tuple[Launch | None, str | None]]]
@@ -71,6 +75,7 @@ class NewSessionScreen(ModalScreen[None]):
         Binding("escape", "leave", "cancel", show=False),
         Binding("enter", "start", "start", show=False),
         Binding("ctrl+o", "more", "more fields", show=False),
+        Binding("ctrl+t", "review", "settings of the project", show=False),
     ]
 
     def __init__(
@@ -80,8 +85,14 @@ class NewSessionScreen(ModalScreen[None]):
         begin: Begin,
         keep: Keep = lambda _: None,
         chosen: Chosen = lambda _: None,
+        *,
+        settings_in: SettingsIn | None = None,
+        review_in: ReviewIn | None = None,
     ) -> None:
+        """``settings_in`` and ``review_in`` read the project of another folder; None if none is read."""
         super().__init__()
+        self._settings_in = settings_in
+        self._review_in = review_in
         self._chosen = chosen
         self._keep = keep
         self._offer = offer
@@ -95,7 +106,12 @@ class NewSessionScreen(ModalScreen[None]):
         without = f"not installed: {', '.join(self._absent)}" if self._absent else ""
         self._starting = False
         self._session_id = str(uuid.uuid4())
+        self._presets = offer.presets
         self._preset = Choice([NO_PRESET, *offer.presets], NO_PRESET, id="new-preset")
+        self._preset_row = Field("preset", self._preset)
+        self._known_folder: str | None = first.cwd
+        """The folder with the settings that the fields show; None if they are to be read again."""
+        self._project = ProjectLine(offer.project)
         self._filled = Preset()
         self._prompt = PromptInput(id="new-prompt")
         self._agent = Choice(installed, first.agent, without=without, id="new-agent")
@@ -121,8 +137,7 @@ class NewSessionScreen(ModalScreen[None]):
         """Yield the fields, each beside its name."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "New session"
-            if self._offer.presets:
-                yield Field("preset", self._preset)
+            yield self._preset_row
             yield Field("prompt", self._prompt)
             yield Field("agent", self._agent)
             yield Field(self._mode_name, self._mode)
@@ -136,6 +151,7 @@ class NewSessionScreen(ModalScreen[None]):
                 yield Field("after", self._after)
                 yield Field("copies", self._copies)
             yield self._danger
+            yield self._project
             yield self._command
             yield self._beside
             yield self._error
@@ -143,6 +159,7 @@ class NewSessionScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Fill in the prompt and focus it."""
+        self._preset_row.display = bool(self._presets)
         self._folder.earlier.learn(map(place, self._offer.folders))
         self._prompt.earlier.learn(self._offer.prompts)
         self._prompt.text = self._offer.first.prompt
@@ -190,9 +207,9 @@ class NewSessionScreen(ModalScreen[None]):
     @on(Choice.Changed, "#new-preset")
     def _preset_chosen(self) -> None:
         """Fill the fields from the preset; keep the text that the user wrote."""
-        preset, first = self._offer.presets.get(self._preset.value or "", Preset()), self._offer.first
+        preset, first = self._presets.get(self._preset.value or "", Preset()), self._offer.first
         text = self._filled.text_in(self._prompt.text)
-        if self._preset.value in self._offer.presets:
+        if self._preset.value in self._presets:
             first = Start(
                 "",
                 agent=preset.agent or first.agent,
@@ -263,12 +280,48 @@ class NewSessionScreen(ModalScreen[None]):
             self._say(str(error))
             self._command.update("")
             return
+        await self._learn_folder()
         launch, reason = await self._plan(start)
-        self._say("\n".join(filter(None, (self._missing(), *launch.warnings))) if launch else reason or "")
+        warnings = self._project.beyond(launch.warnings) if launch else ()
+        self._say("\n".join(filter(None, (self._missing(), *warnings))) if launch else reason or "")
         self._command.update(started_with(launch) if launch is not None else "")
         beside = texts.beside_command(launch, start.options) if launch else ""
         self._beside.update(clean(beside))
         self._beside.display = bool(beside)
+
+    async def _learn_folder(self) -> None:
+        """Show the settings of the folder's project, if the folder is another one."""
+        folder = self._folder.value.strip()
+        if self._settings_in is None or folder == self._known_folder:
+            return
+        settings = await self._settings_in(folder)
+        if settings is not None:
+            self._known_folder = folder
+            self._use(settings)
+
+    def _use(self, settings: FolderSettings) -> None:
+        """Replace the settings behind the fields; a choice of the user stays."""
+        name = self._agent.value or ""
+        before, after = self._agents.get(name), next((one for one in settings.agents if one.name == name), None)
+        self._agents = {agent.name: agent for agent in settings.agents}
+        self._presets = settings.presets
+        self._preset.offer([NO_PRESET, *settings.presets], self._preset.value or NO_PRESET)
+        self._preset_row.display = bool(settings.presets)
+        self._project.show_project(settings.project)
+        if before is None or after is None or before == after:
+            return
+        unchanged = self._mode.value == before.choice_of(self._carried(before))
+        mode = after.choice_of(self._carried(after)) if unchanged else self._mode.value
+        self._mode.offer(after.choices, mode or "", after.unheld)
+        self._own.fill(after, self._carried(after))
+        self._model.placeholder = after.model or "default"
+
+    @work(group="review")
+    async def action_review(self) -> None:
+        """Show the settings of the folder's project, which the user can trust."""
+        if self._review_in is not None and await self._review_in(self._folder.value.strip()):
+            self._known_folder = None
+            self._show_command()
 
     def _missing(self) -> str:
         """Return a sentence if the preset, the repeated session or the settings name an agent that is not installed."""
@@ -322,6 +375,8 @@ class NewSessionScreen(ModalScreen[None]):
             self._say(f"The number of copies must be from 1 to {MOST_COPIES}.")
             self._copies.focus()
             return
+        await self._learn_folder()
+        start = structs.replace(start, options=self._options())
         reason = await self._begin(start)
         if reason is None:
             self._keep("")
@@ -333,7 +388,7 @@ class NewSessionScreen(ModalScreen[None]):
 
     def _remember(self, start: Start) -> None:
         """Report the choices for the next dialog; those of a preset belong to the preset."""
-        if self._preset.value in self._offer.presets:
+        if self._preset.value in self._presets:
             return
         mode = self._mode.value or ""
         held = mode not in self._agents[start.agent].unheld

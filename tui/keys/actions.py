@@ -145,6 +145,10 @@ ACTIONS = (
         on_target=True,
     ),
     Action(
+        id="trust", keys="ctrl+t", label="trust", help="show and trust the settings of the folder's project", weight=0,
+        on_target=True,
+    ),
+    Action(
         id="shell", keys="exclamation_mark", label="shell", help="open a shell in the session's folder", weight=0,
         where=EVERYWHERE | CHANGES,
     ),
@@ -335,7 +339,7 @@ def here(*, table: bool = True) -> list[Action]:
 
 _ALWAYS = frozenset({
     "new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo", "next_pane", "command_line", "log",
-    "settings", "split", "smaller", "larger", "zoom", "meter", "next_attention", "table.next_attention",
+    "settings", "trust", "split", "smaller", "larger", "zoom", "meter", "next_attention", "table.next_attention",
     "table.previous_attention",
 })  # fmt: skip
 

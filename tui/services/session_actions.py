@@ -31,6 +31,7 @@ from .background import Requests
 from .bulk_actions import BulkActions
 from .chain_actions import ChainActions
 from .drafts import Drafts
+from .project_actions import ProjectActions
 from .prompt_actions import PromptActions
 from .start_memory import StartMemory
 from .write_access import WriteAccess
@@ -74,6 +75,8 @@ class SessionActions:
         """The model and the mode of sessions."""
         self.chains = ChainActions(access, requests)
         """The sessions that wait for the end of others."""
+        self.projects = ProjectActions(app, reader, access, requests, signs)
+        """The settings of projects."""
         self.default_agent = ""
         """The agent that is started if the user names none; empty until it is known."""
         self.agents: list[AgentInfo] = []
@@ -87,8 +90,8 @@ class SessionActions:
 
     async def learn_default(self) -> None:
         """Read the default agent and the list of agents."""
-        self.default_agent = await self._requests.ask(self._reader.default_agent) or ""
-        self.agents = await self._requests.ask(self._reader.agents) or []
+        self.default_agent = await self._requests.ask(self._reader.default_agent, "") or ""
+        self.agents = await self._requests.ask(self._reader.agents, "") or []
 
     @property
     def missing(self) -> str:
@@ -114,9 +117,10 @@ class SessionActions:
         from ..dialogs.new_session import NewSessionScreen, Offer
         from ..dialogs.no_agent import NoAgentScreen
 
-        agents = await self._requests.ask(self._reader.agents)
-        if agents is None:
+        settings = await self.projects.settings_in(cwd)
+        if settings is None:
             return
+        agents = settings.agents
         if not any(agent.installed for agent in agents):
             self.app.push_screen(NoAgentScreen(agents))
             return
@@ -124,22 +128,46 @@ class SessionActions:
             self._requests.show_error(texts.not_offered(like.agent))
             return
         draft = self.drafts.get(NEW_SESSION)
-        first = self.start_memory.filled(Start(draft, agent=self.default_agent, cwd=place(cwd)), agents)
+        first = Start(draft, agent=settings.default_agent, cwd=place(cwd))
+        if settings.project is None or settings.project.state != "trusted":
+            first = self.start_memory.filled(first, agents)  # a project's own choices win over the last ones
         if like is not None:
             options = await self._requests.ask(self._reader.options, like.id)
             first = Start(like.task, agent=like.agent, cwd=place(like.cwd), model=like.model, options=options or {})
         first = structs.replace(first, after=after.short_id if after is not None else "")
         folders = await self._requests.ask(self._reader.recent_folders) or []
-        presets = await self._requests.ask(self._reader.presets) or {}
         prompts = await self.earlier_prompts()
-        offer = Offer(agents=agents, first=first, folders=folders, prompts=prompts, presets=presets)
+        offer = Offer(
+            agents=agents,
+            first=first,
+            folders=folders,
+            prompts=prompts,
+            presets=settings.presets,
+            project=settings.project,
+        )
 
         def keep(text: str | None) -> None:
             # A text repeated from a session, and then started or emptied, is not a draft of a new session.
             unchanged = text is None or (like is not None and not text)
             self.drafts.put(NEW_SESSION, draft if unchanged else text or "")
 
-        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies, keep, self.start_memory.keep))
+        projects = self.projects
+        self.app.push_screen(
+            NewSessionScreen(
+                offer,
+                self.plan,
+                self.spawn_copies,
+                keep,
+                self.start_memory.keep,
+                settings_in=projects.settings_in,
+                review_in=projects.review,
+            )
+        )
+
+    async def review_project(self, cwd: str) -> None:
+        """Show the settings of a folder's project, which the user can trust."""
+        if await self.projects.review(cwd):
+            await self.learn_default()
 
     async def plan(self, start: Start) -> tuple[Launch | None, str | None]:
         """Return the exact start, or the reason if the session cannot be started."""

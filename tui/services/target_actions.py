@@ -52,6 +52,7 @@ TARGET_ACTIONS: Mapping[str, Act] = {
     "delete": lambda operations, target: operations.delete_chosen(target.chosen),
     "archive": lambda operations, target: operations.archive_chosen(target.chosen, target.current),
     "rename": _rename,
+    "trust": lambda operations, target: operations.review_project(target.current.cwd if target.current else ""),
     "processes": _processes,
 }
 """The actions by their ids in the registry."""
