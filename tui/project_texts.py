@@ -13,9 +13,9 @@ def project_line(review: Review | None) -> str:
     path = place(str(review.path))
     reason = {
         "trusted": "in force.",
-        "untrusted": "not trusted, not in force. Ctrl+T shows it.",
-        "changed": "changed since you trusted it, not in force. Ctrl+T shows the change.",
-        "refused": "cannot be used. Ctrl+T shows why.",
+        "untrusted": "not trusted, not in force. F4 shows it.",
+        "changed": "changed since you trusted it, not in force. F4 shows the change.",
+        "refused": "cannot be used. F4 shows why.",
         "unsafe": f"not in force: {review.why}.",
     }[review.state]
     return f"{path}: {reason}"

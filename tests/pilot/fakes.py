@@ -181,6 +181,23 @@ class RecordedTurns(dict):
         return list(self.get(ref, ()))
 
 
+class FakeTrust:
+    """Trusts and forgets the settings of each folder's project."""
+
+    def __init__(self, manager):
+        self._manager = manager
+
+    def trust(self, review):
+        self._manager.asked("trust", str(review.path))
+        self._manager.project = structs.replace(review, state="trusted")
+        return self._manager.project
+
+    def forget(self, place):
+        self._manager.asked("forget", place)
+        self._manager.project = structs.replace(self._manager.project, state="untrusted")
+        return Path(place)
+
+
 class FakeManager:
     """Sessions in memory, by the interface of the real manager, of its reader and of its housekeeping."""
 
@@ -212,6 +229,7 @@ class FakeManager:
         self.error = None
         self.named_starts = {}
         """The presets of the settings."""
+        self.projects = FakeTrust(self)
         self.project = None
         """The settings of each folder's project."""
         self.may_end = Gate()

@@ -287,6 +287,12 @@ async def shows_processes(d, keys):
     await d.screen(ProcessesScreen)
 
 
+@scenario("trust")
+async def shows_the_settings_of_the_folder(d, keys):
+    await keys("trust")
+    await d.shows("No .agentdash.toml in")
+
+
 @scenario("beside", "table.mark")
 async def shows_marked_sessions_side_by_side(d, keys):
     await keys("table.mark", "table.down", "table.mark", "beside")

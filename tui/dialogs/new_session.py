@@ -75,7 +75,7 @@ class NewSessionScreen(ModalScreen[None]):
         Binding("escape", "leave", "cancel", show=False),
         Binding("enter", "start", "start", show=False),
         Binding("ctrl+o", "more", "more fields", show=False),
-        Binding("ctrl+t", "review", "settings of the project", show=False),
+        Binding("f4", "review", "settings of the project", show=False),
     ]
 
     def __init__(

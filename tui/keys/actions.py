@@ -145,7 +145,7 @@ ACTIONS = (
         on_target=True,
     ),
     Action(
-        id="trust", keys="ctrl+t", label="trust", help="show and trust the settings of the folder's project", weight=0,
+        id="trust", keys="f4", label="trust", help="show and trust the settings of the folder's project", weight=0,
         on_target=True,
     ),
     Action(

@@ -24,7 +24,7 @@ def review_lines(review: Review) -> Iterator[str]:
     """Yield the state of a file, the change since the last trust, and each setting beside the user's own."""
     yield f"{place(str(review.path))}: {STATES[review.state]}"
     if review.why:
-        yield from ("", *review.why.splitlines())
+        yield from ("", *(line.removeprefix(f"{review.path}:") for line in review.why.splitlines()))
     if diff := review.diff:
         yield from ("", *diff.splitlines())
     if values := list(review.values()):

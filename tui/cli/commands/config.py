@@ -188,7 +188,10 @@ def config_docs() -> None:
 @click.command()
 @common.json_option
 def presets(as_json: bool) -> None:
-    """List the presets for spawn --preset, with those of the current folder's project."""
+    """List the presets for spawn --preset.
+
+    The list includes those of the current folder's project.
+    """
     from ....sessions.settings.config import config_path
 
     presets = _settings_in("").config.presets

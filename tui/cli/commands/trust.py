@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--forget", metavar="PATH", type=click.Path(), help="Stop trusting the file of a project.")
 @common.json_option
 def trust(path: str | None, yes: bool, listing: bool, forget: str | None, as_json: bool) -> int:
-    """Show and trust the settings of a project.
+    """Trust the settings of a project.
 
     The file is .agentdash.toml in PATH (default: here) or above it.  Its settings are in force only while its contents
     are those that you trusted, and they widen nothing that your own settings limit.  With --json, nothing is asked:

@@ -77,7 +77,7 @@ def test_a_file_that_becomes_a_link_before_it_is_opened_is_refused(
     facts = os.lstat(place.file)
     place.file.rename(tmp_path / "moved.toml")
     place.file.symlink_to(tmp_path / "moved.toml")
-    monkeypatch.setattr(project_file.os, "lstat", lambda _: facts)
+    monkeypatch.setattr(os, "lstat", lambda _: facts)
     with pytest.raises(UnsafeFileError, match="cannot be read"):
         read(place.file)
 
@@ -87,7 +87,7 @@ def test_a_file_of_another_user_is_refused_and_one_of_root_is_read(
 ) -> None:
     place.write("")
     owner = place.file.stat().st_uid
-    monkeypatch.setattr(project_file.os, "geteuid", lambda: owner + 4321)
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 4321)
     if owner == 0:
         assert read(place.file).data == b""
         os.chown(place.file, 4000, -1)
@@ -135,8 +135,8 @@ def test_a_large_file_is_refused(place: Place, size: int) -> None:
 def test_a_file_that_grows_while_it_is_read_is_refused(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.write("#" * (MOST_BYTES + 1))
     small = os.stat_result((stat.S_IFREG | 0o600, 1, 1, 1, os.geteuid(), 0, 5, 0, 0, 0))
-    monkeypatch.setattr(project_file.os, "lstat", lambda _: small)
-    monkeypatch.setattr(project_file.os, "fstat", lambda _: small)
+    monkeypatch.setattr(os, "lstat", lambda _: small)
+    monkeypatch.setattr(os, "fstat", lambda _: small)
     with pytest.raises(UnsafeFileError, match="larger than 64 KiB"):
         read(place.file)
 

@@ -154,7 +154,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@hypothesis.settings(max_examples=repeated(40, 400))
+@hypothesis.settings(max_examples=repeated(25, 400))
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 @given(data=st.data())
 def test_no_project_widens_a_launch(folder: Path, name: str, data: st.DataObject) -> None:
