@@ -592,7 +592,7 @@ async def test_without_any_agent_the_screen_says_what_to_install_and_nothing_can
     manager.log.clear()
     manager.seq = 0
     missing = [structs.replace(one, installed=False) for one in manager.agents()]
-    monkeypatch.setattr(manager, "agents", lambda: missing)
+    monkeypatch.setattr(manager, "agents", lambda folder=None: missing)
     async with dashboard() as d:
         await d.shows("No sessions yet, and no agent installed.")
         await d.shows("codex   npm install codex")

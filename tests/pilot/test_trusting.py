@@ -109,6 +109,14 @@ async def test_a_change_is_shown_as_a_diff_and_no_character_hides_another(dashbo
         assert [call[0] for call in d.manager.calls if call[0] in ("trust", "forget")] == ["forget"]
 
 
+async def test_a_long_value_is_shown_whole(dashboard, write):
+    write(f'[agents.codex]\ninstructions = "{"be good, " * 60}nothing_is_hidden"\n')
+    async with dashboard() as d:
+        await d.press("f4")
+        await d.screen(TrustScreen)
+        await d.shows("nothing_is_hidden")
+
+
 async def test_a_file_that_cannot_be_in_force_shows_the_reason_and_cannot_be_trusted(dashboard, write):
     write('[agents.codex]\nbin = "/bin/sh"\n')
     async with dashboard() as d:

@@ -69,7 +69,7 @@ def trusted_json(one: Trusted, state: str) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    return "not set" if value is None else one_line(toml_value(_plain(value)), 200)
+    return "not set" if value is None else one_line(toml_value(_plain(value)))
 
 
 def _plain(value: Any) -> Any:
