@@ -15,6 +15,8 @@ from .rules.attention import attention
 from .text.sanitize import UNSAFE
 
 if TYPE_CHECKING:
+    from .conversation.marks import Mark
+    from .conversation.shown import Shown
     from .digest.collect import Digest
 
 _SESSION_KEYS = (
@@ -109,6 +111,13 @@ def adjustment_json(adjustment: Adjustment) -> dict[str, Any]:
     """Return a change of a session's settings, and its fate."""
     data: dict[str, Any] = to_builtins(adjustment)
     return data
+
+
+def mark_json(mark: "Mark", shown: "Shown") -> dict[str, Any]:
+    """Return a mark, if it has an effect, and if it is the one that an undo takes back next."""
+    data: dict[str, Any] = to_builtins(mark)
+    undoable = shown.undoable is not None and shown.undoable.id == mark.id
+    return data | {"has_effect": mark.id not in shown.ignored, "undoable": undoable}
 
 
 def receipt_json(receipt: Receipt) -> dict[str, Any]:

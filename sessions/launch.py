@@ -106,6 +106,25 @@ class WarmSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = 4
 
 
+class Fork(Struct, frozen=True, kw_only=True):
+    """The place behind which a copy of a conversation of the agent goes on."""
+
+    at: str | None = None
+    """The agent's own id of the last message (claude) or turn (codex) of the copy; None for the end."""
+    session: str
+    """The session whose steps lead to the place: that of the turn, or the one that it was forked from."""
+    turn: int
+    """The turn of that session in which the place is."""
+
+
+Way = Literal["", "native", "retold", "new"]
+"""The way in which a turn takes up its conversation.
+
+``native``: the agent resumes or forks a conversation of its own.  ``retold``: a new conversation begins with a prompt
+that contains what is visible.  ``new``: a new conversation begins.  Empty: the turn follows the turn before it.
+"""
+
+
 class Launch(Struct, frozen=True, kw_only=True):
     """One exact start: shown by a dry run, recorded in the turn, executed without a shell."""
 
@@ -142,6 +161,12 @@ class Launch(Struct, frozen=True, kw_only=True):
     """The rules and the time limit for what a live agent asks."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """The agent's section of the settings from which it was made, as plain values; empty in older records."""
+    how: Way = ""
+    """The way in which it takes up the conversation behind a mark; unless empty, it needs a process of its own."""
+    conversation: str | None = None
+    """The agent's conversation that it resumes or forks, if :attr:`how` is ``native``."""
+    fork: Fork | None = None
+    """The place behind which it forks that conversation; None if it resumes it."""
 
 
 class TurnPlan(Struct, frozen=True, kw_only=True):
@@ -177,7 +202,12 @@ def with_mode(plan: TurnPlan, options: Mapping[str, Any], mode: str, *, dangerou
     return structs.replace(plan, settings={**plan.settings, **options}, frame=frame)
 
 
+def following(launch: Launch) -> Launch:
+    """Return the start of a turn that follows another one in the same process."""
+    return structs.replace(launch, how="", conversation=None, fork=None)
+
+
 def plan_like(launch: Launch) -> TurnPlan:
     """Return the plan of a turn with the settings of a launch, for a prompt that the runner itself adds."""
-    frame = structs.replace(launch, argv=(), stdin=None, settings={})
+    frame = structs.replace(following(launch), argv=(), stdin=None, settings={})
     return TurnPlan(settings=launch.settings, model=launch.model, frame=frame)

@@ -10,8 +10,9 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import structs
 
@@ -21,6 +22,7 @@ from .errors import AgentdashError, SessionBusyError, UnknownSessionError
 from .housekeeping import Housekeeping
 from .launch import Start
 from .lifecycle.launch_plan import (
+    Beginning,
     build_launch,
     checked_prompt,
     checked_text,
@@ -43,6 +45,9 @@ from .storage.paths import Layout, default_home
 from .storage.store import Store
 from .supervision.queue import pump
 from .trusting import ProjectTrust
+
+if TYPE_CHECKING:
+    from .prompts.conversations import SessionConversations
 
 _AT_ONCE = 64
 """Number of sessions stopped at once; others wait for the first of them."""
@@ -81,6 +86,15 @@ class SessionManager:
         """The sessions that wait for the end of others."""
         self.projects = ProjectTrust(self.layout, self.reader)
         """The trust in the settings of projects."""
+
+    @cached_property
+    def conversation(self) -> "SessionConversations":
+        """Acts on conversations: going back, taking that back, forking."""
+        from .prompts.conversations import SessionConversations  # most commands need no steps
+
+        return SessionConversations(
+            self.layout, self.store, self.reader, self.housekeeping, self.prompts, self._begin_with
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -144,19 +158,27 @@ class SessionManager:
         if start.after:
             start = structs.replace(start, after=self.reader.get(start.after).id)
         launch = build_launch(settings.config, start, home=self.layout.home, notes=settings.notes)
+        env = recorded_environment(start.agent)
+        return self._begin_with(Beginning(start=start, config=settings.config, launch=launch, env=env))
+
+    def _begin_with(self, beginning: Beginning) -> Session:
+        """Record the first turn of a session and send its runner."""
+        self.layout.check_writable()
+        start = beginning.start
         parent = os.environ.get(processes.SESSION_TAG)
         start = structs.replace(start, title=checked_text(start.title or title_of(start.prompt), "title"))
-        self.store.max_running(settings.config.queue.max_running)
+        self.store.max_running(beginning.config.queue.max_running)
         folder = self.layout.session(start.session_id)
         folder.create()
         try:
             self.store.create(
                 start,
-                launch,
+                beginning.launch,
                 str(uuid.uuid4()),
                 host=processes.host_name(),
-                env=recorded_environment(start.agent),
+                env=beginning.env,
                 parent=parent if parent and self.store.session(parent) else None,
+                mark=beginning.mark,
             )
         except BaseException:
             shutil.rmtree(folder.path, ignore_errors=True)

@@ -268,6 +268,8 @@ class Turn(Struct, frozen=True, kw_only=True):
     """The rule that gave an ended turn its status."""
     asked_by: str | None = None
     """The session from inside which it was requested."""
+    agent_session: str | None = None
+    """The agent's own id of the conversation; None if it ended before the agent named it."""
     launches: int = 0
     """Number of runners sent for it; 0 while it waits for a free place."""
     usage: Usage = field(default_factory=Usage)

@@ -11,6 +11,7 @@ from .adjustments import Adjustment
 from .agents.demo.place import find_demo
 from .agents.registry import agent_named, agent_names, takes_prompts
 from .asks.recorded import RecordedAsk
+from .conversation.shown import Shown, shown
 from .errors import Remedy, StoreError, UnknownSessionError, UsageError
 from .launch import Ladder, Launch, Start
 from .lifecycle import session_ref
@@ -305,7 +306,7 @@ class SessionReader:
             StoreError: a turn file cannot be read.
         """
         self._checked_turn(session, turn)
-        return self._opened(session).every_step_once(turn)
+        return self._opened(session).every_step_once(None if turn is None else (turn,))
 
     def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
         """Return the steps of :meth:`each_step` as a list."""
@@ -328,8 +329,14 @@ class SessionReader:
         return digest_of(session, turns, steps, turn=turn, whole=whole)
 
     def messages(self, ref: str) -> list[Step]:
-        """Return the conversation: prompts and messages."""
+        """Return the conversation: prompts and messages, also those that are cut (:meth:`shown`)."""
         return [step for step in self._each_own_step(self.get(ref)) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
+
+    def shown(self, ref: str) -> Shown:
+        """Return the marks of the conversation, and which of its steps they cut."""
+        session = self.get(ref)
+        marks = self._queries.marks_of(session.id)
+        return shown(range(1, session.turn + 1), marks)
 
     def answer(self, ref: str) -> str | None:
         """Return the agent's own last message in the newest turn, in full; None if there is none."""
@@ -411,19 +418,21 @@ class SessionReader:
         turns = self._queries.turns(session.id)
         launch = self._queries.launch(session.id, session.turn)
         prompts, asks = self._prompts(session), self._queries.asks_of(session.id)
-        changes = self._queries.adjustments_of(session.id)
-        return explain(self._layout, session, turns[-1] if turns else None, launch, prompts, asks, changes)
+        changes, marks = self._queries.adjustments_of(session.id), self._queries.marks_of(session.id)
+        return explain(self._layout, session, turns[-1] if turns else None, launch, prompts, asks, changes, marks)
 
     def resume_command(self, ref: str) -> "ResumeCommand":
         """Return the shell command that resumes the conversation in the agent's own interface; raises `UsageError`."""
         from .lifecycle.resume_command import resume_command
 
         session = self.get(ref)
+        recorded = self._queries.recorded(session.id)
+        marked = recorded if recorded.marks else None
 
         def config_of(profile: str | None) -> Config:
             return self.settings_in(session.cwd, profile, later=True).config
 
-        return resume_command(session, self._queries.recipe(session.id), config_of)
+        return resume_command(session, self._queries.recipe(session.id), config_of, recorded=marked)
 
     def asks(self, ref: str | None = None) -> list[RecordedAsk]:
         """List the asks that wait for an answer, of one session or of all, the oldest first."""

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta, Struct, field, structs
 
 from ..adjustments import From
-from ..launch import Ladder, Launch, StopSettings
+from ..launch import Fork, Ladder, Launch, StopSettings
 from ..model import Step, StepKind, StepStatus
 from ..rules.limits import Limits
 from ..rules.truncate import trimmed
@@ -74,7 +74,9 @@ class LaunchRequest(Struct, frozen=True, kw_only=True):
     session_id: str
     turn: int = 1
     agent_session: str | None = None
-    """The conversation to resume; None for the first turn."""
+    """The conversation to resume or to fork; None for a new one."""
+    fork: Fork | None = None
+    """The place behind which the conversation is forked; None resumes it."""
     model: str | None = None
     """The requested model; it overrides ``settings.model``."""
     settings: AgentSettings = field(default_factory=AgentSettings)
@@ -215,6 +217,8 @@ class Agent(ABC):
     """Tools that poll for progress: repeated calls with the same arguments are not a loop."""
     adjusts_from: ClassVar[From] = "turn"
     """The moment from which a live process uses a changed model or mode."""
+    forks_ends: ClassVar[bool] = False
+    """True if :meth:`launch` can fork a conversation at its end, without a place that :meth:`fork_point` names."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
     """Environment variables recorded with the session, because later turns need them; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()
@@ -335,6 +339,25 @@ class Agent(ABC):
 
         For an agent with ``keeps_transcripts``, whose stream has no diffs.  ``env`` is the recorded environment of the
         session, ``at`` the approximate start of the conversation (UTC ms).
+        """
+        return None
+
+    def fork_point(
+        self,
+        lines: Iterable[bytes],  # noqa: ARG002
+        through: int | None,  # noqa: ARG002
+        *,
+        transport: str,  # noqa: ARG002
+        settings: AgentSettings,  # noqa: ARG002
+    ) -> str | None:
+        """Return the agent's own id of a place at which it can fork its conversation; None if it cannot fork there.
+
+        Args:
+            lines: the output of the turn.
+            through: the index of the last step before the place, as :meth:`parser` counts (the prompt is -1); None for
+                the end of the turn.
+            transport: the transport of the process that printed the lines.
+            settings: the agent's section with which the fork will be started.
         """
         return None
 

@@ -6,13 +6,40 @@ The agent's conversation is never cut: going back is a fork, so taking that back
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from .history import History, Marked, Place, Root
 from .marks import Mark, MarkKind
 
 BY_AGENT = "agent"
 """``data["by"]`` of a compaction that the agent's own command made: its conversation goes on behind the summary."""
+
+
+class Recorded(Struct, frozen=True):
+    """The records of a conversation, from which the place of the next turn follows."""
+
+    agent_session: str | None
+    """The agent's conversation of the newest turn that named one."""
+    marks: tuple[Mark, ...] = ()
+    """Its marks, oldest first."""
+    conversations: Mapping[int, str | None] = field(default_factory=dict)
+    """The agent's conversation of each turn, None if it named none; read only if there are marks."""
+
+    @property
+    def history(self) -> History:
+        """The tree of the conversation; only if there are marks."""
+        return History(self.conversations, self.marks)
+
+    @property
+    def newest(self) -> str | None:
+        """The agent's conversation of the newest turn: that of a process that waits for prompts."""
+        return self.conversations[max(self.conversations)] if self.conversations else self.agent_session
+
+    def continuation(self) -> "Continuation":
+        """Return where the next turn goes on."""
+        if not self.marks:
+            return Continuation(conversation=self.agent_session)
+        return continuation(self.history, self.marks, self.conversations)
 
 
 class Continuation(Struct, frozen=True):

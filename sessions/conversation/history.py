@@ -5,7 +5,7 @@ moves that place.  The path from the root to the place is what is visible.  So n
 a mark is taken back exactly, and a step keeps its address (turn and index) whatever becomes visible or hidden.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -142,7 +142,7 @@ class History:
         return self._parents.get(Place(1), self.position)
 
 
-def step_is_visible(visible: dict[int, int | None], turn: int, step: int) -> bool:
+def step_is_visible(visible: Mapping[int, int | None], turn: int, step: int) -> bool:
     """Return whether a step is in what :meth:`History.visible_turns` returned."""
     if turn not in visible:
         return False

@@ -9,6 +9,8 @@ from msgspec import Struct, structs
 from ..adjustments import Adjustment
 from ..asks.recorded import RecordedAsk
 from ..clock import now_ms
+from ..conversation.marks import Mark
+from ..conversation.words import mark_words
 from ..launch import Launch
 from ..model import ENDED, Prompt, Session, Status, Turn, TurnMode, short_id
 from ..processes import processes, runner_lock
@@ -20,6 +22,16 @@ from ..text.sanitize import one_line
 from .reconcile import agent_lives, survivors
 
 _LOG_BYTES = 4096
+
+_MOST_MARKS = 5
+"""Marks that are listed, the newest; `agentdash marks` lists all."""
+
+_TAKEN_UP = {
+    "native": "a conversation of the agent, behind a mark",
+    "retold": "the visible conversation, which the agent reads as text",
+    "new": "a new conversation",
+}
+"""The conversation of a turn by :attr:`Launch.how`."""
 
 
 class Fact(Struct, frozen=True):
@@ -48,6 +60,7 @@ def explain(
     prompts: Sequence[Prompt],
     asks: Sequence[RecordedAsk] = (),
     adjustments: Sequence[Adjustment] = (),
+    marks: Sequence[Mark] = (),
 ) -> Explanation:
     """Collect the facts about a session and its newest turn; reads only."""
     folder = layout.session(session.id)
@@ -60,11 +73,13 @@ def explain(
     ]
     facts.append(_attention_fact(session))
     facts += _chain_facts(session)
+    facts += _mark_facts(marks)
     if not folder.path.is_dir():
         facts.append(Fact("folder", "is gone", str(folder.path)))
     if turn is not None:
         facts += _turn_facts(turn)
         facts += [_mode_fact(turn.mode)] if turn.mode is not None else []
+        facts += [Fact("takes up", _TAKEN_UP[launch.how], "turns.launch")] if launch is not None and launch.how else []
         facts.append(_limits_fact(launch))
         facts.append(_thresholds_fact(launch))
         facts.append(_hook_fact(launch, folder.runner_log))
@@ -129,6 +144,14 @@ def _adjustment_fact(changed: Adjustment) -> Fact:
     ago = max(0, now_ms() - changed.asked_at) // 1000
     what = f"{one_line(changed.value)}, {one_line(changed.effect)} (by {changed.asked_by}, {ago} s ago)"
     return Fact(f"changed {changed.what}", what, "adjustments")
+
+
+def _mark_facts(marks: Sequence[Mark]) -> list[Fact]:
+    by_id = {mark.id: mark for mark in marks}
+    return [
+        Fact(f"mark {mark.id}", mark_words(mark, undone=by_id.get(mark.undoes or 0)), "marks")
+        for mark in marks[-_MOST_MARKS:]
+    ]  # fmt: skip
 
 
 def _live(session: Session, turn: Turn) -> str:

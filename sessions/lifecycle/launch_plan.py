@@ -10,6 +10,7 @@ from msgspec import Struct, structs, to_builtins
 from ..agents.base import Agent, AgentSettings, LaunchRequest
 from ..agents.demo.place import check_demo
 from ..agents.registry import agent_named
+from ..conversation.marks import Mark
 from ..errors import UsageError
 from ..launch import Launch, Start, TurnPlan
 from ..settings.config import PROFILE, Config
@@ -101,6 +102,18 @@ class LaterTurn(Struct, frozen=True, kw_only=True):
     """The settings with which the turn before ran, if they were recorded."""
     options: Collection[str] = ()
     """The keys of the agent's section that the request for this turn names itself."""
+
+
+class Beginning(Struct, frozen=True, kw_only=True):
+    """The first turn of a session."""
+
+    start: Start
+    config: Config
+    launch: Launch
+    env: Mapping[str, str | None]
+    """The environment that is recorded with the session."""
+    mark: Mark | None = None
+    """The mark of a fork before its first turn; its number and its session are not used."""
 
 
 def completed(start: Start, config: Config) -> Start:

@@ -279,7 +279,10 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
         return Facts(), 0
     output = output_in(layout.session(turn.session), store.turns(turn.session, turn.n), turn.n)
     facts, steps = parsed_facts(output.stdout, agent_named(session.agent).parser(turn.n, turn.transport))
-    facts.agent_session = facts.agent_session or session.agent_session
+    if facts.agent_session is None:
+        launch = store.launch(turn.session, turn.n)
+        # Behind a mark, the conversation of the turn before is another one.
+        facts.agent_session = None if launch is not None and launch.how else session.agent_session
     return facts, steps
 
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from ..agents.base import LaunchRequest
 from ..agents.registry import agent_named
+from ..conversation.continuation import Continuation, Recorded
 from ..errors import UsageError
 from ..model import Session
 from ..settings.config import Config
@@ -32,7 +33,12 @@ class ResumeCommand(Struct, frozen=True, kw_only=True):
 
 
 def resume_command(
-    session: Session, recipe: Recipe, config_of: Callable[[str | None], Config], env: Mapping[str, str] = os.environ
+    session: Session,
+    recipe: Recipe,
+    config_of: Callable[[str | None], Config],
+    env: Mapping[str, str] = os.environ,
+    *,
+    recorded: Recorded | None = None,
 ) -> ResumeCommand:
     """Return the command that resumes a session's conversation.
 
@@ -41,12 +47,20 @@ def resume_command(
         recipe: the options and the environment that were recorded with it.
         config_of: returns the settings under a profile: the one with which the session began.
         env: the environment of this process.
+        recorded: the records of its conversation, if it has marks.
 
     Raises:
-        UsageError: its agent has no such command, has not named its conversation yet, or its folder is gone.
+        UsageError: its agent has no such command, has not named its conversation yet, or its folder is gone; or the
+            session went back, and its agent has no conversation that ends there.
         ConfigError: the settings cannot be used.
     """
-    agent, conversation = agent_named(session.agent), session.agent_session or ""
+    going_on = recorded.continuation() if recorded is not None else Continuation(session.agent_session)
+    if recorded is not None and (going_on.fork is not None or going_on.conversation is None):
+        raise UsageError(
+            f"Session {session.short_id} went back: its next prompt makes the conversation that goes on from there. "
+            f"Send a prompt first, or take it back: agentdash rewind {session.short_id} --undo"
+        )
+    agent, conversation = agent_named(session.agent), going_on.conversation or ""
     request = LaunchRequest(
         prompt="",
         cwd=session.cwd,

@@ -136,7 +136,8 @@ def _turn(folder: SessionFolder, part: _Part, facts: Facts, usage: Usage, steps:
         ended_at=ended, stream=part.stream if part.transport else None, begin_byte=part.begin, end_byte=part.end,
         asked_by=OWN if part.own else None,
         reason=_NOTE if verdict.status is Status.LOST else verdict.reason, rule=f"{_NOTE}; {verdict.rule}",
-        end=facts.end, error=facts.error, usage=usage, thread_usage=facts.thread_usage, cost_usd=facts.cost_usd,
+        agent_session=facts.agent_session, end=facts.end, error=facts.error, usage=usage,
+        thread_usage=facts.thread_usage, cost_usd=facts.cost_usd,
         steps=steps, unknown=facts.unknown, launches=1,
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ import sqlite3
 from msgspec import Struct, structs
 
 from ..clock import now_ms
-from ..launch import Launch
+from ..launch import Launch, following
 from ..model import Status
 from ..rules.delivery import PromptState
 from .adjustments import defer_earlier
@@ -108,7 +108,7 @@ class LiveLog:
         with self._database.transaction() as db:
             if db.execute(queued, (self._session,)).fetchone() is not None:
                 return None
-            return self._insert_own(db, launch, run_id, owner, agent, part)
+            return self._insert_own(db, following(launch), run_id, owner, agent, part)
 
     def _insert_own(
         self,
@@ -179,7 +179,7 @@ class LiveLog:
         The prompt keeps its state: if it may not have been written, the turn's runner finds out.  The arguments are
         those of :meth:`own_turn`.
         """
-        begins, now = structs.replace(launch, stdin=prompt.text), now_ms()
+        begins, now = structs.replace(following(launch), stdin=prompt.text), now_ms()
         with self._database.transaction() as db:
             n = self._insert_own(db, begins, prompt.run_id, owner, agent, part)
             db.execute(

@@ -1,10 +1,11 @@
 """The marks of conversations: appended, and never changed.  Each method is one transaction."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..clock import now_ms
+from ..conversation.continuation import Recorded
 from ..conversation.marks import Mark, MarkKind
 from ..errors import SessionBusyError, UnknownSessionError
 from ..model import ENDED, Status, short_id
@@ -29,6 +30,7 @@ class Marks:
         *,
         after: int,
         newest: int = 0,
+        last_message: str | None = None,
         turn: int | None = None,
         step: int | None = None,
         undoes: int | None = None,
@@ -43,20 +45,25 @@ class Marks:
             kind: the kind.
             after: the newest turn that the caller read.
             newest: the id of the newest mark that the caller read; 0 if there was none.
+            last_message: the last message that is visible behind the mark.
             turn, step, undoes, origin, data: as in :class:`..conversation.marks.Mark`.
             asked_by: who requested it.
 
         Raises:
             UnknownSessionError: the session was deleted.
-            SessionBusyError: a turn began or runs, or another mark was made.
+            SessionBusyError: a turn began or runs, another mark was made, or the user works in the agent's own
+                interface.
         """
         with self._database.transaction() as db:
-            row = db.execute("SELECT turn, status FROM sessions WHERE id = ?", (session_id,)).fetchone()
+            row = db.execute("SELECT turn, status, taken_by FROM sessions WHERE id = ?", (session_id,)).fetchone()
             if row is None:
                 raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
+            if row["taken_by"] is not None:
+                raise SessionBusyError(f"Session {short_id(session_id)} is open in the agent's own interface.")
             last = db.execute("SELECT max(id) FROM marks WHERE session = ?", (session_id,)).fetchone()[0] or 0
             if row["turn"] != after or Status(row["status"]) not in ENDED or last != newest:
                 raise SessionBusyError(f"Session {short_id(session_id)} changed meanwhile. Nothing was done.")
+            db.execute("UPDATE sessions SET last_message = ?, asks = NULL WHERE id = ?", (last_message, session_id))
             return add_mark(
                 db, session_id, kind, after=after, turn=turn, step=step, undoes=undoes, origin=origin, data=data,
                 asked_by=asked_by,
@@ -66,7 +73,7 @@ class Marks:
 def add_mark(
     db: sqlite3.Connection,
     session_id: str,
-    kind: MarkKind,
+    kind: str,
     *,
     after: int,
     turn: int | None = None,
@@ -75,15 +82,36 @@ def add_mark(
     origin: str | None = None,
     data: Mapping[str, Any] | None = None,
     asked_by: str,
+    at: int | None = None,
 ) -> Mark:
-    """Record a mark in a transaction of the caller, and have the front ends read the session again."""
+    """Record a mark in a transaction of the caller, and have the front ends read the session again.
+
+    ``at`` is its time, UTC ms; None for now.
+    """
     added = db.execute(
         "INSERT INTO marks (session, kind, after, turn, step, undoes, origin, data, asked_by, at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-        (session_id, kind, after, turn, step, undoes, origin, dump(dict(data or {})), asked_by, now_ms()),
+        (session_id, kind, after, turn, step, undoes, origin, dump(dict(data or {})), asked_by, at or now_ms()),
     ).fetchone()
     db.execute("UPDATE sessions SET seq = seq WHERE id = ?", (session_id,))
     return _mark(added)
+
+
+def recorded(rows: Callable[[str, tuple[object, ...]], list[sqlite3.Row]], session_id: str) -> Recorded:
+    """Return the records of a conversation, read by a function for queries: that of a reader, or of a transaction.
+
+    Raises:
+        UnknownSessionError: the session was deleted.
+    """
+    sessions = rows("SELECT agent_session FROM sessions WHERE id = ?", (session_id,))
+    if not sessions:
+        raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
+    conversation = sessions[0]["agent_session"]
+    marks = tuple(map(_mark, rows(_OF_SESSION, (session_id,))))
+    if not marks:
+        return Recorded(conversation)
+    turns = rows("SELECT n, agent_session FROM turns WHERE session = ? ORDER BY n", (session_id,))
+    return Recorded(conversation, marks, {row["n"]: row["agent_session"] for row in turns})
 
 
 _OF_SESSION = "SELECT * FROM marks WHERE session = ? ORDER BY id"

@@ -12,11 +12,13 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from ..clock import now_ms
+from ..conversation.continuation import Recorded
 from ..errors import AgentdashError, SessionBusyError, StoreError, UnknownSessionError
 from ..launch import Launch, TurnPlan
 from ..model import ENDED, Status, short_id
 from ..rules.delivery import HELD_BY_USER, PromptState
 from .database import Database
+from .marks import recorded
 from .rows import dump
 from .unconfirmed import decide
 
@@ -72,8 +74,8 @@ class QueuedPrompt(Struct, frozen=True, kw_only=True):
             raise StoreError(f"The settings of a queued prompt cannot be read: {error}.") from None
 
 
-Build = Callable[[QueuedPrompt, int, str | None], Launch]
-"""Makes the start of a turn from a prompt, the number of the turn, and the conversation to resume (None: none yet)."""
+Build = Callable[[QueuedPrompt, int, Recorded], Launch]
+"""Makes the start of a turn from a prompt, the number of the turn, and the records of the conversation."""
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -256,9 +258,7 @@ def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
 
     If its start cannot be built (a setting that the agent does not take), the queue is held with the reason.
     """
-    session = db.execute(
-        "SELECT status, turn, held, agent_session FROM sessions WHERE id = ?", (session_id,)
-    ).fetchone()
+    session = db.execute("SELECT status, turn, held FROM sessions WHERE id = ?", (session_id,)).fetchone()
     if session is None or Status(session["status"]) not in ENDED:
         return None
     row = _next(db, session_id)
@@ -268,7 +268,7 @@ def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
         return None
     prompt, n = _prompt(row), int(session["turn"]) + 1
     try:
-        launch = build(prompt, n, session["agent_session"])
+        launch = build(prompt, n, recorded(lambda sql, values: db.execute(sql, values).fetchall(), session_id))
     except AgentdashError as error:
         db.execute("UPDATE queue SET at_once = 0 WHERE id = ?", (prompt.id,))
         hold(db, session_id, str(error))

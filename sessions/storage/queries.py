@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from ..adjustments import Adjustment
 from ..asks.recorded import RecordedAsk
+from ..conversation.continuation import Recorded
 from ..conversation.marks import Mark
 from ..errors import UnknownSessionError
 from ..launch import Launch
@@ -15,7 +16,7 @@ from ..rules.urgency import by_urgency
 from .adjustments import Adjustments
 from .asks import Asks
 from .database import Database
-from .marks import Marks
+from .marks import Marks, recorded
 from .prompt_queue import PromptQueue, QueuedPrompt
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
 from .unconfirmed import Unconfirmed, unconfirmed
@@ -246,6 +247,15 @@ class Queries:
     def marks_of(self, session_id: str) -> list[Mark]:
         """Return the marks of the conversation of a session, oldest first."""
         return Marks(self.database).of_session(session_id)
+
+    def recorded(self, session_id: str) -> Recorded:
+        """Return the records of the conversation of a session.
+
+        Raises:
+            UnknownSessionError: the session was deleted.
+        """
+        with self.database.snapshot():
+            return recorded(self.database.rows, session_id)
 
     def answered(self, request: int) -> Receipt | None:
         """The receipt of a request, once a runner has carried it out."""

@@ -1,12 +1,15 @@
 """Restore rows from a session's own record: to undo a deletion, or after the database was lost."""
 
 import sqlite3
+from collections.abc import Sequence
 
 from msgspec import structs
 
+from ..conversation.marks import Mark
 from ..errors import StoreError
 from ..launch import Launch
 from ..model import Prompt, Session, Turn
+from .marks import add_mark
 from .prompt_queue import QueuedPrompt
 from .queries import Recipe
 from .rows import USAGE_COLUMNS, dump
@@ -38,11 +41,12 @@ def _insert_all(store: Store, identity: Identity, session: Session) -> bool:
         _insert(db, "sessions", _session_row(session, identity.recipe))
         touch_children(db, session.id)
         for turn, launch in zip(identity.turns, identity.launches, strict=True):
-            _insert(db, "turns", _turn_row(turn, launch, session))
+            _insert(db, "turns", _turn_row(turn, launch, identity))
         for prompt in identity.prompts:
             _insert(db, "prompts", _prompt_row(prompt))
         for place, queued in enumerate(identity.queue):
             _insert(db, "queue", _queue_row(queued, place))
+        _insert_marks(db, identity.marks)
         if session.seen_at is not None:
             _insert(db, "seen", {"session": session.id, "at": session.seen_at, "steps": session.seen_steps})
     return True
@@ -57,12 +61,15 @@ def _session_row(session: Session, recipe: Recipe) -> dict[str, object]:
     return plain | usage | built | progress | {"asking": 0}
 
 
-def _turn_row(turn: Turn, launch: Launch, session: Session) -> dict[str, object]:
+def _turn_row(turn: Turn, launch: Launch, identity: Identity) -> dict[str, object]:
+    session = identity.session
     plain = {key: value for key, value in structs.asdict(turn).items() if key not in ("argv", "mode", "transport")}
     packed = {name: dump(plain[name]) for name in ("usage", "thread_usage", "left", "unreadable")}
     receipt = dump(turn.receipt) if turn.receipt else None
-    # The record does not hold each turn's conversation; the turns that matter here belong to the last one.
-    columns = {"receipt": receipt, "launch": dump(launch), "agent_session": session.agent_session}
+    columns = {"receipt": receipt, "launch": dump(launch)}
+    if all(one.agent_session is None for one in identity.turns):
+        # An older version recorded no conversations of turns; the turns that matter here belong to the last one.
+        columns["agent_session"] = session.agent_session
     if turn.n == session.turn and session.denied_names is not None:
         columns["denied_names"] = dump(session.denied_names)
     return plain | packed | columns
@@ -76,6 +83,18 @@ def _prompt_row(prompt: Prompt) -> dict[str, object]:
 def _queue_row(prompt: QueuedPrompt, place: int) -> dict[str, object]:
     plain = {key: value for key, value in structs.asdict(prompt).items() if key not in ("id", "recorded_plan")}
     return plain | {"plan": bytes(prompt.recorded_plan).decode(), "place": place}
+
+
+def _insert_marks(db: sqlite3.Connection, marks: Sequence[Mark]) -> None:
+    """Insert the marks with new numbers: in this database other marks may have theirs."""
+    numbers: dict[int, int] = {}
+    for mark in marks:
+        undoes = numbers.get(mark.undoes) if mark.undoes is not None else None
+        added = add_mark(
+            db, mark.session, mark.kind, after=mark.after, turn=mark.turn, step=mark.step, undoes=undoes,
+            origin=mark.origin, data=mark.data, asked_by=mark.asked_by, at=mark.at,
+        )  # fmt: skip
+        numbers[mark.id] = added.id
 
 
 def _insert(db: sqlite3.Connection, table: str, row: dict[str, object]) -> None:

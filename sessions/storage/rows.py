@@ -28,7 +28,7 @@ _SESSION_COLUMNS = (
 _TURN_COLUMNS = (
     "session", "n", "reason", "run_id", "created_at", "started_at", "ended_at", "duration_ms", "runner_pid",
     "runner_start", "agent_pid", "agent_start", "boot_id", "pid_ns", "end", "error", "exit_code", "signal",
-    "stop_requested_at", "stop_by", "rule", "asked_by", "launches", "cost_usd", "cost_about_usd",
+    "stop_requested_at", "stop_by", "rule", "asked_by", "agent_session", "launches", "cost_usd", "cost_about_usd",
     "steps", "unknown", "stream", "begin_byte", "end_byte", "begin_error_byte",
 )  # fmt: skip
 

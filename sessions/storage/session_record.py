@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
+from ..conversation.marks import Mark
 from ..errors import NewerStoreError, StoreError
 from ..launch import Launch
 from ..model import Prompt, Session, Status, StoppedBy, Turn
@@ -28,6 +29,8 @@ class Identity(Struct, frozen=True, kw_only=True):
     prompts: tuple[Prompt, ...]
     queue: tuple[QueuedPrompt, ...] = ()
     """The prompts that wait, in their order, and those written into running turns that are unconfirmed."""
+    marks: tuple[Mark, ...] = ()
+    """The marks of its conversation, oldest first."""
 
 
 def write_identity(store: Store, folder: SessionFolder) -> None:
@@ -47,6 +50,7 @@ def write_identity(store: Store, folder: SessionFolder) -> None:
         launches=tuple(launches.get(turn.n) or Launch(argv=turn.argv) for turn in turns),
         prompts=tuple(store.prompts(folder.id)),
         queue=(*store.queue.waiting(folder.id), *store.queue.unconfirmed(folder.id)),
+        marks=tuple(store.marks.of_session(folder.id)),
     )
     write_atomic(folder.identity, msgspec.json.format(msgspec.json.encode(identity), indent=1))
 

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..clock import now_ms
+from ..conversation.marks import Mark
 from ..errors import StoreError
 from ..launch import Launch, Start
 from ..model import ENDED, Session, Status
 from .adjustments import Adjustments
 from .asks import Asks
 from .chains import Chains, give_up
-from .marks import Marks
+from .marks import Marks, add_mark
 from .prompt_queue import PromptQueue, hold_after, insert_turn, put_back
 from .queries import OPEN, Queries
 from .rows import dump
@@ -58,6 +59,7 @@ class Store(Queries):
         host: str,
         env: Mapping[str, str | None] | None = None,
         parent: str | None = None,
+        mark: Mark | None = None,
     ) -> None:
         """Record the intent: a session with its first turn queued, before any process is started.
 
@@ -68,6 +70,7 @@ class Store(Queries):
             host: the machine on which the session runs.
             env: the variables that later turns need.
             parent: the session from inside which it was requested.
+            mark: the mark of a fork; its number and its session are not used.
         """
         now = now_ms()
         with self.database.transaction() as db:
@@ -81,6 +84,11 @@ class Store(Queries):
                     start.after or None,
                 ),
             )  # fmt: skip
+            if mark is not None:
+                add_mark(
+                    db, start.session_id, mark.kind, after=0, turn=mark.turn, step=mark.step, origin=mark.origin,
+                    data=mark.data, asked_by=mark.asked_by,
+                )  # fmt: skip
             prompt = None if start.after else start.prompt
             insert_turn(db, start.session_id, 1, prompt, launch, run_id, now, parent)
 

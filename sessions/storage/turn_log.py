@@ -30,6 +30,7 @@ from .adjustments import defer_earlier
 from .prompt_queue import Build, hold_after, put_back, take
 from .rows import USAGE_COLUMNS, dump, launch_from, load
 from .store import Store
+from .turn_accounts import TurnAccounts, name_of
 
 _LIVE = "(" + ", ".join(f"'{status}'" for status in sorted(LIVE)) + ")"
 
@@ -91,6 +92,7 @@ class TurnLog:
         self._session = session_id
         self._n = n
         self._owner = owner
+        self._accounts = TurnAccounts(store.database, session_id, n)
 
     def claim(self) -> Claim | None:
         """Take a queued turn; None if another runner has it or it was cancelled."""
@@ -338,7 +340,7 @@ class TurnLog:
 
     def _write_facts(self, db: sqlite3.Connection, facts: Facts, steps: int) -> None:
         """Write the turn's facts, and the session's sums over all turns."""
-        usage, cost = self._usage(db, facts), self._cost(db, facts)
+        usage, cost = self._accounts.usage(db, facts), self._accounts.cost(db, facts)
         db.execute(
             "UPDATE turns SET agent_session = ?, end = ?, error = ?, usage = COALESCE(?, usage),"
             " thread_usage = COALESCE(?, thread_usage), cost_usd = ?,"
@@ -346,7 +348,7 @@ class TurnLog:
             " running_cost_usd = COALESCE(?, running_cost_usd),"
             " steps = ?, unknown = ?, unreadable = ?, denied_names = ? WHERE session = ? AND n = ?",
             (
-                _name(facts.agent_session), facts.end, _short(facts.error), _known(usage), _known(facts.thread_usage),
+                name_of(facts.agent_session), facts.end, _short(facts.error), _known(usage), _known(facts.thread_usage),
                 cost, cost is not None, facts.cost_about_usd, facts.cost_about_usd, facts.running_cost_usd, steps,
                 facts.unknown, dump(facts.unreadable), dump(facts.denied_names), self._session, self._n,
             ),
@@ -368,41 +370,10 @@ class TurnLog:
                 *(getattr(total, name) for name in USAGE_COLUMNS),
                 sum(costs) if costs else None, sum(row["steps"] for row in rows), _about(rows),
                 _number(facts.context_tokens), _number(facts.context_window), facts.unknown, facts.denied,
-                _name(facts.agent_session), _short(facts.model), _short(facts.last_message),
+                name_of(facts.agent_session), _short(facts.model), _short(facts.last_message),
                 self._session,
             ),
         )  # fmt: skip
-
-    def _cost(self, db: sqlite3.Connection, facts: Facts) -> float | None:
-        """Return this turn's own cost: a running total minus that of the turn before.
-
-        The total of claude 2.1.197 begins with each process, that of 2.1.330 with the conversation.
-        """
-        if facts.cost_usd is not None or facts.running_cost_usd is None:
-            return facts.cost_usd
-        row = db.execute(
-            "SELECT running_cost_usd AS cost FROM turns WHERE session = ? AND n < ? AND agent_session = ?"
-            " AND running_cost_usd IS NOT NULL ORDER BY n DESC LIMIT 1",
-            (self._session, self._n, _name(facts.agent_session)),
-        ).fetchone()
-        before = row["cost"] if row is not None and row["cost"] <= facts.running_cost_usd else 0.0
-        return facts.running_cost_usd - before
-
-    def _usage(self, db: sqlite3.Connection, facts: Facts) -> Usage:
-        """Return this turn's own tokens: the cumulative counts minus those that the same thread reported before.
-
-        If the turn was also measured on its own, return the larger number: that measurement saw more.
-        """
-        if not facts.thread_usage.known:
-            return facts.usage
-        rows = db.execute(
-            "SELECT thread_usage FROM turns WHERE session = ? AND n < ? AND agent_session = ? ORDER BY n DESC",
-            (self._session, self._n, _name(facts.agent_session)),
-        )
-        earlier = (load(row["thread_usage"], Usage) or Usage() for row in rows)
-        before = next((usage for usage in earlier if usage.known), Usage())
-        rest = facts.thread_usage.minus(before)
-        return facts.usage if (facts.usage.total_tokens or 0) > (rest.total_tokens or 0) else rest
 
 
 def _known(usage: Usage) -> str | None:
@@ -420,14 +391,6 @@ def _about(rows: Sequence[sqlite3.Row]) -> float | None:
 def _number(value: int | None) -> int | None:
     """Return a number that fits into a column; None for a greater one, which an agent may print."""
     return value if value is not None and value < 1 << 62 else None
-
-
-_NAME_CHARACTERS = 200
-
-
-def _name(agent_session: str | None) -> str | None:
-    """Return an id that fits into the argv of a later start; None for a longer text, which is not a valid id."""
-    return agent_session if agent_session is None or len(agent_session) <= _NAME_CHARACTERS else None
 
 
 def _short(text: str | None) -> str | None:

@@ -3,6 +3,8 @@
 from msgspec import structs
 
 from ..agents.registry import agent_named
+from ..launch import Launch
+from ..model import Session
 from ..rules.delivery import TurnEvidence, fate_of_steered, needs_transcript
 from ..storage.live_log import LiveLog
 from ..storage.store import Store
@@ -44,11 +46,18 @@ def in_transcript(
         key=key or (turn.run_id if turn.transport else ""),
         said=text,
         launch=launch,
-        agent_session=agent_session or session.agent_session,
+        agent_session=agent_session or _resumed(launch, session),
         env=store.recipe(session_id).env,
         at=turn.started_at or turn.created_at,
     )
     return agent_named(session.agent).has_prompt(sent)
+
+
+def _resumed(launch: Launch, session: Session) -> str | None:
+    """Return the conversation that a start resumed; None for a new one, whose name only the agent knows."""
+    if not launch.how:
+        return session.agent_session
+    return launch.conversation if launch.fork is None else None
 
 
 def recover_steered(store: Store, session_id: str, n: int, agent_session: str | None = None) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -128,30 +128,32 @@ class SessionSteps:
         states = {prompt.turn: prompt.state for prompt in prompts}
         return structs.replace(self._grown(turns, touched, trouble), prompt_states=states)
 
-    def every_step(self, turn: int | None = None) -> Iterator[Step]:
+    def every_step(self, turns: Container[int] | None = None) -> Iterator[Step]:
         """Yield all steps in their order, with their whole texts, as they are now; one at a time is in memory.
+
+        ``turns`` are the turns whose steps are wanted; None for all.
 
         Raises:
             OSError: a file cannot be read.
         """
-        turns, prompts = self._facts()
-        self._meet(turns, prompts)
+        recorded, prompts = self._facts()
+        self._meet(recorded, prompts)
         self._read_from = 0
-        for index, facts in zip(self._turns, turns, strict=True):
-            if turn is None or facts.n == turn:
+        for index, facts in zip(self._turns, recorded, strict=True):
+            if turns is None or facts.n in turns:
                 index.read_on(float("inf"))
                 self._finish(index, facts)
                 index.know_share(facts)
                 yield from index.every()
 
-    def every_step_once(self, turn: int | None = None) -> Iterator[Step]:
+    def every_step_once(self, turns: Container[int] | None = None) -> Iterator[Step]:
         """Yield the steps of :meth:`every_step`, and close the files after the last one.
 
         Raises:
             StoreError: a file cannot be read.
         """
         try:
-            yield from self.every_step(turn)
+            yield from self.every_step(turns)
         except OSError as error:
             raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
         finally:

@@ -20,6 +20,7 @@ _MODULES = {
     "chain": ("start",),
     "changes": ("changes",),
     "config": ("config", "presets"),
+    "conversation": ("fork", "rewind", "marks"),
     "digest": ("digest",),
     "doctor": ("doctor",),
     "export": ("export",),
@@ -47,6 +48,7 @@ _SECTIONS = {
     "Start": ("spawn", "run", "start", "presets", "demo"),
     "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
     "Prompt and stop": ("inject", "queue", "retry", "interrupt", "model", "mode", "resume-command", "stop"),
+    "Go back": ("rewind", "fork", "marks"),
     "Answer": ("asks", "approve", "deny", "answer"),
     "Read": (
         "show", "digest", "messages", "trajectory", "output", "changes", "explain", "ps", "export", "replay", "view",
@@ -59,7 +61,7 @@ _SECTIONS = {
 _SYNONYMS = {
     "list": "ls", "status": "ls", "new": "spawn", "prompt": "inject", "send": "inject",
     "reply": "inject", "kill": "stop", "delete": "rm", "remove": "rm", "attach": "watch", "follow": "tail",
-    "log": "logs", "why": "explain", "diff": "changes", "settings": "config", "undo": "restore",
+    "log": "logs", "why": "explain", "diff": "changes", "settings": "config", "undo": "rewind", "branch": "fork",
     "allow": "approve", "accept": "approve", "reject": "deny", "questions": "asks",
 }  # fmt: skip
 """Names that other programs use for a verb."""

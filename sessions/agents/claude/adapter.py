@@ -6,14 +6,14 @@ conversation's id before the start.
 
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
 from ...costs.price_table import price_of
-from ...launch import Ladder, Launch
+from ...launch import Fork, Ladder, Launch
 from ...text.units import listed
 from ..allowance import Allowance
 from ..base import Agent, AgentSettings, LaunchRequest, LiveSettings, TurnParser
@@ -78,6 +78,13 @@ def _instructions(settings: AgentSettings) -> list[str]:
     return ["--append-system-prompt", settings.instructions] if settings.instructions else []
 
 
+def _forked(fork: Fork | None) -> list[str]:
+    """Return the options that copy a conversation up to a message (2.1.197 and 2.1.330, prompts 5)."""
+    if fork is None:
+        return []
+    return ["--fork-session", *(["--resume-session-at", fork.at] if fork.at is not None else [])]
+
+
 class Claude(Agent):
     """Anthropic's Claude Code."""
 
@@ -97,6 +104,7 @@ class Claude(Agent):
     narrower = _NARROWER
     adjusts_from = "step"  # prompts 1.1
     unlimited = "no-checks"
+    forks_ends = True
     env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
 
     def launch(self, request: LaunchRequest) -> Launch:
@@ -123,7 +131,7 @@ class Claude(Agent):
             argv += ["--allowedTools", *settings.allowed_tools]
         argv += _instructions(settings)
         if request.agent_session is not None:
-            argv += ["--resume", request.agent_session]
+            argv += ["--resume", request.agent_session, *_forked(request.fork)]
         else:
             argv += ["--session-id", request.session_id if request.turn == 1 else str(uuid.uuid4())]
         plain = (*command, *argv, *settings.args)
@@ -204,6 +212,19 @@ class Claude(Agent):
         from .usage import ClaudeMeter
 
         return ClaudeMeter(launch.prices)
+
+    def fork_point(
+        self,
+        lines: Iterable[bytes],
+        through: int | None,
+        *,
+        transport: str,
+        settings: AgentSettings,  # noqa: ARG002
+    ) -> str | None:
+        """Return the id of the assistant message that the place follows; None if it follows something else."""
+        from .fork_point import message_before
+
+        return message_before(lines, self.parser(1, transport), through)
 
     def has_prompt(self, sent: "SentPrompt") -> bool | None:
         """Search the conversation's transcript, below the ``CLAUDE_CONFIG_DIR`` that was recorded with the session."""

@@ -128,6 +128,8 @@ def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, pl
     if foreign is not None:
         warning = f"Each turn gets a process of its own: a live codex {foreign}. Or set agents.codex.live to false."
         return Launch(argv=plain, stdin=request.prompt, model=model, warnings=(warning,))
+    if request.fork is not None and request.fork.at is not None:
+        plain = ()  # codex exec forks a thread only at its end
     asks = settings.approvals == "ask" and not settings.full_danger
     lines = opening(
         cwd=request.cwd,
@@ -136,6 +138,7 @@ def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, pl
         model=model,
         instructions=settings.instructions,
         thread=request.agent_session,
+        fork=request.fork,
     )
     overrides = _config(structs.replace(settings, instructions=None))
     argv = (settings.bin or "codex", "app-server", *overrides, *settings.args)
@@ -158,10 +161,11 @@ class Codex(Agent):
     dangerous = frozenset({"danger-full-access"})
     narrower = _NARROWER
     unlimited = "no-sandbox"
+    forks_ends = True
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 
     def launch(self, request: LaunchRequest) -> Launch:
-        """Build the argv: options before the word ``resume``, and always the sandbox, which codex does not remember.
+        """Build the argv: options before ``resume`` or ``fork``, and always the sandbox, which codex does not remember.
 
         The prompt goes through standard input (``-``), so that codex cannot take its text for an option.
         """
@@ -177,7 +181,7 @@ class Codex(Agent):
         argv += ["--dangerously-bypass-approvals-and-sandbox"] if settings.full_danger else ["-s", settings.sandbox]
         argv += [*_config(settings), *settings.args]
         if request.agent_session is not None:
-            argv += ["resume", request.agent_session]
+            argv += ["resume" if request.fork is None else "fork", request.agent_session]
         plain = (*argv, "-")
         if settings.live:
             return _live(request, settings, model, plain)
@@ -261,6 +265,20 @@ class Codex(Agent):
         from .rollout.edits import open_rollout  # the runner does not need it
 
         return open_rollout(_home(env), agent_session, at)
+
+    def fork_point(
+        self, lines: Iterable[bytes], through: int | None, *, transport: str, settings: AgentSettings
+    ) -> str | None:
+        """Return the id of the turn if a live codex printed it and forks it; ``codex exec`` names no turns."""
+        from .app_server.launching import TRANSPORT, foreign_setting
+
+        if transport != TRANSPORT or not isinstance(settings, CodexSettings) or not settings.live:
+            return None
+        if foreign_setting(settings.args, settings.config) is not None:
+            return None
+        from .app_server.fork_point import turn_before  # few turns follow a fork
+
+        return turn_before(lines, through)
 
     def has_prompt(self, sent: "SentPrompt") -> bool | None:
         """Search the thread's transcript, below the ``CODEX_HOME`` that was recorded with the session."""

@@ -113,9 +113,10 @@ class LiveAgent:
     def serves(self, launch: Launch) -> bool:
         """Return whether a turn can run on this process: it lives, and needs changes of model and mode at most.
 
+        A turn behind a mark needs a process of its own, because this one remembers what the mark hides.
         Permissions without limits need a process of their own: if a change were refused, the turn would have others.
         """
-        if not self.alive or self.launch.transport != launch.transport or self.launch.env != launch.env:
+        if launch.how or not self.alive or self.launch.transport != launch.transport or self.launch.env != launch.env:
             return False
         own, asked = self.launch.mode, launch.mode
         if own is None or asked is None or self.launch.argv[0] != launch.argv[0]:

@@ -10,6 +10,7 @@ from ....sessions.statuses import Status
 from . import common
 
 if TYPE_CHECKING:
+    from ....sessions.conversation.shown import Shown
     from ....sessions.model import Session, Step
     from ....sessions.reader import SessionReader
 
@@ -113,13 +114,19 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
 
 
 @click.command()
+@click.option("--all", "everything", is_flag=True, help="Also those that were cut by going back.")
+@click.option("--numbers", "-n", is_flag=True, help="Print the place of each: TURN.STEP, as rewind and fork take it.")
 @common.json_option
 @common.id_argument
-def messages(ref: str, as_json: bool) -> None:
+def messages(ref: str, everything: bool, numbers: bool, as_json: bool) -> None:
     """Print prompts and answers in full."""
     with common.open_manager() as manager:
         session = manager.reader.get(ref)
-        print_steps(manager.reader.messages(session.id), full=True, as_json=as_json)
+        shown, steps = manager.reader.shown(session.id), manager.reader.messages(session.id)
+        if shown.marks or numbers or as_json:
+            print_conversation(steps, shown, everything=everything, numbers=numbers, as_json=as_json)
+        else:
+            print_steps(steps, full=True, as_json=as_json)
         if not as_json:
             common.looked_at(manager, session)
         manager.reader.check_folder(session)
@@ -179,6 +186,24 @@ def print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
     from ...render.steps import steps_text
 
     common.say_on(steps_text(steps, common.style(full=full)), otherwise="No steps yet.")
+
+
+def print_conversation(
+    steps: "Sequence[Step]", shown: "Shown", *, everything: bool, numbers: bool, as_json: bool
+) -> None:
+    """Print the visible messages, or all of them with those marked that were cut."""
+    listed = [step for step in steps if everything or not shown.cuts(step.turn, step.index)] if shown.marks else steps
+    if as_json:
+        from ....sessions.json_schema import step_json
+
+        visible = ({"visible": not (shown.marks and shown.cuts(step.turn, step.index))} for step in listed)
+        common.print_json_array(step_json(step) | one for step, one in zip(listed, visible, strict=True))
+        return
+    from ...render.conversation import conversation_text
+
+    hidden = len(steps) - len(listed)
+    lines = conversation_text(listed, shown, common.style(full=True), numbers=numbers, marks=everything, hidden=hidden)
+    common.say_on(lines, otherwise="No steps yet.")
 
 
 def _with_put_away(

@@ -34,7 +34,7 @@ def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> l
 _agent = click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Agent CLI to start.")
 _cwd = click.option("--cwd", "-C", type=click.Path(), help="Working folder (default: here).")
 _title = click.option("--title", metavar="TEXT", help="Title of the session.")
-_limit = click.option(
+limit_option = click.option(
     "--limit",
     "limits",
     multiple=True,
@@ -67,7 +67,7 @@ timeout_option = click.option(
 @_title
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] (repeatable).")
 @click.option("--danger", is_flag=True, help="No sandbox, no approvals: the agent can do anything you can.")
-@_limit
+@limit_option
 @after_option
 @click.option("-n", "copies", type=click.IntRange(1, 100), metavar="N", help="Start N copies.")
 @click.option("--dry-run", is_flag=True, help="Show the exact command without starting it.")
@@ -104,7 +104,7 @@ def spawn(
     places it.  If the other session fails or is stopped, this one waits: see "agentdash start".
     """
     text = common.read_prompt(words, needed=preset is None)
-    options = _with_limits(parse_pairs(pairs), limits) | chosen_settings(own, danger=danger)
+    options = with_limits(parse_pairs(pairs), limits) | chosen_settings(own, danger=danger)
     from ....sessions.launch import Start
     from ....sessions.settings.presets import preset_named
 
@@ -132,7 +132,7 @@ def spawn(
 @click.command(context_settings={"allow_interspersed_args": False})
 @_cwd
 @_title
-@_limit
+@limit_option
 @after_option
 @wait_option
 @timeout_option
@@ -155,7 +155,7 @@ def run(
     Its stdin is empty.  Example: agentdash run -- make test
     """
     with common.open_manager() as manager:
-        options = _with_limits({}, limits)
+        options = with_limits({}, limits)
         session = manager.run(argv, cwd=cwd or "", title=title or "", options=options, after=after)
         return follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
 
@@ -188,7 +188,8 @@ def parsed_limits(limits: tuple[str, ...]) -> dict[str, Any]:
     return parsed(limits)
 
 
-def _with_limits(options: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:
+def with_limits(options: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Add ``WHAT=N`` options to the options of a start."""
     if not pairs:
         return options
     stated = options.get("limits", {})

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from ....launch import Fork
 from . import events
 from . import lines as messages
 from .ignored import OPTED_OUT
@@ -52,8 +53,9 @@ def opening(
     model: str | None = None,
     instructions: str | None = None,
     thread: str | None = None,
+    fork: Fork | None = None,
 ) -> tuple[str, ...]:
-    """Return the lines ``initialize``, ``initialized``, and the start or the resumption of a thread.
+    """Return the lines ``initialize``, ``initialized``, and the start, the resumption or the fork of a thread.
 
     A resumed thread is given its policies again, because codex does not remember them.
 
@@ -63,7 +65,8 @@ def opening(
         sandbox: one of :data:`MODES`.
         model: the requested model.
         instructions: text for the developer's message.
-        thread: the thread to resume; None for a new one.
+        thread: the thread to resume or to fork; None for a new one.
+        fork: the place up to which it is forked; None to resume it.
     """
     client = {"name": "agentdash", "title": "agentdash", "version": "1"}
     capabilities = {"experimentalApi": True, "requestAttestation": False, "optOutNotificationMethods": OPTED_OUT}
@@ -71,7 +74,8 @@ def opening(
     params |= {"model": model} if model else {}
     params |= {"developerInstructions": instructions} if instructions else {}
     params |= {"threadId": thread, "excludeTurns": True} if thread is not None else {}
-    method = "thread/start" if thread is None else "thread/resume"
+    params |= {"lastTurnId": fork.at} if fork is not None and fork.at is not None else {}
+    method = "thread/start" if thread is None else "thread/resume" if fork is None else "thread/fork"
     lines: tuple[dict[str, Any], ...] = (
         {
             "id": messages.INITIALIZED,

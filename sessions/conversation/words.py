@@ -1,0 +1,70 @@
+"""The effect of a mark on a conversation, in words.  Pure.
+
+Titles of sessions come from agents and users: they are cleaned here.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ..model import short_id
+from ..text.sanitize import one_line, shorten
+from ..text.units import clock, count, tokens
+from .marks import Mark, MarkKind
+from .places import place_words
+
+_TITLE = 60
+"""Characters of a session's title."""
+
+
+def mark_words(
+    mark: Mark, *, undone: Mark | None = None, turns: int = 0, other: str = "", of_fork: bool = False
+) -> str:
+    """Return what a mark did, when and by whom, on one line: ``went back to step 2.4 at 14:02, by you``.
+
+    Args:
+        mark: the mark.
+        undone: the mark that it takes back, if it is an undo.
+        turns: the number of turns for which the summary of a compaction stands.
+        other: the title of the other session of a fork; empty if that was deleted.
+        of_fork: True if the mark begins a fork of the session that is shown; else it begins that session itself.
+    """
+    return f"{_act(mark, undone, turns, other, of_fork=of_fork)}{_when(mark)}"
+
+
+def _act(mark: Mark, undone: Mark | None, turns: int, other: str, *, of_fork: bool) -> str:
+    match mark.kind:
+        case MarkKind.REWIND:
+            return f"went back to {place_words(mark.turn, mark.step)}"
+        case MarkKind.UNDO:
+            return f"took back: {_named(undone)}"
+        case MarkKind.COMPACT:
+            return f"a summary stands for {count(turns, 'turn')}{_saved(mark.data)}"
+        case MarkKind.FORK:
+            place = place_words(mark.turn, mark.step)
+            session = mark.session if of_fork else mark.origin or ""
+            named = f'"{shorten(one_line(other), _TITLE)}" ({short_id(session)})' if other else short_id(session)
+            return f"{place} was forked: {named}" if of_fork else f"forked from {place} of {named}"
+        case MarkKind.TAKEOVER:
+            return f"turn {mark.turn} was typed by hand in the agent's own interface"
+    return f"mark of a kind that this version does not know: {one_line(mark.kind, 40)}"
+
+
+def _named(mark: Mark | None) -> str:
+    """Return an act that was taken back."""
+    if mark is None:
+        return "an earlier mark"
+    return "the summary" if mark.kind == MarkKind.COMPACT else mark_words(msgspec.structs.replace(mark, asked_by=""))
+
+
+def _saved(data: Mapping[str, object]) -> str:
+    """Return the tokens before and after a summary, if both are known."""
+    before, after = data.get("tokens_before"), data.get("tokens_after")
+    if not isinstance(before, int) or not isinstance(after, int):
+        return ""
+    return f" ({tokens(before)} → {tokens(after)} tokens)"
+
+
+def _when(mark: Mark) -> str:
+    time = f" at {clock(mark.at)[:5]}" if mark.at else ""
+    return time + (f", by {one_line(mark.asked_by)}" if mark.asked_by else "")

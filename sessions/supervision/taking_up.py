@@ -1,0 +1,121 @@
+"""The conversation that the next turn of a session with marks takes up: resumed, forked, retold, or new."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from ..agents.base import Agent, AgentSettings
+from ..agents.registry import agent_named
+from ..conversation.continuation import Recorded
+from ..conversation.history import Place
+from ..launch import Fork, Way
+from ..model import Step, StepKind
+from ..storage.line_reader import LineReader
+from ..storage.paths import Layout
+from ..storage.queries import Queries
+from ..storage.turn_output import output_in
+from ..transcript.retelling import retold
+from ..transcript.visible_steps import Source, source_of, visible_steps
+
+
+class TakenUp(Struct, frozen=True, kw_only=True):
+    """The way in which a turn takes up its conversation."""
+
+    how: Way = ""
+    conversation: str | None = None
+    """The agent's conversation that is resumed or forked; None for a new one."""
+    fork: Fork | None = None
+    follows: tuple[str, int] | None = None
+    """The session and the number of the turn that it follows, for a conversation that is resumed or forked."""
+
+
+def taken_up(layout: Layout, queries: Queries, session_id: str, recorded: Recorded, settings: AgentSettings) -> TakenUp:
+    """Return how the next turn takes up the conversation.
+
+    Args:
+        layout: the state folder.
+        queries: the rows.
+        session_id: the session.
+        recorded: the records of its conversation, with marks.
+        settings: the agent's section with which the turn will be started.
+    """
+    going_on = recorded.continuation()
+    parts = recorded.history.parts()
+    newest = next((part.turn for part in reversed(parts) if part.turn is not None), None)
+    if going_on.fork is not None and going_on.conversation is not None:
+        place, origin = going_on.fork, going_on.origin or session_id
+        fork = _fork(layout, queries, origin, place, going_on.conversation, settings, is_own=origin == session_id)
+        if fork is not None:
+            before = (origin, place.turn)
+            return TakenUp(how="native", conversation=going_on.conversation, fork=fork, follows=before)
+    elif going_on.conversation is not None:
+        how: Way = "" if going_on.conversation == recorded.newest else "native"
+        follows = (session_id, newest) if newest is not None else None
+        return TakenUp(how=how, conversation=going_on.conversation, follows=follows)
+    return TakenUp(how="retold" if parts else "new")
+
+
+def _fork(
+    layout: Layout,
+    queries: Queries,
+    session_id: str,
+    place: Place,
+    conversation: str,
+    settings: AgentSettings,
+    *,
+    is_own: bool,
+) -> Fork | None:
+    """Return the place of a session's conversation as the agent can fork it; None if it cannot fork it there.
+
+    An id that the agent's output names is better than the end, to which another turn may be added.  A session's own
+    conversation is forked only if it goes on behind the place.
+    """
+    source = source_of(layout, queries, session_id)
+    if source is None:
+        return None
+    agent = agent_named(source.session.agent)
+    at = _id_in(source, agent, place, settings)
+    if at is None:
+        goes_on = any(turn.n > place.turn and turn.agent_session == conversation for turn in source.turns)
+        if is_own or goes_on or place.step is not None or not agent.forks_ends:
+            return None
+    return Fork(at=at, session=session_id, turn=place.turn)
+
+
+def _id_in(source: Source, agent: Agent, place: Place, settings: AgentSettings) -> str | None:
+    """Return the agent's own id of a place, from the output of the turn."""
+    turn = next((turn for turn in source.turns if turn.n == place.turn), None)
+    if turn is None:
+        return None
+    part = output_in(source.folder, source.turns, place.turn).stdout
+    through = place.step - 1 if place.step is not None else None
+    try:
+        with LineReader(part.path, part.begin, end=part.end) as reader:
+            return agent.fork_point(reader.all_lines(), through, transport=turn.transport, settings=settings)
+    except OSError:
+        return None
+
+
+def retold_prompt(layout: Layout, queries: Queries, session_id: str, recorded: Recorded, prompt: str) -> str:
+    """Return a prompt with the visible conversation before it.
+
+    Raises:
+        StoreError: a file cannot be read.
+    """
+    source = source_of(layout, queries, session_id)
+    if source is None:
+        return prompt
+    steps = visible_steps(layout, queries, source, recorded.history)
+    return retold(source.session.cwd, without_repeated(steps, prompt), prompt)
+
+
+def without_repeated(steps: Iterator[Step], prompt: str) -> Iterator[Step]:
+    """Yield the prompts and messages without those at the end that repeat a prompt: its turns came to nothing."""
+    held: list[Step] = []
+    for step in steps:
+        if step.kind is StepKind.PROMPT and step.parent is None and step.text == prompt:
+            held.append(step)
+        elif step.kind in (StepKind.PROMPT, StepKind.MESSAGE):
+            yield from held
+            held.clear()
+            yield step

@@ -1,0 +1,88 @@
+"""Sessions whose turns are rows and files that a test makes: no process runs."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from factories import add_turn, no_prompts, request
+
+from agentdash.sessions.conversation.marks import Mark
+from agentdash.sessions.errors import AgentdashError
+from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model import Status
+from agentdash.sessions.processes import processes
+from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.supervision.next_turn import builder
+
+OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
+CODEX = Launch(argv=("codex",))
+
+
+class Talk:
+    """A session of codex, turn by turn: each turn has a prompt, a start, two messages and an end (steps 0 to 4)."""
+
+    def __init__(self, manager: SessionManager, session_id: str, cwd: Path, mark: Mark | None = None) -> None:
+        self.manager, self.store, self.id = manager, manager.store, session_id
+        self.folder = manager.layout.session(session_id)
+        self.folder.create()
+        start = Start("prompt 1", agent="codex", title="talk", cwd=str(cwd), session_id=session_id)
+        self.store.create(start, CODEX, "r", host=processes.host_name(), mark=mark)
+
+    def answered(self, *, conversation: str | None = "thread-1", torn: bool = False, **facts: Any) -> int:
+        """End the newest turn with two messages; return its number.  The last line of a torn one has no newline."""
+        n = self.store.newest_turn(self.id).n
+        log = TurnLog(self.store, self.id, n, OWNER)
+        assert log.claim() is not None
+        lines = [
+            {"type": "thread.started", "thread_id": conversation},
+            *(
+                {"type": "item.completed", "item": {"id": str(at), "type": "agent_message", "text": f"{n}.{at + 2}"}}
+                for at in range(2)
+            ),
+            {"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}},
+        ]
+        output = "\n".join(json.dumps(line) for line in lines)
+        self.folder.output(n).write_text(output if torn else output + "\n")
+        facts = {"end": "completed", "agent_session": conversation} | facts
+        assert log.end(Facts(**facts), Outcome(status=Status.DONE, reason=None), 4, no_prompts)
+        return n
+
+    def turn(self, **facts: Any) -> int:
+        """Add a turn and let it end."""
+        after = self.store.newest_turn(self.id).n
+        assert add_turn(self.store, self.id, after, f"prompt {after + 1}", CODEX)
+        return self.answered(**facts)
+
+    def say(self, text: str, **settings: Any) -> Launch:
+        """Begin the turn of a prompt as the queue would, and return its start; no runner is sent."""
+        manager, session = self.manager, self.manager.reader.by_id(self.id)
+        plan = manager.prompts.plan(session, text, PromptOptions(settings=settings))
+        turn = self.store.queue.add(request(self.id, text, plan=plan), builder(manager.layout, self.store)).turn
+        launch = self.store.launch(self.id, turn) if turn is not None else None
+        assert launch is not None
+        return launch
+
+    def visible(self) -> list[tuple[int, int]]:
+        """The places of the prompts and messages that are visible."""
+        shown, steps = self.manager.reader.shown(self.id), self.manager.reader.messages(self.id)
+        return [(step.turn, step.index) for step in steps if not shown.cuts(step.turn, step.index)]
+
+    def hashes(self) -> dict[str, str]:
+        """The SHA-256 of all its turn files and of its rows of turns and prompts."""
+        files = {path.name: path.read_bytes() for path in sorted(self.folder.turns.iterdir())}
+        for table in ("turns", "prompts"):
+            rows = self.store.database.rows(f"SELECT * FROM {table} WHERE session = ? ORDER BY 1, 2", (self.id,))
+            files[table] = repr([tuple(row) for row in rows]).encode()
+        return {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+
+    def act(self, what: str, *arguments: Any) -> bool:
+        """Do something to the conversation; return whether it was not refused."""
+        try:
+            getattr(self.manager.conversation, what)(self.id, *arguments)
+        except AgentdashError:
+            return False
+        return True

@@ -1,0 +1,336 @@
+"""Going back, taking that back and forking, in the rows and files of a state folder."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from factories import add_turn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+from repetition import repeated
+from talks import Talk
+
+from agentdash.sessions.errors import SessionBusyError, UsageError
+from agentdash.sessions.launch import Fork
+from agentdash.sessions.lifecycle.rebuild import rebuild
+from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model import Usage
+
+SESSION = "0123456789abcdef"
+EXEC = {"live": False}
+ACTS = st.lists(
+    st.tuples(
+        st.sampled_from(["turn", "torn", "rewind", "rewind", "undo", "undo of"]), st.integers(0, 5), st.integers(-1, 4)
+    ),
+    max_size=10,
+)
+
+
+@pytest.fixture
+def manager(tmp_path):
+    with SessionManager(tmp_path / "state") as manager:
+        yield manager
+
+
+@pytest.fixture
+def talk(manager, tmp_path):
+    """A session with three turns in one conversation."""
+    talk = Talk(manager, SESSION, tmp_path)
+    talk.answered()
+    talk.turn()
+    talk.turn()
+    return talk
+
+
+def steps(turn, through=None):
+    """The places of the steps of a turn; behind step 3, nothing adds to the conversation."""
+    return [(turn, step) for step in range(5) if through is None or through >= 3 or step <= through]
+
+
+def messages(places):
+    return [(turn, step) for turn, step in places if step in (0, 2, 3)]
+
+
+@settings(max_examples=repeated(15, 150), deadline=None)
+@given(ACTS)
+def test_the_view_is_that_of_a_list_that_each_act_copies_and_nothing_recorded_changes(acts):
+    with tempfile.TemporaryDirectory() as folder, SessionManager(Path(folder) / "state") as manager:
+        talk = Talk(manager, SESSION, Path(folder))
+        talk.answered()
+        view = steps(1)
+        ends, before = {1: view}, {}
+        for what, number, through in acts:
+            if what in ("turn", "torn"):
+                turn = talk.turn(torn=what == "torn")
+                view = ends[turn] = view + steps(turn)
+                continue
+            hashes, target = talk.hashes(), None
+            if what == "rewind":
+                step = through if number and through >= 0 else None
+                if number in ends:
+                    earlier = [place for place in ends[number] if place[0] != number]
+                    target = earlier + steps(number, step)
+                elif number == 0:
+                    target = []
+                assert talk.act("rewind", number, step) == (target not in (None, view))
+                done = target not in (None, view)
+            else:
+                newest = manager.reader.shown(SESSION).undoable
+                mark = number if what == "undo of" else newest.id if newest is not None else None
+                target = before.get(mark)
+                done = talk.act("undo", mark) if mark is not None else talk.act("undo")
+                assert done == (target is not None)
+            if done:
+                before[manager.store.marks_of(SESSION)[-1].id], view = view, target
+            assert talk.visible() == messages(view)
+            assert talk.hashes() == hashes
+        for mark, earlier in before.items():
+            assert talk.act("undo", mark)
+            assert talk.visible() == messages(earlier)
+
+
+def test_the_next_turn_of_a_live_codex_forks_its_thread_and_an_undo_resumes_it(manager, talk):
+    turn = {"method": "turn/started", "params": {"threadId": "thread-1", "turn": {"id": "t-2"}}}
+    talk.folder.output(2).write_text(json.dumps(turn) + "\n")
+    with manager.store.database.transaction() as db:
+        db.execute("UPDATE turns SET launch = json_set(launch, '$.transport', 'app-server') WHERE n = 2")
+    effect = manager.conversation.rewind(SESSION, 2)
+    assert (effect.how, effect.turn, effect.step, effect.hidden.turns) == ("native", 2, None, 1)
+    launch = talk.say("go on")
+    assert (launch.how, launch.conversation) == ("native", "thread-1")
+    assert launch.fork == Fork(at="t-2", session=SESSION, turn=2)
+    assert json.loads(launch.opening[-1])["params"]["lastTurnId"] == "t-2"
+    assert launch.stdin == "go on"
+    talk.answered(conversation="thread-2")
+    assert manager.conversation.undo(SESSION).how == "native"
+    launch = talk.say("and so")
+    assert (launch.how, launch.conversation, launch.fork) == ("native", "thread-1", None)
+    talk.answered()
+    # The turns after it follow it, in its process.
+    assert talk.say("again").how == ""
+
+
+def test_where_the_agent_cannot_fork_the_visible_conversation_is_retold(manager, talk):
+    assert manager.conversation.rewind(SESSION, 2, 2).how == "retold"
+    launch = talk.say("go on", **EXEC)
+    assert (launch.how, launch.conversation, launch.fork) == ("retold", None, None)
+    assert "resume" not in launch.argv
+    told = [line for line in launch.stdin.splitlines() if line.startswith(("USER:", "ASSISTANT:"))]
+    assert told == [
+        "USER: prompt 1",
+        "ASSISTANT: 1.2",
+        "ASSISTANT: 1.3",
+        "USER: prompt 2",
+        "ASSISTANT: 2.2",
+        "USER: go on",
+    ]
+
+
+def test_from_the_beginning_a_new_conversation_begins(manager, talk):
+    assert manager.conversation.rewind(SESSION, 0).how == "new"
+    launch = talk.say("go on", **EXEC)
+    assert (launch.how, launch.stdin) == ("new", "go on")
+    assert "resume" not in launch.argv
+
+
+def test_a_prompt_that_came_to_nothing_is_not_told_twice(manager, talk):
+    manager.conversation.rewind(SESSION, 1)
+    talk.say("go on", **EXEC)
+    talk.answered(conversation=None)
+    talk.folder.output(4).write_text("")
+    launch = talk.say("go on", **EXEC)
+    assert (launch.how, launch.stdin.count("USER: go on")) == ("retold", 1)
+
+
+def test_a_fork_has_the_conversation_up_to_a_step_and_its_origin_stays(manager, talk, tmp_path):
+    hashes = talk.hashes()
+    effect = manager.conversation.preview_fork(SESSION, 2, 2)
+    assert (effect.turn, effect.step, effect.how) == (2, 2, "retold")
+    assert manager.conversation.preview_fork(SESSION, 2, 3).step is None
+    start = fork_of(manager, SESSION, 2, 2)
+    assert [line for line in start.launch.stdin.splitlines() if line.startswith("USER:")] == [
+        "USER: prompt 1",
+        "USER: prompt 2",
+        "USER: first of the fork",
+    ]
+    assert (start.start.prompt, start.start.cwd, start.mark.origin) == ("first of the fork", str(tmp_path), SESSION)
+    assert talk.hashes() == hashes
+    assert manager.store.marks_of(SESSION) == []
+
+
+def fork_of(manager, ref, turn, step, **options):
+    """What would be recorded for a fork."""
+    made = []
+    acts = manager.conversation
+    acts._begin = made.append
+    acts.fork(ref, turn, step, "first of the fork")
+    return made[0]
+
+
+def test_a_fork_of_a_fork_is_told_what_both_origins_showed(manager, talk, tmp_path):
+    first = fork_of(manager, SESSION, 1, None)
+    other = Talk(manager, "fedcba9876543210", tmp_path, mark=first.mark)
+    other.answered(conversation="thread-8")
+    talk.act("rewind", 0)  # what the origin does later changes nothing for its fork
+    second = fork_of(manager, other.id, 1, 2)
+    told = [line for line in second.launch.stdin.splitlines() if line.startswith(("USER:", "ASSISTANT:"))]
+    earlier = ["USER: prompt 1", "ASSISTANT: 1.2", "ASSISTANT: 1.3"]
+    assert told == [*earlier, "USER: prompt 1", "ASSISTANT: 1.2", "USER: first of the fork"]
+    # In the trash, the origin can still be read.
+    manager.delete(SESSION)
+    again = fork_of(manager, other.id, 1, 2)
+    assert again.launch.stdin == second.launch.stdin
+
+
+def test_the_end_of_a_thread_is_forked_by_codex_exec(manager, talk):
+    start = fork_of(manager, SESSION, 3, None)
+    fork = start.launch.fork
+    assert (start.launch.how, fork, start.launch.conversation) == (
+        "native",
+        Fork(at=None, session=SESSION, turn=3),
+        "thread-1",
+    )
+
+
+def test_the_tokens_of_the_origin_are_not_counted_again(manager, talk):
+    """codex 0.169.0 counts the tokens of a fork on from those at the place of the fork."""
+
+    def whole(total):
+        return Usage(input_tokens=total, output_tokens=0, total_tokens=total)
+
+    with manager.store.database.transaction() as db:
+        for n in (1, 2, 3):
+            db.execute(
+                "UPDATE turns SET thread_usage = ? WHERE n = ?",
+                (json.dumps({"input_tokens": n * 100, "output_tokens": 0, "total_tokens": n * 100}), n),
+            )
+        launch = structs.replace(
+            manager.store.launch(SESSION, 3), how="native", conversation="thread-1", fork=Fork(session=SESSION, turn=1)
+        )
+    add_turn(manager.store, SESSION, 3, "prompt 4", launch)
+    talk.answered(conversation="thread-2", thread_usage=whole(130))
+    assert manager.reader.turns(SESSION)[-1].usage.total_tokens == 30
+
+
+@pytest.mark.parametrize(
+    ("act", "arguments", "words"),
+    [
+        ("rewind", (9,), "has no turn 9"),
+        ("rewind", (1, 77), "has no step 1.77"),
+        ("rewind", (3,), "goes on behind the end of turn 3 already"),
+        ("undo", (), "no rewind or compaction to take back"),
+        ("undo", (5,), "no mark 5"),
+        ("preview_fork", (9,), "has no turn 9"),
+        ("preview_fork", (0,), "start a session"),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused_in_words(manager, talk, act, arguments, words):
+    with pytest.raises(UsageError, match=words):
+        getattr(manager.conversation, act)(SESSION, *arguments)
+    assert manager.store.marks_of(SESSION) == []
+
+
+def test_a_session_at_work_keeps_its_conversation(manager, talk):
+    talk.say("go on", **EXEC)
+    for act in ("rewind", "undo"):
+        with pytest.raises(SessionBusyError, match="turn 4 has to end first"):
+            getattr(manager.conversation, act)(SESSION, 1)
+    with pytest.raises(SessionBusyError, match="can be forked when it has ended"):
+        manager.conversation.preview_fork(SESSION, 4)
+    assert manager.conversation.preview_fork(SESSION, 2).turn == 2
+
+
+def test_of_two_front_ends_at_once_one_is_refused(manager, talk, monkeypatch):
+    with SessionManager(manager.layout.home) as other:
+        add = manager.store.marks.add
+
+        def late(*arguments, **fields):
+            monkeypatch.undo()
+            other.conversation.rewind(SESSION, 2)
+            return add(*arguments, **fields)
+
+        monkeypatch.setattr(manager.store.marks, "add", late)
+        with pytest.raises(SessionBusyError, match="changed meanwhile"):
+            manager.conversation.rewind(SESSION, 1)
+        assert [mark.turn for mark in other.store.marks_of(SESSION)] == [2]
+        assert talk.visible() == messages(steps(1) + steps(2))
+
+
+def test_a_session_that_is_open_in_the_interface_of_its_agent_keeps_its_conversation(manager, talk):
+    with manager.store.database.transaction() as db:
+        db.execute("""UPDATE sessions SET taken_by = '{"pid": 1}'""")
+    with pytest.raises(SessionBusyError, match="open in the agent's own interface"):
+        manager.conversation.rewind(SESSION, 1)
+
+
+def test_a_rewind_shows_the_last_visible_message_in_the_row_and_its_undo_the_one_before(manager, talk):
+    def shown():
+        return manager.reader.by_id(SESSION).last_message
+
+    manager.conversation.rewind(SESSION, 2, 2)
+    assert shown() == "2.2"
+    manager.conversation.rewind(SESSION, 2, 0)
+    assert shown() == "1.3"
+    manager.conversation.rewind(SESSION, 0)
+    assert shown() is None
+    manager.conversation.undo(SESSION, 1)
+    assert shown() == "3.3"
+
+
+def test_prompts_that_wait_stay_in_the_queue(manager, talk):
+    manager.queue.hold(SESSION)
+    manager.prompts.inject(SESSION, "later")
+    effect = manager.conversation.rewind(SESSION, 1)
+    assert effect.waiting == 1
+    assert [prompt.text for prompt in manager.queue.prompts(SESSION)] == ["later"]
+
+
+def test_a_dry_run_marks_nothing(manager, talk):
+    effect = manager.conversation.rewind(SESSION, 1, dry_run=True)
+    assert (effect.mark, effect.hidden.steps, effect.hidden.messages) == (None, 10, 6)
+    assert manager.store.marks_of(SESSION) == []
+    assert talk.visible() == messages(steps(1) + steps(2) + steps(3))
+
+
+def test_marks_come_back_with_the_rest_of_a_lost_database(manager, talk):
+    manager.conversation.rewind(SESSION, 2)
+    manager.conversation.rewind(SESSION, 1)
+    manager.conversation.undo(SESSION)
+    manager.conversation.undo(SESSION, 1)
+    view, marks = talk.visible(), manager.store.marks_of(SESSION)
+    manager.close()
+    for path in manager.layout.home.glob("agentdash.db*"):
+        path.unlink()
+    other = SessionManager(manager.layout.home)
+    # Another session took the numbers of the marks first.
+    beside = Talk(other, "fedcba9876543210", manager.layout.home)
+    beside.answered()
+    beside.turn()
+    beside.act("rewind", 1)
+    other.close()
+    rebuild(manager.layout)
+    assert talk.visible() == view
+    again = manager.store.marks_of(SESSION)
+    assert [(mark.kind, mark.turn, mark.at) for mark in again] == [(mark.kind, mark.turn, mark.at) for mark in marks]
+    assert [turn.agent_session for turn in manager.reader.turns(SESSION)] == ["thread-1"] * 3
+    manager.conversation.undo(SESSION, again[-1].id)
+    assert talk.visible() == messages(steps(1) + steps(2))
+
+
+def test_the_conversation_that_an_undo_resumes_is_that_of_the_resume_command(manager, talk):
+    manager.conversation.rewind(SESSION, 1)
+    with pytest.raises(UsageError, match="went back"):
+        manager.reader.resume_command(SESSION)
+    talk.say("go on", **EXEC)
+    talk.answered(conversation="thread-2")
+    assert "thread-2" in manager.reader.resume_command(SESSION).argv
+    manager.conversation.undo(SESSION)
+    assert "thread-1" in manager.reader.resume_command(SESSION).argv
+
+
+def test_the_marks_are_facts_of_an_explanation(manager, talk):
+    manager.conversation.rewind(SESSION, 1)
+    facts = {fact.name: fact.value for fact in manager.reader.explain(SESSION).facts}
+    assert facts["mark 1"].startswith("went back to the end of turn 1")
