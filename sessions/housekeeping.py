@@ -10,6 +10,7 @@ from .lifecycle import session_ref
 from .lifecycle.ghosts import Ghost, ghosts, remove_empty
 from .lifecycle.launch_plan import new_title
 from .lifecycle.reconcile import settle
+from .lifecycle.taken_check import check_free
 from .model import ENDED, Session, StoppedBy
 from .processes import runner_lock
 from .reader import SessionReader
@@ -38,13 +39,14 @@ class Housekeeping:
         """Archive an ended session: no list shows it unless asked, and no clean-up deletes it.
 
         Raises:
-            SessionBusyError: it has not ended.
+            SessionBusyError: it has not ended, or is taken over.
         """
         session = self.settled(ref)
         if not session.status.ended:
             raise SessionBusyError(
                 f"Session {session.short_id} is {session.status}: only ended sessions can be archived."
             )
+        check_free(session, "archived")
         if not self._store.archive(session.id, now_ms()):
             raise SessionBusyError(f"Session {session.short_id} was started again; not archived.")
         self._close_agents([session.id])
@@ -57,7 +59,8 @@ class Housekeeping:
         """Archive several sessions in one transaction, or take them out of the archive.
 
         Args:
-            session_ids: whole ids.  Sessions that have not ended, or are already in the requested state, do not change.
+            session_ids: whole ids.  Sessions that have not ended, are taken over, or are already in the requested state
+                do not change.
             away: False takes them out of the archive.
             each: called with the number of sessions whose folder records it so far.
 
@@ -138,14 +141,15 @@ class Housekeeping:
         """Delete sessions that ended over ``older_than_s`` seconds ago, and empty the trash of those deleted earlier.
 
         The age counts from the end, not from the start: a session that worked for a week and has just ended stays.
-        Sessions that run, are archived, have left processes running, or have a live agent that waits stay as well.
+        Sessions that run, are archived or taken over, have left processes running, or have a live agent that waits
+        stay as well.
         Empty folders of starts that were cut off are removed too.
         """
         if not dry_run:
             self._layout.check_writable()
         limit = now_ms() - round(older_than_s * 1000)
         old = [s for s in self._store.sessions(ENDED) if (s.ended_at or s.updated_at) < limit and not s.archived_at]
-        kept = [session for session in old if session.left or session.warm_since is not None]
+        kept = [s for s in old if s.left or s.warm_since is not None or s.taken_by is not None]
         deleted = [session for session in old if session not in kept]
         removed = trash.empty(self._layout, limit, dry_run=dry_run)
         if not dry_run:
@@ -214,13 +218,13 @@ class Housekeeping:
             write_identity(self._store, folder)
 
     def settled(self, ref: str) -> Session:
-        """Return the session that ``ref`` names, after :meth:`settle` if it has not ended.
+        """Return the session that ``ref`` names, after :meth:`settle` if it has not ended or is taken over.
 
         Raises:
             UnknownSessionError, AmbiguousSessionError: no such session, or several.
         """
         session = self._reader.get(ref)
-        if session.status.ended:
+        if session.status.ended and session.taken_by is None:
             return session
         self.settle()
         return self._reader.by_id(session.id)

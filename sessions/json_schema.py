@@ -25,7 +25,7 @@ _SESSION_KEYS = (
     "started_at", "ended_at", "last_event_at", "last_message", "agent_session", "steps", "unknown", "left",
     "left_note", "stopping", "source", "archived_at", "pinned_at", "denied", "asks", "activity", "plan",
     "deleted_at", "queued", "held", "unconfirmed", "asking", "warm_since", "mode",
-    "context_tokens", "context_window", "cost_about_usd", "after", "blocked", "followed",
+    "context_tokens", "context_window", "cost_about_usd", "after", "blocked", "followed", "taken_by",
 )  # fmt: skip
 
 

@@ -31,6 +31,7 @@ from .lifecycle.launch_plan import (
     title_of,
 )
 from .lifecycle.stop import stop_session
+from .lifecycle.taken_check import check_free
 from .lifecycle.wait import wait_until
 from .model import Receipt, Session, Status
 from .processes import processes
@@ -47,7 +48,9 @@ from .supervision.queue import pump
 from .trusting import ProjectTrust
 
 if TYPE_CHECKING:
+    from .lifecycle.takeover import Takeover
     from .prompts.conversations import SessionConversations
+    from .storage.takeovers import ByHand
 
 _AT_ONCE = 64
 """Number of sessions stopped at once; others wait for the first of them."""
@@ -192,6 +195,7 @@ class SessionManager:
 
         Raises:
             UnknownSessionError, AmbiguousSessionError: no such session, or several.
+            SessionBusyError: a user has taken it over.
             AgentdashError: it could not be stopped.
         """
         return self._stop(ref, now=now)
@@ -201,12 +205,53 @@ class SessionManager:
         return self._stop(ref, only=turn)
 
     def _stop(self, ref: str, *, now: bool = False, only: int | None = None) -> Receipt:
-        session = self.reader.get(ref, destructive=True)
+        session = self._not_taken(ref, "stopped")
         receipt = stop_session(self.layout, self.store, session, settle=self.housekeeping.settle, now=now, only=only)
         pump(self.layout, self.store)  # a session that was cancelled before its start frees its place
         if not receipt.ended:
             self.housekeeping.record(self.layout.session(session.id))
         return receipt
+
+    def _not_taken(self, ref: str, what: str) -> Session:
+        """Return a session that no user has taken over.
+
+        Raises:
+            SessionBusyError: one has; ``what`` is what was to be done.
+        """
+        session = self.reader.get(ref, destructive=True)
+        if session.taken_by is not None:
+            self.housekeeping.settle()
+            session = self.reader.by_id(session.id)
+            check_free(session, what)
+        return session
+
+    def take_over(self, ref: str) -> "Takeover":
+        """Take over an idle session: its lock is held, until the front end has run the agent's own interface.
+
+        Raises:
+            UsageError: the agent has no such interface, has not named its conversation, or the folder is gone.
+            SessionBusyError: the session works, or cannot be taken over for another reason, which the error names.
+        """
+        from .lifecycle.takeover import take_over  # nothing else needs it
+
+        self.layout.check_writable()
+        session = self.housekeeping.settled(ref)
+        command = self.reader.resume_command(session.id)
+        return take_over(self.layout, self.store, session, command, settle=self.housekeeping.settle)
+
+    def give_back(self, takeover: "Takeover", exit_code: int | None = None) -> "ByHand":
+        """Record what was said in the agent's own interface, and let the session's queue go on.
+
+        Args:
+            takeover: the session.
+            exit_code: that of the interface; None if it could not be started.
+
+        Raises:
+            StoreError: it cannot be recorded now; the next command that reads the session tries again.
+        """
+        done = takeover.finish(exit_code)
+        pump(self.layout, self.store)
+        return done
 
     def stop_all(self, refs: Iterable[str], *, now: bool = False) -> list[Receipt | AgentdashError]:
         """Stop several sessions at once; return each one's receipt, or the error that prevented it.
@@ -247,9 +292,9 @@ class SessionManager:
         :meth:`.Housekeeping.restore` brings it back until the trash is cleaned.
 
         Raises:
-            SessionBusyError: a new turn started first.
+            SessionBusyError: a new turn started first, or a user has taken it over.
         """
-        session = self.reader.get(ref, destructive=True)
+        session = self._not_taken(ref, "deleted")
         receipt = self.stop(session.id)
         if not self.housekeeping.bury(session, patience=5.0, archived=True):
             if self.store.session(session.id) is None:

@@ -21,6 +21,8 @@ from .steps import Step as Step
 from .steps import StepKind as StepKind
 from .steps import StepStatus as StepStatus
 from .stopped_by import StoppedBy as StoppedBy
+from .taken_by import BY_HAND as BY_HAND
+from .taken_by import TakenBy as TakenBy
 from .turn_mode import TurnMode as TurnMode
 from .usage import Usage as Usage
 from .usage import known_sum as known_sum
@@ -130,6 +132,8 @@ class Session(Struct, frozen=True, kw_only=True):
     """True if that session ended otherwise than done, so that only the user's decision starts this one."""
     followed: str | None = None
     """Id of the session whose end started it."""
+    taken_by: TakenBy | None = None
+    """The user who works with it in the agent's own interface; None if no such interface is open."""
 
     @property
     def short_id(self) -> str:
@@ -245,7 +249,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     mode: TurnMode | None = None
     """The settings with which it runs; None for a plain command, and if an older version started it."""
     transport: str = ""
-    """The protocol of the live agent that runs it; empty for a process of its own."""
+    """The protocol of the live agent that runs it; empty for a process of its own, and :data:`.taken_by.BY_HAND`."""
     created_at: int
     started_at: int | None = None
     ended_at: int | None = None
@@ -292,6 +296,11 @@ class Turn(Struct, frozen=True, kw_only=True):
     """The offset behind its output; None for the end of the file."""
     begin_error_byte: int = 0
     """The offset of its stderr in that turn's file of stderr."""
+
+    @property
+    def by_hand(self) -> bool:
+        """True if the user had it in the agent's own interface."""
+        return self.transport == BY_HAND
 
     @property
     def stream_number(self) -> int:

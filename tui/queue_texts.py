@@ -30,6 +30,8 @@ def effect(session: Session) -> str:
     if session.held is None and _takes_prompts_now(session):
         return _STEERS
     place = f"queued #{session.queued + 1}"
+    if session.taken_by is not None:
+        return f"{place}, by hand: {one_line(session.taken_by.holder)}"
     if session.held is not None:
         return f"{place}, held: {one_line(session.held)}"
     if session.status.ended and not session.queued:
@@ -103,6 +105,8 @@ def _queue_head(session: Session, prompts: Sequence[QueuedPrompt], queue_key: st
     if session.held:
         number = f"{queued} queued, " if queued else ""
         parts.append(Content.styled(f"{number}held: {one_line(session.held)}", "bold $text-warning"))
+    elif queued and session.taken_by is not None:
+        parts.append(Content.styled(f"{queued} queued, by hand: {one_line(session.taken_by.holder)}", MUTED))
     elif queued:
         parts.append(Content.styled(f"{queued} queued, after turn {session.turn}", MUTED))
     head = Content(_APART).join(parts)

@@ -204,7 +204,9 @@ def _mode_in_force(session: Session, mode: TurnMode | None) -> TurnMode | None:
 def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:
     """Return the facts of a headline, each with its forms, the longest first; "" is not known."""
     agent, tokens = one_line(session.agent), session.usage.total_tokens
+    taken = session.taken_by
     return (
+        (one_line(f"by hand: {taken.holder}"), "by hand") if taken is not None else ("",),
         (one_line(f"{agent} {session.model or ''}"), agent),
         (place(one_line(session.cwd)),),
         (one_line(mode.permissions or "") if mode else "",),
@@ -370,7 +372,9 @@ def why_not(
         return f"None of the {_which(meant, marked=marked)} {_NONE.get(action, 'allows this')}."
     if meant[0].archived_at is not None and action == "archive":
         return f'"{title(meant[0])}" is already archived: {restore_key} restores it.'
-    return f'"{title(meant[0])}" {_WHY_NOT.get(action, f"is {meant[0].status}")}.'
+    taken = meant[0].taken_by
+    state = f"is {meant[0].status}" if taken is None else f"is open by hand: {one_line(taken.holder)}"
+    return f'"{title(meant[0])}" {state if taken is not None else _WHY_NOT.get(action, state)}.'
 
 
 def _in_trash(sessions: Sequence[Session], *, marked: bool, restore_key: str) -> str:

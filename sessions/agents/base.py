@@ -22,6 +22,8 @@ from .allowance import Allowance
 from .usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .dialogue import Dialogue
     from .recorded_edits import Transcript
     from .sent_prompt import SentPrompt
@@ -203,6 +205,8 @@ class Agent(ABC):
     """The help of that option, without the agent's name."""
     takes_instructions: ClassVar[bool] = False
     """True if :meth:`launch` passes on the setting ``instructions``; else a start with instructions is refused."""
+    follows_interface: ClassVar[bool] = False
+    """True if :meth:`shown_conversation` knows which conversation the agent's own interface shows."""
     keeps_transcripts: ClassVar[bool] = False
     """True if the agent writes its own transcripts: :meth:`recorded_edits` can find one."""
     dangerous: ClassVar[frozenset[str]] = frozenset()
@@ -366,6 +370,22 @@ class Agent(ABC):
 
         Used if a turn broke off: only the agent's own record shows if the prompt became part of the conversation.
         """
+        return None
+
+    def transcript(
+        self,
+        agent_session: str,  # noqa: ARG002
+        env: Mapping[str, str | None],  # noqa: ARG002
+        at: int,  # noqa: ARG002
+    ) -> "Path | None":
+        """Return the file of the agent's own transcript of a conversation; None if it is not found.
+
+        The arguments are those of :meth:`recorded_edits`.  :meth:`parser` reads it with the transport ``BY_HAND``.
+        """
+        return None
+
+    def shown_conversation(self, pid: int, env: Mapping[str, str | None]) -> str | None:  # noqa: ARG002
+        """Return the conversation that the agent's own interface shows, which a process ``pid`` is; None if unknown."""
         return None
 
     def refusals(self, stderr: str) -> "Iterable[str]":  # noqa: ARG002

@@ -56,14 +56,19 @@ class TranscriptParser(EventParser):
     """Parses all turns of a transcript, and numbers them by their prompts.
 
     The indices of the steps continue from turn to turn: they are positions in the file.
+
+    Args:
+        turn: the number of the first turn.
+        one_turn: all steps have this number: the lines are a part of a transcript that is one turn of a session.
     """
 
     state: TranscriptState
     state_type = TranscriptState
 
-    def __init__(self, turn: int = 1) -> None:
+    def __init__(self, turn: int = 1, *, one_turn: bool = False) -> None:
         super().__init__(turn)
         self.state.turn = turn
+        self._one_turn = one_turn
         self._odd: list[Unread] = []
         """Fields of the current line that could not be read."""
 
@@ -112,7 +117,7 @@ class TranscriptParser(EventParser):
     def _begin_turn(self, at: int | None) -> list[Step]:
         """Begin the next turn; return the tokens of the previous turn."""
         steps = self._spent(at)
-        self.state.turn += 1
+        self.state.turn += not self._one_turn
         self.turn = self.state.turn
         self.state.prompted = False
         return steps

@@ -74,6 +74,8 @@ def explain(
     facts.append(_attention_fact(session))
     facts += _chain_facts(session)
     facts += _mark_facts(marks)
+    if session.taken_by is not None:
+        facts.append(Fact("by hand", f"{session.taken_by.holder} has the agent's own interface", "sessions.taken_by"))
     if not folder.path.is_dir():
         facts.append(Fact("folder", "is gone", str(folder.path)))
     if turn is not None:
@@ -157,6 +159,8 @@ def _mark_facts(marks: Sequence[Mark]) -> list[Fact]:
 def _live(session: Session, turn: Turn) -> str:
     if not turn.transport:
         return "no: a process for each turn"
+    if turn.by_hand:
+        return "no: by hand, in the agent's own interface"
     if session.warm_since is None:
         return f"speaks {turn.transport}, stream {turn.stream_number}"
     return f"speaks {turn.transport}, stream {turn.stream_number}, waits for prompts"

@@ -60,6 +60,7 @@ def settle(layout: Layout, store: Store) -> None:
         _tidy(layout, turns)
     _count_left(layout, store)
     _mind_warm_agents(layout, store)
+    _free_taken(layout, store)
     with suppress(AgentdashError):
         _serve_queues(layout, store)
         pump(layout, store)
@@ -102,6 +103,28 @@ def _mind_warm_agents(layout: Layout, store: Store) -> None:
             free = turn.status.ended and not runner_lock.is_held(layout.session(session.id).lock)
             if free and not is_foreign(session, turn):
                 send_runner(layout, session.id, turn.n, "warm", store.recipe(session.id).env)
+
+
+def _free_taken(layout: Layout, store: Store) -> None:
+    """Record what was said by hand in sessions whose front end was killed, and free them.
+
+    A session stays taken while the agent's own interface lives on.
+    """
+    for session in store.taken():
+        from .by_hand_turn import is_over, record_by_hand  # rarely a session is taken
+
+        taken = session.taken_by
+        if taken is None or (taken.host != processes.host_name() and taken.boot_id != processes.boot_id()):
+            continue
+        with suppress(OSError, AgentdashError):
+            folder = layout.session(session.id)
+            if not folder.path.is_dir():
+                folder.create()  # it was removed; the lock of the front end went with it
+            lock = runner_lock.hold(folder.lock)
+            if lock is not None:
+                with lock:
+                    if is_over(taken):
+                        record_by_hand(layout, store, session, taken)
 
 
 def _tidy(layout: Layout, turns: list[Turn]) -> None:

@@ -20,6 +20,7 @@ from ..housekeeping import Housekeeping
 from ..launch import Start, TurnPlan
 from ..lifecycle.launch_plan import LaterTurn, checked_folder, checked_prompt, plan_turn, recorded_profile
 from ..lifecycle.reconcile import survivors
+from ..lifecycle.taken_check import check_free
 from ..model import Receipt, Session, Status
 from ..processes import processes
 from ..reader import SessionReader
@@ -57,6 +58,8 @@ class Sent(Struct, frozen=True, kw_only=True):
             return f"turn {self.turn}"
         if self.prompt.state == "queued" and self.session.held and not self.prompt.at_once:
             return f"queued #{self.position}, held: {self.session.held}"
+        if self.prompt.state == "queued" and self.session.taken_by is not None:
+            return f"queued #{self.position}, sent when {self.session.taken_by.holder} closes the agent's own interface"
         if self.prompt.steers:
             return f"steers turn {self.turn or self.session.turn}: the agent reads it at its next step"
         return f"queued #{self.position}, after turn {self.session.turn}"
@@ -152,6 +155,7 @@ class Prompter:
         self._layout.check_writable()
         session = self._housekeeping.settled(ref)
         _check_ended(session)
+        check_free(session, "retried")
         options = options or PromptOptions()
         if allow_denied:
             allowance = self.allowance(session)

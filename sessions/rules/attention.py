@@ -79,8 +79,8 @@ def is_needed(session: Session, now: int) -> bool:
 
 
 def is_set_aside(session: Session) -> bool:
-    """Return whether a session is archived, deleted or being stopped: the user has dealt with it."""
-    return session.put_away or session.stopping is not None
+    """Return whether a session is archived, deleted, being stopped or taken over: the user has dealt with it."""
+    return session.put_away or session.stopping is not None or session.taken_by is not None
 
 
 def kind_of_need(session: Session, now: int) -> AttentionKind | None:
@@ -89,7 +89,7 @@ def kind_of_need(session: Session, now: int) -> AttentionKind | None:
     An ended session needs attention until the user has seen it, also if it ended well and its queue is held.  So does a
     session that waits for another one and does not start by itself, because that one did not end well.  A
     question, a loop, a refusal, an unconfirmed prompt and silence need it while they last.  A session that is archived,
-    deleted or being stopped needs none.
+    deleted, being stopped or taken over needs none.
     """
     if is_set_aside(session):
         return None

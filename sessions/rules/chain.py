@@ -29,7 +29,7 @@ class Predecessor(Struct, frozen=True, kw_only=True):
     held: bool = False
     """They are not sent when it ends."""
     under_way: bool = False
-    """The agent has a prompt with which it begins a turn."""
+    """The agent has a prompt with which it begins a turn, or the user works in its own interface."""
 
     @property
     def state(self) -> tuple[str, Status | None, int, int, bool, bool]:

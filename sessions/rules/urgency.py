@@ -44,6 +44,8 @@ def urgency(session: Session) -> Urgency:
     need = kind_of_need(session, session.last_sign_at)
     if need is not None:
         return _OF_NEED[need]
+    if session.taken_by is not None and not session.put_away:
+        return Urgency.AT_WORK
     if session.status is Status.QUEUED:
         return Urgency.QUEUED
     return Urgency.AT_REST if session.status.ended else Urgency.AT_WORK

@@ -22,8 +22,8 @@ _WAITS = "waiting.after IS NOT NULL AND waiting.status = 'queued'"
 _SELECT = (
     "SELECT waiting.id, waiting.agent, waiting.cwd, waiting.task, waiting.turn, waiting.reason, waiting.blocked,"  # noqa: S608
     " waiting.after, other.title, other.task AS other_task, other.agent AS other_agent, other.status AS other_status,"
-    " other.turn AS other_turn, other.queued, other.held, EXISTS (SELECT 1 FROM queue WHERE queue.session = other.id"
-    " AND queue.state IN ('sending', 'sent')) AS under_way"
+    " other.turn AS other_turn, other.queued, other.held, (other.taken_by IS NOT NULL OR EXISTS (SELECT 1 FROM queue"
+    " WHERE queue.session = other.id AND queue.state IN ('sending', 'sent'))) AS under_way"
     f" FROM sessions AS waiting LEFT JOIN sessions AS other ON other.id = waiting.after WHERE {_WAITS}"
 )
 

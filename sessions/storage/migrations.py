@@ -137,6 +137,7 @@ MIGRATIONS: tuple[Statements, ...] = (
         "ALTER TABLE sessions ADD COLUMN blocked INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE sessions ADD COLUMN followed TEXT",
         "CREATE INDEX sessions_after ON sessions (after) WHERE after IS NOT NULL",
+        "CREATE INDEX sessions_taken ON sessions (taken_by) WHERE taken_by IS NOT NULL",
         (
             "CREATE TABLE marks (id INTEGER PRIMARY KEY,"
             " session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, kind TEXT NOT NULL,"

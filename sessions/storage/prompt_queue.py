@@ -152,7 +152,7 @@ class PromptQueue:
         rows = self._database.rows(
             "SELECT DISTINCT queue.session FROM queue JOIN sessions ON sessions.id = queue.session"  # noqa: S608
             f" WHERE queue.state = 'queued' AND sessions.status IN ({ended})"
-            " AND (sessions.held IS NULL OR queue.at_once)"
+            " AND sessions.taken_by IS NULL AND (sessions.held IS NULL OR queue.at_once)"
         )
         return [row["session"] for row in rows]
 
@@ -256,10 +256,11 @@ class PromptQueue:
 def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
     """Make the next prompt of an ended session its next turn, inside the caller's transaction; return its number.
 
-    If its start cannot be built (a setting that the agent does not take), the queue is held with the reason.
+    None if the user works in the agent's own interface, which the turn would disturb.  If its start cannot be built (a
+    setting that the agent does not take), the queue is held with the reason.
     """
-    session = db.execute("SELECT status, turn, held FROM sessions WHERE id = ?", (session_id,)).fetchone()
-    if session is None or Status(session["status"]) not in ENDED:
+    session = db.execute("SELECT status, turn, held, taken_by FROM sessions WHERE id = ?", (session_id,)).fetchone()
+    if session is None or Status(session["status"]) not in ENDED or session["taken_by"] is not None:
         return None
     row = _next(db, session_id)
     if db.execute(f"SELECT 1 FROM queue WHERE session = ? AND {UNDER_WAY}", (session_id,)).fetchone():  # noqa: S608

@@ -125,6 +125,11 @@ class Queries:
         rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.left > 0 AND status NOT IN ({OPEN})")
         return [session_from(row) for row in rows]
 
+    def taken(self) -> list[Session]:
+        """Return the sessions that a user has taken over, or had when their front end was killed."""
+        rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.taken_by IS NOT NULL")
+        return [session_from(row) for row in rows]
+
     def changes(self, since: int) -> Changes:
         """Everything after ``since`` in the change feed."""
         with self.database.snapshot():

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..launch import Launch
-from ..model import Activity, Left, Plan, Prompt, Receipt, Session, Status, StoppedBy, Stopping, Turn, Usage
+from ..model import Activity, Left, Plan, Prompt, Receipt, Session, Status, StoppedBy, Stopping, TakenBy, Turn, Usage
 
 T = TypeVar("T")
 
@@ -56,7 +56,7 @@ def session_from(row: sqlite3.Row) -> Session:
         status=status, usage=usage, stopping=stopping, parent=parent, stopped_by=StoppedBy.recorded(row["stop_by"]),
         denied_names=load(row["denied_names"], tuple[str, ...]), activity=load(row["activity"], Activity),
         plan=load(row["plan"], Plan), steers=bool(row["transport"]), blocked=bool(row["blocked"]),
-        **values | ({"reason": odd} if odd else {}),
+        taken_by=load(row["taken_by"], TakenBy), **values | ({"reason": odd} if odd else {}),
     )  # fmt: skip
 
 

@@ -76,6 +76,7 @@ CREATE TABLE sessions (
     followed      TEXT                          -- the session whose end started it
 ) STRICT;
 CREATE INDEX sessions_after ON sessions (after) WHERE after IS NOT NULL;
+CREATE INDEX sessions_taken ON sessions (taken_by) WHERE taken_by IS NOT NULL;
 CREATE INDEX sessions_seq ON sessions (seq);
 CREATE INDEX sessions_created ON sessions (created_at);
 CREATE INDEX sessions_status ON sessions (status);

@@ -219,7 +219,7 @@ class Store(Queries):
         with self.database.transaction() as db:
             changed = db.execute(
                 f"DELETE FROM sessions WHERE id = ? AND turn = ? AND status IN ({ended})"  # noqa: S608
-                " AND (? OR archived_at IS NULL)",
+                " AND taken_by IS NULL AND (? OR archived_at IS NULL)",
                 (session_id, turn, archived),
             ).rowcount
             if changed:
@@ -231,8 +231,9 @@ class Store(Queries):
         """Archive an ended session (``at``: UTC ms) or take it out of the archive (None); False if it has not ended."""
         with self.database.transaction() as db:
             changed = db.execute(
-                f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({OPEN})",  # noqa: S608
-                (at, session_id),
+                f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({OPEN})"  # noqa: S608
+                " AND (taken_by IS NULL OR ? IS NULL)",
+                (at, session_id, at),
             ).rowcount
         return bool(changed)
 
@@ -247,8 +248,8 @@ class Store(Queries):
             for session_id in session_ids:
                 cursor = db.execute(
                     f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({OPEN})"  # noqa: S608
-                    " AND (archived_at IS NULL) <> (? IS NULL)",
-                    (at, session_id, at),
+                    " AND (archived_at IS NULL) <> (? IS NULL) AND (taken_by IS NULL OR ? IS NULL)",
+                    (at, session_id, at, at),
                 )
                 changed += [session_id] if cursor.rowcount else []
         return changed

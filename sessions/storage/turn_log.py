@@ -175,7 +175,7 @@ class TurnLog:
             ).rowcount
             if not changed:
                 return
-            self._write_facts(db, facts, steps)
+            self.write_facts(db, facts, steps)
             db.execute(
                 "UPDATE sessions SET status = ?, reason = ?, last_event_at = COALESCE(?, last_event_at), stuck = ?,"
                 " stuck_at = ?, activity = ?, plan = ?, updated_at = ? WHERE id = ?",
@@ -215,7 +215,7 @@ class TurnLog:
             ).rowcount  # fmt: skip
             if not changed:
                 return False
-            self._write_facts(db, facts, steps)
+            self.write_facts(db, facts, steps)
             self._mark_prompt(db, outcome.prompt.state)
             db.execute(
                 "UPDATE sessions SET status = ?, reason = ?, exit_code = ?, signal = ?, left = ?, left_note = ?,"
@@ -338,7 +338,7 @@ class TurnLog:
         )  # fmt: skip
         return Claim(launch=launch_from(row), **{name: row[name] for name in names})
 
-    def _write_facts(self, db: sqlite3.Connection, facts: Facts, steps: int) -> None:
+    def write_facts(self, db: sqlite3.Connection, facts: Facts, steps: int) -> None:
         """Write the turn's facts, and the session's sums over all turns."""
         usage, cost = self._accounts.usage(db, facts), self._accounts.cost(db, facts)
         db.execute(

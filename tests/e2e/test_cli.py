@@ -456,10 +456,10 @@ def test_the_resume_command_continues_the_conversation_in_its_folder(cli: Cli, c
     assert printed.code == 0
     codex.write_text('#!/bin/sh\necho "$PWD: $*"\n')
     done = subprocess.run(["sh", "-c", printed.out], capture_output=True, text=True, check=True)
-    assert done.stdout == f"{folder}: resume {session['agent_session']}\n"
+    assert done.stdout == f"{folder}: resume --no-daemon {session['agent_session']}\n"
     told = cli("resume-command", session["id"], "--json").json
     assert told["command"] == printed.out.rstrip("\n")
-    assert (told["cwd"], told["argv"]) == (str(folder), [str(codex), "resume", session["agent_session"]])
+    assert (told["cwd"], told["argv"]) == (str(folder), [str(codex), "resume", "--no-daemon", session["agent_session"]])
     folder.rmdir()
     gone = cli("resume-command", session["id"])
     assert (gone.code, gone.err) == (2, f"agentdash: The folder {folder} does not exist.\n")

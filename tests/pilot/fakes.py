@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import factories
 from factories import T0
@@ -30,6 +31,7 @@ from agentdash.sessions.model import (
 )
 from agentdash.sessions.reader import SessionReader
 from agentdash.sessions.settings.config import config_path, read_settings
+from agentdash.sessions.storage.takeovers import ByHand
 from agentdash.sessions.storage.unconfirmed import Unconfirmed
 from agentdash.sessions.transcript.kind_codes import encoded
 from agentdash.sessions.transcript.session_steps import Growth
@@ -277,6 +279,15 @@ class FakeManager:
         one = session("spawned1", Status.RUNNING, start.prompt, created=-10, agent=start.agent or "codex")
         self.put(one)
         return one
+
+    def take_over(self, ref):
+        self.asked("take_over", ref)
+        one = self.get(ref)
+        return SimpleNamespace(session=one, argv=("codex", "resume"), cwd=one.cwd, env={}, started=lambda pid: None)
+
+    def give_back(self, takeover, exit_code=None):
+        self.asked("give_back", takeover.session.id, exit_code)
+        return ByHand(session=takeover.session.id, turn=3, prompts=2, seconds=240.0, exit_code=exit_code)
 
     def queued(self, ref):
         return self.queue.prompts(ref)

@@ -4,6 +4,7 @@ A scenario presses keys by the names of their actions, so that it follows the re
 """
 
 import os
+from contextlib import nullcontext
 
 import pytest
 from textual.app import App
@@ -28,7 +29,7 @@ from agentdash.tui.keys.actions import REGISTRY
 from agentdash.tui.screens.changes import ChangesScreen
 from agentdash.tui.screens.settings import SettingsScreen
 from agentdash.tui.screens.watch import WatchScreen
-from agentdash.tui.services import external_programs
+from agentdash.tui.services import external_programs, interface_run
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.steps.step_groups import GROUPS
 from pilot.fake_asks import command
@@ -72,6 +73,8 @@ def programs(monkeypatch):
     monkeypatch.setattr(
         external_programs.ExternalPrograms, "_run", lambda self, argv, folder=None, **_: ran.append(list(argv))
     )
+    monkeypatch.setattr(interface_run, "run", lambda argv, cwd, **_: ran.append(list(argv)) or 0)
+    monkeypatch.setattr(App, "suspend", lambda _: nullcontext())
     monkeypatch.setenv("PAGER", "less")
     monkeypatch.setenv("VISUAL", "nano")
     return ran
@@ -566,6 +569,14 @@ async def searches(d, keys):
     await d.shows("2 of 4")
     await keys("steps.previous_match")
     await d.shows("1 of 4")
+
+
+@scenario("take_over")
+async def opens_the_agents_own_interface(d, keys):
+    await keys("take_over")
+    await d.shows("2 prompts by hand, 4m: turn 3.")
+    assert d.manager.calls[-2:] == [("take_over", "waiting1"), ("give_back", "waiting1", 0)]
+    assert d.programs == [["codex", "resume"]]
 
 
 @scenario("mode")

@@ -36,6 +36,7 @@ _MODULES = {
     "queue": ("queue",),
     "start": ("spawn", "run"),
     "trust": ("trust",),
+    "takeover": ("takeover",),
     "tail": ("tail", "logs", "peek"),
     "view": ("view",),
     "watch": ("watch", "table"),
@@ -47,7 +48,9 @@ _MODULE_OF = {verb: module for module, verbs in _MODULES.items() for verb in ver
 _SECTIONS = {
     "Start": ("spawn", "run", "start", "presets", "demo"),
     "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
-    "Prompt and stop": ("inject", "queue", "retry", "interrupt", "model", "mode", "resume-command", "stop"),
+    "Prompt and stop": (
+        "inject", "queue", "retry", "interrupt", "model", "mode", "takeover", "resume-command", "stop",
+    ),
     "Go back": ("rewind", "fork", "marks"),
     "Answer": ("asks", "approve", "deny", "answer"),
     "Read": (
@@ -60,7 +63,7 @@ _SECTIONS = {
 
 _SYNONYMS = {
     "list": "ls", "status": "ls", "new": "spawn", "prompt": "inject", "send": "inject",
-    "reply": "inject", "kill": "stop", "delete": "rm", "remove": "rm", "attach": "watch", "follow": "tail",
+    "reply": "inject", "kill": "stop", "delete": "rm", "remove": "rm", "attach": "takeover", "follow": "tail",
     "log": "logs", "why": "explain", "diff": "changes", "settings": "config", "undo": "rewind", "branch": "fork",
     "allow": "approve", "accept": "approve", "reject": "deny", "questions": "asks",
 }  # fmt: skip

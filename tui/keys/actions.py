@@ -107,6 +107,10 @@ ACTIONS = (
         on_target=True, changes=True,
     ),
     Action(
+        id="take_over", keys="H", label="take over", help="open the agent's own interface on the session", weight=1,
+        on_target=True, changes=True,
+    ),
+    Action(
         id="answer", keys="semicolon", label="answer", help="show what an agent asks for, and answer", weight=6
     ),
     Action(id="queue", keys="Q", label="queue", help="show and change the queue", weight=2),
@@ -313,8 +317,8 @@ REGISTRY = {
 """All actions of keys, by name."""
 
 _WATCHING = frozenset({
-    "write_prompt", "stop", "kill", "interrupt_turn", "mode", "answer", "queue", "retry", "processes", "shell",
-    "lazygit", "follow", "command_line", "meter",
+    "write_prompt", "stop", "kill", "interrupt_turn", "mode", "take_over", "answer", "queue", "retry", "processes",
+    "shell", "lazygit", "follow", "command_line", "meter",
     "theme", "mouse", "settings", "log", "back", "help", "quit",
 })  # fmt: skip
 """Actions of a screen without a table."""
@@ -369,6 +373,11 @@ def can_prompt(session: Session) -> bool:
     return takes_prompts(session.agent) and session.deleted_at is None
 
 
+def can_take_over(session: Session) -> bool:
+    """Return whether the agent's own interface may be opened; the manager gives the reasons that are not seen here."""
+    return session.status.ended and session.taken_by is None and takes_prompts(session.agent)
+
+
 _WHEN: dict[str, Callable[[Session], bool]] = {
     "write_prompt": lambda session: takes_prompts(session.agent),
     "stop": can_stop,
@@ -377,6 +386,7 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "archive": lambda session: session.status.ended and session.archived_at is None,
     "interrupt_turn": can_interrupt,
     "mode": lambda session: takes_prompts(session.agent),
+    "take_over": can_take_over,
     "answer": lambda session: session.asking > 0,
     "queue": has_queue,
     "start_waiting": lambda session: session.after is not None,
@@ -387,8 +397,8 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
 
 
 _NOT_IN_TRASH = frozenset({
-    "new_like", "new_after", "start_waiting", "write_prompt", "stop", "kill", "interrupt_turn", "mode", "retry",
-    "delete", "archive", "rename", "pin", "mark_read", "processes", "beside",
+    "new_like", "new_after", "start_waiting", "write_prompt", "stop", "kill", "interrupt_turn", "mode", "take_over",
+    "retry", "delete", "archive", "rename", "pin", "mark_read", "processes", "beside",
 })  # fmt: skip
 """Actions that a deleted session refuses; it can be read and restored."""
 
@@ -407,6 +417,7 @@ def unlike(sessions: Iterable[Session]) -> list[Session]:
             one.deleted_at is None,
             one.denied > 0,
             one.warm_since is None,
+            one.taken_by is None,
         ): one
         for one in sessions
     }

@@ -98,6 +98,7 @@ def _session_facts(session: Session, signs: Signs) -> dict[str, str | None]:
         "unknown": count(session.unknown, "line") if session.unknown else None,
         "left": count(session.left, "process", "processes") if session.left else None,
         "warm": "its process waits for prompts" if session.warm_since is not None else None,
+        "by hand": f"{taken.holder}, since {moment(taken.since)}" if (taken := session.taken_by) is not None else None,
         "asks": f"{session.asking} without an answer: agentdash asks {session.short_id}" if session.asking else None,
         "parent": session.parent,
     }

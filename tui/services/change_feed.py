@@ -87,7 +87,7 @@ class ChangeFeed:
         self._known |= {session.id for session in changes.updated}
         self._known -= set(changes.removed)
         changed = {*changes.removed, *(session.id for session in changes.updated)}
-        unsettled = [session for session in changes.updated if session.has_process]
+        unsettled = [session for session in changes.updated if session.has_process or session.taken_by]
         self._unsettled = self._unsettled - changed | {session.id for session in unsettled}
         self._warm = self._warm - changed | {one.id for one in unsettled if one.status.ended and not one.left}
         for session in changes.updated:

@@ -5,7 +5,7 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -52,10 +52,22 @@ def at_line(argv: Sequence[str], path: os.PathLike[str], line: int | None) -> li
     return [*argv, file]
 
 
-def run(argv: Sequence[str], cwd: str | None = None) -> int:
+def run(
+    argv: Sequence[str],
+    cwd: str | None = None,
+    *,
+    env: Mapping[str, str] | None = None,
+    stdout: int | None = None,
+    started: Callable[[int], object] = lambda _: None,
+) -> int:
     """Run a program that takes the terminal, wait for it, and return its exit code.
 
-    ``cwd`` is the folder in which it starts; by default our own.
+    Args:
+        argv: the program.
+        cwd: the folder in which it starts; by default our own.
+        env: its environment; by default our own.
+        stdout: the descriptor of the terminal, if our own standard output is another file.
+        started: called with its pid.
 
     As under a shell, Ctrl+C and Ctrl+\\ act on the program alone until it ends.  Ctrl+Z stops us too, but only after
     the program has restored the terminal and stopped: the shell must not write before that.
@@ -64,9 +76,11 @@ def run(argv: Sequence[str], cwd: str | None = None) -> int:
         OSError: the program cannot be started.
         ValueError: an argument that cannot be passed to a program.
     """
-    with _deaf(signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
+    with deaf(signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
         # Shells show the folder by the name that PWD gives it, if it is the same folder.
-        program = subprocess.Popen(argv, cwd=cwd, env=os.environ | ({"PWD": cwd} if cwd else {}))
+        environment = env or os.environ | ({"PWD": cwd} if cwd else {})
+        program = subprocess.Popen(argv, cwd=cwd, env=environment, stdout=stdout)
+        started(program.pid)
         while program.returncode is None:
             _, status = os.waitpid(program.pid, os.WUNTRACED)
             if os.WIFSTOPPED(status):
@@ -98,7 +112,8 @@ def _take_terminal() -> None:
 
 
 @contextmanager
-def _deaf(*numbers: signal.Signals) -> Iterator[None]:
+def deaf(*numbers: signal.Signals) -> Iterator[None]:
+    """Do nothing on these signals; only the main thread can."""
     # Handlers that do nothing: the program would inherit an ignored signal, but a handler becomes the default there.
     before = {number: signal.signal(number, lambda *_: None) for number in numbers}
     try:

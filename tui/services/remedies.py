@@ -7,7 +7,7 @@ from ..keys.keymap import Keymap
 
 _HELP: Mapping[Remedy, tuple[str, str]] = {
     Remedy.WAIT_OR_STOP: ("Busy until its turn ends. {} to stop it.", "stop"),
-    Remedy.STOP: ("Processes of the lost turn are still running. {} to stop them.", "stop"),
+    Remedy.STOP: ("{fact} {} to stop them.", "stop"),
     Remedy.RETRY: ("Plain command: no prompts. {} to run it again.", "retry"),
     Remedy.PROMPT: ("Done: nothing to retry. {} to send a prompt.", "write_prompt"),
     Remedy.RESTORE: ("In the trash. {} to restore it.", "undo"),

@@ -31,6 +31,7 @@ from .background import Requests
 from .bulk_actions import BulkActions
 from .chain_actions import ChainActions
 from .drafts import Drafts
+from .own_interface import OwnInterfaces
 from .project_actions import ProjectActions
 from .prompt_actions import PromptActions
 from .start_memory import StartMemory
@@ -77,6 +78,8 @@ class SessionActions:
         """The sessions that wait for the end of others."""
         self.projects = ProjectActions(app, reader, access, requests, signs)
         """The settings of projects."""
+        self.interfaces = OwnInterfaces(app, access, requests)
+        """The agents' own interfaces."""
         self.default_agent = ""
         """The agent that is started if the user names none; empty until it is known."""
         self.agents: list[AgentInfo] = []

@@ -49,6 +49,7 @@ TARGET_ACTIONS: Mapping[str, Act] = {
     "kill": lambda operations, target: operations.kill_chosen(target.chosen, target.current),
     "interrupt_turn": lambda operations, target: operations.prompts.interrupt(target.current),
     "mode": lambda operations, target: operations.adjust.choose_mode(target.current),
+    "take_over": lambda operations, target: operations.interfaces.take_over(target.current),
     "delete": lambda operations, target: operations.delete_chosen(target.chosen),
     "archive": lambda operations, target: operations.archive_chosen(target.chosen, target.current),
     "rename": _rename,

@@ -55,7 +55,7 @@ def remark(session: Session, now: int) -> str:
     """The reason to open a session (stop, loop, reason of the state, leftover processes, silence), else ""."""
     if session.stopping is not None:
         return stop_stage(session.stopping, now)
-    if recorded := _recorded(session):
+    if recorded := _recorded(session, now):
         return one_line(recorded)
     if session.left:
         what = f": {one_line(session.left_note)}" if session.left_note else ""
@@ -68,8 +68,13 @@ def remark(session: Session, now: int) -> str:
     return ""
 
 
-def _recorded(session: Session) -> str | None:
-    """The evidence or the reason that the runner recorded; a stop that the user asked for needs no remark."""
+def _recorded(session: Session, now: int) -> str | None:
+    """The user in the agent's own interface, else the evidence or the reason that the runner recorded.
+
+    A stop that the user asked for needs no remark.
+    """
+    if session.taken_by is not None:
+        return session.taken_by.by_hand(now)
     if session.is_stuck:
         return session.stuck
     if session.asks_user:
@@ -79,6 +84,8 @@ def _recorded(session: Session) -> str | None:
 
 def _remark_role(session: Session) -> str:
     """The role of a remark: amber for what waits or was left over, else that of the session."""
+    if session.taken_by is not None and session.stopping is None:
+        return "running"
     waits = session.stopping or session.is_stuck or session.asks_user or session.unconfirmed
     colour = role(session)
     if waits or not session.reason:
@@ -136,6 +143,7 @@ def steady_until(session: Session, now: int) -> int:
         return now
     counted = [session.last_sign_at, session.created_at]
     counted += [session.started_at] if session.started_at is not None and session.ended_at is None else []
+    counted += [session.taken_by.since] if session.taken_by is not None else []
     counted += [session.activity.since] if session.activity is not None and _is_timed(session.activity) else []
     return min(_read_until(now, at) for at in counted)
 

@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from ...costs.price_table import price_of
 from ...launch import Fork, Ladder, Launch
+from ...taken_by import BY_HAND
 from ...text.units import listed
 from ..allowance import Allowance
 from ..base import Agent, AgentSettings, LaunchRequest, LiveSettings, TurnParser
@@ -74,6 +75,12 @@ class ClaudeSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_fie
     ] = ()
 
 
+def _home(env: Mapping[str, str | None]) -> Path:
+    """Return claude's own folder in this environment."""
+    chosen = env.get("CLAUDE_CONFIG_DIR")
+    return Path(chosen) if chosen else Path.home() / ".claude"
+
+
 def _instructions(settings: AgentSettings) -> list[str]:
     return ["--append-system-prompt", settings.instructions] if settings.instructions else []
 
@@ -102,6 +109,7 @@ class Claude(Agent):
     ladder = Ladder(interrupt=4.0, terminate=1.5)
     dangerous = frozenset({"bypassPermissions"})
     narrower = _NARROWER
+    follows_interface = True
     adjusts_from = "step"  # prompts 1.1
     unlimited = "no-checks"
     forks_ends = True
@@ -183,6 +191,10 @@ class Claude(Agent):
 
     def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
         """Return a new parser for one turn."""
+        if transport == BY_HAND:
+            from .project import ClaudeProjectParser
+
+            return ClaudeProjectParser(turn, one_turn=True)
         from .turn_parser import ClaudeParser  # only a process that reads turns needs it
 
         return ClaudeParser(turn, live=transport == STREAM_JSON)
@@ -230,8 +242,19 @@ class Claude(Agent):
         """Search the conversation's transcript, below the ``CLAUDE_CONFIG_DIR`` that was recorded with the session."""
         from .sent import transcript_has  # only needed if a turn broke off
 
-        home = sent.env.get("CLAUDE_CONFIG_DIR")
-        return transcript_has(Path(home) if home else Path.home() / ".claude", sent)
+        return transcript_has(_home(sent.env), sent)
+
+    def transcript(self, agent_session: str, env: Mapping[str, str | None], at: int) -> Path | None:  # noqa: ARG002
+        """Return the transcript, below the ``CLAUDE_CONFIG_DIR`` that was recorded with the session."""
+        from .own_files import transcript_of
+
+        return transcript_of(_home(env), agent_session)
+
+    def shown_conversation(self, pid: int, env: Mapping[str, str | None]) -> str | None:
+        """Return the conversation that claude names for its interface: ``/clear`` begins another one."""
+        from .own_files import shown_by
+
+        return shown_by(_home(env), pid)
 
     def stderr_reason(self, text: str) -> str | None:
         """Return the first line that begins with ``Error``, else the last that is not a warning."""

@@ -292,7 +292,9 @@ class ClaudeProjectParser(TranscriptParser):
 
     def _cost(self, line: events.Line, _: bytes, at: int | None) -> list[Step]:  # noqa: ARG002
         total, earlier = line.total_cost_usd, self.state.cost_so_far
-        if total is not None:
+        if total is not None and self._one_turn:
+            self.facts.running_cost_usd = total  # of the whole conversation
+        elif total is not None:
             more = total - earlier if total >= earlier else total
             self.state.cost_so_far, self.facts.cost_usd = total, total
             self.state.cost = (self.state.cost or 0.0) + more

@@ -10,6 +10,7 @@ from msgspec import Meta, structs
 from ...costs.price_table import price_of
 from ...errors import UsageError
 from ...launch import Launch
+from ...taken_by import BY_HAND
 from ..allowance import Allowance
 from ..base import Agent, AgentSettings, LaunchRequest, LiveSettings, TurnParser
 from ..usage_meter import Measurable, Measures, Meter, When
@@ -188,9 +189,12 @@ class Codex(Agent):
         return Launch(argv=plain, stdin=request.prompt, model=model)
 
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
-        """Return ``codex resume THREAD`` with the model and the overrides of codex's own configuration (0.169.0)."""
+        """Return ``codex resume THREAD`` with the model and the overrides of codex's own configuration (0.169.0).
+
+        Without ``--no-daemon``, a server that codex starts keeps the thread's lock for 58 s after the end (prompts 6).
+        """
         settings, model = request.settings, request.model or request.settings.model
-        argv = [settings.bin or "codex", "resume", request.agent_session or ""]
+        argv = [settings.bin or "codex", "resume", "--no-daemon", request.agent_session or ""]
         if model:
             argv += ["-m", model]
         return (*argv, *(_config(settings) if isinstance(settings, CodexSettings) else ()))
@@ -216,6 +220,10 @@ class Codex(Agent):
 
     def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
         """Return a new parser for one turn."""
+        if transport == BY_HAND:
+            from .rollout.reader import CodexRolloutParser
+
+            return CodexRolloutParser(turn, one_turn=True)
         if transport:
             from .app_server.parser import AppServerParser
 
@@ -279,6 +287,12 @@ class Codex(Agent):
         from .app_server.fork_point import turn_before  # few turns follow a fork
 
         return turn_before(lines, through)
+
+    def transcript(self, agent_session: str, env: Mapping[str, str | None], at: int) -> Path | None:
+        """Return the thread's transcript, below the ``CODEX_HOME`` that was recorded with the session."""
+        from .rollout.edits import find_rollout
+
+        return find_rollout(_home(env), agent_session, at)
 
     def has_prompt(self, sent: "SentPrompt") -> bool | None:
         """Search the thread's transcript, below the ``CODEX_HOME`` that was recorded with the session."""

@@ -27,6 +27,11 @@ def test_a_heading_shows_the_state_of_the_prompt_if_it_is_not_plain(status, stat
     assert (note.text, note.prompt) == (text, ())
 
 
+def test_a_turn_by_hand_is_named_so():
+    [note] = notes({}, factories.turn(1, transport="by-hand", duration_ms=240_000)).values()
+    assert note.text == "by hand  4m00s"
+
+
 def test_an_unconfirmed_prompt_warns_with_the_key_that_sends_it_again():
     lost = factories.turn(1, status=Status.LOST)
     [warning] = notes({1: "unconfirmed"}, lost)[1].prompt

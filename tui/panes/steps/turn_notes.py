@@ -36,7 +36,8 @@ def turn_notes(
 def _ending(turn: Turn, state: str) -> str:
     """Return the status of a turn, its duration if it has ended, and its prompt's state if that is not plain."""
     took = duration(turn.duration_ms) if turn.duration_ms is not None and turn.status.ended else ""
-    return "  ".join(filter(None, (str(turn.status), took, _TOLD.get(state, ""))))
+    status = "by hand" if turn.by_hand else str(turn.status)
+    return "  ".join(filter(None, (status, took, _TOLD.get(state, ""))))
 
 
 _TOLD: Mapping[str, str] = {

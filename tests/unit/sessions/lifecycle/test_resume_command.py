@@ -34,21 +34,30 @@ def resumed(tmp_path, monkeypatch):
 
 
 def test_each_agent_names_its_own_command(resumed, tmp_path):
-    assert resumed("codex").command == f"cd {tmp_path} && codex resume {THREAD}"
+    assert resumed("codex").command == f"cd {tmp_path} && codex resume --no-daemon {THREAD}"
     assert resumed("claude").command == f"cd {tmp_path} && claude --resume {THREAD}"
 
 
 def test_the_model_and_the_settings_of_the_agent_go_along(resumed, tmp_path):
     toml = '[agents.codex]\nbin = "/opt/my codex"\n[agents.codex.config]\nmodel_reasoning_effort = "high"\n'
     found = resumed("codex", toml, model="gpt-5.5")
-    assert found.argv == ("/opt/my codex", "resume", THREAD, "-m", "gpt-5.5", "-c", 'model_reasoning_effort="high"')
+    assert found.argv == (
+        "/opt/my codex",
+        "resume",
+        "--no-daemon",
+        THREAD,
+        "-m",
+        "gpt-5.5",
+        "-c",
+        'model_reasoning_effort="high"',
+    )
     assert found.command.startswith(f"cd {tmp_path} && '/opt/my codex' resume ")
     assert resumed("claude", model="opus[1m]").command.endswith("--model 'opus[1m]'")
 
 
 @pytest.mark.parametrize("options", [{"full_danger": True}, {"sandbox": "danger-full-access"}])
 def test_what_the_agent_may_do_alone_is_not_for_its_own_interface(resumed, options):
-    assert resumed("codex", options=options).argv == ("codex", "resume", THREAD)
+    assert resumed("codex", options=options).argv == ("codex", "resume", "--no-daemon", THREAD)
 
 
 def test_the_recorded_environment_holds_and_other_values_do_not(resumed, tmp_path):
@@ -57,7 +66,7 @@ def test_the_recorded_environment_holds_and_other_values_do_not(resumed, tmp_pat
     words = shlex.split(found.command)
     assert words == [
         "cd", str(tmp_path), "&&",
-        "env", "-u", "OPENAI_BASE_URL", "CODEX_HOME=/srv/it's mine", "codex", "resume", THREAD,
+        "env", "-u", "OPENAI_BASE_URL", "CODEX_HOME=/srv/it's mine", "codex", "resume", "--no-daemon", THREAD,
     ]  # fmt: skip
     assert found.env == {"CODEX_HOME": "/srv/it's mine", "OPENAI_BASE_URL": None}
 

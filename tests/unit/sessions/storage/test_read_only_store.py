@@ -115,7 +115,7 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
         "ALTER TABLE sessions DROP COLUMN asks; ALTER TABLE sessions DROP COLUMN activity;"
         "ALTER TABLE sessions DROP COLUMN plan; ALTER TABLE sessions DROP COLUMN urgency;"
         "ALTER TABLE sessions DROP COLUMN urgency_seq;"
-        "DROP TABLE marks; DROP INDEX sessions_after;"
+        "DROP TABLE marks; DROP INDEX sessions_after; DROP INDEX sessions_taken;"
         "DROP TABLE adjustments; ALTER TABLE sessions DROP COLUMN mode;"
         "ALTER TABLE sessions DROP COLUMN context_tokens; ALTER TABLE sessions DROP COLUMN context_window;"
         "ALTER TABLE sessions DROP COLUMN cost_about_usd;"

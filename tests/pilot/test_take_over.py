@@ -1,0 +1,96 @@
+"""The agent's own interface from the dashboard: the key, the refusal, and a session that is open there."""
+
+from contextlib import nullcontext
+
+import pytest
+from factories import T0
+from msgspec import structs
+from textual.app import App, SuspendNotSupported
+
+from agentdash.sessions.errors import Remedy, SessionBusyError
+from agentdash.sessions.model import Status, TakenBy
+from agentdash.sessions.settings.config import DashboardSettings
+from agentdash.tui.keys.actions import possible
+from agentdash.tui.services import interface_run
+from pilot.fakes import session
+
+TAKEN = TakenBy(
+    host="here", user="ann", tty="pts/3", since=T0, pid=7, start=7, boot_id="b", pid_ns="n", run_id="r", turn=2,
+    argv=("codex",), talks=(),
+)  # fmt: skip
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The interfaces that had the terminal."""
+    ran = []
+    monkeypatch.setattr(interface_run, "run", lambda argv, cwd, **_: ran.append((argv, cwd)) or 0)
+    monkeypatch.setattr(App, "suspend", lambda _: nullcontext())
+    return ran
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])
+async def test_the_interface_opens_on_the_row_and_the_row_stays_selected(dashboard, opened, manager, size):
+    async with dashboard(size=size) as d:
+        await d.select("done0001")
+        await d.press("H")
+        await d.shows("2 prompts by hand, 4m: turn 3.")
+        assert opened == [(("codex", "resume"), manager.get("done0001").cwd)]
+        assert d.main.current.id == "done0001"
+
+
+async def test_a_refusal_is_shown_and_nothing_is_opened(dashboard, opened, manager):
+    manager.error = SessionBusyError("Processes of s are still running.", Remedy.STOP, "Stop them: agentdash stop s")
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("H")
+        await d.shows("Processes of s are still running. x to stop them.")
+        assert opened == []
+
+
+async def test_a_terminal_that_cannot_be_given_away_frees_the_session(dashboard, opened, manager, monkeypatch):
+    def unsupported(_):
+        raise SuspendNotSupported
+
+    monkeypatch.setattr(App, "suspend", unsupported)
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("H")
+        await d.shows("Cannot give the terminal to codex.")
+        await d.called("give_back", "done0001", None)
+        assert opened == []
+
+
+@pytest.mark.usefixtures("opened")
+async def test_a_program_that_cannot_be_started_is_named_and_the_session_is_free(dashboard, manager, monkeypatch):
+    def missing(argv, cwd, **_):
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(interface_run, "run", missing)
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("H")
+        await d.shows("codex could not be started")
+        await d.called("give_back", "done0001", None)
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24)])
+async def test_a_session_that_is_taken_over_names_its_holder(dashboard, manager, size):
+    async with dashboard(size=size) as d:
+        await d.select("done0001")
+        manager.put(structs.replace(manager.get("done0001"), taken_by=TAKEN))
+        await d.shows("by hand (pts/3")
+
+
+async def test_a_read_only_dashboard_opens_nothing(dashboard, opened):
+    async with dashboard(settings=DashboardSettings(read_only=True)) as d:
+        await d.press("H")
+        await d.shows("read-only")
+        assert opened == []
+
+
+def test_only_an_idle_session_offers_it():
+    idle = session("s1", Status.DONE, "t", created=1)
+    assert possible("take_over", idle)
+    refused = ({"taken_by": TAKEN}, {"deleted_at": 1}, {"status": Status.RUNNING}, {"agent": "command"})
+    assert [possible("take_over", structs.replace(idle, **own)) for own in refused] == [False] * 4

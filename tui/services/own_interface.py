@@ -1,0 +1,62 @@
+"""The agent's own interface of a session in the terminal of the dashboard, which waits."""
+
+from contextlib import suppress
+from typing import Any
+
+from ...sessions.agents.registry import agent_named
+from ...sessions.errors import AgentdashError
+from ...sessions.model import Session
+from ...sessions.text.sanitize import clean, one_line
+from ..keys.key_queue import KeysInOrder
+from .background import Requests
+from .interface_run import run_interface
+from .write_access import WriteAccess
+
+
+class OwnInterfaces:
+    """Opens agents' own interfaces from the dashboard, which waits.
+
+    Args:
+        app: gives its terminal to the interface.
+        access: the manager.
+        requests: runs the calls.
+    """
+
+    def __init__(self, app: KeysInOrder[Any], access: WriteAccess, requests: Requests) -> None:
+        self._app = app
+        self._access = access
+        self._requests = requests
+
+    async def take_over(self, session: Session | None) -> None:
+        """Open the interface of a session, and show what became of what was said there."""
+        if session is None:
+            return
+        from textual.app import SuspendNotSupported
+
+        from .. import takeover_texts
+
+        with self._app.keys_held():
+            taken = await self._requests.ask(lambda: self._access.manager("take over").take_over(session.id))
+        if taken is None:
+            return
+        manager = self._access.manager("take over")
+        try:
+            with self._app.suspend():
+                title = agent_named(session.agent).title
+                print(  # noqa: T201 - for the terminal that the interface gets
+                    clean(f"agentdash: {title}, session {session.short_id} {one_line(session.label, 60)}"), flush=True
+                )
+                done = run_interface(manager, taken)
+        except SuspendNotSupported:
+            await self._requests.ask(manager.give_back, taken)
+            self._requests.show_error(f"Cannot give the terminal to {taken.argv[0]}.")
+            return
+        except AgentdashError as error:
+            self._requests.show_error(self._requests.worded(error))
+            return
+        with suppress(AttributeError):
+            self._app.screen.refresh(layout=True)
+        if failure := takeover_texts.failed(session, done):
+            self._requests.show_error(f"{failure} {takeover_texts.outcome(session, done)}")
+        else:
+            self._requests.show_message(takeover_texts.outcome(session, done))
