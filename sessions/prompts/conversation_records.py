@@ -11,6 +11,7 @@ from ..conversation.places import ends_turn, place_text
 from ..errors import Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..housekeeping import Housekeeping
 from ..lifecycle.launch_plan import Beginning, recorded_profile
+from ..lifecycle.taken_check import check_free
 from ..model import Session, short_id
 from ..processes import processes
 from ..reader import SessionReader
@@ -93,6 +94,7 @@ class ConversationRecords:
         session = opened.session
         if not session.status.ended or session.id in self._store.queue.under_way():
             raise busy(session, f"turn {session.turn} has to end first")
+        check_free(session, "changed")
         self._prompter.check_reachable(session)
         return opened
 
