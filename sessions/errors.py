@@ -25,6 +25,8 @@ class Remedy(StrEnum):
     """The session has used up a limit: give it a higher one."""
     EXPLAIN = "explain"
     """A session does not react: read the facts behind its status."""
+    CONTINUE = "continue"
+    """The agent cannot go on in this session: continue its conversation in a new one."""
     DIAGNOSE = "diagnose"
     """The state folder cannot be used: have it checked."""
 

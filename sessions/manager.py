@@ -33,7 +33,7 @@ from .lifecycle.launch_plan import (
 from .lifecycle.stop import stop_session
 from .lifecycle.taken_check import check_free
 from .lifecycle.wait import wait_until
-from .model import Receipt, Session, Status
+from .model import Receipt, Session, Status, StoppedBy
 from .processes import processes
 from .prompts.adjusting import SessionAdjuster
 from .prompts.answering import SessionAsks
@@ -49,6 +49,7 @@ from .trusting import ProjectTrust
 
 if TYPE_CHECKING:
     from .lifecycle.takeover import Takeover
+    from .lifecycle.continue_plan import Continued
     from .prompts.conversations import SessionConversations
     from .storage.takeovers import ByHand
 
@@ -133,6 +134,13 @@ class SessionManager:
         titles = [f"{name} ({n}/{copies})" for n in range(1, copies + 1)] if copies > 1 else [start.title]
         first = self.spawn(structs.replace(start, title=titles[0]))
         return [first, *(self.spawn(structs.replace(start, title=one, session_id="")) for one in titles[1:])]
+
+    def continue_session(self, continued: "Continued") -> Session:
+        """Start a session that continues another one, exactly as :meth:`.SessionReader.continued` planned it."""
+        asked_by = os.environ.get(processes.SESSION_TAG) or StoppedBy.YOU
+        start, env = continued.start, recorded_environment(continued.start.agent)
+        mark, config = continued.mark(asked_by), self.reader.config()
+        return self._begin_with(Beginning(start=start, config=config, launch=continued.launch, env=env, mark=mark))
 
     def run(
         self,

@@ -11,6 +11,7 @@ from .adjustments import Adjustment
 from .agents.demo.place import find_demo
 from .agents.registry import agent_named, agent_names, takes_prompts
 from .asks.recorded import RecordedAsk
+from .conversation.interrupted import is_conversation
 from .conversation.shown import Shown, shown
 from .errors import Remedy, StoreError, UnknownSessionError, UsageError
 from .launch import Ladder, Launch, Start
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .changes.model import SessionChanges
     from .changes.recorded import Recorded
     from .digest.collect import Digest
+    from .lifecycle.continue_plan import Continued
     from .lifecycle.explain import Explanation
     from .lifecycle.resume_command import ResumeCommand
     from .projects.review import Review
@@ -172,6 +174,12 @@ class SessionReader:
         start = structs.replace(start, prompt=checked_prompt(start.prompt))
         start = completed(start, settings.config)
         return build_launch(settings.config, start, home=self.home, notes=settings.notes)
+
+    def continued(self, ref: str, start: Start, *, inherits: bool = True) -> "Continued":
+        """Return the plan of a session that continues another one; nothing is started: see :func:`.continue_plan`."""
+        from .lifecycle.continue_plan import continue_plan  # a list of sessions retells none
+
+        return continue_plan(self._layout, self._queries, self.config(), ref, start, inherits=inherits)
 
     def deleted(self) -> list[Trashed]:
         """List the sessions that :meth:`restore` can bring back from the trash, most recently deleted first."""
@@ -329,8 +337,8 @@ class SessionReader:
         return digest_of(session, turns, steps, turn=turn, whole=whole)
 
     def messages(self, ref: str) -> list[Step]:
-        """Return the conversation: prompts and messages, also those that are cut (:meth:`shown`)."""
-        return [step for step in self._each_own_step(self.get(ref)) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
+        """Return prompts, messages and interrupted calls, also those that are cut (:meth:`shown`)."""
+        return list(filter(is_conversation, self._each_own_step(self.get(ref))))
 
     def shown(self, ref: str) -> Shown:
         """Return the marks of the conversation, and which of its steps they cut."""

@@ -217,6 +217,8 @@ class Agent(ABC):
     """The own keys of :attr:`settings_type` that the settings of a project may set to any value."""
     unlimited: ClassVar[str | None] = None
     """The setting ``full_danger``, named as a mode; None for an agent without that setting."""
+    lost_conversation: ClassVar[str | None] = None
+    """The words in its error if it cannot find the conversation that it is to resume; None if they are not known."""
     polling_tools: ClassVar[frozenset[str]] = frozenset({"wait"})
     """Tools that poll for progress: repeated calls with the same arguments are not a loop."""
     adjusts_from: ClassVar[From] = "turn"

@@ -30,6 +30,7 @@ def step_html(step: Step) -> str:
     kinds = " ".join(filter(None, ("step", step.kind, step.status, "sub" if step.parent else "")))
     described = blocks.describe(step)
     body = "".join(_drawn(block, step, described) for block in described.body)
+    body += f'<p class="note">{described.remark.capitalize()}.</p>' if described.remark else ""
     name = words.kind(step)
     return (
         f'<article class="{kinds}" id="{anchor}">\n'

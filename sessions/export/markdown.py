@@ -57,6 +57,7 @@ def _block(step: Step, before: Step | None) -> str:
     """Return one step as Markdown; a sub-agent's step is quoted."""
     described = blocks.describe(step)
     parts = [part for block in described.body for part in _parts(block, step, described)]
+    parts += [f"*{described.remark.capitalize()}.*"] if described.remark else []
     if step.parent is None:
         return "\n\n".join(parts)
     first = [] if before is not None and before.parent == step.parent else ["*Sub-agent*"]

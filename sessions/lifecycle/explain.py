@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from ..adjustments import Adjustment
+from ..agents.lost_conversation import lost_conversation
 from ..asks.recorded import RecordedAsk
 from ..clock import now_ms
 from ..conversation.marks import Mark
@@ -76,6 +77,9 @@ def explain(
     facts += _mark_facts(marks)
     if session.taken_by is not None:
         facts.append(Fact("by hand", f"{session.taken_by.holder} has the agent's own interface", "sessions.taken_by"))
+    if lost_conversation(session):
+        way = f"{session.agent} does not find it; read it as text: agentdash continue {session.short_id}"
+        facts.append(Fact("conversation", way, "turns.error, by the adapter"))
     if not folder.path.is_dir():
         facts.append(Fact("folder", "is gone", str(folder.path)))
     if turn is not None:

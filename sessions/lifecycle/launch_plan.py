@@ -11,8 +11,9 @@ from ..agents.base import Agent, AgentSettings, LaunchRequest
 from ..agents.demo.place import check_demo
 from ..agents.registry import agent_named
 from ..conversation.marks import Mark
-from ..errors import UsageError
+from ..errors import Remedy, UsageError
 from ..launch import Launch, Start, TurnPlan
+from ..model import Session
 from ..settings.config import PROFILE, Config
 from ..text.sanitize import one_line
 from ..turn_mode import TurnMode
@@ -68,6 +69,21 @@ def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
         what = "is not a folder" if path.exists() else "does not exist"
         raise UsageError(f"The folder {path} {what}.")
     return str(path)
+
+
+def session_folder(session: Session) -> str:
+    """Return the folder of a session.
+
+    Raises:
+        UsageError: it is gone; the conversation can be continued in another one.
+    """
+    try:
+        return checked_folder(session.cwd)
+    except UsageError as error:
+        if not agent_named(session.agent).prompted:
+            raise
+        shell = f"Continue it in another one: agentdash continue {session.short_id} -C FOLDER"
+        raise UsageError(str(error), Remedy.CONTINUE, shell) from None
 
 
 def title_of(text: str) -> str:

@@ -15,7 +15,7 @@ from ..errors import UsageError
 from ..model import Session
 from ..settings.config import Config
 from ..storage.queries import Recipe
-from .launch_plan import checked_folder, recorded_profile
+from .launch_plan import recorded_profile, session_folder
 
 _CONVERSATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]*")
 """The form of a conversation's id, which the agent printed: it must never be taken for an option."""
@@ -77,7 +77,7 @@ def resume_command(
         )  # fmt: skip
     if not _CONVERSATION.fullmatch(conversation):
         raise UsageError(f"{agent.title} has not reported a conversation id for session {session.short_id} yet.")
-    cwd = checked_folder(session.cwd)
+    cwd = session_folder(session)
     argv = (_command(argv[0], recipe.env, env), *argv[1:])
     variables = _variables(recipe.env, env)
     line = f"cd {shlex.quote(cwd)} && {' '.join([*_assignments(variables), shlex.join(argv)])}"

@@ -13,11 +13,11 @@ from ..conversation.history import Place
 from ..conversation.marks import Mark, MarkKind
 from ..errors import SessionBusyError, UsageError
 from ..launch import Start, TurnPlan, following
-from ..lifecycle.launch_plan import Beginning, build_launch, checked_folder, checked_prompt, completed
+from ..lifecycle.launch_plan import Beginning, build_launch, checked_prompt, completed, session_folder
 from ..model import Session
 from ..processes import processes
 from ..settings.merge import merged
-from ..supervision.taking_up import TakenUp, taken_up, without_repeated
+from ..supervision.taking_up import TakenUp, taken_up
 from ..transcript.retelling import retold
 from ..transcript.visible_steps import Source, visible_steps
 from .conversation_records import ConversationRecords, Opened, asker, busy
@@ -78,7 +78,7 @@ class Forker(ConversationRecords):
                 prompt,
                 agent=origin.agent,
                 model=options.model or model_option(recipe.options) or origin.model,
-                cwd=checked_folder(origin.cwd),
+                cwd=session_folder(origin),
                 title=options.title,
                 options=merged(kept, options.settings),
                 source=MarkKind.FORK,
@@ -92,7 +92,7 @@ class Forker(ConversationRecords):
         text = prompt
         if taken.how == "retold":
             steps = visible_steps(self._layout, self._store, source, source.history(), Place(turn, step))
-            text = retold(origin.cwd, without_repeated(steps, prompt), prompt)
+            text = retold(origin.cwd, steps, prompt)
         launch = launch_of(
             TurnPlan(settings=usual.settings, model=start.model, frame=following(usual)),
             agent_named(start.agent),

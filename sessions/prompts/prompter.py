@@ -18,7 +18,7 @@ from ..agents.registry import agent_named
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..housekeeping import Housekeeping
 from ..launch import Start, TurnPlan
-from ..lifecycle.launch_plan import LaterTurn, checked_folder, checked_prompt, plan_turn, recorded_profile
+from ..lifecycle.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
 from ..lifecycle.reconcile import survivors
 from ..lifecycle.taken_check import check_free
 from ..model import Receipt, Session, Status
@@ -261,7 +261,7 @@ class Prompter:
                 prompt,
                 agent=session.agent,
                 model=options.model or model_option(kept) or session.model,
-                cwd=checked_folder(session.cwd),
+                cwd=session_folder(session),
                 options=merged(kept, options.settings),
                 argv=recipe.command,
                 session_id=session.id,
@@ -357,7 +357,11 @@ class Prompter:
         """
         short = session.short_id
         if session.host != processes.host_name():
-            raise SessionBusyError(f"Session {short} runs on {session.host}; continue it there.")
+            raise SessionBusyError(
+                f"Session {short} runs on {session.host}; send the prompt there.",
+                Remedy.CONTINUE,
+                f"Continue it here in a new session: agentdash continue {short}",
+            )
         if session.status is Status.LOST and survivors(self._layout, self._store.newest_turn(session.id)):
             raise SessionBusyError(
                 f"Processes of the lost turn of session {short} are still running.",

@@ -1,7 +1,5 @@
 """The conversation that the next turn of a session with marks takes up: resumed, forked, retold, or new."""
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 
 from ..agents.base import Agent, AgentSettings
@@ -9,7 +7,6 @@ from ..agents.registry import agent_named
 from ..conversation.continuation import Recorded
 from ..conversation.history import Place
 from ..launch import Fork, Way
-from ..model import Step, StepKind
 from ..storage.line_reader import LineReader
 from ..storage.paths import Layout
 from ..storage.queries import Queries
@@ -106,16 +103,4 @@ def retold_prompt(layout: Layout, queries: Queries, session_id: str, recorded: R
     if source is None:
         return prompt
     steps = visible_steps(layout, queries, source, recorded.history)
-    return retold(source.session.cwd, without_repeated(steps, prompt), prompt)
-
-
-def without_repeated(steps: Iterator[Step], prompt: str) -> Iterator[Step]:
-    """Yield the prompts and messages without those at the end that repeat a prompt: its turns came to nothing."""
-    held: list[Step] = []
-    for step in steps:
-        if step.kind is StepKind.PROMPT and step.parent is None and step.text == prompt:
-            held.append(step)
-        elif step.kind in (StepKind.PROMPT, StepKind.MESSAGE):
-            yield from held
-            held.clear()
-            yield step
+    return retold(source.session.cwd, steps, prompt)

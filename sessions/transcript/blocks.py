@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ..conversation.interrupted import FOR_PEOPLE, is_interrupted
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from ..text.units import duration, tokens
 
@@ -183,6 +184,11 @@ class Description(Struct, frozen=True):
     def exit_note(self) -> str:
         """The exit code, if it is not 0."""
         return f"exit {self.step.exit_code}" if self.step.exit_code else ""
+
+    @property
+    def remark(self) -> str:
+        """The words for a call without a result; "" if it has one, or may still get it."""
+        return FOR_PEOPLE if is_interrupted(self.step) else ""
 
     @property
     def took(self) -> str:

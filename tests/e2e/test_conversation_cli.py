@@ -59,7 +59,7 @@ def test_a_user_goes_back_takes_it_back_and_forks(manager, talk):
     manager.wait([session.id], timeout=60)
     launch = manager.store.launch(session.id, 4)
     assert launch.how == "retold"
-    assert "USER: [[demo:quick]] one" in launch.stdin
+    assert "| USER:\n|     [[demo:quick]] one\n" in launch.stdin
     assert "two" not in launch.stdin
 
     assert verb("rewind", session.id, "--undo").returncode == 0

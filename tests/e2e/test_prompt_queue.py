@@ -203,10 +203,11 @@ def test_Z29_an_agent_without_a_conversation_is_told_the_earlier_messages(
     finished(session, 2)
     told = notebook.said[1:]
     assert told[0].startswith("This continues an earlier conversation")
-    assert told[2:] == [
-        "USER: nameless, wait at the gate", "ASSISTANT: heard", "", "USER: and the second words", "",
-        "Continue from where you left off.",
+    assert [line for line in told if line.startswith("|")] == [
+        "| USER:", "|     nameless, wait at the gate", "| ASSISTANT:", "|     heard",
     ]  # fmt: skip
+    assert "Continue from where you left off" in told[-3]
+    assert told[-1] == "USER: and the second words"
     assert states(manager, session)[1] == ("and the second words", "seen")
 
 

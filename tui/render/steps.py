@@ -47,6 +47,7 @@ def step_text(step: Step, style: Style) -> list[str]:
     if isinstance(described.body[0], blocks.Code | blocks.Call | blocks.Files):
         first = _after(first, step, described, style)
     painted = [style.paint(f"{style.signs.kinds[step.kind]} {first}", _role(step))]
+    rest += [style.paint(described.remark, "dim")] if described.remark else []
     return [line.rstrip() for line in painted + [f"  {line}" for line in rest]]
 
 

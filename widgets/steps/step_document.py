@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from ...sessions.model import Change, Step, Usage
+from ...sessions.model import Change, Step, StepStatus, Usage
 from ...sessions.text import units
 from ...sessions.text.sanitize import one_line
 from ...sessions.text.unified_diff import created_text
@@ -47,6 +47,8 @@ def step_document(step: Step, *, cwd: str | None = None, signs: Signs = UNICODE,
     described = blocks.describe(step)
     look = Look(signs, cwd, source)
     parts = [part for block in described.body for part in _parts(block, look, step)]
+    if described.remark:
+        parts.append(nothing(described.remark))
     if step.cut:
         parts.append(nothing(f"{units.count(step.cut, 'character')} not shown"))
     return Document(title(step, described, signs), parts, signs)
@@ -60,7 +62,7 @@ def _parts(block: blocks.Block, look: Look, step: Step) -> Iterator[Block]:
         case blocks.Code():
             yield from _command(block, look, step.exit_code)
         case blocks.Output():
-            yield from _output(block, look)
+            yield from _output(block, look, wanting=step.status is StepStatus.INTERRUPTED)
         case blocks.Call():
             yield from _call(block, look)
         case blocks.Files():
@@ -95,12 +97,12 @@ def _call(block: blocks.Call, look: Look) -> Iterator[Block]:
     yield from arguments(block.other_arguments)
 
 
-def _output(block: blocks.Output, look: Look) -> Iterator[Block]:
-    """The whole output; a remark that there was none, once the step has ended."""
+def _output(block: blocks.Output, look: Look, *, wanting: bool) -> Iterator[Block]:
+    """The whole output; a remark that there was none, once the step has ended and its result is not ``wanting``."""
     if block.origin is Origin.EDITOR:
         return
     if not block.text.strip():
-        if block.ended:
+        if block.ended and not wanting:
             yield nothing(f"no {block.name}")
     elif block.origin is Origin.SUBAGENT and pretty_json(block.text) is None:
         yield look.prose(block.text, ((block.name, "strong"),))

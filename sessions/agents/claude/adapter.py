@@ -113,6 +113,7 @@ class Claude(Agent):
     adjusts_from = "step"  # prompts 1.1
     unlimited = "no-checks"
     forks_ends = True
+    lost_conversation = "No conversation found"  # 2.1.197 and 2.1.330, also if it is run in another folder
     env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
 
     def launch(self, request: LaunchRequest) -> Launch:

@@ -163,6 +163,7 @@ class Codex(Agent):
     narrower = _NARROWER
     unlimited = "no-sandbox"
     forks_ends = True
+    lost_conversation = "no rollout found"  # 0.169.0
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 
     def launch(self, request: LaunchRequest) -> Launch:

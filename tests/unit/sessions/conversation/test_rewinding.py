@@ -117,8 +117,7 @@ def test_where_the_agent_cannot_fork_the_visible_conversation_is_retold(manager,
     launch = talk.say("go on", **EXEC)
     assert (launch.how, launch.conversation, launch.fork) == ("retold", None, None)
     assert "resume" not in launch.argv
-    told = [line for line in launch.stdin.splitlines() if line.startswith(("USER:", "ASSISTANT:"))]
-    assert told == [
+    assert told(launch.stdin) == [
         "USER: prompt 1",
         "ASSISTANT: 1.2",
         "ASSISTANT: 1.3",
@@ -150,7 +149,7 @@ def test_a_fork_has_the_conversation_up_to_a_step_and_its_origin_stays(manager, 
     assert (effect.turn, effect.step, effect.how) == (2, 2, "retold")
     assert manager.conversation.preview_fork(SESSION, 2, 3).step is None
     start = fork_of(manager, SESSION, 2, 2)
-    assert [line for line in start.launch.stdin.splitlines() if line.startswith("USER:")] == [
+    assert [line for line in told(start.launch.stdin) if line.startswith("USER:")] == [
         "USER: prompt 1",
         "USER: prompt 2",
         "USER: first of the fork",
@@ -158,6 +157,12 @@ def test_a_fork_has_the_conversation_up_to_a_step_and_its_origin_stays(manager, 
     assert (start.start.prompt, start.start.cwd, start.mark.origin) == ("first of the fork", str(tmp_path), SESSION)
     assert talk.hashes() == hashes
     assert manager.store.marks_of(SESSION) == []
+
+
+def told(prompt):
+    """The speakers and their texts, each of one line, in a prompt with a retold conversation."""
+    lines = prompt.replace(":\n|     ", ": ").splitlines()
+    return [line.removeprefix("| ") for line in lines if line.startswith(("| USER:", "| ASSISTANT:", "USER:"))]
 
 
 def fork_of(manager, ref, turn, step, **options):
@@ -175,9 +180,8 @@ def test_a_fork_of_a_fork_is_told_what_both_origins_showed(manager, talk, tmp_pa
     other.answered(conversation="thread-8")
     talk.act("rewind", 0)  # what the origin does later changes nothing for its fork
     second = fork_of(manager, other.id, 1, 2)
-    told = [line for line in second.launch.stdin.splitlines() if line.startswith(("USER:", "ASSISTANT:"))]
     earlier = ["USER: prompt 1", "ASSISTANT: 1.2", "ASSISTANT: 1.3"]
-    assert told == [*earlier, "USER: prompt 1", "ASSISTANT: 1.2", "USER: first of the fork"]
+    assert told(second.launch.stdin) == [*earlier, "USER: prompt 1", "ASSISTANT: 1.2", "USER: first of the fork"]
     # In the trash, the origin can still be read.
     manager.delete(SESSION)
     again = fork_of(manager, other.id, 1, 2)
