@@ -462,7 +462,8 @@ def test_the_resume_command_continues_the_conversation_in_its_folder(cli: Cli, c
     assert (told["cwd"], told["argv"]) == (str(folder), [str(codex), "resume", "--no-daemon", session["agent_session"]])
     folder.rmdir()
     gone = cli("resume-command", session["id"])
-    assert (gone.code, gone.err) == (2, f"agentdash: The folder {folder} does not exist.\n")
+    way = f"Continue it in another one: agentdash continue {session['id'][:8]} -C FOLDER"
+    assert (gone.code, gone.err) == (2, f"agentdash: The folder {folder} does not exist. {way}\n")
 
 
 def test_a_command_has_nothing_to_resume(cli: Cli) -> None:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any, ClassVar
 
 import click
@@ -19,6 +20,7 @@ _MODULES = {
     "asks": ("asks", "approve", "deny", "answer"),
     "chain": ("start",),
     "changes": ("changes",),
+    "continuing": ("continue",),
     "config": ("config", "presets"),
     "conversation": ("fork", "rewind", "marks"),
     "digest": ("digest",),
@@ -41,12 +43,15 @@ _MODULES = {
     "view": ("view",),
     "watch": ("watch", "table"),
 }
-"""The verbs of each module in ``commands/``; the function of a verb has its name, with ``_`` for ``-``."""
+"""The verbs of each module in ``commands/``.
+
+The function of a verb has its name, with ``_`` for ``-``, and behind a keyword of Python.
+"""
 
 _MODULE_OF = {verb: module for module, verbs in _MODULES.items() for verb in verbs}
 
 _SECTIONS = {
-    "Start": ("spawn", "run", "start", "presets", "demo"),
+    "Start": ("spawn", "run", "start", "continue", "presets", "demo"),
     "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
     "Prompt and stop": (
         "inject", "queue", "retry", "interrupt", "model", "mode", "takeover", "resume-command", "stop",
@@ -65,7 +70,7 @@ _SYNONYMS = {
     "list": "ls", "status": "ls", "new": "spawn", "prompt": "inject", "send": "inject",
     "reply": "inject", "kill": "stop", "delete": "rm", "remove": "rm", "attach": "takeover", "follow": "tail",
     "log": "logs", "why": "explain", "diff": "changes", "settings": "config", "undo": "rewind", "branch": "fork",
-    "allow": "approve", "accept": "approve", "reject": "deny", "questions": "asks",
+    "handover": "continue", "allow": "approve", "accept": "approve", "reject": "deny", "questions": "asks",
 }  # fmt: skip
 """Names that other programs use for a verb."""
 
@@ -108,7 +113,8 @@ class VerbGroup(SuggestingGroup):
         if cmd_name not in _MODULE_OF:
             return None
         module = import_module(f".commands.{_MODULE_OF[cmd_name]}", __package__)
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_") + ("_" if iskeyword(cmd_name) else "")
+        command: click.Command = getattr(module, name)
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:

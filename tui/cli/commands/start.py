@@ -31,9 +31,9 @@ def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> l
     return [name for name in names if name.startswith(incomplete)]
 
 
-_agent = click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Agent CLI to start.")
-_cwd = click.option("--cwd", "-C", type=click.Path(), help="Working folder (default: here).")
-_title = click.option("--title", metavar="TEXT", help="Title of the session.")
+agent_option = click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Agent CLI to start.")
+cwd_option = click.option("--cwd", "-C", type=click.Path(), help="Working folder (default: here).")
+title_option = click.option("--title", metavar="TEXT", help="Title of the session.")
 limit_option = click.option(
     "--limit",
     "limits",
@@ -61,10 +61,10 @@ timeout_option = click.option(
 @click.option(
     "--preset", metavar="NAME", shell_complete=complete_presets, help="Use [presets.NAME]; other options override it."
 )
-@_agent
+@agent_option
 @click.option("--model", "-m", metavar="NAME", help="Model to use.")
-@_cwd
-@_title
+@cwd_option
+@title_option
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] (repeatable).")
 @click.option("--danger", is_flag=True, help="No sandbox, no approvals: the agent can do anything you can.")
 @limit_option
@@ -123,15 +123,15 @@ def spawn(
         if preset is not None:
             start = preset_named(reader.presets(start.cwd), preset).completing(start, reader.default_agent(start.cwd))
         if dry_run:
-            return _show_plan(reader.plan(start), as_json)
+            return show_plan(reader.plan(start), as_json)
         sessions = manager.spawn_copies(start)
         one = sessions[0] if start.copies is None else None
         return follow(manager, one or sessions, wait=wait, timeout=timeout, as_json=as_json)
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@_cwd
-@_title
+@cwd_option
+@title_option
 @limit_option
 @after_option
 @wait_option
@@ -204,11 +204,12 @@ def _value(text: str) -> Any:
     return parsed["value"] if len(parsed) == 1 else text
 
 
-def _show_plan(launch: Any, as_json: bool) -> int:
+def show_plan(launch: Any, as_json: bool, more: Mapping[str, Any] = MappingProxyType({})) -> int:
+    """Print an exact start that is not carried out; ``more`` is added to its JSON."""
     if as_json:
         from msgspec import to_builtins
 
-        common.print_json(to_builtins(launch))
+        common.print_json({**to_builtins(launch), **more})
         return 0
     from ...render.cards import launch_text
 
@@ -274,9 +275,15 @@ def follow(
 
 
 def _say_what_is_missing(reader: "SessionReader", sessions: "list[Session]") -> None:
-    """Name the demo to a user without any agent; each failed session names how to install its own."""
+    """Name the way on to a user without any agent, or whose agent lost a conversation.
+
+    Each failed session names how to install its own agent.
+    """
+    from ....sessions.agents.lost_conversation import lost_conversation
     from ....sessions.agents.registry import takes_prompts
 
+    for session in filter(lost_conversation, sessions):
+        click.echo(f"Continue it in a new session: agentdash continue {session.short_id}", err=True)
     failed = any(session.status is Status.FAILED and takes_prompts(session.agent) for session in sessions)
     if failed and not any(agent.installed for agent in reader.agents()):
         click.echo("No agent installed. To try agentdash without one: agentdash demo", err=True)
