@@ -13,6 +13,7 @@ from agentdash.sessions.errors import UsageError
 from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.launch import Ladder, Launch
 from agentdash.sessions.lifecycle.agent_list import AgentInfo
+from agentdash.sessions.lifecycle.continue_plan import Continued
 from agentdash.sessions.lifecycle.explain import Explanation, Fact
 from agentdash.sessions.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.lifecycle.resume_command import ResumeCommand
@@ -276,6 +277,25 @@ class FakeManager:
 
     def spawn(self, start):
         self.asked("spawn", start.prompt, start.agent or None, start.model, folder_of(start), start.options)
+        return self.made_of(start)
+
+    def continued(self, ref, start, *, inherits=True):
+        assert not inherits  # the dialog shows all that runs
+        self.plan(start)
+        source = self.get(ref)
+        if source.id == "failed11":
+            raise UsageError("The folder /gone does not exist.")
+        return Continued(
+            source=source, start=start, launch=self.plan(start), origin=ref, turn=1, step=None, messages=14, actions=3,
+            left_out=0,
+        )  # fmt: skip
+
+    def continue_session(self, continued):
+        start = continued.start
+        self.asked("continue", continued.source.id, start.prompt, start.agent, folder_of(start), start.options)
+        return self.made_of(start)
+
+    def made_of(self, start):
         one = session("spawned1", Status.RUNNING, start.prompt, created=-10, agent=start.agent or "codex")
         self.put(one)
         return one

@@ -11,11 +11,13 @@ from textual.app import App
 
 from agentdash.sessions.changes.git import GitDiff
 from agentdash.sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
+from agentdash.sessions.lifecycle.continue_plan import GO_ON
 from agentdash.sessions.model import Status, StepStatus
 from agentdash.tui.dialogs.ask import AskScreen
 from agentdash.tui.dialogs.columns import ColumnsScreen
 from agentdash.tui.dialogs.command import CommandScreen
 from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.continue_session import ContinueScreen
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.log import LogScreen
 from agentdash.tui.dialogs.new_session import NewSessionScreen
@@ -134,6 +136,16 @@ async def starts_one_after_the_selected(d, keys):
     await d.select("waits001")
     await keys("start_waiting")
     await d.called("start", "waits001", True)
+
+
+@scenario("continue")
+async def continues_a_session(d, keys):
+    await d.select("stopped1")
+    await keys("continue")
+    await d.screen(ContinueScreen)
+    await d.shows("reads 14 messages of codex as text")
+    await d.press("enter")
+    await d.called("continue", "stopped1", GO_ON, "claude", "/home/ann/code/api", {})
 
 
 @scenario("write_prompt", "prompt.send", "prompt.new_line", "prompt.earlier", "prompt.later", "prompt.leave")

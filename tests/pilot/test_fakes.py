@@ -16,7 +16,7 @@ from pilot.fake_chains import FakeChains
 from pilot.fake_prompts import FakePrompts, FakeQueue
 from pilot.fakes import FakeManager
 
-FOR_TESTS = {"put", "drop", "asked", "made", "added", "taken", "replaced", "ended", "one"}
+FOR_TESTS = {"put", "drop", "asked", "made", "added", "taken", "replaced", "ended", "one", "made_of"}
 """Methods with which a test changes or reads the fake itself."""
 
 

@@ -86,6 +86,10 @@ ACTIONS = (
         on_target=True, changes=True,
     ),
     Action(
+        id="continue", keys="at", label="continue", help="continue it in a new session, by any agent", weight=0,
+        on_target=True, changes=True,
+    ),
+    Action(
         id="start_waiting", keys="a", label="start", help="start the waiting session without waiting", weight=5,
         on_target=True, changes=True,
     ),
@@ -383,6 +387,7 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "stop": can_stop,
     "kill": can_stop,
     "new_like": lambda session: takes_prompts(session.agent),
+    "continue": lambda session: takes_prompts(session.agent) and session.status.ended,
     "archive": lambda session: session.status.ended and session.archived_at is None,
     "interrupt_turn": can_interrupt,
     "mode": lambda session: takes_prompts(session.agent),

@@ -113,7 +113,11 @@ class SessionPane(Vertical):
             keymap: the keys in force.
             chosen_mode: the permission mode of the next prompt, if it is not the usual one.
         """
-        self.viewer.prompt_keys = {"retry_key": keymap.name("retry"), "queue_key": keymap.name("queue")}
+        self.viewer.prompt_keys = {
+            "retry_key": keymap.name("retry"),
+            "queue_key": keymap.name("queue"),
+            "continue_key": keymap.name("continue"),
+        }
         self.prompt.show_target(
             effect,
             queue_texts.prompt_hint(session, keymap.name("prompt.interrupt")),

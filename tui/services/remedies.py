@@ -13,6 +13,7 @@ _HELP: Mapping[Remedy, tuple[str, str]] = {
     Remedy.RESTORE: ("In the trash. {} to restore it.", "undo"),
     Remedy.RAISE_LIMIT: ("{fact} {} to duplicate it with a higher limit.", "new_like"),
     Remedy.EXPLAIN: ("{fact} {} in its steps to see why.", "steps.explain"),
+    Remedy.CONTINUE: ("{fact} {} to continue it in a new session.", "continue"),
     Remedy.DIAGNOSE: ("{fact} Make it writable first.", ""),
 }
 """The sentence for each remedy, and the action whose key is in it."""

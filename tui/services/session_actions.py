@@ -30,6 +30,7 @@ from .ask_actions import AskActions
 from .background import Requests
 from .bulk_actions import BulkActions
 from .chain_actions import ChainActions
+from .continue_actions import ContinueActions
 from .drafts import Drafts
 from .own_interface import OwnInterfaces
 from .project_actions import ProjectActions
@@ -72,6 +73,8 @@ class SessionActions:
         """The same actions for several sessions at once."""
         self.prompts = PromptActions(app, reader, access, requests, self.bulk, signs)
         """Prompts to sessions, and their queues."""
+        self.continuing = ContinueActions(app, reader, access, requests, self._await)
+        """Conversations that go on in a new session."""
         self.adjust = AdjustActions(app, reader, access, requests)
         """The model and the mode of sessions."""
         self.chains = ChainActions(access, requests)

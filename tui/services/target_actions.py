@@ -26,6 +26,10 @@ def _new_after(operations: SessionActions, target: ActionTarget) -> Coroutine[An
     return operations.ask_what_to_start(session.cwd, after=session) if session is not None else None
 
 
+def _continue(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
+    return operations.continuing.ask(target.current) if target.current is not None else None
+
+
 def _rename(operations: SessionActions, target: ActionTarget) -> None:
     if target.current is not None:
         operations.ask_for_title(target.current)
@@ -45,6 +49,7 @@ TARGET_ACTIONS: Mapping[str, Act] = {
     "new_like": _new_like,
     "new_after": _new_after,
     "start_waiting": lambda operations, target: operations.chains.start(target.current),
+    "continue": _continue,
     "stop": lambda operations, target: operations.stop_chosen(target.chosen),
     "kill": lambda operations, target: operations.kill_chosen(target.chosen, target.current),
     "interrupt_turn": lambda operations, target: operations.prompts.interrupt(target.current),

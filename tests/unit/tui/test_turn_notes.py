@@ -39,3 +39,12 @@ def test_an_unconfirmed_prompt_warns_with_the_key_that_sends_it_again():
     later = notes({1: "unconfirmed", 2: "seen"}, lost, factories.turn(2))
     assert later[1].prompt == (("prompt unconfirmed: Q to send it again", "failure"),)
     assert later[2].prompt == ()
+
+
+def test_the_newest_turn_without_its_conversation_names_the_key_that_continues_it():
+    reason = "No conversation found with session ID: 1"
+    lost = [factories.turn(n, status=Status.FAILED, reason=reason) for n in (1, 2)]
+    first, newest = turn_notes(lost, {}, continue_key="a").values()
+    assert newest.prompt == (("conversation not found: a to continue it in a new session", "failure"),)
+    assert first.prompt == ()
+    assert turn_notes([factories.turn(1, status=Status.FAILED, reason="500")], {}, continue_key="a")[1].prompt == ()

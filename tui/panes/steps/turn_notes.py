@@ -4,16 +4,23 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
+from ....sessions.agents.lost_conversation import lost_conversation
 from ....sessions.model import Turn
 from ....sessions.rules.delivery import PromptState
 from ....sessions.rules.mode_changes import BETWEEN, ModeChange, changes_by_turn
 from ....sessions.text.units import duration
 from ....widgets.drawing.spans import Row
 from ....widgets.steps.headed_steps import TurnNote
+from ... import continue_texts
 
 
 def turn_notes(
-    turns: Sequence[Turn], prompt_states: Mapping[int, str] | None = None, *, retry_key: str = "", queue_key: str = ""
+    turns: Sequence[Turn],
+    prompt_states: Mapping[int, str] | None = None,
+    *,
+    retry_key: str = "",
+    queue_key: str = "",
+    continue_key: str = "",
 ) -> dict[int, TurnNote]:
     """Return the note of each turn, by its number.
 
@@ -22,6 +29,7 @@ def turn_notes(
         prompt_states: the states of their prompts.
         retry_key: the key that sends an unconfirmed prompt of the newest turn again.
         queue_key: the key of the dialog in which those of earlier turns can be sent again.
+        continue_key: the key that continues a conversation in a new session.
     """
     changes, states = changes_by_turn(turns), prompt_states or {}
     notes = {turn.n: TurnNote(_ending(turn, states.get(turn.n, "")), _line(changes.get(turn.n, ()))) for turn in turns}
@@ -30,6 +38,9 @@ def turn_notes(
             key = retry_key if turn is turns[-1] and turn.status.ended else queue_key
             warning = f"prompt unconfirmed: {key} to send it again" if key else "prompt unconfirmed"
             notes[turn.n] = structs.replace(notes[turn.n], prompt=((warning, "failure"),))
+        elif continue_key and turn is turns[-1] and lost_conversation(turn):
+            way = continue_texts.lost(continue_key)
+            notes[turn.n] = structs.replace(notes[turn.n], prompt=((way, "failure"),))
     return notes
 
 
