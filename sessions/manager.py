@@ -48,8 +48,8 @@ from .supervision.queue import pump
 from .trusting import ProjectTrust
 
 if TYPE_CHECKING:
-    from .lifecycle.takeover import Takeover
     from .lifecycle.continue_plan import Continued
+    from .lifecycle.takeover import Takeover
     from .prompts.conversations import SessionConversations
     from .storage.takeovers import ByHand
 
