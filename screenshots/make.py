@@ -183,6 +183,36 @@ async def queue(app: Dashboard, pilot: Pilot[Any]) -> None:
     await shown(app, pilot, "send now")
 
 
+async def at_first_answer(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """Put the cursor on the answer of the first turn of a session with several turns."""
+    select(app, "Rename the store")
+    await pilot.pause(0.5)
+    await pilot.press("enter", "g")
+    await pilot.press("2", "g", "0")
+
+
+async def going_back(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """Show the facts before a step back."""
+    await at_first_answer(app, pilot)
+    await pilot.press("Z")
+    await shown(app, pilot, "y go back")
+
+
+async def forking(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """Show the facts before a fork, and its prompt."""
+    await at_first_answer(app, pilot)
+    await pilot.press("B", "ctrl+u", *"Keep the old name as an alias")  # without the draft of an earlier picture
+    await shown(app, pilot, "Enter fork")
+
+
+async def gone_back(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """Show the steps that a step back cut."""
+    await going_back(app, pilot)
+    await pilot.press("y")
+    await shown(app, pilot, "takes it back")
+    await pilot.press("G")
+
+
 def card(session: tuple[str, str, str, str]) -> Scene:
     """Return the scene of the card that shows the ask of one of :data:`ASKING`."""
     _, prompt, _, words = session
@@ -222,6 +252,13 @@ SCENES: dict[str, tuple[tuple[int, int], str, Scene]] = {
     "columns": ((100, 36), "light", columns),
     "command-line": ((80, 24), "dark", command),
     "help": ((100, 40), "dark", help_page),
+    "fork": ((120, 36), "dark", forking),
+    "fork-80": ((80, 24), "dark", forking),
+    "fork-50": ((50, 24), "light", forking),
+    "rewind": ((120, 36), "dark", going_back),
+    "rewind-80": ((80, 24), "dark", going_back),
+    "rewind-50": ((50, 24), "light", going_back),
+    "cut": ((120, 36), "dark", gone_back),
     "stop": ((100, 30), "dark", confirm),
     "processes": ((100, 30), "dark", processes),
     "receipt": ((100, 30), "dark", receipt),

@@ -1,6 +1,6 @@
 """Everything that a front end can read: sessions, turns, steps, outputs, processes, settings."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from .settings.config import Config, Loaded, config_path, load_config, read_sett
 from .settings.presets import Preset
 from .storage import trash
 from .storage.file_part import FilePart
+from .storage.marks import RelatedMark
 from .storage.paths import Layout, SessionFolder
 from .storage.prompt_queue import QueuedPrompt
 from .storage.queries import Queries
@@ -275,14 +276,20 @@ class SessionReader:
 
     def _opened(self, session: Session, recorded: "Recorded | None" = None) -> "SessionSteps":
         folder, sid, read = self._layout.session(session.id), session.id, self._queries
-        return self._steps(folder, session.agent, lambda: (read.turns(sid), self._prompts(session)), recorded)
+        marks, facts = partial(read.marks_around, sid), lambda: (read.turns(sid), self._prompts(session))
+        return self._steps(folder, session.agent, facts, recorded, marks)
 
     def _steps(
-        self, folder: SessionFolder, agent: str, facts: "Facts", recorded: "Recorded | None" = None
+        self,
+        folder: SessionFolder,
+        agent: str,
+        facts: "Facts",
+        recorded: "Recorded | None" = None,
+        marks: Callable[[], Sequence[RelatedMark]] = tuple,
     ) -> "SessionSteps":
         from .transcript.session_steps import SessionSteps  # a list of sessions needs no steps
 
-        return SessionSteps(folder, agent_named(agent), facts, self._layout.indexes, recorded)
+        return SessionSteps(folder, agent_named(agent), facts, self._layout.indexes, recorded, marks)
 
     def _recorded(self, session: Session) -> "Recorded":
         from .changes.session_changes import recorded_of  # a list of sessions needs no diffs

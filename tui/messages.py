@@ -42,3 +42,22 @@ class SaveAsked(SessionAsked):
 
 class ChangesAsked(SessionAsked):
     """The user requests to see the files that the session changed."""
+
+
+class ConversationAsked(SessionAsked):
+    """The user requests to fork the conversation, to go back in it, to take that back, or to compact it.
+
+    ``verb`` is ``fork``, ``rewind``, ``undo`` or ``compact``.
+    """
+
+    def __init__(self, session_id: str, verb: str) -> None:
+        super().__init__(session_id)
+        self.verb = verb
+
+
+class OtherSessionAsked(SessionAsked):
+    """The user requests to read another session, at a step if one is known."""
+
+    def __init__(self, session_id: str, step: tuple[int, int] | None = None) -> None:
+        super().__init__(session_id)
+        self.step = step

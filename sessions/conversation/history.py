@@ -91,6 +91,10 @@ class History:
         """Return the visible turns, each with the index of its last visible step; None for all of them."""
         return {part.turn: part.through for part in self.parts() if part.turn is not None}
 
+    def turn_follows(self, turn: int) -> Position | None:
+        """Return the place at which a turn began; None if there is no such turn."""
+        return self._parents.get(Place(turn))
+
     def position_before(self, mark: int) -> Position | None:
         """Return the position that an undo of a mark restores; None if the mark has no effect to take back."""
         return self._before.get(mark)

@@ -5,8 +5,6 @@ Titles of sessions come from agents and users: they are cleaned here.
 
 from collections.abc import Mapping
 
-import msgspec
-
 from ..model import short_id
 from ..text.sanitize import one_line, shorten
 from ..text.units import clock, count, tokens
@@ -37,7 +35,7 @@ def _act(mark: Mark, undone: Mark | None, turns: int, other: str, *, of_fork: bo
         case MarkKind.REWIND:
             return f"went back to {place_words(mark.turn, mark.step)}"
         case MarkKind.UNDO:
-            return f"took back: {_named(undone)}"
+            return f"took back {_named(undone)}"
         case MarkKind.COMPACT:
             return f"a summary stands for {count(turns, 'turn')}{_saved(mark.data)}"
         case MarkKind.FORK:
@@ -54,7 +52,7 @@ def _named(mark: Mark | None) -> str:
     """Return an act that was taken back."""
     if mark is None:
         return "an earlier mark"
-    return "the summary" if mark.kind == MarkKind.COMPACT else mark_words(msgspec.structs.replace(mark, asked_by=""))
+    return "the summary" if mark.kind == MarkKind.COMPACT else f'"{_act(mark, None, 0, "", of_fork=False)}"'
 
 
 def _saved(data: Mapping[str, object]) -> str:

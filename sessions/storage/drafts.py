@@ -14,6 +14,9 @@ from .paths import Layout, write_atomic
 NEW_SESSION = "new"
 """The draft of the dialog that starts a session; the name is shorter than any session's id."""
 
+FORK = "fork"
+"""The draft of the dialog that forks a conversation."""
+
 NO_SESSION = "none"
 """The draft of the prompt box while no session is selected."""
 
@@ -71,7 +74,7 @@ class DraftFiles:
         self._forget_oldest()
 
     def _exists(self, key: str) -> bool:
-        return key in (NEW_SESSION, NO_SESSION) or self._layout.session(key).path.is_dir()
+        return key in (NEW_SESSION, FORK, NO_SESSION) or self._layout.session(key).path.is_dir()
 
     def _remove(self, key: str) -> None:
         """Remove this front end's file, unless another front end has written to it since."""

@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from ..clock import now_ms
 from ..conversation.continuation import Recorded
 from ..conversation.marks import Mark, MarkKind
@@ -11,6 +13,14 @@ from ..errors import SessionBusyError, UnknownSessionError
 from ..model import ENDED, Status, short_id
 from .database import Database
 from .rows import dump, load
+
+
+class RelatedMark(Struct, frozen=True):
+    """A mark of a session, or the fork of another session that began there."""
+
+    mark: Mark
+    other: str = ""
+    """The title or the task of the other session of a fork; empty if it was deleted, and for other marks."""
 
 
 class Marks:
@@ -22,6 +32,10 @@ class Marks:
     def of_session(self, session_id: str) -> list[Mark]:
         """Return the marks of a session, oldest first."""
         return [_mark(row) for row in self._database.rows(_OF_SESSION, (session_id,))]
+
+    def around(self, session_id: str) -> list[RelatedMark]:
+        """Return the marks of a session, and those with which forks of it begin, oldest first."""
+        return [RelatedMark(_mark(row), row["other"] or "") for row in self._database.rows(_AROUND, (session_id,) * 2)]
 
     def add(
         self,
@@ -84,7 +98,7 @@ def add_mark(
     asked_by: str,
     at: int | None = None,
 ) -> Mark:
-    """Record a mark in a transaction of the caller, and have the front ends read the session again.
+    """Record a mark in a transaction of the caller, and have the front ends read the session, and its origin, again.
 
     ``at`` is its time, UTC ms; None for now.
     """
@@ -93,7 +107,7 @@ def add_mark(
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
         (session_id, kind, after, turn, step, undoes, origin, dump(dict(data or {})), asked_by, at or now_ms()),
     ).fetchone()
-    db.execute("UPDATE sessions SET seq = seq WHERE id = ?", (session_id,))
+    db.execute("UPDATE sessions SET seq = seq WHERE id IN (?, ?)", (session_id, origin))
     return _mark(added)
 
 
@@ -115,6 +129,17 @@ def recorded(rows: Callable[[str, tuple[object, ...]], list[sqlite3.Row]], sessi
 
 
 _OF_SESSION = "SELECT * FROM marks WHERE session = ? ORDER BY id"
+
+# Each part has an index: a session without marks costs two look-ups.
+_AROUND = """
+SELECT * FROM (
+    SELECT marks.*, coalesce(nullif(sessions.title, ''), sessions.task) AS other
+    FROM marks LEFT JOIN sessions ON sessions.id = marks.origin WHERE marks.session = ?
+    UNION ALL
+    SELECT marks.*, coalesce(nullif(sessions.title, ''), sessions.task)
+    FROM marks JOIN sessions ON sessions.id = marks.session WHERE marks.origin = ? AND marks.kind = 'fork'
+) ORDER BY id
+"""
 
 
 def _mark(row: sqlite3.Row) -> Mark:

@@ -145,6 +145,7 @@ MIGRATIONS: tuple[Statements, ...] = (
             " data TEXT NOT NULL DEFAULT '{}', asked_by TEXT NOT NULL, at INTEGER NOT NULL) STRICT"
         ),
         "CREATE INDEX marks_session ON marks (session)",
+        "CREATE INDEX marks_origin ON marks (origin) WHERE origin IS NOT NULL",
     ),
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""

@@ -16,7 +16,7 @@ from ..rules.urgency import by_urgency
 from .adjustments import Adjustments
 from .asks import Asks
 from .database import Database
-from .marks import Marks, recorded
+from .marks import Marks, RelatedMark, recorded
 from .prompt_queue import PromptQueue, QueuedPrompt
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
 from .unconfirmed import Unconfirmed, unconfirmed
@@ -261,6 +261,10 @@ class Queries:
         """
         with self.database.snapshot():
             return recorded(self.database.rows, session_id)
+
+    def marks_around(self, session_id: str) -> list[RelatedMark]:
+        """Return the marks of a session, and those with which forks of it begin, oldest first."""
+        return Marks(self.database).around(session_id)
 
     def answered(self, request: int) -> Receipt | None:
         """The receipt of a request, once a runner has carried it out."""

@@ -216,6 +216,7 @@ CREATE TABLE marks (                             -- what was done to a conversat
     at        INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX marks_session ON marks (session);
+CREATE INDEX marks_origin ON marks (origin) WHERE origin IS NOT NULL;
 
 CREATE TABLE requests (                          -- what a front end asks of a runner
     id         INTEGER PRIMARY KEY,

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from ..agents.event_parser import MOST_STRAY, stray_words
 from ..agents.formats import TransportReader
 from ..agents.json_lines import NOT_JSON
 from ..clock import monotonic
+from ..conversation.shown import Shown
 from ..errors import StoreError
 from ..model import Prompt, Status, Step, StepKind, Turn
 from ..storage.file_part import FilePart
@@ -22,6 +23,7 @@ from ..text.units import size
 from . import index_file
 from .additions import Diffs
 from .block_cache import BlockCache
+from .mark_steps import Marking, MarkSection, Related, marking
 from .snapshot import Gap, Section, View
 from .turn_index import LINE_CAP, TurnIndex
 
@@ -63,6 +65,10 @@ class Growth(Struct, frozen=True):
     """The error, if a file could not be read."""
     prompt_states: Mapping[int, str] = field(default_factory=dict)
     """The delivery state of each turn's prompt (:class:`..rules.delivery.PromptState`), by the turn's number."""
+    shown: Shown | None = None
+    """The steps that were cut; None if the conversation has no marks."""
+    marks: tuple[MarkSection, ...] = ()
+    """The marks in the view, with the forks that began in this session."""
 
 
 class SessionSteps:
@@ -76,16 +82,27 @@ class SessionSteps:
         facts: reads its turns and prompts from the store.
         index_folder: the folder for the indexes of long files.
         diffs: finds the diffs that the turn files lack; None searches for none.
+        marks: reads the marks of the conversation, and those with which forks of it begin.
     """
 
     def __init__(
-        self, folder: SessionFolder, agent: Agent, facts: Facts, index_folder: Path, diffs: Diffs | None = None
+        self,
+        folder: SessionFolder,
+        agent: Agent,
+        facts: Facts,
+        index_folder: Path,
+        diffs: Diffs | None = None,
+        marks: Callable[[], Sequence[Related]] = tuple,
     ) -> None:
         self._folder = folder
         self._agent = agent
         self._facts = facts
         self._index_folder = index_folder
         self._diffs = diffs
+        self._marks = marks
+        self._related: tuple[tuple[int, ...], Sequence[Related]] = ((), ())
+        """The turns and the marks from which the marking was concluded."""
+        self._marking = Marking()
         self._cache = BlockCache()
         self._turns: list[TurnIndex] = []
         self._parts: list[tuple[int | None, int, int | None, int]] = []
@@ -126,7 +143,17 @@ class SessionSteps:
         except OSError as error:
             trouble = f"{error.filename or self._folder.path}: {error.strerror or error}"
         states = {prompt.turn: prompt.state for prompt in prompts}
-        return structs.replace(self._grown(turns, touched, trouble), prompt_states=states)
+        self._read_marks(turns)
+        growth = self._grown(turns, touched, trouble)
+        marks = tuple(self._marking.sections.values())
+        return structs.replace(growth, prompt_states=states, shown=self._marking.shown, marks=marks)
+
+    def _read_marks(self, turns: Sequence[Turn]) -> None:
+        """Read the marks; conclude from them only if they, or the turns, are others than before."""
+        related = tuple(self._marks())
+        known = tuple(turn.n for turn in turns) if related else (), related
+        if known != self._related:
+            self._related, self._marking = known, marking(self._folder.id, *known)
 
     def every_step(self, turns: Container[int] | None = None) -> Iterator[Step]:
         """Yield all steps in their order, with their whole texts, as they are now; one at a time is in memory.
@@ -290,13 +317,13 @@ class SessionSteps:
         start = self._read_from or 0
         done = next((n for n, index in enumerate(self._turns[:start]) if index.ahead), start)
         if done == start:
-            return list(self._turns)
+            return self._marking.among(self._turns) if self._marking.sections else list(self._turns)
         missing = sum(index.ahead for index in self._turns[done:start])
         if self._tail is not None:
             missing -= self._tail.position - self._tail.begin
         gap = Gap(self._turns[done].turn, f"… loading {size(max(0, missing))} in between")
         tail = [self._tail] if self._tail is not None else []
-        return [*self._turns[: done + 1], gap, *tail, *self._turns[start:]]
+        return self._marking.among([*self._turns[: done + 1], gap, *tail, *self._turns[start:]])
 
     def _failure(self, turn: Turn, index: TurnIndex) -> Step | None:
         """Return a step with the reason of a failed turn, if its stream has none; else None.

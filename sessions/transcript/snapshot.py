@@ -11,6 +11,7 @@ from typing import Protocol
 
 from ..model import Step, StepKind
 from .kind_codes import encoded, pattern, tally
+from .mark_steps import MarkSection
 from .turn_index import TurnIndex
 
 
@@ -183,7 +184,7 @@ class View:
         there = [
             (start, length, section)
             for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True)
-            if section.turn == turn and length
+            if section.turn == turn and length and not isinstance(section, MarkSection)
         ]
         if not there:
             return None
@@ -198,6 +199,8 @@ class View:
         ``recorded`` has the steps of ended turns as their runners counted them, which may be runners of other versions.
         """
         for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True):
+            if isinstance(section, MarkSection):
+                continue
             lead, added = (section.lead, section.added) if isinstance(section, TurnIndex) else (0, 0)
             own = length - lead - added
             counted = recorded.get(section.turn, own)

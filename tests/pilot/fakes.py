@@ -1,6 +1,7 @@
 """A manager that only remembers what it was asked, and five sessions of different fates."""
 
 import threading
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -35,11 +36,13 @@ from agentdash.sessions.settings.config import config_path, read_settings
 from agentdash.sessions.storage.takeovers import ByHand
 from agentdash.sessions.storage.unconfirmed import Unconfirmed
 from agentdash.sessions.transcript.kind_codes import encoded
+from agentdash.sessions.transcript.mark_steps import Marking, marking
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
 from pilot.fake_adjuster import FakeAdjuster
 from pilot.fake_asks import FakeAsks
 from pilot.fake_chains import FakeChains
+from pilot.fake_conversation import FakeCompactor, FakeConversation
 from pilot.fake_prompts import FakePrompts, FakeQueue
 from pilot.gate import Gate
 
@@ -140,8 +143,10 @@ class FakeTurn:
 class FakeTrajectory:
     """Steps that come when a test puts them into ``fresh``."""
 
-    def __init__(self, steps, turns=()):
+    def __init__(self, steps, turns=(), session_id="", marks=tuple):
         self.fresh = list(steps)
+        self._id, self._marks = session_id, marks
+        self._related, self._marking = ([], ()), Marking()
         self.turns = {}
         self.facts = tuple(turns)
         self.looks = 0
@@ -152,10 +157,13 @@ class FakeTrajectory:
         self.looks += 1
         fresh, self.fresh = self.fresh, []
         changed = [step for step in fresh if self.turns.setdefault(step.turn, FakeTurn(step.turn)).put(step)]
-        if fresh:
-            self._view = View(list(self.turns.values()))
+        related = list(self.turns), self._marks()
+        if fresh or related != self._related:
+            self._related, self._marking = related, marking(self._id, *related)
+            self._view = View(self._marking.among(self.turns.values()))
         items = frozenset(self._view.item(self.turns[step.turn], step.index) for step in changed)
-        return Growth(self._view, items, self.facts)
+        marks = tuple(self._marking.sections.values())
+        return Growth(self._view, items, self.facts, shown=self._marking.shown, marks=marks)
 
     def close(self):
         self.closed = True
@@ -213,6 +221,8 @@ class FakeManager:
         self.asks = FakeAsks(self)
         self.adjuster = FakeAdjuster(self)
         self.chains = FakeChains(self)
+        self.conversation = FakeConversation(self)
+        self.compacting = FakeCompactor(self)
         self.options_of = {}
         self.allowances = {}
         """What would have allowed a refused turn, by session."""
@@ -445,7 +455,8 @@ class FakeManager:
     def open_trajectory(self, ref):
         task = Step(turn=1, index=0, kind=StepKind.PROMPT, text=f"task of {ref}")
         steps = self.steps.get(ref, [task])
-        self.trajectories[ref] = FakeTrajectory(steps, self.turns.get(ref, ()))
+        marks = partial(self.conversation.marks, ref)
+        self.trajectories[ref] = FakeTrajectory(steps, self.turns.get(ref, ()), ref, marks)
         return self.trajectories[ref]
 
     def output_path(self, ref, turn=None, *, stderr=False):

@@ -6,6 +6,7 @@ A scenario presses keys by the names of their actions, so that it follows the re
 import os
 from contextlib import nullcontext
 
+import factories
 import pytest
 from textual.app import App
 
@@ -18,6 +19,7 @@ from agentdash.tui.dialogs.columns import ColumnsScreen
 from agentdash.tui.dialogs.command import CommandScreen
 from agentdash.tui.dialogs.confirm import ConfirmScreen
 from agentdash.tui.dialogs.continue_session import ContinueScreen
+from agentdash.tui.dialogs.conversation import ConversationScreen
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.log import LogScreen
 from agentdash.tui.dialogs.new_session import NewSessionScreen
@@ -35,6 +37,7 @@ from agentdash.tui.services import external_programs, interface_run
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.steps.step_groups import GROUPS
 from pilot.fake_asks import command
+from pilot.fake_conversation import TALK
 from pilot.fakes import session
 
 SCENARIOS = {}
@@ -674,6 +677,26 @@ async def saves(d, keys):
     await keys.read()
     await keys("steps.export")
     await d.screen(SaveScreen)
+
+
+@scenario("steps.fork", "steps.rewind", "steps.undo", "steps.compact")
+async def changes_the_conversation(d, keys):
+    d.manager.steps["done0001"] = TALK
+    d.manager.turns["done0001"] = [factories.turn(n, session="done0001") for n in (1, 2, 3)]
+    await d.select("done0001")
+    await d.press("enter")
+    await d.shows("The index is made.")
+    for name, title in (("fork", "Fork"), ("rewind", "Go back to"), ("compact", "Compact")):
+        await keys(f"steps.{name}")
+        await d.screen(ConversationScreen)
+        await d.shows(title)
+        if name == "rewind":
+            await d.press("y")
+            await d.shows("went back")
+        else:
+            await d.press("escape")
+    await keys("steps.undo")
+    await d.shows("Show again what was hidden?")
 
 
 @scenario("step.down", "step.up", "step.first", "step.last", "step.next", "step.previous", size=(100, 24))

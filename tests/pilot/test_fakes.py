@@ -8,15 +8,17 @@ from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.prompts.answering import SessionAsks
 from agentdash.sessions.prompts.chaining import SessionChains
+from agentdash.sessions.prompts.conversations import SessionConversations
 from agentdash.sessions.prompts.prompter import Prompter
 from agentdash.sessions.prompts.queue import SessionQueue
 from agentdash.sessions.reader import SessionReader
 from pilot.fake_asks import FakeAsks
 from pilot.fake_chains import FakeChains
+from pilot.fake_conversation import FakeConversation
 from pilot.fake_prompts import FakePrompts, FakeQueue
 from pilot.fakes import FakeManager
 
-FOR_TESTS = {"put", "drop", "asked", "made", "added", "taken", "replaced", "ended", "one", "made_of"}
+FOR_TESTS = {"put", "drop", "asked", "made", "added", "taken", "replaced", "ended", "one", "made_of", "marked", "marks"}
 """Methods with which a test changes or reads the fake itself."""
 
 
@@ -38,7 +40,13 @@ def test_a_method_of_the_fake_has_the_parameters_of_the_real_one(name):
 
 @pytest.mark.parametrize(
     ("fake", "real"),
-    [(FakePrompts, Prompter), (FakeQueue, SessionQueue), (FakeAsks, SessionAsks), (FakeChains, SessionChains)],
+    [
+        (FakePrompts, Prompter),
+        (FakeQueue, SessionQueue),
+        (FakeAsks, SessionAsks),
+        (FakeChains, SessionChains),
+        (FakeConversation, SessionConversations),
+    ],
 )
 def test_parts_of_the_fake_take_what_the_real_ones_take(fake, real):
     for name in methods(fake) - FOR_TESTS:

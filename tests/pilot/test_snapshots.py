@@ -6,6 +6,7 @@ After a change that was meant: ``pytest tests/pilot/test_snapshots.py --snapshot
 import time
 from string import ascii_letters, digits
 
+import factories
 import pytest
 from factories import T0
 from msgspec import structs
@@ -13,16 +14,19 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.asks.recorded import AskState
+from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.model import Activity, Plan, Status, StepKind
 from agentdash.tui.dialogs.ask import AskScreen
 from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.conversation import ConversationScreen
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.new_session import NewSessionScreen
 from agentdash.tui.dialogs.no_agent import NoAgentScreen
 from agentdash.tui.dialogs.stopping import StoppingScreen
 from pilot.fake_asks import EVERY, command
+from pilot.fake_conversation import TALK
 from pilot.fakes import SESSIONS, session
 from pilot.terminal import strips
 
@@ -313,4 +317,20 @@ async def test_ask_that_ended(dashboard, screen, manager, state, size):
         await d.screen(AskScreen)
         manager.asks.ended(number, state, Answer(verdict=Verdict.DENY), "session 3f2a")
         await d.shows("enied")
+        assert drawn(d.app) == screen
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)], ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("key", ["B", "Z"], ids=["fork", "rewind"])
+async def test_conversation(dashboard, screen, manager, key, size):
+    manager.steps["done0001"] = TALK
+    manager.turns["done0001"] = [factories.turn(n, session="done0001", created_at=T0) for n in (1, 2, 3)]
+    manager.conversation.marked("done0001", MarkKind.REWIND, turn=2)
+    manager.conversation.how = "retold"
+    async with dashboard(size=size) as d:
+        await d.select("done0001")
+        await d.press("enter")
+        await d.shows("went back")
+        await d.press("g", "j", "j", key)
+        await d.screen(ConversationScreen)
         assert drawn(d.app) == screen

@@ -22,6 +22,7 @@ from ...widgets.lists.virtual_list import VirtualList
 from ...widgets.steps.step_groups import GROUPS
 from ...widgets.steps.trajectory import Trajectory
 from ...widgets.table.session_table import SessionTable
+from .conversation_keys import CONVERSATION_IDS, CONVERSATION_KEYS
 
 
 class Place(StrEnum):
@@ -226,7 +227,10 @@ TABLE_ACTIONS = tuple(
 """The keys of the table; they take precedence over the keys of the whole screen."""
 
 VIEWER_ACTIONS = tuple(
-    Action(id=f"steps.{name}", keys=keys, label=label, help=help_, weight=weight, where=READING, does=does)
+    Action(
+        id=f"steps.{name}", keys=keys, label=label, help=help_, weight=weight, where=READING, does=does,
+        changes=f"steps.{name}" in CONVERSATION_IDS,
+    )
     for name, keys, label, help_, weight, does in (
         ("search", "slash", "search", "search all steps", 6, "search"),
         ("next_match", "n", "next", "next match (during a search)", 0, "match(1)"),
@@ -243,8 +247,9 @@ VIEWER_ACTIONS = tuple(
         ("raw", "r", "raw", "raw JSON of the step", 0, "document('raw')"),
         ("stderr", "S", "stderr", "stderr of the agent", 0, "document('stderr')"),
         ("explain", "equals_sign", "why", "why the session is in this state", 0, "document('explain')"),
+        *CONVERSATION_KEYS,
     )
-)
+)  # fmt: skip
 """The keys of the steps and of one step; they take precedence over the keys of the whole screen."""
 
 CHANGES_ACTIONS = tuple(
@@ -397,13 +402,15 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "start_waiting": lambda session: session.after is not None,
     "retry": lambda session: can_retry(session) or (session.status.ended and session.denied > 0),
     "mark_read": lambda session: session.status.ended or not session.all_seen,
+    **dict.fromkeys(CONVERSATION_IDS, lambda session: session.status.ended and takes_prompts(session.agent)),
+    "steps.fork": lambda session: takes_prompts(session.agent),
 }
 """Conditions of actions on the selected session; the other actions take any session."""
 
 
 _NOT_IN_TRASH = frozenset({
     "new_like", "new_after", "start_waiting", "write_prompt", "stop", "kill", "interrupt_turn", "mode", "take_over",
-    "retry", "delete", "archive", "rename", "pin", "mark_read", "processes", "beside",
+    "retry", "delete", "archive", "rename", "pin", "mark_read", "processes", "beside", *CONVERSATION_IDS,
 })  # fmt: skip
 """Actions that a deleted session refuses; it can be read and restored."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from .actions import REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, Place, here
+from .conversation_keys import CONVERSATION_IDS
 from .key_names import shown
 from .keymap import Keymap
 
@@ -43,6 +44,8 @@ _WAY_BACK = "back"
 _ROW = "table.changes"
 _OF_A_ROW = frozenset({_ROW, "table.copy", "table.next_attention"})
 """Actions that are offered only if the table has a row."""
+_CONDITIONAL = _OF_A_ROW | CONVERSATION_IDS
+"""Actions of a place that are offered only if they are possible."""
 
 _LAST = 2
 """Number of a screen's actions that stay last: help and quit."""
@@ -115,7 +118,7 @@ def footer(
     taken = keymap.taken(Place.STEPS if reading else Place.TABLE)
     usual = (action for action in here(table=table) if can(action.id) and (action.id not in _OF_A_ROW or can(_ROW)))
     inner = VIEWER_ACTIONS if reading else TABLE_ACTIONS if table else ()
-    local = [(action, keymap.keys(action)) for action in inner if action.id not in _OF_A_ROW or can(action.id)]
+    local = [(action, keymap.keys(action)) for action in inner if action.id not in _CONDITIONAL or can(action.id)]
     offered = [(action, keymap.keys(action, taken)) for action in usual]
     # Help and quit stay at the end, where users look for the way out.
     offered = [*local, *offered] if reading else [*offered[:-_LAST], *local, *offered[-_LAST:]]

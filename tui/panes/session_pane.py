@@ -118,6 +118,7 @@ class SessionPane(Vertical):
             "queue_key": keymap.name("queue"),
             "continue_key": keymap.name("continue"),
         }
+        self.viewer.undo_key = keymap.name("steps.undo")
         self.prompt.show_target(
             effect,
             queue_texts.prompt_hint(session, keymap.name("prompt.interrupt")),

@@ -19,6 +19,7 @@ from ...widgets.table.columns import (
     Moment,
     fitted,
     fitting,
+    fork_sign,
     headings,
     role,
     taken,
@@ -88,7 +89,7 @@ def _row(session: Session, columns: Sequence[Column], style: Style) -> str:
 def _title(session: Session, style: Style, room: int) -> str:
     """Return the title; the word for an agent that waits for prompts is not cut."""
     waits = "" if session.warm_since is None or room < WHAT_LEAST else " (warm)"
-    return cut(_pinned(session, style) + what(session), room - len(waits)) + waits
+    return cut(_pinned(session, style) + fork_sign(session, style.signs) + what(session), room - len(waits)) + waits
 
 
 def _pinned(session: Session, style: Style) -> str:

@@ -22,7 +22,7 @@ from ...widgets.drawing.short_forms import place
 from ...widgets.table.detail import in_full
 from ...widgets.table.session_table import SessionTable
 from ...widgets.table.status_line import StatusLine, Tally
-from .. import texts
+from .. import conversation_texts, texts
 from ..keys.action_target import ActionTarget
 from ..keys.actions import Place, bindings
 from ..keys.command_line import Command
@@ -206,6 +206,14 @@ class MainScreen(SessionScreen):
             self.operations.awaited = None
             self.table.select(awaited.id)
             self.table.let_go()
+
+    def show_other(self, session_id: str, step: tuple[int, int] | None) -> None:
+        """Select another session, and show one of its steps."""
+        if step is not None:
+            self.detail.viewer.open_at(session_id, *step)
+        self.table.select(session_id)
+        if self.current is None or self.current.id != session_id:
+            self.requests.show_refusal(conversation_texts.NOT_IN_TABLE)
 
     @on(SessionTable.Marked)
     def _other_marks(self) -> None:

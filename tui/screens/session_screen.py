@@ -22,13 +22,13 @@ from ...widgets.document.document_pane import DocumentPane
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.inputs.history_input import HistoryInput
 from ...widgets.inputs.prompt_box import PromptInput
-from .. import texts
+from .. import conversation_texts, texts
 from .._textual_hacks import send_every_resize
 from ..keys.action_target import ActionTarget
 from ..keys.actions import Place, here
 from ..keys.command_line import Command, CommandLine
 from ..keys.keymap import Keymap
-from ..messages import ChangesAsked, SaveAsked
+from ..messages import ChangesAsked, ConversationAsked, OtherSessionAsked, SaveAsked
 from ..panes.foot import Foot
 from ..panes.prompt_sender import PromptSender
 from ..panes.session_pane import SessionPane
@@ -225,6 +225,27 @@ class SessionScreen(Screen[None]):
 
             save = partial(self.operations.save, session.id)
             self.app.push_screen(SaveScreen(texts.title(session), texts.file_name(session), save))
+
+    @on(ConversationAsked)
+    async def _conversation_asked(self, event: ConversationAsked) -> None:
+        session, viewer = self.current, self.detail.viewer
+        if session is None or session.id != event.session_id:
+            return
+        shown = viewer.growth.shown if viewer.growth is not None else None
+        if event.verb == "undo" and self.has_table and (shown is None or shown.undoable is None):
+            await self.run_action("undo")
+            return
+        change = self.operations.conversation.change
+        chosen, key = viewer.chosen, self.keymap.name("steps.undo")
+        self.run_worker(change(event.verb, session, viewer.growth if chosen else None, viewer.steps.cursor, key))
+
+    @on(OtherSessionAsked)
+    def _other_session_asked(self, event: OtherSessionAsked) -> None:
+        self.show_other(event.session_id, event.step)
+
+    def show_other(self, session_id: str, step: tuple[int, int] | None) -> None:  # noqa: ARG002 - for a screen with a table
+        """Show another session, at a step if one is given, if this screen can choose another session."""
+        self.requests.show_refusal(conversation_texts.NO_TABLE)
 
     @on(ChangesAsked)
     def _changes_asked(self, event: ChangesAsked) -> None:

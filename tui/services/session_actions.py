@@ -31,6 +31,7 @@ from .background import Requests
 from .bulk_actions import BulkActions
 from .chain_actions import ChainActions
 from .continue_actions import ContinueActions
+from .conversation_actions import ConversationActions
 from .drafts import Drafts
 from .own_interface import OwnInterfaces
 from .project_actions import ProjectActions
@@ -83,6 +84,8 @@ class SessionActions:
         """The settings of projects."""
         self.interfaces = OwnInterfaces(app, access, requests)
         """The agents' own interfaces."""
+        self.conversation = ConversationActions(app, access, requests, drafts, signs, self._await)
+        """Forks, steps back and summaries of conversations."""
         self.default_agent = ""
         """The agent that is started if the user names none; empty until it is known."""
         self.agents: list[AgentInfo] = []

@@ -26,6 +26,10 @@ class ReadPositions:
         if len(view):
             self._places[session_id] = ReadPosition(_named(view, cursor), _named(view, top), line, groups)
 
+    def put(self, session_id: str, turn: int, index: int) -> None:
+        """Record a step as the position in a session."""
+        self._places[session_id] = ReadPosition((turn, index), (turn, index), 0)
+
     def forget(self, session_id: str) -> None:
         """Discard the position, so that the session follows its newest step next time."""
         self._places.pop(session_id, None)

@@ -5,6 +5,7 @@ Each state and each kind of step has its own character, so that nothing is shown
 
 from msgspec import Struct
 
+from ...sessions.conversation.marks import MarkKind
 from ...sessions.model import Status, StepKind, StepStatus
 from ...sessions.transcript.blocks import ENDINGS
 
@@ -29,6 +30,10 @@ class Signs(Struct, frozen=True, kw_only=True):
     """Leads the second line of a row."""
     between: str
     """Separates two texts on one line."""
+    cut: str
+    """The left edge of a step that was cut from the conversation."""
+    marks: dict[str, str]
+    """The character of each kind of mark of a conversation (:class:`...sessions.conversation.marks.MarkKind`)."""
     endings: dict[StepStatus, str]
     """The mark of each step ending."""
     plan: dict[str, str]
@@ -98,6 +103,14 @@ UNICODE = Signs(
     nested="┆",
     below="↳",
     between="·",
+    cut="╎",
+    marks={
+        MarkKind.FORK: "⑂",
+        MarkKind.REWIND: "↶",
+        MarkKind.UNDO: "↷",
+        MarkKind.COMPACT: "≡",
+        MarkKind.TAKEOVER: "✎",
+    },
     endings=ENDINGS,
     plan={"completed": "☑", "in_progress": "◐", "pending": "☐"},
 )
@@ -138,6 +151,14 @@ ASCII = Signs(
     nested="|",
     below=">",
     between="-",
+    cut=":",
+    marks={
+        MarkKind.FORK: "Y",
+        MarkKind.REWIND: "<",
+        MarkKind.UNDO: ">",
+        MarkKind.COMPACT: "=",
+        MarkKind.TAKEOVER: "&",
+    },
     endings={
         StepStatus.OK: "+",
         StepStatus.FAILED: "x",

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from msgspec import Struct, structs
 
 from ...sessions.model import Step
+from ...sessions.transcript.mark_steps import MarkStep
 from ..drawing.glyphs import Signs
 from ..drawing.spans import Row
 from .filtered_steps import FilteredSteps
+from .mark_rows import EDGE_CELLS, NO_CUTS, Cuts, cut_rows, mark_rows
 from .step_decorations import Unread, cut_row, edged, marked, numbered
 from .step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
 
@@ -52,6 +54,8 @@ class HeadedSteps:
         """The heading above the first step that the user has not seen."""
         self.turn_notes: TurnNotes = {}
         """The notes in the headings of the turns."""
+        self.cuts = NO_CUTS
+        """The marks of the conversation."""
         self.digits = 0
         """Digits of the highest number of a step; 0 to show no numbers."""
         self._levels: dict[tuple[int, int], int] = {}
@@ -60,6 +64,11 @@ class HeadedSteps:
         """Store the notes of the turns; return the turns whose note changed."""
         former, self.turn_notes = self.turn_notes, notes
         return {turn for turn in {*notes, *former} if notes.get(turn) != former.get(turn)}
+
+    def note_cuts(self, cuts: Cuts) -> bool:
+        """Store what was cut; return True if that changes the rows of steps."""
+        former, self.cuts = self.cuts, cuts
+        return cuts != former
 
     def make_room(self, count: int) -> bool:
         """Make room for the numbers of ``count`` steps; return True if that moves all rows."""
@@ -88,8 +97,15 @@ class HeadedSteps:
             rows.append(self.unread.row(width, signs))
         manner = structs.replace(self.manner, level=self._level_of(step))
         cells = self.digits + 1 if self.digits and width >= NUMBERS_ROOM else 0
-        own = [marked(row, self.needle) for row in step_rows(step, width - 1 - cells, manner)]
+        own = [marked(row, self.needle) for row in self._own_rows(step, width - 1 - cells, manner)]
         return [*rows, *numbered(own, step.index, cells)]
+
+    def _own_rows(self, step: Step, width: int, manner: Manner) -> list[Row]:
+        if isinstance(step, MarkStep):
+            return mark_rows(step, width, manner, self.cuts)
+        if self.cuts.cuts(step):
+            return cut_rows(step_rows(step, width - EDGE_CELLS, manner), manner.signs)
+        return step_rows(step, width, manner)
 
     def lines_above(self, steps: FilteredSteps, position: int) -> int:
         """Return the number of heading lines above the step at a position."""

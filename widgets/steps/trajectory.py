@@ -14,6 +14,7 @@ from ..drawing.spans import Row
 from ..lists.virtual_list import Place, VirtualList
 from .filtered_steps import FilteredSteps
 from .headed_steps import HeadedSteps, TurnNotes
+from .mark_rows import NO_CUTS, Cuts
 from .protocol import Steps
 from .step_decorations import Unread
 from .step_groups import FAILURES, PROMPTS
@@ -96,13 +97,21 @@ class Trajectory(VirtualList):
         self.place((0, 0))
         self.post_message(self.Filtered())
 
-    def show(self, steps: Steps, changed: Collection[int] = (), *, turn_notes: TurnNotes | None = None) -> None:
+    def show(
+        self,
+        steps: Steps,
+        changed: Collection[int] = (),
+        *,
+        turn_notes: TurnNotes | None = None,
+        cuts: Cuts = NO_CUTS,
+    ) -> None:
         """Show a newer sequence of the same session.
 
         Args:
             steps: the sequence.
             changed: earlier items that changed.
             turn_notes: the notes in the headings of the turns.
+            cuts: what the marks of the conversation cut.
         """
         earlier, at_end, before = self.steps, self.following, self._cursor
         top = self._list.item(self._top[0]), self._top[1]
@@ -115,7 +124,7 @@ class Trajectory(VirtualList):
             self._cursor = steps.moved(earlier, self._cursor) if earlier else 0
             self._behind = [steps.moved(earlier, item) for item in self._behind] if earlier else []
             self.forget_all()
-        if self._drawing.make_room(len(steps)):
+        if self._drawing.make_room(len(steps)) | self._drawing.note_cuts(cuts):
             self.forget_all()
         if other := self._drawing.note_turns(turn_notes or {}):
             self.forget([position for position in self.shown() if self._list.turn(position) in other])

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from msgspec import Struct, field, structs
 
+from ...sessions.conversation.marks import MarkKind
 from ...sessions.model import SHORT_ID, Load, Session, Status
 from ...sessions.text import units
 from ...sessions.text.sanitize import cut, cut_left, one_line, pad
@@ -87,6 +88,11 @@ def state_word(session: Session) -> str:
 def gutter(session: Session, signs: Signs, *, marked: bool = False) -> str:
     """The cell at the left edge: the sign of a marked or a pinned session, else a blank."""
     return signs.marked if marked else signs.pinned if session.pinned_at is not None else " "
+
+
+def fork_sign(session: Session, signs: Signs) -> str:
+    """The sign before the title of a session that began as a fork; empty for another one."""
+    return f"{signs.marks[MarkKind.FORK]} " if session.source == MarkKind.FORK else ""
 
 
 def _mark(session: Session, moment: Moment) -> str:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from ...sessions.model import Session
 from ...sessions.text.sanitize import cell_width, cut, one_line, pad
-from .columns import LEAD, USUAL, Cell, Choice, Column, Moment, columns, fitted, gutter, is_new, role, taken
+from .columns import LEAD, USUAL, Cell, Choice, Column, Moment, columns, fitted, fork_sign, gutter, is_new, role, taken
 from .detail import detail
 
 DETAIL_LEAST = 24
@@ -83,7 +83,7 @@ def row_cells(session: Session, moment: Moment, form: Form, *, marked: bool = Fa
     title_role = "dim" if colour == "dim" else "strong" if marked or is_new(session) else "text"
     told = detail(session, moment.now, moment.signs)
     room = max(0, form.width - indent - (ends if right else 0))
-    title, marks = lead + one_line(session.label), queue_marks(session)
+    title, marks = f"{lead}{fork_sign(session, moment.signs)}{one_line(session.label)}", queue_marks(session)
     if form.lines == 1:
         return (
             *start,

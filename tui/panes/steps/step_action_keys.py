@@ -5,7 +5,7 @@ from abc import abstractmethod
 from textual import work
 from textual.containers import Vertical
 
-from ...messages import ChangesAsked, SaveAsked
+from ...messages import ChangesAsked, ConversationAsked, SaveAsked
 from .step_actions import Chosen, StepActions
 from .step_document_pane import StepDocumentPane
 
@@ -58,3 +58,8 @@ class StepActionKeys(Vertical):
         """Show the files that the session changed."""
         if (session_id := self.session_id) is not None:
             self.post_message(ChangesAsked(session_id))
+
+    def action_conversation(self, verb: str) -> None:
+        """Fork the conversation, go back in it, take that back, or compact it."""
+        if (session_id := self.session_id) is not None:
+            self.post_message(ConversationAsked(session_id, verb))

@@ -25,6 +25,7 @@ from ...services.background import Requests
 from ...services.external_programs import ExternalPrograms
 from ...state.read_positions import ReadPositions
 from .answer import answer
+from .conversation_marks import cuts_of, other_session
 from .diff_seeker import DiffSeeker
 from .step_action_keys import StepActionKeys
 from .step_actions import Chosen, StepActions
@@ -79,6 +80,8 @@ class StepsPane(StepActionKeys):
         """The result of the last read."""
         self.prompt_keys: dict[str, str] = {}
         """The keys that send an unconfirmed prompt again, for :func:`.turn_notes`."""
+        self.undo_key = ""
+        """The key that takes back what was done to the conversation."""
         self.steps = Trajectory(signs=signs, id="steps")
         self.head = StepsHead(signs)
         self._unread = UnreadSteps(self, self.steps, self.head, requests)
@@ -178,7 +181,8 @@ class StepsPane(StepActionKeys):
         self.growth, self._view = growth, growth.view
         (self._ages.pause if self._over else self._ages.resume)()
         notes = turn_notes(growth.turns, growth.prompt_states, **self.prompt_keys)
-        self.steps.show(growth.view, growth.changed, turn_notes=notes)
+        cuts = cuts_of(growth, self.undo_key)
+        self.steps.show(growth.view, growth.changed, turn_notes=notes, cuts=cuts)
         self._recall(following.session_id)
         self._show_answer(growth)
         self._unread.mark(self._view, growth.turns)
@@ -216,7 +220,7 @@ class StepsPane(StepActionKeys):
         """Put the cursor on the answer once the newest turn has ended, unless the user reads another place."""
         if self._over and self._view.complete and self._answered_turns != len(growth.turns):
             self._answered_turns = len(growth.turns)
-            item = answer(self._view, growth.turns) if self.steps.following else None
+            item = answer(self._view, growth.turns, growth.shown) if self.steps.following else None
             if item is not None:
                 self.steps.rest(item)
 
@@ -263,7 +267,11 @@ class StepsPane(StepActionKeys):
     @on(Trajectory.Opened)
     def _opened(self, event: Message) -> None:
         event.stop()
-        self.open_document("step")
+        other = other_session(self.steps.current)
+        if other is None:
+            self.open_document("step")
+        else:
+            self.post_message(other)
 
     @on(DocumentPane.Another)
     def _another(self, event: DocumentPane.Another) -> None:
@@ -378,6 +386,10 @@ class StepsPane(StepActionKeys):
         """Go to a step by its turn and its index."""
         if (item := self._view.number(turn, index)) is not None:
             self._show_hit(item)
+
+    def open_at(self, session_id: str, turn: int, index: int) -> None:
+        """Show a step of a session when that is opened next."""
+        self._places.put(session_id, turn, index)
 
     def find(self, needle: str) -> None:
         """Search all steps, and go to the first hit at or after the cursor as soon as it is found."""

@@ -17,6 +17,8 @@ from agentdash.sessions.launch import Fork
 from agentdash.sessions.lifecycle.rebuild import rebuild
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Usage
+from agentdash.sessions.storage.rows import dump
+from agentdash.sessions.taken_by import TakenBy
 
 SESSION = "0123456789abcdef"
 EXEC = {"live": False}
@@ -263,9 +265,13 @@ def test_of_two_front_ends_at_once_one_is_refused(manager, talk, monkeypatch):
 
 
 def test_a_session_that_is_open_in_the_interface_of_its_agent_keeps_its_conversation(manager, talk):
+    holder = TakenBy(
+        host="elsewhere", user="ada", tty="pts/3", since=0, pid=1, start=1, boot_id="b", pid_ns="n", run_id="r", turn=2,
+        argv=("codex",), talks=(),
+    )  # fmt: skip
     with manager.store.database.transaction() as db:
-        db.execute("""UPDATE sessions SET taken_by = '{"pid": 1}'""")
-    with pytest.raises(SessionBusyError, match="open in the agent's own interface"):
+        db.execute("UPDATE sessions SET taken_by = ?", (dump(holder),))
+    with pytest.raises(SessionBusyError, match=r"open in .* own interface, by ada"):
         manager.conversation.rewind(SESSION, 1)
 
 

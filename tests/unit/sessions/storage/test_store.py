@@ -5,10 +5,12 @@ import sqlite3
 import pytest
 from factories import add_turn, no_prompts
 
+from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.errors import SessionBusyError, StoreError, UnknownSessionError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.marks import RelatedMark, add_mark
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
 
@@ -360,3 +362,21 @@ def test_a_process_that_reads_little_keeps_few_pages(tmp_path):
     with store.database.transaction() as db:
         assert db.execute("PRAGMA cache_size").fetchone()[0] == -200
     store.close()
+
+
+def test_a_session_has_its_marks_and_those_with_which_its_forks_begin(store):
+    origin, fork = create(store, "origin", "the talk"), create(store, "fork", "another way")
+    with store.database.transaction() as db:
+        first = add_mark(db, fork, MarkKind.FORK, after=0, turn=1, step=2, origin=origin, asked_by="you")
+        second = add_mark(db, origin, MarkKind.REWIND, after=1, turn=1, asked_by="you")
+    assert store.marks_around(origin) == [RelatedMark(first, "another way"), RelatedMark(second)]
+    assert store.marks_around(fork) == [RelatedMark(first, "the talk")]
+    assert store.marks_around(create(store, "plain")) == []
+
+
+def test_a_fork_has_the_front_ends_read_its_origin_again(store):
+    origin, fork = create(store, "origin"), create(store, "fork")
+    before = store.changes(0).seq
+    with store.database.transaction() as db:
+        add_mark(db, fork, MarkKind.FORK, after=0, turn=1, origin=origin, asked_by="you")
+    assert {session.id for session in store.changes(before).updated} == {origin, fork}

@@ -450,7 +450,7 @@ def test_every_step_in_order_with_all_its_words(session, small_blocks):
         StepKind.PROMPT, StepKind.COMMAND, StepKind.MESSAGE, StepKind.PROMPT, StepKind.MESSAGE,
     ]  # fmt: skip
     assert steps[1].output == long
-    assert [step.text for step in session.open().every_step(2)] == ["task 2", "b"]
+    assert [step.text for step in session.open().every_step((2,))] == ["task 2", "b"]
 
 
 def test_a_folder_that_goes_away_is_told_and_not_a_crash(session):

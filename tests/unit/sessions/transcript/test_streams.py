@@ -107,7 +107,7 @@ def same_as_own_files(tmp_path, agent, pieces, **how):
     opened, expected = read_all(one.open()), read_all(own.open())
     assert shown(opened) == shown(expected)
     assert [opened.whole(item) for item in range(len(opened))] == list(own.open().every_step())
-    assert list(one.open().every_step(len(pieces))) == list(own.open().every_step(len(pieces)))
+    assert list(one.open().every_step((len(pieces),))) == list(own.open().every_step((len(pieces),)))
     assert [bytes(section.kinds) for section in opened.sections] == [bytes(s.kinds) for s in expected.sections]
     assert (opened.turn_starts(), list(opened.repeats)) == (expected.turn_starts(), list(expected.repeats))
     assert [one.raw(opened, item) for item in range(len(opened))] == [

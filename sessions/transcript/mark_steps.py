@@ -1,0 +1,143 @@
+"""The marks of a conversation as steps among those of its turns; a session without marks has none."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+from msgspec import Struct
+
+from ..conversation.history import History
+from ..conversation.marks import Mark, MarkKind
+from ..conversation.shown import Shown, shown, stands_for
+from ..conversation.words import mark_words
+from ..model import Step, StepKind
+from .kind_codes import encoded
+
+
+class MarkStep(Step, frozen=True, kw_only=True):
+    """An act on the conversation at this place."""
+
+    mark: Mark
+    opens: str | None = None
+    """The other session of a fork: the origin of this session, or the fork that began here."""
+
+
+class Related(Protocol):
+    """A mark of the session, or the one with which a fork of it begins."""
+
+    @property
+    def mark(self) -> Mark:
+        """The mark."""
+
+    @property
+    def other(self) -> str:
+        """The title of the other session of a fork."""
+
+
+class MarkSection:
+    """The marks at one place: behind a turn, or before the first one."""
+
+    block_count = 1
+
+    def __init__(self, turn: int, steps: Sequence[MarkStep], *, leads: bool = False) -> None:
+        self.turn = turn
+        self.leads = leads
+        """True if they are before the steps of the turn."""
+        self.steps = tuple(steps)
+        self.kinds = bytearray(encoded(step) for step in steps)
+
+    def step(self, place: int) -> MarkStep:
+        """Return a mark as a step."""
+        return self.steps[place]
+
+    whole = step
+
+    def block_of(self, place: int) -> int:  # noqa: ARG002 - there is only one
+        """Return 0: all marks are one block."""
+        return 0
+
+    def block(self, number: int) -> dict[int, Step]:  # noqa: ARG002 - there is only one
+        """Return the marks by their places."""
+        return dict(enumerate(self.steps))
+
+    def fill(self, place: int) -> bool:  # noqa: ARG002 - a mark changes no file
+        """Return False."""
+        return False
+
+    def where(self, place: int) -> tuple[int, int]:  # noqa: ARG002 - a mark is no line of a file
+        """Return (0, 0): no line gave it."""
+        return 0, 0
+
+
+class _Placed(Protocol):
+    turn: int
+
+
+Placed = TypeVar("Placed", bound=_Placed)
+
+
+class Marking(Struct, frozen=True):
+    """The marks of a session among its turns."""
+
+    shown: Shown | None = None
+    """The steps that were cut; None if the session has no marks of its own."""
+    sections: Mapping[int, MarkSection] = {}
+    """The marks by the turn behind which they are; 0 for those before the first turn."""
+
+    def among(self, sections: Iterable[Placed]) -> list[Placed | MarkSection]:
+        """Return the sections of turns with the marks between them; a mark of a turn that is not read yet waits."""
+        placed: list[Placed | MarkSection] = list(sections)
+        last = {section.turn: place for place, section in enumerate(placed)}
+        for turn in sorted((turn for turn in self.sections if turn in last), reverse=True):
+            placed.insert(last[turn] + 1, self.sections[turn])
+        return [self.sections[0], *placed] if placed and 0 in self.sections else placed
+
+
+def marking(session_id: str, turns: Sequence[int], related: Sequence[Related]) -> Marking:
+    """Return the marks of a session among its turns.
+
+    Args:
+        session_id: the session.
+        turns: the numbers of its turns, ascending.
+        related: its marks, and those with which forks of it begin, oldest first.
+    """
+    if not related:
+        return Marking()
+    marks = [one.mark for one in related if one.mark.session == session_id]
+    placed: dict[int, list[MarkStep]] = {}
+    for one in related:
+        own = one.mark.session == session_id
+        behind = _turn_before(one.mark, own=own)
+        place = max((turn for turn in turns if turn <= behind), default=0)
+        placed.setdefault(place, []).append(_step(one, place or 1, marks, turns, own=own))
+    sections = {turn: MarkSection(turn or 1, steps, leads=not turn) for turn, steps in placed.items()}
+    return Marking(shown(turns, marks) if marks else None, sections)
+
+
+def _turn_before(mark: Mark, *, own: bool) -> int:
+    """Return the turn behind which a mark is shown."""
+    if not own:
+        return mark.turn or 0
+    return mark.turn - 1 if mark.kind == MarkKind.TAKEOVER and mark.turn else mark.after
+
+
+def _step(related: Related, turn: int, marks: Sequence[Mark], turns: Sequence[int], *, own: bool) -> MarkStep:
+    mark = related.mark
+    undone = next((one for one in marks if one.id == mark.undoes), None)
+    is_summary = own and mark.kind == MarkKind.COMPACT
+    words = mark_words(
+        mark,
+        undone=undone,
+        turns=stands_for(mark, History(turns, marks)) if is_summary else 0,
+        other=related.other,
+        of_fork=not own,
+    )
+    other = (mark.origin if own else mark.session) if mark.kind == MarkKind.FORK else None
+    return MarkStep(
+        turn=turn,
+        index=-mark.id,
+        kind=StepKind.NOTICE,
+        text=words,
+        at=mark.at or None,
+        mark=mark,
+        opens=other,
+    )
