@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field, structs
 
 from .asks.settings import AsksSettings
+from .compaction import Compaction
 from .costs.prices import Price
 from .notifications.settings import Hook
 from .rules.attention import AttentionSettings
@@ -167,6 +168,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     """The agent's conversation that it resumes or forks, if :attr:`how` is ``native``."""
     fork: Fork | None = None
     """The place behind which it forks that conversation; None if it resumes it."""
+    compacts: Compaction | None = None
+    """The turn compacts the conversation, and answers no prompt; None for an ordinary turn."""
 
 
 class TurnPlan(Struct, frozen=True, kw_only=True):
@@ -203,8 +206,8 @@ def with_mode(plan: TurnPlan, options: Mapping[str, Any], mode: str, *, dangerou
 
 
 def following(launch: Launch) -> Launch:
-    """Return the start of a turn that follows another one in the same process."""
-    return structs.replace(launch, how="", conversation=None, fork=None)
+    """Return the start of a turn that follows another one in the same process, and answers a prompt."""
+    return structs.replace(launch, how="", conversation=None, fork=None, compacts=None)
 
 
 def plan_like(launch: Launch) -> TurnPlan:

@@ -38,6 +38,7 @@ from .processes import processes
 from .prompts.adjusting import SessionAdjuster
 from .prompts.answering import SessionAsks
 from .prompts.chaining import SessionChains
+from .prompts.compacting import SessionCompactor
 from .prompts.prompter import Prompter
 from .prompts.queue import SessionQueue
 from .reader import SessionReader
@@ -80,6 +81,8 @@ class SessionManager:
         """Names, archive, trash, and the conclusion of sessions whose runner died."""
         self.prompts = Prompter(self.layout, self.store, self.reader, self.housekeeping, self._stop_turn)
         """Prompts to sessions: sending, retrying, interrupting."""
+        self.compacting = SessionCompactor(self.store, self.housekeeping, self.prompts)
+        """Summaries that take the place of conversations."""
         self.queue = SessionQueue(self.layout, self.store, self.reader, self.prompts)
         """The prompts that wait."""
         self.asks = SessionAsks(self.layout, self.store, self.reader, self.housekeeping)

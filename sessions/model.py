@@ -250,6 +250,8 @@ class Turn(Struct, frozen=True, kw_only=True):
     """The settings with which it runs; None for a plain command, and if an older version started it."""
     transport: str = ""
     """The protocol of the live agent that runs it; empty for a process of its own, and :data:`.taken_by.BY_HAND`."""
+    compacts: bool = False
+    """It was to compact the conversation, and answered no prompt."""
     created_at: int
     started_at: int | None = None
     ended_at: int | None = None

@@ -15,7 +15,7 @@ from ..sessions.model import Session, Status, TurnMode, short_id
 from ..sessions.rules.limits import Limits
 from ..sessions.text import durations
 from ..sessions.text.sanitize import cell_width, cut, one_line, pad
-from ..sessions.text.units import clock, cost, count, money, share
+from ..sessions.text.units import clock, cost, count, money
 from ..sessions.text.units import tokens as short_count
 from ..widgets.drawing.glyphs import Signs
 from ..widgets.drawing.middle_lines import CommandLine
@@ -25,6 +25,7 @@ from ..widgets.drawing.wrap import wrap
 from ..widgets.table.columns import state_word
 from ..widgets.table.density import Density
 from ..widgets.table.row_cells import cut_title
+from .context_texts import compaction_advised, context_forms
 
 Tour = Sequence[tuple[str, str]]
 """Pairs of keys and what they do, for a first-time user."""
@@ -205,9 +206,12 @@ def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:
     """Return the facts of a headline, each with its forms, the longest first; "" is not known."""
     agent, tokens = one_line(session.agent), session.usage.total_tokens
     taken = session.taken_by
+    context = context_forms(session)
+    advised = compaction_advised(session)
     return (
         (one_line(f"by hand: {taken.holder}"), "by hand") if taken is not None else ("",),
         (one_line(f"{agent} {session.model or ''}"), agent),
+        context if advised else ("",),
         (place(one_line(session.cwd)),),
         (one_line(mode.permissions or "") if mode else "",),
         (f"turn {session.turn}",),
@@ -215,15 +219,9 @@ def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:
         ("warm: its process waits for prompts", "warm") if session.warm_since is not None else ("",),
         (f"{short_count(tokens)} tokens" if tokens is not None else "",),
         (cost(session.cost_usd, session.cost_about_usd, ""),),
-        _context(session),
+        ("",) if advised else context,
         (session.short_id,),
     )
-
-
-def _context(session: Session) -> Sequence[str]:
-    """Return the use of the model's context, the longest form first."""
-    part = share(session.context_tokens, session.context_window)
-    return (f"context {part} of {short_count(session.context_window)}", f"context {part}") if part else ("",)
 
 
 def beside_command(launch: Launch, options: Mapping[str, object]) -> str:

@@ -138,7 +138,11 @@ class TurnParser(ABC):
         if not line.strip():
             return []
         self.facts.lines += 1
-        return self.parse(line, at)
+        steps = self.parse(line, at)
+        for step in steps:
+            if step.kind is StepKind.MESSAGE and step.parent is None:
+                self.facts.message_step = step.index
+        return steps
 
     @abstractmethod
     def parse(self, line: bytes, at: int | None) -> list[Step]:
@@ -221,6 +225,8 @@ class Agent(ABC):
     """The words in its error if it cannot find the conversation that it is to resume; None if they are not known."""
     polling_tools: ClassVar[frozenset[str]] = frozenset({"wait"})
     """Tools that poll for progress: repeated calls with the same arguments are not a loop."""
+    compacts_live: ClassVar[bool] = False
+    """True if its live process compacts the conversation on request, without wishes for the summary."""
     adjusts_from: ClassVar[From] = "turn"
     """The moment from which a live process uses a changed model or mode."""
     forks_ends: ClassVar[bool] = False
@@ -248,6 +254,13 @@ class Agent(ABC):
     @abstractmethod
     def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
         """Return a new parser for one turn of a process with this :attr:`..launch.Launch.transport`."""
+
+    def compact_prompt(self, words: str) -> str | None:  # noqa: ARG002
+        """Return the prompt with which the agent compacts its conversation in any turn; None if it has none.
+
+        ``words`` are the user's wishes for the summary, one line.
+        """
+        return None
 
     def dialogue(self, launch: Launch) -> "Dialogue | None":  # noqa: ARG002
         """Return a new dialogue with the process of a live launch; None if the agent has no such protocol."""

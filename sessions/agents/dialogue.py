@@ -139,6 +139,13 @@ class Dialogue(ABC):
     def prompt(self, key: str, attempt: int, text: str) -> bytes:
         """Return the line that sends a prompt; ``attempt`` counts from 1 for each key."""
 
+    def compact(self, key: str, attempt: int) -> bytes | None:  # noqa: ARG002
+        """Return the line that begins a turn that compacts the conversation; None if a prompt does.
+
+        The arguments are those of :meth:`prompt`.
+        """
+        return None
+
     def probe(self, key: str, attempt: int) -> bytes | None:  # noqa: ARG002
         """Return a line that the agent answers after everything written before it; None if :attr:`resends`.
 

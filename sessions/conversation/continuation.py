@@ -2,17 +2,18 @@
 
 The agent's conversation is never cut: going back is a fork, so taking that back resumes what was there before
 (prompts 5: claude 2.1.330 loses messages if a conversation is cut in place and the cut is taken back).
+
+No fork reaches back over a compaction: claude 2.1.197 and 2.1.330 exit with 0 from such a fork, and send their model
+the summary and the old answers without the requests (measured).  Such a conversation is retold.
 """
 
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
+from ..compaction import BY_AGENT
 from .history import History, Marked, Place, Root
 from .marks import Mark, MarkKind
-
-BY_AGENT = "agent"
-"""``data["by"]`` of a compaction that the agent's own command made: its conversation goes on behind the summary."""
 
 
 class Recorded(Struct, frozen=True):
@@ -66,23 +67,29 @@ def continuation(history: History, marks: Sequence[Mark], conversations: Mapping
     at = history.position
     if isinstance(at, Root):
         return Continuation(retold=bool(history.parts()))
+    compacted = [mark.turn for mark in marks if _is_by_agent(mark) and mark.turn is not None]
     if isinstance(at, Marked):
-        return _behind_mark(next(mark for mark in marks if mark.id == at.mark), conversations)
-    return _behind_turn(at, conversations)
+        return _behind_mark(next(mark for mark in marks if mark.id == at.mark), compacted, conversations)
+    return _behind_turn(at, compacted, conversations)
 
 
-def _behind_mark(mark: Mark, conversations: Mapping[int, str | None]) -> Continuation:
-    if mark.kind == MarkKind.COMPACT and mark.data.get("by") == BY_AGENT:
-        return _behind_turn(Place(mark.turn or 0), conversations)
+def _is_by_agent(mark: Mark) -> bool:
+    return mark.kind == MarkKind.COMPACT and mark.data.get("by") == BY_AGENT
+
+
+def _behind_mark(mark: Mark, compacted: Sequence[int], conversations: Mapping[int, str | None]) -> Continuation:
+    if _is_by_agent(mark):
+        return _behind_turn(Place(mark.turn or 0), compacted, conversations)
     conversation = mark.data.get("conversation")
     if mark.kind == MarkKind.FORK and isinstance(conversation, str) and mark.turn is not None:
         return Continuation(conversation=conversation, fork=Place(mark.turn, mark.step), origin=mark.origin)
     return Continuation(retold=True)
 
 
-def _behind_turn(place: Place, conversations: Mapping[int, str | None]) -> Continuation:
+def _behind_turn(place: Place, compacted: Sequence[int], conversations: Mapping[int, str | None]) -> Continuation:
+    """Return the continuation behind a turn; ``compacted`` are the turns in which the agent compacted."""
     conversation = conversations.get(place.turn)
-    if conversation is None:
+    if conversation is None or any(turn > place.turn and conversations.get(turn) == conversation for turn in compacted):
         return Continuation(retold=True)
     goes_on = any(turn > place.turn and other == conversation for turn, other in conversations.items())
     if place.step is None and not goes_on:

@@ -123,8 +123,18 @@ class History:
         if isinstance(target, Marked):
             self._parents[target] = self.position
         if mark.kind != MarkKind.FORK:
-            self._before[mark.id] = self.position
+            self._before[mark.id] = self._position_before(mark)
         self.position = target
+
+    def _position_before(self, mark: Mark) -> Position:
+        """Return the position that a mark leaves; of a compaction the one before its own turn.
+
+        That turn belongs to the compaction: behind its end, the agent's conversation has the summary.
+        """
+        own = Place(mark.turn or 0)
+        if mark.kind == MarkKind.COMPACT and self.position == own:
+            return self._parents[own]
+        return self.position
 
     def _target(self, mark: Mark) -> Position | None:
         """Return the position behind a mark; None if it names what is not there."""

@@ -16,10 +16,12 @@ from ..launch import Launch
 from ..model import ENDED, Prompt, Session, Status, Turn, TurnMode, short_id
 from ..processes import processes, runner_lock
 from ..rules.attention import attention
+from ..rules.compaction import should_compact
 from ..rules.status import MEANINGS
 from ..storage.paths import Layout
 from ..storage.turn_output import output_of
 from ..text.sanitize import one_line
+from ..text.units import share, tokens
 from .reconcile import agent_lives, survivors
 
 _LOG_BYTES = 4096
@@ -80,6 +82,7 @@ def explain(
     if lost_conversation(session):
         way = f"{session.agent} does not find it; read it as text: agentdash continue {session.short_id}"
         facts.append(Fact("conversation", way, "turns.error, by the adapter"))
+    facts += [_context_fact(session)] if session.context_tokens is not None else []
     if not folder.path.is_dir():
         facts.append(Fact("folder", "is gone", str(folder.path)))
     if turn is not None:
@@ -243,6 +246,14 @@ def _attention_fact(session: Session) -> Fact:
         return Fact("needs attention", "no", "sessions")
     since = f"for {max(0, now - need.since) // 1000} s"
     return Fact("needs attention", f"{need.kind}: {need.reason} ({since})", "sessions, seen")
+
+
+def _context_fact(session: Session) -> Fact:
+    """The use of the model's context, with the verb that compacts a conversation that fills it."""
+    used, window = session.context_tokens, session.context_window
+    part = f"{share(used, window)} of {tokens(window)}" if window else f"{tokens(used)} of an unknown size"
+    advice = f"; compact it: agentdash compact {session.short_id}" if should_compact(used, window) else ""
+    return Fact("context", f"{part}{advice}", "sessions.context_tokens, sessions.context_window")
 
 
 def _thresholds_fact(launch: Launch | None) -> Fact:

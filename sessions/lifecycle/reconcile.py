@@ -16,6 +16,7 @@ from ..errors import AgentdashError
 from ..model import LIVE, Left, Session, Status, Turn, left_text
 from ..processes import agent_group, processes, runner_lock
 from ..processes.process_ownership import SessionProcesses
+from ..rules.compaction import judged
 from ..rules.delivery import PromptState, TurnEvidence, fate
 from ..rules.status import EndFacts, at_the_end
 from ..rules.turn_facts import Facts
@@ -248,12 +249,15 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
             rebooted=turn.boot_id != processes.boot_id(),
         )
     )
+    launch = store.launch(turn.session, turn.n)
+    verdict, compaction = judged(verdict, launch.compacts if launch is not None else None, facts)
     outcome = Outcome(
         status=verdict.status,
         reason=verdict.reason,
         rule=verdict.rule,
         left=survivors(layout, turn),
         prompt=fate(evidence),
+        compaction=compaction,
     )
     with suppress(OSError):
         layout.session(turn.session).reserve.unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from msgspec import Struct, field, structs, to_builtins
 from ..agents.allowance import Allowance
 from ..agents.base import AgentSettings
 from ..agents.registry import agent_named
+from ..compaction import Compaction
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..housekeeping import Housekeeping
 from ..launch import Start, TurnPlan
@@ -82,13 +83,16 @@ class PromptOptions(Struct, frozen=True, kw_only=True):
     """It goes before the prompts that wait."""
     at_once: bool = False
     """It is sent as soon as the session is free, although its queue is held."""
+    compacts: Compaction | None = None
+    """The turn compacts the conversation, and the prompt only names that; None for an ordinary prompt."""
     steer: bool = True
     """A live agent may read it in its running turn, unless it changes settings, which only a turn can have."""
 
     @property
     def may_steer(self) -> bool:
         """True if a live agent may read it in its running turn."""
-        return self.steer and not (self.settings or self.model or self.limits or self.instructions is not None)
+        own_turn = self.settings or self.model or self.limits or self.instructions is not None or self.compacts
+        return self.steer and not own_turn
 
 
 class Prompter:
@@ -177,7 +181,7 @@ class Prompter:
             raise UnknownSessionError(f"Session {session.short_id} was deleted.")
         again = prompts[-1]
         key = resend_key(again.turn) if again.state == PromptState.UNCONFIRMED else options.key
-        options = structs.replace(options, at_once=True, key=key)
+        options = structs.replace(options, at_once=True, key=key, compacts=self._compacted(session, again.turn))
         return self._add(session, again.text, options, "retry", only_after=session.turn, resends=again.turn)
 
     def resend(self, session: Session, prompt: Unconfirmed) -> Sent:
@@ -186,17 +190,24 @@ class Prompter:
         Raises:
             SessionBusyError: as for :meth:`inject`, or it was sent again or dismissed before.
         """
-        options = PromptOptions(first=True, key=resend_key(prompt.turn, prompt.steered))
+        compacts = self._compacted(session, prompt.turn) if prompt.steered is None else None
+        options = PromptOptions(first=True, key=resend_key(prompt.turn, prompt.steered), compacts=compacts)
         return self._add(session, prompt.text, options, "inject", resends=prompt.turn, steered=prompt.steered)
 
     def _send_waiting(self, session: Session, waiting: QueuedPrompt, options: PromptOptions) -> Sent:
         """Send the prompt of the newest turn that waits again: a copy of it would be sent twice."""
         self.check_reachable(session)
+        options = structs.replace(options, compacts=waiting.plan.frame.compacts)
         plan = self.plan(session, waiting.text, options, verb="retry")
         self._store.queue.edit(waiting.id, waiting.text, plan)
         self._store.queue.send_now(waiting.id, self._build)
         self.serve(session.id)
         return self.sent(waiting.id)
+
+    def _compacted(self, session: Session, turn: int) -> Compaction | None:
+        """Return the compaction that a turn was to make; None if it answered a prompt."""
+        launch = self._store.launch(session.id, turn)
+        return launch.compacts if launch is not None else None
 
     def allowance(self, session: Session) -> Allowance | None:
         """Return the change of settings that would have allowed what the newest turn was denied; None if none would."""
@@ -278,7 +289,7 @@ class Prompter:
             notes=settings.notes,
         )
         check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
-        return plan
+        return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts))
 
     def sent(self, prompt_id: int) -> Sent:
         """Return a prompt and its present place.

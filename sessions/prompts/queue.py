@@ -56,11 +56,13 @@ class SessionQueue:
         """Replace the text of a waiting prompt, and its settings if ``options`` gives some.
 
         Raises:
-            UsageError: the text is empty, or an option is not valid.
+            UsageError: the text is empty, an option is not valid, or the prompt asks for a compaction.
             SessionBusyError: it was sent or cancelled first.
         """
         checked_prompt(text)
         self._layout.check_writable()
+        if prompt.plan.frame.compacts is not None:
+            raise UsageError("A compaction cannot be edited. Cancel it, and ask for another one: agentdash compact.")
         plan = None
         if options is not None:
             plan = self._prompter.plan(self._reader.by_id(prompt.session), text, options)

@@ -5,6 +5,16 @@ from msgspec import Struct, field
 from ..model import Usage
 
 
+class Compacted(Struct, frozen=True):
+    """The agent compacted its conversation, by its own account."""
+
+    step: int | None = None
+    """Index of the step with the summary, as the parser counts; None if the agent does not show its summary."""
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    """The tokens of the context before and after it, if the agent reports them."""
+
+
 class Facts(Struct, kw_only=True):
     """The facts that a parser has concluded from one turn so far."""
 
@@ -17,6 +27,10 @@ class Facts(Struct, kw_only=True):
     notice: str | None = None
     """The agent's message about a problem that it handles (``Reconnecting... 1/2``); cleared by the next step."""
     last_message: str | None = None
+    message_step: int | None = None
+    """Index of the step of the main agent's newest message, as the parser counts."""
+    compacted: Compacted | None = None
+    """The newest compaction of the turn; None if there was none."""
     usage: Usage = field(default_factory=Usage)
     """This turn's tokens, if the agent counts per turn or process."""
     thread_usage: Usage = field(default_factory=Usage)

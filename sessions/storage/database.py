@@ -38,6 +38,8 @@ class Database:
         self._openings = 0
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
+        self._writing: sqlite3.Connection | None = None
+        """The connection of the transaction that runs; None if none runs."""
         self._opened: Opened | None = None
         """The opened reader, if the folder cannot be written."""
 
@@ -63,6 +65,7 @@ class Database:
             self._drop_if_replaced()
             connection = self._writer = self._writer or self._open_writer()
             connection.execute("BEGIN IMMEDIATE")
+            self._writing = connection
             try:
                 yield connection
                 write_urgency(connection)
@@ -71,6 +74,8 @@ class Database:
                 with suppress(sqlite3.Error):
                     connection.rollback()
                 raise
+            finally:
+                self._writing = None
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -88,10 +93,14 @@ class Database:
     def rows(self, sql: str, parameters: tuple[object, ...] = ()) -> list[sqlite3.Row]:
         """Return all rows of a query, fetched at once so that no read transaction stays open.
 
+        Inside a transaction the rows are as the transaction has left them so far.
+
         Raises:
             StoreError: the file is damaged or gone.
         """
         with self._lock, self._told():
+            if self._writing is not None:
+                return self._writing.execute(sql, parameters).fetchall()
             self._drop_if_replaced()
             reader = self._reader = self._reader or self._open_reader()
             return reader.execute(sql, parameters).fetchall()

@@ -70,6 +70,7 @@ def turn_from(row: sqlite3.Row) -> Turn:
         argv=launch.argv,
         mode=launch.mode,
         transport=launch.transport,
+        compacts=launch.compacts is not None,
         usage=load(row["usage"], Usage) or Usage(),
         thread_usage=load(row["thread_usage"], Usage) or Usage(),
         receipt=load(row["receipt"], Receipt),

@@ -6,9 +6,10 @@ A turn is claimed, adopted and ended by compare-and-set.  Only the process that 
 import sqlite3
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ..clock import now_ms
+from ..conversation.marks import MarkKind
 from ..launch import Launch
 from ..model import (
     LIVE,
@@ -24,9 +25,11 @@ from ..model import (
     left_text,
 )
 from ..rules.attention import Stuck
+from ..rules.compaction import CompactionMark
 from ..rules.delivery import Fate, PromptState
 from ..rules.turn_facts import Facts
 from .adjustments import defer_earlier
+from .marks import add_mark
 from .prompt_queue import Build, hold_after, put_back, take
 from .rows import USAGE_COLUMNS, dump, launch_from, load
 from .store import Store
@@ -82,6 +85,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """The offset behind its output; None if it reaches to the end of the file."""
     warm: bool = False
     """The agent's process lives on and waits for prompts."""
+    compaction: CompactionMark | None = None
+    """The compaction of the conversation, if the turn was to compact it and did."""
 
 
 class TurnLog:
@@ -195,8 +200,8 @@ class TurnLog:
     def end(self, facts: Facts, outcome: Outcome, steps: int, build: Build) -> bool:
         """Conclude the turn; False if another process has concluded it.
 
-        The same transaction makes the next prompt of the queue the next turn, with the start that ``build`` makes, or
-        holds the queue.
+        The same transaction records the mark of a compaction, and makes the next prompt of the queue the next turn,
+        with the start that ``build`` makes, or holds the queue.
         """
         now, reason = now_ms(), _short(outcome.reason)
         with self._database.transaction() as db:
@@ -226,8 +231,26 @@ class TurnLog:
                     left_text(outcome.left), outcome.asks, now if outcome.warm else None, now, now, self._session,
                 ),
             )  # fmt: skip
+            if outcome.compaction is not None:
+                self._mark_compaction(db, outcome.compaction)
             self._serve_queue(db, outcome, build)
             return True
+
+    def _mark_compaction(self, db: sqlite3.Connection, compaction: CompactionMark) -> None:
+        """Record that a summary stands for the conversation, and how many tokens it left, if that is known."""
+        asked_by = db.execute("SELECT asked_by FROM turns WHERE session = ? AND n = ?", (self._session, self._n))
+        data = {name: value for name, value in structs.asdict(compaction).items() if name != "step" and value}
+        add_mark(
+            db,
+            self._session,
+            MarkKind.COMPACT,
+            after=self._n,
+            turn=self._n,
+            step=compaction.step,
+            data=data,
+            asked_by=asked_by.fetchone()["asked_by"] or StoppedBy.YOU,
+        )
+        db.execute("UPDATE sessions SET context_tokens = ? WHERE id = ?", (compaction.tokens_after, self._session))
 
     def start_again(self) -> bool:
         """Queue the turn again whose agent was certainly never started, or never got its prompt; False if it ended.

@@ -1,10 +1,15 @@
 """The next turn of a session: a queued prompt, and the start that is made from it when the turn before has ended."""
 
+from msgspec import structs
+
+from ..agents.base import Agent
+from ..agents.compacting import text_of, way_of
 from ..agents.planned import launch_of, settings_of
 from ..agents.registry import agent_named
+from ..compaction import Compaction
 from ..conversation.continuation import Recorded
 from ..errors import UnknownSessionError
-from ..launch import Launch
+from ..launch import Launch, TurnPlan
 from ..model import Session, short_id
 from ..storage.paths import Layout
 from ..storage.prompt_queue import Build, QueuedPrompt
@@ -21,23 +26,47 @@ def builder(layout: Layout, store: Store) -> Build:
             raise UnknownSessionError(f"Session {short_id(prompt.session)} was deleted.")
         if recorded.marks:
             return _behind_marks(layout, store, session, prompt, turn, recorded)
-        agent = agent_named(session.agent)
-        text = prompt.text
-        if recorded.agent_session is None and agent.resumable:
-            text = _with_conversation(layout, store, session, text)
-        else:
-            text = _with_instructions(store.newest_turn(session.id).mode, prompt.plan.frame.mode, text)
-        return launch_of(
-            prompt.plan,
+        agent, plan, resumed = agent_named(session.agent), prompt.plan, recorded.agent_session
+        asked = _asked(agent, plan, session, resumes=resumed is not None)
+        text = prompt.text if asked is None else text_of(agent, asked)
+        if resumed is None and agent.resumable:
+            from .taking_up import retold_prompt  # nearly every turn names its conversation
+
+            text = retold_prompt(layout, store, session.id, text)
+        elif asked is None:
+            text = _with_instructions(store.newest_turn(session.id).mode, plan.frame.mode, text)
+        launch = launch_of(
+            plan,
             agent,
             prompt=text,
             cwd=session.cwd,
             session_id=session.id,
             turn=turn,
-            agent_session=recorded.agent_session,
+            agent_session=resumed,
         )
+        return structs.replace(launch, compacts=asked)
 
     return build
+
+
+def _asked(agent: Agent, plan: TurnPlan, session: Session, *, resumes: bool) -> Compaction | None:
+    """Return the compaction for which a turn is planned, with its way; None for an ordinary turn.
+
+    Args:
+        agent: the agent.
+        plan: the plan of the turn.
+        session: the session.
+        resumes: the turn resumes a conversation of the agent.
+    """
+    asked = plan.frame.compacts
+    if asked is None:
+        return None
+    probe = launch_of(
+        plan, agent, prompt=asked.prompt, cwd=session.cwd, session_id=session.id, turn=session.turn + 1,
+        agent_session=session.agent_session,
+    )  # fmt: skip
+    way = way_of(agent, probe, asked, resumes=resumes)
+    return structs.replace(asked, by=way, tokens_before=session.context_tokens)
 
 
 def _behind_marks(
@@ -47,15 +76,17 @@ def _behind_marks(
     # Few sessions have marks.
     from .taking_up import retold_prompt, taken_up
 
-    agent, text = agent_named(session.agent), prompt.text
-    taken = taken_up(layout, store, session.id, recorded, settings_of(prompt.plan, agent))
+    agent, plan = agent_named(session.agent), prompt.plan
+    taken = taken_up(layout, store, session.id, recorded, settings_of(plan, agent))
+    asked = _asked(agent, plan, session, resumes=taken.conversation is not None)
+    text = prompt.text if asked is None else text_of(agent, asked)
     if taken.how == "retold":
-        text = retold_prompt(layout, store, session.id, recorded, text)
-    elif taken.follows is not None:
+        text = retold_prompt(layout, store, session.id, text)
+    elif taken.follows is not None and asked is None:
         before = store.one_turn(*taken.follows)
-        text = _with_instructions(before.mode if before is not None else None, prompt.plan.frame.mode, text)
-    return launch_of(
-        prompt.plan,
+        text = _with_instructions(before.mode if before is not None else None, plan.frame.mode, text)
+    launch = launch_of(
+        plan,
         agent,
         prompt=text,
         cwd=session.cwd,
@@ -65,6 +96,7 @@ def _behind_marks(
         fork=taken.fork,
         how=taken.how,
     )
+    return structs.replace(launch, compacts=asked)
 
 
 def _with_instructions(before: TurnMode | None, now: TurnMode | None, prompt: str) -> str:
@@ -78,18 +110,3 @@ def _with_instructions(before: TurnMode | None, now: TurnMode | None, prompt: st
         return f"The additional instructions for this conversation no longer apply.\n\n{prompt}"
     changed = "New instructions for this conversation, in place of the earlier additional ones:"
     return f"{changed}\n{now.instructions}\n\n{prompt}"
-
-
-def _with_conversation(layout: Layout, store: Store, session: Session, prompt: str) -> str:
-    """Return the prompt with the conversation before it, which the agent cannot resume."""
-    # A runner rarely needs them: nearly every turn names its conversation.
-    from ..transcript.retelling import retold
-    from ..transcript.session_steps import SessionSteps
-
-    steps = SessionSteps(
-        layout.session(session.id),
-        agent_named(session.agent),
-        lambda: (store.turns(session.id), store.prompts(session.id)),
-        layout.indexes,
-    )
-    return retold(session.cwd, steps.every_step_once(), prompt)

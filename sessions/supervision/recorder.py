@@ -12,12 +12,14 @@ from collections.abc import Callable
 
 from ..agents.base import Agent
 from ..clock import now_ms
+from ..compaction import Compaction
 from ..costs.session_usage import Spent
 from ..errors import AgentdashError, StoreError
 from ..launch import Launch
 from ..model import Left, Receipt, Status, Step
 from ..rules.activity import ActivityWatch
 from ..rules.attention import Stuck
+from ..rules.compaction import judged
 from ..rules.delivery import Fate, PromptState, TurnEvidence, fate
 from ..rules.questions import question
 from ..rules.status import EndFacts, at_the_end, while_running
@@ -86,6 +88,7 @@ class Recorder:
         self._hears: Callable[[bytes, int], None] | None = None
         self._unanswered: Callable[[], int | None] = int
         self._not_recorded: tuple[int, int] | None = None
+        self._compacts: Compaction | None = None
 
     @property
     def facts(self) -> Facts:
@@ -141,6 +144,7 @@ class Recorder:
         ``adopted_after_s`` is the age of an adopted turn in seconds, without what it waited for answers.
         """
         self._agent = agent
+        self._compacts = launch.compacts
         self._watchdog = Watchdog(launch.limits, self._output, adopted_after_s or 0.0)
         output, turn = self._output, self._turn
         # A command may be a server, which rightly waits in silence.
@@ -333,6 +337,7 @@ class Recorder:
                 no_room=self._disk.at_the_end(stderr, proven=succeeded and facts.end is not None),
             )
         )
+        verdict, compaction = judged(verdict, self._compacts, facts)
         outcome = Outcome(
             status=verdict.status,
             reason=verdict.reason,
@@ -348,6 +353,7 @@ class Recorder:
             prompt=self._fate(facts, steps, prompt, crashed=stopped_by is None and child.exit_code is None),
             end_byte=end if goes_on else None,
             warm=goes_on,
+            compaction=compaction,
         )
         self._write_end(facts, outcome, steps)
         return verdict.status

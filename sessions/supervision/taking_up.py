@@ -11,8 +11,10 @@ from ..storage.line_reader import LineReader
 from ..storage.paths import Layout
 from ..storage.queries import Queries
 from ..storage.turn_output import output_in
+from ..transcript.compacted import retold_compacted
 from ..transcript.retelling import retold
-from ..transcript.visible_steps import Source, source_of, visible_steps
+from ..transcript.visible import VisibleConversation
+from ..transcript.visible_steps import Source, source_of, steps_of
 
 
 class TakenUp(Struct, frozen=True, kw_only=True):
@@ -93,8 +95,10 @@ def _id_in(source: Source, agent: Agent, place: Place, settings: AgentSettings) 
         return None
 
 
-def retold_prompt(layout: Layout, queries: Queries, session_id: str, recorded: Recorded, prompt: str) -> str:
+def retold_prompt(layout: Layout, queries: Queries, session_id: str, prompt: str) -> str:
     """Return a prompt with the visible conversation before it.
+
+    If a summary stands for its beginning, the user's requests before that are in it whole.
 
     Raises:
         StoreError: a file cannot be read.
@@ -102,5 +106,11 @@ def retold_prompt(layout: Layout, queries: Queries, session_id: str, recorded: R
     source = source_of(layout, queries, session_id)
     if source is None:
         return prompt
-    steps = visible_steps(layout, queries, source, recorded.history)
-    return retold(source.session.cwd, steps, prompt)
+    session = source.session
+    told = VisibleConversation(
+        source.history(), source.turns, source.prompts, lambda turn: source.steps(layout, (turn,))
+    ).told()
+    steps = steps_of(layout, queries, source, told.parts)
+    if told.summary is None:
+        return retold(session.cwd, steps, prompt)
+    return retold_compacted(session.cwd, told.requests, told.summary, steps, prompt, by=session.agent)

@@ -1,11 +1,11 @@
 """The visible steps of a conversation, also those of the sessions that it was forked from."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from msgspec import Struct
 
 from ..agents.registry import agent_named
-from ..conversation.history import History, Place, Position, step_is_visible
+from ..conversation.history import History, Part, Place, Position, step_is_visible
 from ..conversation.marks import Mark, MarkKind
 from ..model import Prompt, Session, Step, Turn
 from ..storage import trash
@@ -72,14 +72,26 @@ def visible_steps(
     Raises:
         StoreError: a file cannot be read.
     """
+    yield from steps_of(layout, queries, source, history.parts(position), origins)
+
+
+def steps_of(
+    layout: Layout, queries: Queries, source: Source, parts: Iterable[Part], origins: int = MOST_ORIGINS
+) -> Iterator[Step]:
+    """Yield the steps of visible parts, oldest first, without turns that were to compact the conversation.
+
+    Raises:
+        StoreError: a file cannot be read.
+    """
+    compacting = {turn.n for turn in source.turns if turn.compacts}
     visible: dict[int, int | None] = {}
-    for part in history.parts(position):
+    for part in parts:
         if part.turn is not None:
             visible[part.turn] = part.through
         elif part.mark is not None and origins:
             yield from _behind_mark(layout, queries, source, part.mark, origins - 1)
     for step in source.steps(layout, visible):
-        if step_is_visible(visible, step.turn, step.index):
+        if step.turn not in compacting and step_is_visible(visible, step.turn, step.index):
             yield step
 
 

@@ -20,6 +20,7 @@ _MODULES = {
     "asks": ("asks", "approve", "deny", "answer"),
     "chain": ("start",),
     "changes": ("changes",),
+    "compact": ("compact",),
     "continuing": ("continue",),
     "config": ("config", "presets"),
     "conversation": ("fork", "rewind", "marks"),
@@ -54,7 +55,7 @@ _SECTIONS = {
     "Start": ("spawn", "run", "start", "continue", "presets", "demo"),
     "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
     "Prompt and stop": (
-        "inject", "queue", "retry", "interrupt", "model", "mode", "takeover", "resume-command", "stop",
+        "inject", "queue", "retry", "interrupt", "compact", "model", "mode", "takeover", "resume-command", "stop",
     ),
     "Go back": ("rewind", "fork", "marks"),
     "Answer": ("asks", "approve", "deny", "answer"),
@@ -70,7 +71,8 @@ _SYNONYMS = {
     "list": "ls", "status": "ls", "new": "spawn", "prompt": "inject", "send": "inject",
     "reply": "inject", "kill": "stop", "delete": "rm", "remove": "rm", "attach": "takeover", "follow": "tail",
     "log": "logs", "why": "explain", "diff": "changes", "settings": "config", "undo": "rewind", "branch": "fork",
-    "handover": "continue", "allow": "approve", "accept": "approve", "reject": "deny", "questions": "asks",
+    "handover": "continue", "summarize": "compact",
+    "allow": "approve", "accept": "approve", "reject": "deny", "questions": "asks",
 }  # fmt: skip
 """Names that other programs use for a verb."""
 

@@ -12,6 +12,7 @@ from ...sessions.text.sanitize import cell_width, clean, one_line, pad
 from ...sessions.text.units import cost, count, duration, moment, share, tokens
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.short_forms import place
+from ..context_texts import compact_command, compaction_advised
 from .adjustments import adjustment_line
 from .style import Style, mark
 from .table import session_line
@@ -110,7 +111,8 @@ def _context(session: Session) -> str | None:
         return None
     part = share(session.context_tokens, session.context_window)
     of = f" of {tokens(session.context_window)} ({part})" if part else ""
-    return f"{tokens(session.context_tokens)}{of}"
+    advice = f": {compact_command(session)}" if compaction_advised(session) else ""
+    return f"{tokens(session.context_tokens)}{of}{advice}"
 
 
 def _reading_facts(turns: Sequence[Turn]) -> dict[str, str | None]:

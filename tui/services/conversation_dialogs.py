@@ -143,7 +143,7 @@ class ConversationDialogs:
 
         async def compact(text: str) -> str | None:
             done, reason = await self._done(
-                lambda: self._access.manager("compact").compacting.compact(session.id, text.strip())  # type: ignore[attr-defined]
+                lambda: self._access.manager("compact").compacting.compact(session.id, text.strip())
             )
             if done is not None:
                 self._requests.show_message(sent(done.answer))

@@ -157,6 +157,10 @@ class Claude(Agent):
             plain_argv=plain,
         )
 
+    def compact_prompt(self, words: str) -> str | None:
+        """Return ``/compact WORDS``, which a process of one turn takes as well (2.1.197, 2.1.330)."""
+        return f"/compact {words}".strip()
+
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
         """Return ``claude --resume CONVERSATION`` with the model (2.1.197); claude finds it only in its own folder."""
         model = request.model or request.settings.model

@@ -91,6 +91,15 @@ class Line(Struct, tag_field="type", kw_only=True):
     """The tool call of the sub-agent that speaks; None for the main agent."""
 
 
+class CompactMetadata(Struct):
+    """The context that a ``compact_boundary`` replaced."""
+
+    trigger: str | None = None
+    """``manual`` or ``auto``."""
+    pre_tokens: Count | None = None
+    post_tokens: Count | None = None
+
+
 class System(Line, tag="system"):
     """An event outside the conversation; ``subtype`` names its kind and decides which fields are present."""
 
@@ -116,6 +125,10 @@ class System(Line, tag="system"):
     """For ``session_writes_lost``: ``ENOSPC`` or ``EDQUOT`` (2.1.330)."""
     hook_name: str | None = None
     tool_name: str | None = None
+    compact_result: str | None = None
+    """``success`` or ``failed``, in a ``status`` at the end of a compaction."""
+    compact_error: Words | None = None
+    compact_metadata: CompactMetadata | None = None
 
 
 class Assistant(Line, tag="assistant"):
@@ -175,6 +188,8 @@ class Result(Line, tag="result"):
     result: CountedWords | None = None
     errors: list[Words] = field(default_factory=list)
     stop_reason: str | None = None
+    num_turns: Count | None = None
+    """Model calls; 0 if the prompt was a command of claude itself."""
     terminal_reason: str | None = None
     total_cost_usd: Dollars | None = None
     usage: ApiUsage | None = None

@@ -1,6 +1,7 @@
 """claude's notices outside the conversation: the subtypes of its ``system`` events as lines for people."""
 
 from ..json_lines import NULL, text_of
+from .compaction import compaction_text
 from .events import System
 
 NOTICES = frozenset(
@@ -40,6 +41,9 @@ def notice_text(event: System) -> str:
     if event.subtype == "api_retry":
         why = event.error_status or (None if event.error == NULL else text_of(event.error).strip('"'))
         return f"retry {event.attempt} of {event.max_retries}{f' ({why})' if why else ''}"
+    compaction = compaction_text(event)
+    if compaction is not None:
+        return compaction
     texts = (event.summary, event.description, event.content, event.text, event.reason, event.title, event.tool_name)
     state = (event.hook_name, event.status, event.state, event.permission_mode, event.error_code, event.kind)
     text = ": ".join(filter(None, (next(filter(None, texts), None), next(filter(None, state), None))))

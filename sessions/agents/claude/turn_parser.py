@@ -16,6 +16,7 @@ from ..json_lines import declared_type, joined, value_of
 from ..tolerant_decoder import TolerantDecoder
 from . import events
 from .ask_notices import AskNotices
+from .compaction import CompactionNotes
 from .control import changed_setting
 from .notices import NOTICES, SILENT, notice_text
 from .result import failure
@@ -34,6 +35,7 @@ class ClaudeState(EventState, kw_only=True):
     thought: Step | None = None
     """The thought whose tokens claude has reported, until the thought itself comes."""
     asks: AskNotices = msgspec.field(default_factory=AskNotices)
+    compaction: CompactionNotes = msgspec.field(default_factory=CompactionNotes)
     prompted: bool = False
     """A prompt was repeated: the first is the turn's own, unless the model spoke before."""
     spoken: bool = False
@@ -97,6 +99,10 @@ class ClaudeParser(EventParser):
         if event.subtype not in NOTICES:
             return [self._unknown(line, at, declared_type(line))]
         text = notice_text(event)
+        compacted = self.state.compaction.note(event)
+        if compacted is not None:
+            self.facts.compacted = compacted
+            self.facts.context_tokens = compacted.tokens_after or self.facts.context_tokens
         if event.subtype == "api_retry":
             self.facts.notice = text
         return [self._new(StepKind.NOTICE, text, at=at, event=event.subtype)]
@@ -219,7 +225,16 @@ class ClaudeParser(EventParser):
         """Return the step of text in the user's name: a replayed prompt, a sub-agent's task, or claude's own remark."""
         if event.is_replay or event.parent_tool_use_id is not None:
             return self._new(StepKind.PROMPT, text, at=at, parent=event.parent_tool_use_id)
+        if self.state.compaction.due:
+            return self._summary(text, at)
         return self._new(StepKind.NOTICE, text, at=at, event="user")
+
+    def _summary(self, text: str, at: int | None) -> Step:
+        self.state.compaction.due = False
+        step = self._new(StepKind.NOTICE, text, at=at, event="compact_summary")
+        if self.facts.compacted is not None:
+            self.facts.compacted = structs.replace(self.facts.compacted, step=step.index)
+        return step
 
     def _tool_result(self, block: events.ToolResult, event: events.User, at: int | None) -> Step:
         text = block.content if isinstance(block.content, str) else joined(block.content or [])
@@ -264,7 +279,7 @@ class ClaudeParser(EventParser):
             usage=event.usage.counted() if event.usage is not None else None,
             cost_usd=cost,
         )
-        why = failure(event, self.unread)
+        why = self.state.compaction.verdict(event, failure(event, self.unread))
         if why is None:
             self.facts.end, self.facts.error = "completed", None
             return [usage]

@@ -159,6 +159,7 @@ class Codex(Agent):
     mode_help = "Sandbox mode"
     takes_instructions = True
     keeps_transcripts = True
+    compacts_live = True  # ``thread/compact/start``, which takes no words (0.169.0, its own schema)
     dangerous = frozenset({"danger-full-access"})
     narrower = _NARROWER
     unlimited = "no-sandbox"

@@ -137,5 +137,7 @@ def _argv(player: str, script: str, request: LaunchRequest, settings: DemoSettin
     """Return the argv of a player module; the user's own arguments are its last."""
     argv = [sys.executable, "-P", "-m", f"agentdash.sessions.agents.demo.{player}"]
     argv += ["--script", script, "--speed", f"{settings.speed:g}"]
-    argv += ["--resume" if request.agent_session else "--conversation", request.agent_session or request.session_id]
+    # A later turn without a conversation begins another one.
+    begun = request.session_id if request.turn == 1 else f"{request.session_id}-{request.turn}"
+    argv += ["--resume" if request.agent_session else "--conversation", request.agent_session or begun]
     return (*argv, *more, *settings.args)

@@ -52,18 +52,28 @@ class Courier:
             was cancelled.
         key: names the prompt for the agent; None for a turn that the agent began by itself.
         text: the prompt.
+        compacts: the turn compacts the conversation; the prompt is sent if the agent has no request for that.
         state: its recorded state.
         attempt: how often it was sent, this time included.
     """
 
     def __init__(
-        self, live: LiveAgent, record: Record, *, key: str | None, text: str, state: PromptState, attempt: int
+        self,
+        live: LiveAgent,
+        record: Record,
+        *,
+        key: str | None,
+        text: str,
+        state: PromptState,
+        attempt: int,
+        compacts: bool = False,
     ) -> None:
         self._live = live
         self._record = record
         self.key = key
         """Names the prompt for the agent."""
         self._text = text
+        self._compacts = compacts
         self._attempt = attempt
         self._way = _beginning(key, state)
         self._deadline = time.monotonic() + HANDSHAKE_SECONDS
@@ -189,7 +199,9 @@ class Courier:
             self.cancelled = True
             return
         self._way = _Way.WRITING
-        self._live.send(self._live.dialogue.prompt(key, self._attempt, self._text), self._written, self._too_long)
+        line = self._live.dialogue.compact(key, self._attempt) if self._compacts else None
+        line = line or self._live.dialogue.prompt(key, self._attempt, self._text)
+        self._live.send(line, self._written, self._too_long)
 
     def _written(self) -> None:
         self._way = _Way.WRITTEN

@@ -4,6 +4,7 @@ import contextlib
 
 from msgspec import structs
 
+from ...agents.compacting import without_live
 from ...agents.registry import agent_named
 from ...asks.recorded import waited_ms
 from ...clock import now_ms
@@ -219,6 +220,7 @@ class LiveRun:
         if claim is None or failure is None or self.prompt is not PromptState.QUEUED:
             return False
         launch = plain_launch(claim.launch, failure)
+        launch = without_live(agent_named(claim.agent), launch) if launch is not None else None
         if launch is None or not log.start_again():
             return False
         self._log.relaunch(self._number, launch)

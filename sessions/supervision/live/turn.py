@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from ...agents.dialogue import Event
 from ...agents.registry import agent_named
+from ...compaction import BY_AGENT
 from ...errors import StoreError
 from ...rules.delivery import PromptState
 from ...storage.live_log import LiveLog, Steered
@@ -70,6 +71,7 @@ class LiveTurn:
             text=claim.launch.stdin or "",
             state=prompt.state if prompt is not None else PromptState.SEEN,
             attempt=prompt.attempt if prompt is not None else 1,
+            compacts=claim.launch.compacts is not None and claim.launch.compacts.by == BY_AGENT,
         )
         self._interrupted = False
         self.interrupted_at: float | None = None

@@ -1,7 +1,8 @@
 """The dialogue with ``codex app-server`` (codex-cli 0.169.0, prompts 1.2 and 3).
 
 The ids of our requests follow from the prompts, so that a later dialogue recognizes the answers: 1 and 2 for the
-handshake, ``prompt:KEY:ATTEMPT``, ``probe:KEY:ATTEMPT``, ``interrupt:TURN``, ``clean:TURN``, ``change:WHAT:VALUE``.
+handshake, ``prompt:KEY:ATTEMPT`` (also of a compaction), ``probe:KEY:ATTEMPT``, ``interrupt:TURN``, ``clean:TURN``,
+``change:WHAT:VALUE``.
 """
 
 from collections.abc import Sequence
@@ -62,6 +63,8 @@ class CodexDialogue(Dialogue):
         self._accepted: dict[str, str] = {}
         """The turn of each prompt that was accepted and is not part of the conversation yet."""
         self._seen: dict[str, None] = {}
+        self._compacting: str | None = None
+        """The key of the compaction that was asked for and has not begun."""
         self._answered: dict[str, None] = {}
         """The ids of our requests that were answered."""
         self._asks: dict[str, tuple[requests.Asking | None, str | None]] = {}
@@ -98,6 +101,11 @@ class CodexDialogue(Dialogue):
         """Return ``turn/start``, which also adds to a running turn; ``turn/steer`` would fail if it ends just then."""
         said = [{"type": "text", "text": text, "text_elements": []}]
         return self._request(f"{_PROMPT}{key}:{attempt}", "turn/start", clientUserMessageId=key, input=said)
+
+    def compact(self, key: str, attempt: int) -> bytes:
+        """Return ``thread/compact/start``, which begins a turn with one ``contextCompaction`` item: the receipt."""
+        self._compacting = key
+        return self._request(f"{_PROMPT}{key}:{attempt}", "thread/compact/start")
 
     def probe(self, key: str, attempt: int) -> bytes:
         """Return ``thread/read``, which codex answers after each ``turn/start`` before it (180 of 180 pairs)."""
@@ -168,6 +176,8 @@ class CodexDialogue(Dialogue):
         if key in self._seen:
             return []
         turn = line.result.turn if line.result else None
+        if turn is None:
+            self._compacting = key  # a dialogue that did not write the request knows it by its answer
         _keep(self._accepted, key, turn.id if turn else "")
         return [Received(key, Delivery.ACCEPTED)]
 
@@ -259,11 +269,17 @@ class CodexDialogue(Dialogue):
             _keep(self._patches, place, changes_of(params.item), MOST_OPEN)
 
     def _item(self, item: items.AnyItem) -> list[Event]:
+        if isinstance(item, items.ContextCompaction) and self._compacting is not None:
+            key, self._compacting = self._compacting, None
+            return self._seen_now(key)
         if not isinstance(item, items.UserMessage) or not item.client_id or item.client_id in self._seen:
             return []
-        self._accepted.pop(item.client_id, None)
-        _keep(self._seen, item.client_id, None)
-        return [Received(item.client_id, Delivery.SEEN)]
+        return self._seen_now(item.client_id)
+
+    def _seen_now(self, key: str) -> list[Event]:
+        self._accepted.pop(key, None)
+        _keep(self._seen, key, None)
+        return [Received(key, Delivery.SEEN)]
 
     def _asking(self, asking: requests.Asking) -> list[Event]:
         place = (asking.params.thread_id or self._thread, getattr(asking.params, "item_id", ""))

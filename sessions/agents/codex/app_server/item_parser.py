@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import field, structs
 
 from ....model import Step, StepKind, StepStatus, Usage
+from ....rules.turn_facts import Compacted
 from ...event_parser import EventParser, EventState
 from ..items import ended
 from ..refusals import refused
@@ -104,6 +105,8 @@ class ItemParser(EventParser):
         step = ended(step, over if step.status is not None else None)
         by_answer = step.status is StepStatus.DECLINED and key in self.state.asked_items
         self.state.asked_items.pop(key, None)
+        if isinstance(item, items.ContextCompaction) and ours:
+            self.facts.compacted = Compacted()
         if not by_answer and (what := refused(step)) is not None:
             self.facts.deny(what)
         return [step]

@@ -95,7 +95,7 @@ class TestLaunch:
         assert argv(turn_by_turn(search=False))[-3:-1] == ("-c", 'web_search="disabled"')
         assert "-c" not in argv(turn_by_turn(instructions=""))
         request = LaunchRequest(prompt="", cwd="/p", session_id="s", agent_session="T", settings=settings)
-        assert CODEX.resume_argv(request) == ("codex", "resume", "T", *own)
+        assert CODEX.resume_argv(request) == ("codex", "resume", "--no-daemon", "T", *own)
 
     @pytest.mark.parametrize(("key", "own"), [("web_search", "search"), ("developer_instructions", "instructions")])
     def test_a_setting_and_the_override_that_it_stands_for_exclude_each_other(self, key: str, own: str) -> None:

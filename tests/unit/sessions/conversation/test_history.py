@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.conversation.continuation import BY_AGENT, Continuation, continuation
+from agentdash.sessions.compaction import BY_AGENT
+from agentdash.sessions.conversation.continuation import Continuation, continuation
 from agentdash.sessions.conversation.history import History, Marked, Part, Place
 from agentdash.sessions.conversation.marks import Mark, MarkKind
 
@@ -42,8 +43,11 @@ class Model:
         self._mark(self.before.get(number, self.view), MarkKind.UNDO, moves=known, undoes=number)
 
     def compact(self, *_):
-        if self.turns:
-            self._mark(None, MarkKind.COMPACT, turn=self.turns)
+        """A compaction has a turn of its own, which an undo hides with it."""
+        before = self.view
+        self.turn()
+        self._mark(None, MarkKind.COMPACT, turn=self.turns)
+        self.before[len(self.marks)] = before
 
     def _mark(self, view, kind, moves=True, **fields):
         mark = Mark(id=len(self.marks) + 1, session="s", kind=kind, after=self.turns, **fields)
@@ -65,6 +69,10 @@ def made(acts):
 
 def rewind(number, after, turn=None, step=None):
     return Mark(id=number, session="s", kind=MarkKind.REWIND, after=after, turn=turn, step=step)
+
+
+def compaction(number, turn):
+    return Mark(id=number, session="s", kind=MarkKind.COMPACT, after=turn, turn=turn, data={"by": BY_AGENT})
 
 
 def undo(number, after, undoes):
@@ -164,5 +172,20 @@ def test_a_fork_goes_on_in_the_conversation_of_its_origin_and_a_summary_in_a_new
     history = History([1, 2], [compact])
     assert history.position == Marked(2)
     assert continuation(history, [compact], {1: "a", 2: "a"}) == Continuation(retold=True)
-    by_agent = Mark(id=2, session="s", kind=MarkKind.COMPACT, after=2, turn=2, data={"by": BY_AGENT})
+    by_agent = compaction(2, 2)
     assert continuation(History([1, 2], [by_agent]), [by_agent], {1: "a", 2: "a"}) == Continuation(conversation="a")
+
+
+def test_no_fork_reaches_back_over_a_compaction_because_claude_garbles_it():
+    talks = {1: "a", 2: "a", 3: "a", 4: "a"}
+    marks = [compaction(1, 2), undo(2, after=2, undoes=1)]
+    assert History([1, 2], marks).parts() == [Part(turn=1)], "its own turn is hidden with it"
+    assert continuation(History([1, 2], marks), marks, {1: "a", 2: "a"}) == Continuation(retold=True)
+    back = [compaction(1, 2), rewind(2, after=4, turn=1)]
+    assert continuation(History([1, 2, 3, 4], back), back, talks) == Continuation(retold=True)
+    # Behind the compaction a fork is one of the conversation as it is.
+    behind = [compaction(1, 2), rewind(2, after=4, turn=3)]
+    assert continuation(History([1, 2, 3, 4], behind), behind, talks) == Continuation("a", Place(3))
+    # A turn in a conversation of its own is resumed, whatever was compacted elsewhere.
+    other = [compaction(1, 3), undo(2, after=3, undoes=1)]
+    assert continuation(History([1, 2, 3], other), other, {1: "a", 2: "b", 3: "c"}) == Continuation("b")

@@ -1,0 +1,42 @@
+"""The way in which an agent compacts a conversation, and the start of a turn that does it."""
+
+from msgspec import structs
+
+from ..compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
+from ..launch import Launch
+from .base import Agent
+
+
+def way_of(agent: Agent, launch: Launch, compaction: Compaction, *, resumes: bool) -> str:
+    """Return :data:`..compaction.BY_AGENT` or :data:`..compaction.BY_SUMMARY`.
+
+    Args:
+        agent: the agent.
+        launch: the start of the turn.
+        compaction: the request.
+        resumes: the turn resumes a conversation of the agent, which its own command can compact.
+    """
+    if not resumes or compaction.by == BY_SUMMARY:
+        return BY_SUMMARY
+    if agent.compact_prompt(compaction.words) is not None:
+        return BY_AGENT
+    return BY_AGENT if launch.transport and agent.compacts_live and not compaction.words else BY_SUMMARY
+
+
+def text_of(agent: Agent, compaction: Compaction) -> str:
+    """Return the text that a turn gives the agent to compact, in the way that the compaction names."""
+    if compaction.by == BY_SUMMARY:
+        return summary_request(compaction)
+    return agent.compact_prompt(compaction.words) or compaction.prompt
+
+
+def without_live(agent: Agent, launch: Launch) -> Launch:
+    """Return the start of a process of one turn with a way to compact that it can take.
+
+    An agent that compacts only while it is live is asked for a summary instead.
+    """
+    compaction = launch.compacts
+    if compaction is None or compaction.by == BY_SUMMARY or launch.transport:
+        return launch
+    asked = structs.replace(compaction, by=way_of(agent, launch, compaction, resumes=True))
+    return structs.replace(launch, compacts=asked, stdin=text_of(agent, asked))

@@ -1,0 +1,66 @@
+"""The verdict on a turn that was to compact its conversation, and the advice to compact one.  Pure."""
+
+from msgspec import Struct, structs
+
+from ..compaction import BY_AGENT, BY_SUMMARY, Compaction
+from ..model import Status
+from .status import Verdict
+from .turn_facts import Facts
+
+COMPACT_FROM = 0.8
+"""The share of the model's context from which a compaction is advised; agentdash begins none by itself."""
+
+_FIRST = 1
+"""The number of a turn's first step: its prompt is 0, and a parser counts the others from 0."""
+
+
+class CompactionMark(Struct, frozen=True, kw_only=True):
+    """A compaction that a turn brought to a good end: what its mark records."""
+
+    by: str
+    """:data:`..compaction.BY_AGENT` or :data:`..compaction.BY_SUMMARY`."""
+    step: int | None
+    """The number of the step with the summary in its turn; None if the agent does not show its summary."""
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    words: str = ""
+
+
+def judged(verdict: Verdict, compacts: Compaction | None, facts: Facts) -> tuple[Verdict, CompactionMark | None]:
+    """Return the verdict on a turn that was to compact, and the compaction; None if there is none.
+
+    A turn that ended well without evidence of a compaction failed: claude 2.1.197 calls a turn a success in which it
+    found nothing to compact.
+
+    Args:
+        verdict: the verdict on the turn as an ordinary one.
+        compacts: the request of its launch; None for an ordinary turn.
+        facts: the facts of its stream.
+    """
+    if compacts is None or verdict.status is not Status.DONE:
+        return verdict, None
+    found = facts.compacted
+    mark = CompactionMark(by=compacts.by, step=None, tokens_before=compacts.tokens_before, words=compacts.words)
+    if compacts.by == BY_AGENT and found is not None:
+        return verdict, structs.replace(
+            mark,
+            step=found.step + _FIRST if found.step is not None else None,
+            tokens_before=found.tokens_before if found.tokens_before is not None else mark.tokens_before,
+            tokens_after=found.tokens_after if found.tokens_after is not None else facts.context_tokens,
+        )
+    has_summary = facts.message_step is not None and (facts.last_message or "").strip()
+    if compacts.by == BY_SUMMARY and has_summary:
+        return verdict, structs.replace(mark, step=(facts.message_step or 0) + _FIRST)
+    missing = "the agent wrote no summary" if compacts.by == BY_SUMMARY else "the agent did not compact"
+    return Verdict(Status.FAILED, missing, "the turn ended well, and shows no compaction"), None
+
+
+def should_compact(tokens: int | None, window: int | None, share: float = COMPACT_FROM) -> bool:
+    """Return whether a conversation fills the share of the model's context from which a compaction is advised.
+
+    Args:
+        tokens: the tokens of the newest request to the model; None if they are not known.
+        window: the most that the model takes; None if it is not known.
+        share: the share from which it is advised; 0 or less for never.
+    """
+    return tokens is not None and bool(window) and share > 0 and tokens >= (window or 0) * share
