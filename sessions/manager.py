@@ -142,7 +142,7 @@ class SessionManager:
         """Start a session that continues another one, exactly as :meth:`.SessionReader.continued` planned it."""
         asked_by = os.environ.get(processes.SESSION_TAG) or StoppedBy.YOU
         start, env = continued.start, recorded_environment(continued.start.agent)
-        mark, config = continued.mark(asked_by), self.reader.config()
+        mark, config = continued.mark(asked_by), self.reader.settings_in(start.cwd).config
         return self._begin_with(Beginning(start=start, config=config, launch=continued.launch, env=env, mark=mark))
 
     def run(

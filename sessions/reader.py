@@ -180,7 +180,7 @@ class SessionReader:
         """Return the plan of a session that continues another one; nothing is started: see :func:`.continue_plan`."""
         from .lifecycle.continue_plan import continue_plan  # a list of sessions retells none
 
-        return continue_plan(self._layout, self._queries, self.config(), ref, start, inherits=inherits)
+        return continue_plan(self._layout, self._queries, self.settings_in, ref, start, inherits=inherits)
 
     def deleted(self) -> list[Trashed]:
         """List the sessions that :meth:`restore` can bring back from the trash, most recently deleted first."""

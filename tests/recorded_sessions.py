@@ -89,7 +89,10 @@ def record(
 
 
 def evidence(manager: SessionManager, session_id: str) -> tuple[dict[str, str], list[tuple[Any, ...]]]:
-    """Everything that is recorded of a session, as digests of its files and as rows."""
+    """Everything that is recorded of a session, as digests of its files and as rows.
+
+    Its place in the change feed is left out: front ends read a session again when another one is forked from it.
+    """
     folder = manager.layout.session(session_id).path
     files = {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
@@ -98,7 +101,7 @@ def evidence(manager: SessionManager, session_id: str) -> tuple[dict[str, str], 
     }
     names = {"sessions": "id", "turns": "session", "prompts": "session", "queue": "session", "marks": "session"}
     rows = [
-        tuple(row)
+        tuple(value for name, value in dict(row).items() if name not in ("seq", "urgency_seq"))
         for table, key in names.items()
         for row in manager.store.database.rows(f"SELECT * FROM {table} WHERE {key} = ?", (session_id,))
     ]

@@ -4,6 +4,8 @@ This is the way on if the agent cannot resume its conversation: its folder or it
 machine, or another agent is wanted.  Nothing of the old session changes.
 """
 
+from collections.abc import Callable
+
 from msgspec import Struct, structs
 
 from ..agents.registry import agent_named
@@ -13,7 +15,7 @@ from ..errors import Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..launch import Launch, Start
 from ..model import Session, short_id
 from ..processes import processes
-from ..settings.config import Config
+from ..settings.config import Loaded
 from ..settings.merge import merged
 from ..storage import trash
 from ..storage.paths import Layout
@@ -24,6 +26,7 @@ from ..transcript.retelling import Record, framed, recorded
 from ..transcript.visible_steps import Source, source_of, visible_steps
 from .launch_plan import build_launch, checked_prompt, completed, session_folder
 from .session_ref import find_session
+from .taken_check import check_free
 
 GO_ON = "Continue from where the conversation ended."
 """The prompt if the user gives none."""
@@ -69,14 +72,20 @@ class Continued(Struct, frozen=True, kw_only=True):
 
 
 def continue_plan(
-    layout: Layout, queries: Queries, config: Config, ref: str, start: Start, *, inherits: bool = True
+    layout: Layout,
+    queries: Queries,
+    settings_in: Callable[[str], Loaded],
+    ref: str,
+    start: Start,
+    *,
+    inherits: bool = True,
 ) -> Continued:
     """Return the exact start of a session that continues another one; nothing is started or recorded.
 
     Args:
         layout: the state folder.
         queries: its database.
-        config: the settings.
+        settings_in: returns the settings of a start in a folder.
         ref: the session to continue; also one in the archive or in the trash.
         start: the request.  Empty fields are taken from the source, as far as the agent has them: its folder, its
             title, its limits; its model and its options if the agent is the same.
@@ -84,7 +93,7 @@ def continue_plan(
 
     Raises:
         UnknownSessionError, AmbiguousSessionError: no such session, or several.
-        SessionBusyError: the source is at work.
+        SessionBusyError: the source is at work, or the user has taken it over.
         UsageError: it has no conversation, its folder is gone and no other is named, or an option that the agent does
             not take.
         StoreError: a turn file cannot be read.
@@ -93,12 +102,15 @@ def continue_plan(
     source = source_of(layout, queries, session_id)
     if source is None:
         raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
-    start = completed(_filled(source.session, recipe if inherits else None, start), config)
+    start = _filled(source.session, recipe if inherits else None, start)
+    settings = settings_in(start.cwd)
+    start = completed(start, settings.config)
     if not agent_named(start.agent).prompted:
         raise UsageError(f"A {start.agent} takes no prompts. Choose an agent: --agent NAME")
     record = _record(layout, queries, source)
     prompt = framed(record, start.prompt, _opening(source.session, start.cwd))
-    launch = build_launch(config, structs.replace(start, prompt=prompt), home=layout.home)
+    told = structs.replace(start, prompt=prompt)
+    launch = build_launch(settings.config, told, home=layout.home, notes=settings.notes)
     origin, turn, step = _place(source)
     return Continued(
         source=source.session,
@@ -135,6 +147,7 @@ def _check_ended(session: Session) -> None:
 
     The record of a session on another host may be old, and its agent gone for ever.
     """
+    check_free(session, "continued")
     short = session.short_id
     if session.host == processes.host_name() and not session.status.ended:
         raise SessionBusyError(

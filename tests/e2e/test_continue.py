@@ -1,6 +1,5 @@
 """A conversation that is continued in a new session by the real agents: what the model is sent, and what stays."""
 
-import hashlib
 import json
 import shutil
 import subprocess
@@ -9,6 +8,7 @@ import sys
 import pytest
 from msgspec import structs
 from real_clis import NEWEST
+from recorded_sessions import evidence
 
 from agentdash.sessions.conversation.interrupted import FOR_THE_MODEL
 from agentdash.sessions.launch import Start
@@ -64,27 +64,6 @@ def cli(*words):
     return done.returncode, json.loads(done.stdout) if done.stdout.startswith("{") else done.stdout, done.stderr
 
 
-def everything(manager, session):
-    """The bytes of a session's folder and its rows, as one digest."""
-    folder = manager.layout.session(session.id).path
-    files = {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-    tables = ("sessions", "turns", "prompts", "marks")
-    rows = {
-        table: [
-            tuple(row)
-            for row in manager.store.database.rows(
-                f"SELECT * FROM {table} WHERE {'id' if table == 'sessions' else 'session'} = ?", (session.id,)
-            )
-        ]
-        for table in tables
-    }
-    return files, rows
-
-
 def said_by_user(request):
     """The texts of the user's messages in a request to either model API."""
     entries = request.get("messages") or request.get("input")
@@ -104,7 +83,7 @@ def test_the_model_is_sent_the_retold_conversation_once_and_then_resumes_the_new
 ):
     first = f"remember the word {old}-{live}-cormorant"
     source = talk(old, first, "and then the heron")
-    before = everything(manager, source)
+    before = evidence(manager, source.id)
 
     start = Start("what was the word?", agent=new, options={**FREE[new], "live": live})
     continued = manager.reader.continued(source.id, start)
@@ -127,7 +106,7 @@ def test_the_model_is_sent_the_retold_conversation_once_and_then_resumes_the_new
     manager.prompts.inject(session.id, "[[fake:context_probe]] and now?")
     again = ended(manager, session)
     assert "I can see 2 user messages" in again.last_message
-    assert everything(manager, source) == before
+    assert evidence(manager, source.id) == before
 
 
 def test_a_deleted_transcript_is_named_with_the_verb_that_continues_it(manager, talk, scratch_home, fake_model):

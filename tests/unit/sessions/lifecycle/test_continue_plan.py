@@ -1,5 +1,7 @@
 """A session that continues another one, before it is started: what it takes over, what it reads, what is refused."""
 
+import json
+
 import pytest
 from msgspec import structs
 from recorded_sessions import evidence, lines, ran, record, said
@@ -75,6 +77,16 @@ def test_a_dialog_that_shows_all_values_inherits_none_that_it_does_not_show(mana
     assert (plan.start.options, plan.start.model, plan.start.title) == ({}, None, "first words")
 
 
+def test_the_settings_are_those_of_the_folder_in_which_it_works(manager, tmp_path):
+    source = record(manager, TURNS)
+    project = tmp_path / "other"
+    project.mkdir()
+    (project / ".agentdash.toml").write_text('[agents.claude]\nmodel = "haiku"\n')
+    plan = planned(manager, source, agent="claude", cwd=str(project))
+    assert "haiku" not in plan.launch.argv
+    assert any("trust" in note for note in plan.launch.warnings)
+
+
 def test_the_new_session_begins_with_a_mark_that_names_its_origin(manager, started):
     source = record(manager, TURNS)
     before = evidence(manager, source.id)
@@ -133,6 +145,16 @@ def test_a_session_at_work_is_refused_with_the_running_turn(manager):
     with pytest.raises(SessionBusyError, match="turn 2") as refused:
         planned(manager, source, agent="claude")
     assert refused.value.remedy is Remedy.WAIT_OR_STOP
+
+
+def test_a_session_that_the_user_has_taken_over_is_refused_with_the_holder(manager):
+    source = record(manager, TURNS)
+    holder = {"host": source.host, "user": "ann", "tty": "pts/3", "since": 1, "pid": 1, "start": 1, "boot_id": "b",
+              "pid_ns": "n", "run_id": "r", "turn": 2, "argv": ["codex"], "talks": []}  # fmt: skip
+    with manager.store.database.transaction() as db:
+        db.execute("UPDATE sessions SET taken_by = ? WHERE id = ?", (json.dumps(holder), source.id))
+    with pytest.raises(SessionBusyError, match=r"ann \(pts/3\)"):
+        planned(manager, source, agent="claude")
 
 
 def test_a_session_of_another_machine_is_continued_here(manager):
