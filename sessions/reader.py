@@ -22,10 +22,12 @@ from .lifecycle.process_list import ProcessInfo, process_list
 from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn, short_id
 from .settings.config import Config, Loaded, config_path, load_config, read_settings
 from .settings.presets import Preset
+from .settings.prompt_templates import PromptTemplate
 from .storage import trash
 from .storage.file_part import FilePart
 from .storage.marks import RelatedMark
 from .storage.paths import Layout, SessionFolder
+from .storage.prompt_history import MOST_PROMPTS, PastPrompt, containing, past_prompts
 from .storage.prompt_queue import QueuedPrompt
 from .storage.queries import Queries
 from .storage.trash import Trashed
@@ -140,10 +142,18 @@ class SessionReader:
         """List the folders in which sessions were started, most recent first."""
         return self._queries.recent_folders(limit)
 
+    def templates(self, folder: str | None = None) -> dict[str, PromptTemplate]:
+        """Return the prompt templates of the settings; with a folder, also those of its project."""
+        return self._config_in(folder).templates
+
     def recent_prompts(self, limit: int = 200) -> list[str]:
-        """List the recent prompts to agents, most recent first."""
+        """List the recent prompts to agents, most recent first, each text once."""
+        return [prompt.text for prompt in self.past_prompts(limit=limit)]
+
+    def past_prompts(self, text: str = "", limit: int = MOST_PROMPTS) -> list[PastPrompt]:
+        """List the prompts to agents that contain all words of a text, most recent first, each text once."""
         unprompted = [name for name in agent_names(demo=True) if not takes_prompts(name)]
-        return self._queries.recent_prompts(limit, unprompted)
+        return containing(past_prompts(self._queries.database, unprompted), text)[:limit]
 
     def options(self, ref: str) -> dict[str, object]:
         """Return the options that a session's spawn requested beyond the settings."""
@@ -353,11 +363,11 @@ class SessionReader:
         marks = self._queries.marks_of(session.id)
         return shown(range(1, session.turn + 1), marks)
 
-    def answer(self, ref: str) -> str | None:
-        """Return the agent's own last message in the newest turn, in full; None if there is none."""
+    def answer(self, ref: str, turn: int | None = None) -> str | None:
+        """Return the agent's own last message in a turn, by default the newest, in full; None if there is none."""
         session = self.get(ref)
         answer = None
-        for step in self._each_own_step(session, session.turn):
+        for step in self._each_own_step(session, turn or session.turn):
             if step.kind is StepKind.MESSAGE and step.parent is None:
                 answer = step.text
         return answer

@@ -322,6 +322,7 @@ def quoted(text: str) -> str:
 
 _WHY_NOT = {
     "write_prompt": "is a plain command: no prompts",
+    "template": "is a plain command: no prompts",
     "stop": "is not running",
     "kill": "is not running",
     "archive": "is not finished yet",
@@ -338,6 +339,7 @@ _NONE = {
     "archive": "has ended",
     "retry": "has failed, was stopped or was lost",
     "write_prompt": "takes prompts",
+    "template": "takes prompts",
 }
 
 

@@ -1,7 +1,7 @@
 """Lay the settings of a project over the user's own.  Pure.
 
 The file was checked before (:mod:`.permitted`).  Limits can only become lower, instructions and arguments are added to
-the user's own, and a preset of the user keeps its name.
+the user's own, and a preset or template of the user keeps its name.
 """
 
 from collections.abc import Mapping
@@ -40,6 +40,7 @@ def overlaid(own: Config, theirs: Config, stated: Mapping[str, Any]) -> Config:
             for name in dict.fromkeys((*own.agents, *theirs.agents))
         },
         presets={**presets, **own.presets},
+        templates={**theirs.templates, **own.templates},
     )
 
 

@@ -14,7 +14,7 @@ from ..agents.usage_meter import When
 from ..launch import Launch
 from ..settings.config import Config
 
-TABLES = ("default_agent", "agents", "limits", "presets")
+TABLES = ("default_agent", "agents", "limits", "presets", "templates")
 """The keys of the top of a project's file."""
 
 Found = Iterator[tuple[tuple[str, ...], str]]

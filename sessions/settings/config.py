@@ -26,6 +26,7 @@ from ..storage.paths import default_home
 from .merge import merged
 from .presets import Preset
 from .projects import ProjectsSettings
+from .prompt_templates import PromptTemplate, unusable_field
 from .source import Source, explained
 from .toml_positions import line_of
 
@@ -101,6 +102,7 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Any] = field(default_factory=dict)
+    templates: dict[str, Any] = field(default_factory=dict)
     prices: dict[str, Any] = field(default_factory=dict)
     profiles: dict[str, Any] = field(default_factory=dict)
     keys: Keys = field(default_factory=dict)
@@ -121,6 +123,7 @@ class Config(Struct, frozen=True, kw_only=True):
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Preset] = field(default_factory=dict)
+    templates: dict[str, PromptTemplate] = field(default_factory=dict)
     prices: dict[str, Price] = field(default_factory=dict)
     """By model name or name pattern; these win over the list prices."""
     keys: Keys = field(default_factory=dict)
@@ -244,6 +247,7 @@ def _checked(source: Source, stated: Any, place: tuple[str, ...], demo: bool) ->
     _check_agent(source, file.default_agent, (*place, "default_agent"), demo)
     _sections(source, file.agents, place, demo)
     _presets(source, file.presets, place, demo)
+    _templates(source, file.templates, place)
     _prices(source, file.prices, place)
     return file
 
@@ -263,6 +267,7 @@ def _config(source: Source, stated: Mapping[str, Any], demo: bool) -> Config:
     sections = {
         "agents": _sections(source, file.agents, (), demo),
         "presets": _presets(source, file.presets, (), demo),
+        "templates": _templates(source, file.templates, ()),
         "prices": _prices(source, file.prices, ()),
     }
     config = Config(**same | sections)
@@ -332,6 +337,15 @@ def _presets(source: Source, stated: Mapping[str, Any], place: tuple[str, ...], 
         if preset.agent is not None:
             _check_agent(source, preset.agent, (*place, "presets", name, "agent"), demo)
     return presets
+
+
+def _templates(source: Source, stated: Mapping[str, Any], place: tuple[str, ...]) -> dict[str, PromptTemplate]:
+    templates = {}
+    for name, values in stated.items():
+        templates[name] = template = source.convert(values, PromptTemplate, (*place, "templates", name))
+        if (why := unusable_field(template.text)) is not None:
+            source.fail((*place, "templates", name, "text"), why)
+    return templates
 
 
 def _prices(source: Source, stated: Mapping[str, Any], place: tuple[str, ...] = ()) -> dict[str, Price]:

@@ -15,6 +15,9 @@ cannot be used with file, line and key; `agentdash config list` shows every valu
 
 - `agents.NAME` is the section of any agent. What it omits of `stop` and `limits` is taken from `[stop]`, `[limits]`.
 - `presets.NAME` is a start with a name: `agentdash spawn --preset NAME "the text"`. Options of the command line win.
+- `templates.NAME` is a prompt for any session: `agentdash inject --template NAME ID`. Its fields are filled in when it
+  is sent: `{cwd}`, `{id}`, `{branch}` (of the git repository in the session's folder), `{last_message}`, `{title}` and
+  `{agent}`. `{{` is a brace. Prompts that you write are sent as they are, whatever braces they have.
 - `profiles.NAME` holds any of the other sections. `agentdash --profile NAME …` or `AGENTDASH_PROFILE` puts them in
   place of the general ones. A session remembers the profile under which it began: its later turns, and the sessions
   that its agent starts, have the same settings.

@@ -1,6 +1,6 @@
 """The queries of front ends over all sessions: each method is one query, or one snapshot."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
@@ -32,9 +32,6 @@ NOT_IN_ORDER = f"{SELECT_SESSION} WHERE {OUTDATED}"
 """The sessions in use that runners of earlier versions changed since their urgency was written: rarely any."""
 
 IN_ORDER = f"SELECT COUNT(*) AS n FROM sessions WHERE {CURRENT}"  # noqa: S608
-
-RECALLED_CHARACTERS = 10_000
-"""Maximum length of a prompt in the history: users do not go through whole documents there."""
 
 
 class Recipe(Struct, frozen=True, kw_only=True):
@@ -282,18 +279,3 @@ class Queries:
             "SELECT cwd FROM sessions GROUP BY cwd ORDER BY MAX(created_at) DESC LIMIT ?", (limit,)
         )
         return [row["cwd"] for row in rows]
-
-    def recent_prompts(self, limit: int, unprompted: Sequence[str]) -> list[str]:
-        """The prompts that were written last, newest first, without long documents and the answers of other sessions.
-
-        ``unprompted`` are the agents that take no prompts: the text of their turns is a command.
-        """
-        names = ", ".join("?" * len(unprompted))
-        rows = self.database.rows(
-            "SELECT CASE WHEN sessions.followed IS NOT NULL AND prompts.turn = 1 THEN sessions.task"  # noqa: S608 - question marks
-            " ELSE prompts.text END AS written FROM prompts JOIN sessions ON sessions.id = prompts.session"
-            f" WHERE sessions.agent NOT IN ({names}) AND LENGTH(written) <= ?"
-            " GROUP BY written ORDER BY MAX(prompts.id) DESC LIMIT ?",
-            (*unprompted, RECALLED_CHARACTERS, limit),
-        )
-        return [row["written"] for row in rows]

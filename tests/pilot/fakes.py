@@ -33,6 +33,7 @@ from agentdash.sessions.model import (
 )
 from agentdash.sessions.reader import SessionReader
 from agentdash.sessions.settings.config import config_path, read_settings
+from agentdash.sessions.storage.prompt_history import MOST_PROMPTS, PastPrompt
 from agentdash.sessions.storage.takeovers import ByHand
 from agentdash.sessions.storage.unconfirmed import Unconfirmed
 from agentdash.sessions.transcript.kind_codes import encoded
@@ -245,6 +246,8 @@ class FakeManager:
         self.projects = FakeTrust(self)
         self.project = None
         """The settings of each folder's project."""
+        self.named_prompts = {}
+        """The templates of the settings."""
         self.may_end = Gate()
         """Cleared: a stop goes on until it is set."""
         self.may_end.set()
@@ -361,6 +364,18 @@ class FakeManager:
 
     def recent_folders(self, limit=30):
         return ["/home/ann/code/web", "/home/ann/code/api"]
+
+    def settings_in(self, folder, profile=None, *, later=False):
+        return read_settings()
+
+    def templates(self, folder=None):
+        return self.named_prompts
+
+    def past_prompts(self, text="", limit=MOST_PROMPTS):
+        return [PastPrompt(text=one, session="done0001", at=T0 - 60_000) for one in self.recent_prompts()]
+
+    def answer(self, ref, turn=None):
+        return self.get(ref).last_message
 
     def recent_prompts(self, limit=200):
         return ["write the migration", "add dark\nmode"]

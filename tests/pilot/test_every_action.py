@@ -14,12 +14,14 @@ from agentdash.sessions.changes.git import GitDiff
 from agentdash.sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
 from agentdash.sessions.lifecycle.continue_plan import GO_ON
 from agentdash.sessions.model import Status, StepStatus
+from agentdash.sessions.settings.prompt_templates import PromptTemplate
 from agentdash.tui.dialogs.ask import AskScreen
 from agentdash.tui.dialogs.columns import ColumnsScreen
 from agentdash.tui.dialogs.command import CommandScreen
 from agentdash.tui.dialogs.confirm import ConfirmScreen
 from agentdash.tui.dialogs.continue_session import ContinueScreen
 from agentdash.tui.dialogs.conversation import ConversationScreen
+from agentdash.tui.dialogs.find import FindScreen
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.log import LogScreen
 from agentdash.tui.dialogs.new_session import NewSessionScreen
@@ -195,6 +197,31 @@ async def chooses_the_next_mode_for_a_prompt(d, keys):
     await d.select("done0001")
     await keys("write_prompt", "prompt.mode")
     await d.shows("(turn 4) plan ──")
+
+
+@scenario("prompt.search")
+async def searches_earlier_prompts(d, keys):
+    await d.select("done0001")
+    await keys("write_prompt", "prompt.search")
+    await d.screen(FindScreen)
+    await d.shows("Earlier prompts")
+
+
+@scenario("prompt.editor")
+async def writes_the_prompt_in_the_editor(d, keys):
+    await d.select("done0001")
+    await keys("write_prompt", "prompt.editor")
+    await d.until(lambda: [argv[0] for argv in d.programs] == ["nano"])
+
+
+@scenario("template")
+async def writes_from_a_template(d, keys):
+    d.manager.named_prompts = {"rebase": PromptTemplate(text="Rebase {title}.")}
+    await d.select("done0001")
+    await keys("template")
+    await d.screen(FindScreen)
+    await d.press("enter")
+    await d.shows("Rebase write the migration.")
 
 
 @scenario("interrupt_turn")

@@ -4,6 +4,7 @@ import pytest
 from msgspec import structs
 
 from agentdash.sessions.model import Status
+from agentdash.sessions.settings.prompt_templates import PromptTemplate
 from agentdash.tui.dialogs.confirm import ConfirmScreen
 from agentdash.tui.keys.actions import BULK
 from agentdash.tui.screens.watch import WatchScreen
@@ -20,6 +21,7 @@ UNSUITABLE = {
     "archive": (RUNNING, "None of the 3 marked sessions has ended."),
     "retry": (RUNNING, "None of the 3 marked sessions has failed, was stopped or was lost."),
     "write_prompt": (COMMANDS, "None of the 3 marked sessions takes prompts."),
+    "template": (COMMANDS, "None of the 3 marked sessions takes prompts."),
 }
 """Actions that ask something of a session, sessions that do not have it, and what is said of them."""
 SUITABLE = {
@@ -31,6 +33,7 @@ SUITABLE = {
     "pin": (ENDED, "Pinned 3 sessions."),
     "mark_read": (ENDED, "Marked 3 sessions read."),
     "write_prompt": (ENDED, "→ 3 marked sessions (asks first)"),
+    "template": (ENDED, "Templates"),
 }
 
 
@@ -65,14 +68,18 @@ async def test_a_refusal_names_the_marked_sessions(dashboard, action, count):
 
 @pytest.mark.by_turns(2)
 @pytest.mark.parametrize("action", SUITABLE)
-async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard, action):
+async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard, manager, action):
     sessions, words = SUITABLE[action]
+    manager.named_prompts = {"rebase": PromptTemplate(text="Rebase {id}.")}
     async with dashboard() as d:
-        await marked(d, sessions, Status.RUNNING if action in ("retry", "write_prompt") else Status.DONE)
+        ran = action in ("retry", "write_prompt", "template")
+        await marked(d, sessions, Status.RUNNING if ran else Status.DONE)
         await press(d, action)
         await d.shows(words)
         if action == "write_prompt":
             await d.press(*"go on", "enter")
+        if action == "template":
+            await d.press("enter")
         if action not in ("pin", "mark_read"):
             await d.screen(ConfirmScreen)
             asked = d.text().split("sessions?")[1].split("n cancel")[0]
@@ -124,6 +131,6 @@ def meant(d):
 async def press(d, action):
     keys = {
         "stop": "x", "kill": "X", "archive": "A", "retry": "R", "delete": "D", "pin": "P", "mark_read": "U",
-        "write_prompt": "i",
+        "write_prompt": "i", "template": "f8",
     }  # fmt: skip
     await d.press(keys[action])

@@ -259,10 +259,10 @@ async def test_several_are_deleted_and_archived_after_one_question(dashboard):
 async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboard, manager, monkeypatch):
     given = manager.prompts.inject
 
-    def inject(ref, text):
+    def inject(ref, text, options):
         if ref == "failed01":
             raise SessionBusyError("It runs on another machine.")
-        return given(ref, text)
+        return given(ref, text, options)
 
     monkeypatch.setattr(manager.prompts, "inject", inject)
     async with dashboard() as d:

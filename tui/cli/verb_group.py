@@ -36,11 +36,13 @@ _MODULES = {
     "resume": ("resume-command",),
     "setup": ("demo", "completion"),
     "prompt": ("inject", "retry", "interrupt"),
+    "prompts": ("prompts",),
     "queue": ("queue",),
     "start": ("spawn", "run"),
     "trust": ("trust",),
     "takeover": ("takeover",),
     "tail": ("tail", "logs", "peek"),
+    "templates": ("templates",),
     "view": ("view",),
     "watch": ("watch", "table"),
 }
@@ -52,10 +54,10 @@ The function of a verb has its name, with ``_`` for ``-``, and behind a keyword 
 _MODULE_OF = {verb: module for module, verbs in _MODULES.items() for verb in verbs}
 
 _SECTIONS = {
-    "Start": ("spawn", "run", "start", "continue", "presets", "demo"),
+    "Start": ("spawn", "run", "start", "continue", "presets", "templates", "demo"),
     "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
     "Prompt and stop": (
-        "inject", "queue", "retry", "interrupt", "compact", "model", "mode", "takeover", "resume-command", "stop",
+        "inject", "queue", "retry", "interrupt", "compact", "model", "mode", "takeover", "resume-command", "stop", "prompts",
     ),
     "Go back": ("rewind", "fork", "marks"),
     "Answer": ("asks", "approve", "deny", "answer"),
@@ -69,10 +71,11 @@ _SECTIONS = {
 
 _SYNONYMS = {
     "list": "ls", "status": "ls", "new": "spawn", "prompt": "inject", "send": "inject",
-    "reply": "inject", "kill": "stop", "delete": "rm", "remove": "rm", "attach": "takeover", "follow": "tail",
-    "log": "logs", "why": "explain", "diff": "changes", "settings": "config", "undo": "rewind", "branch": "fork",
-    "handover": "continue", "summarize": "compact",
-    "allow": "approve", "accept": "approve", "reject": "deny", "questions": "asks",
+    "reply": "inject", "broadcast": "inject", "kill": "stop", "delete": "rm", "remove": "rm", "attach": "takeover",
+    "follow": "tail", "log": "logs", "why": "explain", "diff": "changes", "settings": "config", "history": "prompts",
+    "undo": "rewind", "branch": "fork", "handover": "continue", "summarize": "compact",
+    "allow": "approve", "accept": "approve",
+    "reject": "deny", "questions": "asks",
 }  # fmt: skip
 """Names that other programs use for a verb."""
 

@@ -25,7 +25,7 @@ from ...widgets.drawing.short_forms import place
 from ...widgets.inputs.choice import Choice
 from ...widgets.inputs.field import Field
 from ...widgets.inputs.history_input import HistoryInput
-from ...widgets.inputs.prompt_box import PromptInput
+from ...widgets.inputs.prompt_box import PromptInput, PromptTools
 from .. import texts
 from ..chain_texts import AFTER
 from ..state.ui_state import LastStart
@@ -67,6 +67,9 @@ Chosen = Callable[[LastStart], object]
 Keep = Callable[[str | None], None]
 """Keeps the draft for the next dialog, at each key: a text, "" after a start, None if the text is unchanged."""
 
+ToolsFor = Callable[[Callable[[], str], Callable[[], Start]], PromptTools]
+"""Makes the tools of the prompt from functions that return its folder and the start as it is filled in."""
+
 
 class NewSessionScreen(ModalScreen[None]):
     """Asks what to start and shows the exact command; if the start fails, it stays open and shows the reason."""
@@ -76,6 +79,7 @@ class NewSessionScreen(ModalScreen[None]):
         Binding("enter", "start", "start", show=False),
         Binding("ctrl+o", "more", "more fields", show=False),
         Binding("f4", "review", "settings of the project", show=False),
+        Binding("f8", "template", "template", show=False, id="template"),
     ]
 
     def __init__(
@@ -88,6 +92,7 @@ class NewSessionScreen(ModalScreen[None]):
         *,
         settings_in: SettingsIn | None = None,
         review_in: ReviewIn | None = None,
+        tools: ToolsFor | None = None,
     ) -> None:
         """``settings_in`` and ``review_in`` read the project of another folder; None if none is read."""
         super().__init__()
@@ -114,6 +119,8 @@ class NewSessionScreen(ModalScreen[None]):
         self._project = ProjectLine(offer.project)
         self._filled = Preset()
         self._prompt = PromptInput(id="new-prompt")
+        if tools is not None:
+            self._prompt.tools = tools(lambda: self._folder.value.strip(), self._fields)  # noqa: PLW0108 - of the present value
         self._agent = Choice(installed, first.agent, without=without, id="new-agent")
         self._mode = Choice((), "", id="new-mode")
         self._mode_name = Label()
@@ -139,6 +146,7 @@ class NewSessionScreen(ModalScreen[None]):
             dialog.border_title = "New session"
             yield self._preset_row
             yield Field("prompt", self._prompt)
+            yield self._prompt.offers
             yield Field("agent", self._agent)
             yield Field(self._mode_name, self._mode)
             yield Field("folder", self._folder)
@@ -192,6 +200,11 @@ class NewSessionScreen(ModalScreen[None]):
             if spare in keys and cell_width(_GAP.join(keys)) > self._keys.size.width > 0:
                 keys.remove(spare)
         self._keys.update(_GAP.join(keys))
+
+    def action_template(self) -> None:
+        """Insert the text of a template into the prompt."""
+        self._prompt.focus()
+        self._prompt.insert_template()
 
     def action_more(self) -> None:
         """Show the second group of fields, for which a low screen has no room at first, and go to it."""
@@ -400,14 +413,17 @@ class NewSessionScreen(ModalScreen[None]):
         Raises:
             UsageError: the limits cannot be read.
         """
+        copies = int(self._copies.value) if self._copies.value.isdecimal() else 0
+        return structs.replace(self._fields(), options=self._options(), copies=copies)
+
+    def _fields(self) -> Start:
+        """Return the start without its options."""
         return Start(
             self._prompt.text.rstrip("\n"),
             agent=self._agent.value or "",
             model=self._model.value.strip() or None,
             cwd=self._folder.value.strip(),
             title=self._title.value.strip(),
-            options=self._options(),
-            copies=int(self._copies.value) if self._copies.value.isdecimal() else 0,
             session_id=self._session_id,
             after=self._after.value.strip(),
         )

@@ -96,6 +96,10 @@ ACTIONS = (
     ),
     Action(id="write_prompt", keys="i,m", label="prompt", help="send a prompt to the session", weight=5, changes=True),
     Action(
+        id="template", keys="f8", label="template", help="write from a template, filled in for the session", weight=0,
+        changes=True,
+    ),
+    Action(
         id="stop", keys="x", label="stop", help="stop the session and all its processes (asks first)", weight=3,
         on_target=True, changes=True,
     ),
@@ -326,8 +330,8 @@ REGISTRY = {
 """All actions of keys, by name."""
 
 _WATCHING = frozenset({
-    "write_prompt", "stop", "kill", "interrupt_turn", "mode", "take_over", "answer", "queue", "retry", "processes",
-    "shell", "lazygit", "follow", "command_line", "meter",
+    "write_prompt", "template", "stop", "kill", "interrupt_turn", "mode", "take_over", "answer", "queue", "retry",
+    "processes", "shell", "lazygit", "follow", "command_line", "meter",
     "theme", "mouse", "settings", "log", "back", "help", "quit",
 })  # fmt: skip
 """Actions of a screen without a table."""
@@ -351,9 +355,9 @@ def here(*, table: bool = True) -> list[Action]:
 
 
 _ALWAYS = frozenset({
-    "new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo", "next_pane", "command_line", "log",
-    "settings", "trust", "split", "smaller", "larger", "zoom", "meter", "next_attention", "table.next_attention",
-    "table.previous_attention",
+    "new_session", "write_prompt", "template", "help", "quit", "back", "theme", "mouse", "undo", "next_pane",
+    "command_line", "log", "settings", "trust", "split", "smaller", "larger", "zoom", "meter", "next_attention",
+    "table.next_attention", "table.previous_attention",
 })  # fmt: skip
 
 
@@ -389,6 +393,7 @@ def can_take_over(session: Session) -> bool:
 
 _WHEN: dict[str, Callable[[Session], bool]] = {
     "write_prompt": lambda session: takes_prompts(session.agent),
+    "template": lambda session: takes_prompts(session.agent),
     "stop": can_stop,
     "kill": can_stop,
     "new_like": lambda session: takes_prompts(session.agent),
@@ -409,12 +414,12 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
 
 
 _NOT_IN_TRASH = frozenset({
-    "new_like", "new_after", "start_waiting", "write_prompt", "stop", "kill", "interrupt_turn", "mode", "take_over",
-    "retry", "delete", "archive", "rename", "pin", "mark_read", "processes", "beside", *CONVERSATION_IDS,
+    "new_like", "new_after", "start_waiting", "write_prompt", "template", "stop", "kill", "interrupt_turn", "mode",
+    "take_over", "retry", "delete", "archive", "rename", "pin", "mark_read", "processes", "beside", *CONVERSATION_IDS,
 })  # fmt: skip
 """Actions that a deleted session refuses; it can be read and restored."""
 
-BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "mark_read", "write_prompt"})
+BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "mark_read", "write_prompt", "template"})
 """Actions on the marked sessions, if there are any, or on a whole group."""
 
 

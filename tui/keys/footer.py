@@ -16,7 +16,7 @@ Labels = tuple[tuple[str, str], ...]
 WRITING: Labels = (
     ("prompt.send", "send"), ("prompt.send_next", "send, next"), ("prompt.new_line", "new line"),
     ("prompt.interrupt", "interrupt, send"), ("prompt.leave", "back"), ("prompt.earlier", "history"),
-    ("prompt.mode", "mode"),
+    ("prompt.mode", "mode"), ("prompt.search", "search"), ("prompt.editor", "editor"),
 )  # fmt: skip
 ONE_STEP: Labels = (
     ("step.previous step.next", "prev/next step"), ("step.down step.up", "scroll"), ("steps.source", "source"),

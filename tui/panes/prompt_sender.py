@@ -7,6 +7,7 @@ from typing import Any
 
 from textual.screen import Screen
 
+from ...sessions.launch import Start
 from ...sessions.model import Session
 from ...sessions.prompts.prompter import PromptOptions
 from ...sessions.storage.prompt_queue import QueuedPrompt
@@ -87,7 +88,7 @@ class PromptSender:
         chosen, current = target.chosen, target.current
         async with self._sending:  # one at a time: the second text may be for the session that the first one starts
             if len(chosen) > 1:
-                sent = await self._operations.bulk.send(chosen, text)
+                sent = await self._operations.broadcasts.send(chosen, text)
             else:
                 sent = await self._send_one(chosen[0] if chosen else current, text, interrupts=interrupts)
         if sent:
@@ -147,6 +148,32 @@ class PromptSender:
     async def _retry(self, target: ActionTarget, pane: SessionPane) -> None:
         if await self._operations.prompts.retry_chosen(target.chosen, target.current):
             pane.steps.following = True
+
+    async def write_from_template(self, target: ActionTarget, pane: SessionPane) -> bool:
+        """Let the user choose a template: its text goes into the prompt box, or after a question to several sessions.
+
+        Return whether the prompt box has it.
+        """
+        chosen, writing = target.chosen, self._operations.writing
+        picked = await writing.template(chosen[0].cwd if chosen else str(Path.cwd()))
+        if picked is None:
+            return False
+        if len(chosen) > 1:
+            await self._operations.broadcasts.send_template(chosen, picked[0], writing.text_for(*picked))
+            return False
+        session = chosen[0] if chosen else None
+        if session is not None:
+            text = await writing.filled_for(*picked, session)
+        else:
+            text = await writing.filled_for_start(*picked, self.new_start())
+        if text is not None:
+            # The box is that of the current session, also if it sends to one that is marked.
+            pane.prompt.insert(target.current.id if target.current is not None else None, text)
+        return text is not None
+
+    def new_start(self) -> Start:
+        """Return the start of a prompt without a session."""
+        return Start("", agent=self._operations.default_agent, cwd=str(Path.cwd()))
 
     def offer_earlier(self, box: PromptBox) -> None:
         """Let the user go through the recent prompts in a box."""

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from inspect import isawaitable
+from pathlib import Path
 
 from textual import on, work
 from textual.events import Key, ScreenResume
@@ -155,9 +156,10 @@ class SessionScreen(Screen[None]):
         return self.detail.steps
 
     def on_mount(self) -> None:
-        """Keep the focus out of the prompts if the screen is read-only."""
+        """Give the prompts their tools, and keep the focus out of them if the screen is read-only."""
         for detail in self.details:
             detail.prompt.input.can_focus = not self.read_only
+            detail.prompt.input.tools = self.operations.writing.help_with(self._prompt_folder, self.sender.new_start)
 
     def show_words(self) -> None:
         """Show the texts about the current session, and the keys that are valid now."""
@@ -330,6 +332,17 @@ class SessionScreen(Screen[None]):
         self._came_from = self.focused
         self.give_keys(self.detail.prompt.input)
         self.sender.offer_earlier(self.detail.prompt)
+
+    def _prompt_folder(self) -> str:
+        """Return the folder of the session to which a prompt goes; of several, that of the first."""
+        chosen = self.target.chosen
+        return chosen[0].cwd if chosen else str(Path.cwd())
+
+    @work(exclusive=True, group="template")
+    async def action_template(self) -> None:
+        """Write a prompt from a template, and go to it."""
+        if await self.sender.write_from_template(self.target, self.detail) and not self.detail.prompt.has_focus_within:
+            self.action_write_prompt()
 
     def action_follow(self) -> None:
         """Follow the newest step, or stop following."""

@@ -14,7 +14,7 @@ from ...sessions.text.sanitize import clean
 from ...widgets.drawing.glyphs import Signs
 from .. import texts
 from ..dialogs.confirm import Answer, ConfirmScreen
-from ..keys.actions import can_prompt, can_retry, can_stop
+from ..keys.actions import can_retry, can_stop
 from ..keys.key_queue import KeysInOrder
 from .background import Requests
 from .write_access import WriteAccess
@@ -29,7 +29,7 @@ SHOWN_EVERY_SECONDS = 0.1
 
 
 class BulkActions:
-    """Stops, retries, deletes, archives and prompts several sessions; a failure is reported and the rest continue."""
+    """Stops, retries, deletes and archives several sessions; a failure is reported and the rest continue."""
 
     def __init__(
         self, app: KeysInOrder[Any], reader: SessionReader, access: WriteAccess, requests: Requests, signs: Signs
@@ -57,7 +57,7 @@ class BulkActions:
         if not running:
             self._requests.show_refusal(texts.none_of(sessions, "stop"))
             return False
-        if not await self._confirmed(verb, running, texts.stop_effect(running, consequence)):
+        if not await self.confirmed(verb, running, texts.stop_effect(running, consequence)):
             return False
         ids = [session.id for session in running]
         receipts = await self._requests.ask(lambda: self._access.manager("stop all").stop_all(ids, now=now))
@@ -75,13 +75,13 @@ class BulkActions:
         if not ended:
             self._requests.show_refusal(texts.none_of(sessions, "retry"))
             return False
-        if not await self._confirmed("Retry", ended, "Resends the last prompt of each."):
+        if not await self.confirmed("Retry", ended, "Resends the last prompt of each."):
             return False
         return bool(await self._each(ended, self._access.manager("retry").prompts.retry, "retried"))
 
     async def delete(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
         """Move the sessions to the trash after a question; return the ids of those that were moved."""
-        if not await self._confirmed(
+        if not await self.confirmed(
             "Delete", sessions, f"{texts.trash(sessions)} {texts.undoable(sessions, undo_key)}"
         ):
             return []
@@ -98,14 +98,14 @@ class BulkActions:
             return []
         left = len(sessions) - len(ended)
         others = f" {units.count(left, 'session', 'sessions')} of {len(sessions)} cannot be archived." if left else ""
-        if not await self._confirmed("Archive", ended, f"{texts.undoable(ended, undo_key)}{others}"):
+        if not await self.confirmed("Archive", ended, f"{texts.undoable(ended, undo_key)}{others}"):
             return []
         async with self.moving:
             return await self._archive(ended, undo_key)
 
     async def _archive(self, sessions: Sequence[Session], undo_key: str) -> list[str]:
         ids = [session.id for session in sessions]
-        with self._showing("Archiving", len(ids)) as show:
+        with self.showing("Archiving", len(ids)) as show:
 
             def archive() -> list[str]:
                 return self._access.manager("archive all").housekeeping.archive_all(ids, each=show)
@@ -143,7 +143,7 @@ class BulkActions:
                         refused.append(clean(self._requests.worded(error)))
                     show(number)
 
-            with self._showing("Restoring", len(session_ids)) as show:
+            with self.showing("Restoring", len(session_ids)) as show:
                 await self._requests.done(restore)
         if back:
             what = f'"{texts.title(back[0])}"' if len(back) == 1 else f"{len(back)} sessions"
@@ -153,7 +153,7 @@ class BulkActions:
         return back
 
     @contextmanager
-    def _showing(self, doing: str, count: int) -> Iterator[Callable[[int], None]]:
+    def showing(self, doing: str, count: int) -> Iterator[Callable[[int], None]]:
         """Yield a function that shows how many sessions are done; any thread may call it.
 
         Below ``SHOWN_FROM`` sessions it shows nothing: they take no time.
@@ -172,22 +172,6 @@ class BulkActions:
         finally:
             loop.call_soon(self.progress, "")
 
-    async def send(self, sessions: Sequence[Session], text: str) -> bool:
-        """Send a prompt to each session that can take one, after a question; return whether any session got it."""
-        able = [session for session in sessions if can_prompt(session)]
-        if not able:
-            self._requests.show_refusal(texts.none_of(sessions, "write_prompt"))
-            return False
-        left = len(sessions) - len(able)
-        others = f" Skips {units.count(left, 'session')} that cannot take a prompt." if left else ""
-        if not await self._confirmed("Send to", able, f"Sends {texts.quoted(text)} to each.{others}"):
-            return False
-
-        def send(key: str) -> object:
-            return self._access.manager("inject").prompts.inject(key, text)
-
-        return bool(await self._each(able, send, "sent to"))
-
     async def _each(
         self, sessions: Sequence[Session], act: Callable[[str], object], done: str, *, undo_key: str = ""
     ) -> list[str]:
@@ -204,7 +188,7 @@ class BulkActions:
                     refused.append(f'"{texts.title(session, 24)}": {clean(self._requests.worded(error))}')
                 show(number)
 
-        with self._showing(done.capitalize(), len(sessions)) as show:
+        with self.showing(done.capitalize(), len(sessions)) as show:
             well = await self._requests.done(all_of_them)
         if well:
             undo = f" {texts.undoable(went, undo_key)}" if undo_key and went else ""
@@ -213,7 +197,8 @@ class BulkActions:
                 self._requests.show_error("\n".join([f"{len(refused)} failed:", *refused[:5]]))
         return went
 
-    async def _confirmed(self, verb: str, sessions: Sequence[Session], consequence: str) -> bool:
+    async def confirmed(self, verb: str, sessions: Sequence[Session], consequence: str) -> bool:
+        """Ask a question that lists the sessions; return whether the user agreed."""
         with self._app.keys_held():
             question = f"{verb} {units.count(len(sessions), 'session')}?"
             lines = [texts.listed(session, self._signs) for session in sessions[:LISTED]]

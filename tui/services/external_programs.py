@@ -92,13 +92,31 @@ class ExternalPrograms:
         """Open a copy of a text in the editor."""
         self._with_file(text, name, self.edit)
 
+    def edited(self, text: str, name: str) -> str | None:
+        """Return a text after the user edited it in the editor; None if that failed, or the editor reported a failure.
+
+        The file ends with a newline, as editors want it; the text does not include it.
+        """
+        argv = editor(os.environ)
+        if argv is None:
+            self._requests.show_error("No editor: set VISUAL or EDITOR.")
+            return None
+        try:
+            with tempfile.TemporaryDirectory(prefix="agentdash-") as folder:
+                path = Path(folder) / name
+                _write_private(path, f"{text}\n")
+                if not self._run([*argv, str(path)]):
+                    return None
+                return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
+        except OSError as error:
+            self._requests.show_error(f"{name} could not be edited: {error.strerror or error}.")
+            return None
+
     def _with_file(self, text: str, name: str, show: Any) -> None:
         try:
             with tempfile.TemporaryDirectory(prefix="agentdash-") as folder:
                 path = Path(folder) / name
-                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                with open(descriptor, "w", encoding="utf-8") as file:
-                    file.write(clean(text))
+                _write_private(path, clean(text))
                 show(path)
         except OSError as error:
             self._requests.show_error(f"{name} could not be written: {error.strerror or error}.")
@@ -110,11 +128,14 @@ class ExternalPrograms:
         *,
         note: str = "",
         codes: Collection[int] = (0, -signal.SIGINT, 130),
-    ) -> None:
-        """Run a program that takes the terminal, in a folder, after a note; other exit codes are shown as an error."""
+    ) -> bool:
+        """Run a program that takes the terminal, in a folder, after a note; return whether it ran and exited well.
+
+        Exit codes that are not in ``codes`` are shown as an error.
+        """
         if shutil.which(argv[0]) is None:
             self._requests.show_error(f"{argv[0]} is not installed.")
-            return
+            return False
         try:
             with self._app.suspend():
                 if note:
@@ -122,11 +143,19 @@ class ExternalPrograms:
                 code = run(argv, folder)
         except SuspendNotSupported:
             self._requests.show_error(f"Cannot give the terminal to {argv[0]}.")
-            return
+            return False
         except (OSError, ValueError) as error:  # an agent's path can hold characters that no path may
             self._requests.show_error(f"{argv[0]}: {error}.")
-            return
+            return False
         with suppress(AttributeError):
             self._app.screen.refresh(layout=True)
         if code not in codes:
             self._requests.show_error(f"{argv[0]} exited with code {code}.")
+        return code in codes
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Write a new file that only the user can read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)

@@ -28,6 +28,7 @@ from ..messages import SessionAwaited
 from .adjust_actions import AdjustActions
 from .ask_actions import AskActions
 from .background import Requests
+from .broadcasts import Broadcasts
 from .bulk_actions import BulkActions
 from .chain_actions import ChainActions
 from .continue_actions import ContinueActions
@@ -36,6 +37,7 @@ from .drafts import Drafts
 from .own_interface import OwnInterfaces
 from .project_actions import ProjectActions
 from .prompt_actions import PromptActions
+from .prompt_tools import PromptWriting
 from .start_memory import StartMemory
 from .write_access import WriteAccess
 
@@ -72,6 +74,10 @@ class SessionActions:
         """The characters to draw with."""
         self.bulk = BulkActions(app, reader, access, requests, signs)
         """The same actions for several sessions at once."""
+        self.broadcasts = Broadcasts(self.bulk, access, requests)
+        """One prompt to several sessions."""
+        self.writing = PromptWriting(app, reader, requests, signs)
+        """Tools for writing a prompt."""
         self.prompts = PromptActions(app, reader, access, requests, self.bulk, signs)
         """Prompts to sessions, and their queues."""
         self.continuing = ContinueActions(app, reader, access, requests, self._await)
@@ -170,6 +176,7 @@ class SessionActions:
                 self.start_memory.keep,
                 settings_in=projects.settings_in,
                 review_in=projects.review,
+                tools=self.writing.help_with,
             )
         )
 

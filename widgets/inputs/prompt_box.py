@@ -1,5 +1,6 @@
 """The box for prompts to an agent, below a rule with the effect of sending."""
 
+from collections.abc import Awaitable
 from typing import ClassVar, Protocol
 
 from textual import on
@@ -15,16 +16,35 @@ from textual.widgets import Static, TextArea
 from ...sessions.model import StepKind
 from ...sessions.text.sanitize import cell_width, cut
 from ..drawing.glyphs import UNICODE, Signs
+from .completing_text import CompletingText
 from .history import History
 
 
-class PromptInput(TextArea):
+class PromptTools(Protocol):
+    """The user's tools for writing a prompt."""
+
+    def edit(self, text: str) -> str | None:
+        """Return the text after the user edited it in the editor; None if that failed."""
+
+    def search(self) -> Awaitable[str | None]:
+        """Return an earlier prompt that the user found; None if the user chose none."""
+
+    def template(self) -> Awaitable[str | None]:
+        """Return the text of a template that the user chose; None if the user chose none."""
+
+    def paths(self, letters: str, limit: int) -> Awaitable[list[str]]:
+        """Return the files that match the letters of a path, the best first."""
+
+
+class PromptInput(CompletingText):
     """A text of several lines that Enter sends; up and down walk through earlier prompts."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+j,alt+enter", "newline", "new line", show=False, id="prompt.new_line"),
         Binding("up", "cursor_up", "previous prompt (from the first line)", show=False, id="prompt.earlier"),
         Binding("down", "cursor_down", "next prompt (from the last line)", show=False, id="prompt.later"),
+        Binding("ctrl+r", "search", "search earlier prompts of all sessions", show=False, id="prompt.search"),
+        Binding("ctrl+g", "editor", "write the prompt in $EDITOR", show=False, id="prompt.editor"),
         Binding("escape", "leave", "back (keeps the draft)", show=False, id="prompt.leave"),
     ]
 
@@ -47,9 +67,7 @@ class PromptInput(TextArea):
         """The user asked for the next permission mode."""
 
     def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:  # noqa: A002
-        super().__init__(
-            id=id, placeholder=placeholder, show_line_numbers=False, soft_wrap=True, compact=True, tab_behavior="focus"
-        )
+        super().__init__(id=id, placeholder=placeholder)
         self.cursor_blink = False
         self.highlight_cursor_line = False
         self.earlier = History()
@@ -58,11 +76,13 @@ class PromptInput(TextArea):
         """True if sending clears the text at once: text typed after that belongs to the next prompt."""
         self.has_queue = False
         """True if prompts wait behind this one: up in an empty box edits the last of them."""
+        self.tools: PromptTools | None = None
+        """The tools; without any, their keys do nothing."""
 
-    async def on_key(self, event: Key) -> None:
+    def on_key(self, event: Key) -> None:
         """Send on Enter."""
         # Not a priority binding: that would overtake characters typed just before, and send less than was typed.
-        if event.key == "enter":
+        if event.key == "enter" and not self.offers.is_open:
             event.stop()
             event.prevent_default()
             self.send()
@@ -98,6 +118,48 @@ class PromptInput(TextArea):
         self.text = text
         self.move_cursor(self.document.end)
         return True
+
+    def action_editor(self) -> None:
+        """Edit the text in the user's editor."""
+        if self.tools is not None and (edited := self.tools.edit(self.text)) is not None:
+            self._put(edited)
+
+    def action_search(self) -> None:
+        """Let the user find an earlier prompt, which replaces the text; up brings the replaced text back."""
+        if self.tools is not None:
+            self.run_worker(self._search(self.tools), exclusive=True, group="search")
+
+    async def _search(self, tools: PromptTools) -> None:
+        found = await tools.search()
+        if found is not None:
+            if self.text.strip():
+                self.earlier.sent(self.text)
+            self._put(found)
+
+    def insert_template(self) -> None:
+        """Insert the text of a template that the user chooses."""
+        if self.tools is not None:
+            self.run_worker(self._insert_template(self.tools), exclusive=True, group="search")
+
+    async def _insert_template(self, tools: PromptTools) -> None:
+        text = await tools.template()
+        if text is not None:
+            self.insert_apart(text)
+
+    def insert_apart(self, text: str) -> None:
+        """Insert a text at the cursor, on a line of its own if a word is before it."""
+        row, column = self.cursor_location
+        before = self.document.get_line(row)[:column]
+        self.insert(text if not before or before[-1].isspace() else f"\n{text}")
+
+    @on(CompletingText.PathsAsked)
+    def _complete(self, event: CompletingText.PathsAsked) -> None:
+        event.stop()
+        if self.tools is not None:
+            self.run_worker(self._offer(self.tools, event.letters), exclusive=True, group="paths")
+
+    async def _offer(self, tools: PromptTools, letters: str) -> None:
+        self.offer(letters, await tools.paths(letters, self.offers.room))
 
     def action_newline(self) -> None:
         """Begin a new line."""
@@ -171,6 +233,8 @@ class PromptBox(Vertical):
         self._sign = signs.kinds[StepKind.PROMPT]
         self._drafts = drafts
         self._session_id: str | None = None
+        self._stored = ""
+        """The text as it was last stored or read: a tool may change the text before a dialog's screen has gone."""
         self._edits: dict[str | None, str] = {}
         """The texts of queued prompts that are being edited, by session: they are not drafts."""
 
@@ -179,6 +243,7 @@ class PromptBox(Vertical):
         yield self.target
         text = PromptInput(id="prompt-input")
         text.clears = True
+        yield text.offers
         with Horizontal():
             yield Static(self._sign, markup=False, id="prompt-sign")
             yield text
@@ -215,7 +280,7 @@ class PromptBox(Vertical):
 
     def _show_text(self) -> None:
         shown = self._session_id
-        text = self._edits[shown] if shown in self._edits else self._drafts.get(shown)
+        text = self._stored = self._edits[shown] if shown in self._edits else self._drafts.get(shown)
         if text != self.input.text:
             self.input.text = text
             self.input.move_cursor(self.input.document.end)
@@ -225,11 +290,14 @@ class PromptBox(Vertical):
         self.show_draft()
 
     def show_draft(self) -> None:
-        """Show the current draft of the selected session."""
+        """Show the current draft of the selected session, unless the text was changed since it was stored."""
+        if self.input.text != self._stored:
+            self._changed()
         self.switch(self._session_id)
 
     @on(TextArea.Changed)
     def _changed(self) -> None:
+        self._stored = self.input.text
         if self._session_id in self._edits:
             self._edits[self._session_id] = self.input.text
         else:
@@ -255,3 +323,10 @@ class PromptBox(Vertical):
         self._drafts.put(session_id, "\n".join(filter(None, (text, self._drafts.get(session_id)))))
         if session_id == self._session_id:
             self.switch(session_id)
+
+    def insert(self, session_id: str | None, text: str) -> None:
+        """Insert a text at the cursor; if another session is shown by now, add it to the session's draft."""
+        if session_id == self._session_id:
+            self.input.insert_apart(text)
+        else:
+            self.give_back(session_id, text)

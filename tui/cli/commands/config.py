@@ -66,7 +66,7 @@ def config_list(project: str | None, here: bool, as_json: bool) -> None:
 
     if project is not None and here:
         raise UsageError("Give one of: --project PATH, --cwd.")
-    loaded = read_settings() if project is None and not here else _settings_in(project or "")
+    loaded = read_settings() if project is None and not here else settings_in(project or "")
     listed = list(held(loaded))
     for note in loaded.notes:
         common.print_lines([clean(f"agentdash: {note}")], err=True)
@@ -76,7 +76,7 @@ def config_list(project: str | None, here: bool, as_json: bool) -> None:
         common.print_lines(settings_lines(listed, common.style()))
 
 
-def _settings_in(folder: str) -> "Loaded":
+def settings_in(folder: str) -> "Loaded":
     """Return the settings of a start in a folder ("" for the current one).
 
     Raises:
@@ -194,7 +194,7 @@ def presets(as_json: bool) -> None:
     """
     from ....sessions.settings.config import config_path
 
-    presets = _settings_in("").config.presets
+    presets = settings_in("").config.presets
     if as_json:
         from msgspec import to_builtins
 
@@ -210,7 +210,7 @@ def presets(as_json: bool) -> None:
 def complete_presets(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the presets that begin with ``incomplete``."""
     with suppress(AgentdashError):
-        return [name for name in _settings_in("").config.presets if name.startswith(incomplete)]
+        return [name for name in settings_in("").config.presets if name.startswith(incomplete)]
     return []
 
 

@@ -7,7 +7,9 @@ import click
 
 from . import common
 from .mode_options import ModeCommand, chosen_settings
+from .recipients import agree, recipient_options, recipients, send_to_all, sent_json, texts_for
 from .start import follow, parse_pairs, parsed_limits, timeout_option, wait_option
+from .templates import template_option
 
 if TYPE_CHECKING:
     from ....sessions.manager import SessionManager
@@ -42,14 +44,18 @@ def turn_options(command: Callable[..., int]) -> Callable[..., int]:
 @click.option("--now", is_flag=True, help="Send it as soon as the session is free, even if its queue is held.")
 @click.option("--next", "next_", is_flag=True, help="Send it as the next turn, also if the agent could read it now.")
 @click.option("--key", metavar="NAME", help="Name of the request: the same name sends nothing twice.")
+@template_option
+@recipient_options
 @wait_option
 @timeout_option
 @common.json_option
-@common.id_argument
-@common.prompt_argument
+@click.argument("words", metavar="ID... [PROMPT] [-]", nargs=-1, shell_complete=common.complete_ids)
 def inject(
-    ref: str,
     words: tuple[str, ...],
+    template: str | None,
+    wanted: str | None,
+    everything: bool,
+    yes: bool,
     limits: tuple[str, ...],
     model: str | None,
     pairs: tuple[str, ...],
@@ -63,16 +69,25 @@ def inject(
     as_json: bool,
     **own: str | bool | None,
 ) -> int:
-    """Send a prompt to a session, or queue it.
+    """Send a prompt to sessions, or queue it.
 
     A session at work gets it when its turn has ended; a live agent reads it at its next step.
 
-    Without PROMPT, or with "-", the prompt is read from stdin.  With both, stdin is appended.
+    The last of several words is the PROMPT, unless it is the id of a session (8 characters or more).  Without PROMPT,
+    or with "-", the prompt is read from stdin.  With both, stdin is appended.
+
+    A prompt to several sessions has one key; a session that refuses it is reported, and the others get it.
     """
-    text = common.read_prompt(words)
     options = _options(model, pairs, danger, limits, own, first=first, at_once=now, steer=not next_, key=key or "")
-    with common.open_manager() as manager:
-        sent = manager.prompts.inject(ref, text, options)
+    chosen = wanted is not None or everything
+    with common.settled_manager() if chosen else common.open_manager() as manager:
+        to = recipients(manager.reader, words, wanted, everything=everything, templated=template is not None)
+        text_for = texts_for(manager.reader, to, template)
+        if to.several:
+            if chosen:
+                agree(to.sessions, yes=yes)
+            return send_to_all(manager, to.sessions, text_for, options, wait=wait, timeout=timeout, as_json=as_json)
+        sent = manager.prompts.inject(to.sessions[0].id, text_for(to.sessions[0]), options)
         return _report(manager, sent, wait=wait, timeout=timeout, as_json=as_json)
 
 
@@ -130,20 +145,6 @@ def interrupt(ref: str, say: str | None, as_json: bool) -> int:
     return 0
 
 
-def sent_json(sent: "Sent") -> dict[str, Any]:
-    """Return what is known of a prompt, for a program."""
-    prompt = sent.prompt
-    return {
-        "key": prompt.key,
-        "state": prompt.state,
-        "turn": prompt.turn,
-        "position": sent.position,
-        "held": sent.session.held,
-        "text": prompt.text,
-        "created_at": prompt.created_at,
-    }
-
-
 def _options(
     model: str | None,
     pairs: tuple[str, ...],
@@ -173,5 +174,5 @@ def _report(
         else:
             common.print_lines([sent.answer])
         return 0
-    more = {"prompt": sent_json(sent)}
+    more = {sent.session.id: {"prompt": sent_json(sent)}}
     return follow(manager, sent.session, wait=wait, timeout=timeout, as_json=as_json, raw=raw, more=more)

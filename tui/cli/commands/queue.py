@@ -6,7 +6,7 @@ import click
 
 from ....sessions.errors import UsageError
 from . import common
-from .prompt import sent_json
+from .recipients import sent_json
 
 if TYPE_CHECKING:
     from ....sessions.manager import SessionManager

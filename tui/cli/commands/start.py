@@ -14,6 +14,7 @@ from ..exit_codes import FAILED
 from . import common
 from .config import complete_presets
 from .mode_options import ModeCommand, chosen_settings
+from .templates import from_template, template_option, without_prompt
 
 if TYPE_CHECKING:
     from ....sessions.manager import SessionManager
@@ -61,6 +62,7 @@ timeout_option = click.option(
 @click.option(
     "--preset", metavar="NAME", shell_complete=complete_presets, help="Use [presets.NAME]; other options override it."
 )
+@template_option
 @agent_option
 @click.option("--model", "-m", metavar="NAME", help="Model to use.")
 @cwd_option
@@ -77,6 +79,7 @@ timeout_option = click.option(
 @common.prompt_argument
 def spawn(
     preset: str | None,
+    template: str | None,
     agent: str | None,
     model: str | None,
     cwd: str | None,
@@ -103,7 +106,7 @@ def spawn(
     With --after, the last message of the other session follows the prompt, marked as that session's, unless {answer}
     places it.  If the other session fails or is stopped, this one waits: see "agentdash start".
     """
-    text = common.read_prompt(words, needed=preset is None)
+    text = common.read_prompt(words, needed=preset is None) if template is None else without_prompt(words)
     options = with_limits(parse_pairs(pairs), limits) | chosen_settings(own, danger=danger)
     from ....sessions.launch import Start
     from ....sessions.settings.presets import preset_named
@@ -120,6 +123,8 @@ def spawn(
     )
     with common.open_manager() as manager:
         reader = manager.reader
+        if template is not None:
+            start = from_template(reader, template, start, preset)
         if preset is not None:
             start = preset_named(reader.presets(start.cwd), preset).completing(start, reader.default_agent(start.cwd))
         if dry_run:
@@ -233,11 +238,11 @@ def follow(
     timeout: float | None,
     as_json: bool,
     raw: bool = False,
-    more: Mapping[str, Any] = MappingProxyType({}),
+    more: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> int:
     """Report the result of a start: at once, or after the session's end.
 
-    ``more`` is added to the JSON of each session.
+    ``more`` has, by session id, further fields of the JSON.
     After a wait, stdout has only the answer (``answer=$(agentdash spawn --wait …)``), or the session as JSON.
     A list of sessions is a JSON array, even if it has only one.
     """
@@ -312,13 +317,15 @@ def _report(
     *,
     err: bool = False,
     warnings: Sequence[str] = (),
-    more: Mapping[str, Any] = MappingProxyType({}),
+    more: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> None:
     """Print the sessions, and on stderr the reasons for their states; ``warnings`` are about the start."""
     if as_json:
         from ....sessions.json_schema import session_json
 
-        records = [session_json(session) | {"warnings": list(warnings), **more} for session in sessions]
+        records = [
+            session_json(session) | {"warnings": list(warnings), **more.get(session.id, {})} for session in sessions
+        ]
         common.print_json(records if several else records[0])
         return
     from ....sessions.text.sanitize import clean

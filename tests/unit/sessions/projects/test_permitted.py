@@ -164,6 +164,8 @@ def test_a_setting_that_widens_is_refused_with_its_line_and_the_reason(
         ("", "[presets.a]\nprompt = 'x'", "presets.a.agent", "codex"),
         ("[projects]\nallow = ['copies']", "[presets.a]\ncopies = 3", "presets.a.copies", 3),
         ("[presets.a]\nprompt = 'mine'", "[presets.a]\nprompt = 'theirs'", "presets.a.prompt", "mine"),
+        ("", "[templates.a]\ntext = 'x'", "templates.a.text", "x"),
+        ("[templates.a]\ntext = 'mine'", "[templates.a]\ntext = 'theirs'", "templates.a.text", "mine"),
         ("[limits]\ntokens = 5", "[limits]\ntokens = 9", "limits.tokens", 5),
         ("[limits]\ntokens = 5", "[limits]\ntokens = 3", "limits.tokens", 3),
         ("", "[limits]\ntokens = 3", "agents.codex.limits.tokens", 3),

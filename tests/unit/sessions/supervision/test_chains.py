@@ -19,6 +19,7 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.settings.config import Config
 from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.prompt_history import past_prompts
 from agentdash.sessions.storage.session_record import write_identity
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
@@ -289,7 +290,7 @@ def test_the_history_of_prompts_has_the_users_words_and_not_the_answer(layout, s
     create(layout, store, B, "Fix it", after=A)
     end(layout, store)
     serve_chains(layout, store)
-    assert store.recent_prompts(10, ["command"]) == ["Fix it", "Review it"]
+    assert [prompt.text for prompt in past_prompts(store.database, ["command"])] == ["Fix it", "Review it"]
 
 
 def test_a_live_agent_gets_the_answer_too(layout, store):

@@ -1,0 +1,86 @@
+"""A template filled in for one session, or for one that is about to be started."""
+
+from collections.abc import Callable, Mapping
+
+from ..errors import UsageError
+from ..launch import Start
+from ..model import Session
+from ..reader import SessionReader
+from ..settings.prompt_templates import PromptTemplate
+
+MOST_CHARACTERS = 100_000
+"""Maximum length of a last message in a prompt; a longer one keeps its end, where agents sum up."""
+
+MOST_TURNS = 5
+"""Maximum number of turns that are searched for the last message, the newest first."""
+
+
+def filled_for(reader: SessionReader, name: str, template: PromptTemplate, session: Session) -> str:
+    """Return the prompt of a template for a session, with the values of its fields as they are now.
+
+    Raises:
+        UsageError: a field has no value for this session, such as the branch of a folder outside of a repository.
+    """
+    values: Mapping[str, Callable[[], str | None]] = {
+        "agent": lambda: session.agent,
+        "branch": lambda: _branch(session.cwd),
+        "cwd": lambda: session.cwd,
+        "id": lambda: session.id,
+        "last_message": lambda: _last_message(reader, session),
+        "title": lambda: session.label,
+    }
+    return _filled(name, template, values, f"session {session.short_id}")
+
+
+def filled_for_start(name: str, template: PromptTemplate, start: Start) -> str:
+    """Return the prompt of a template for a session that a start will begin.
+
+    The start names its agent, its folder and the id of its session.
+
+    Raises:
+        UsageError: a field has no value, such as the last message of a session that has not begun.
+    """
+    values: Mapping[str, Callable[[], str | None]] = {
+        "agent": lambda: start.agent,
+        "branch": lambda: _branch(start.cwd),
+        "cwd": lambda: start.cwd,
+        "id": lambda: start.session_id,
+        "last_message": lambda: None,
+        "title": lambda: start.title,
+    }
+    return _filled(name, template, values, "a session that has not begun")
+
+
+def _filled(name: str, template: PromptTemplate, values: Mapping[str, Callable[[], str | None]], whose: str) -> str:
+    known: dict[str, str] = {}
+
+    def value_of(field: str) -> str:
+        if field not in known:
+            value = values[field]()
+            if not value:
+                raise UsageError(f"Template {name}: {{{field}}} has no value for {whose}{_why(field)}.")
+            known[field] = value
+        return known[field]
+
+    return template.filled(value_of)
+
+
+def _last_message(reader: SessionReader, session: Session) -> str | None:
+    """Return the last message of the newest turn that has one: a turn that just began has none."""
+    first = max(1, session.turn - MOST_TURNS + 1)
+    answers = (reader.answer(session.id, turn) for turn in range(session.turn, first - 1, -1))
+    return next((answer[-MOST_CHARACTERS:] for answer in answers if answer), None)
+
+
+def _branch(folder: str) -> str | None:
+    from ..changes.git_folder import branch_of  # most templates need no git
+
+    return branch_of(folder)
+
+
+def _why(field: str) -> str:
+    return {
+        "branch": ": its folder has no git branch",
+        "last_message": ": its agent has not answered yet",
+        "title": ": it has no title yet",
+    }.get(field, "")

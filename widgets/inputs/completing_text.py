@@ -1,0 +1,94 @@
+"""A text of several lines that completes paths: ``@`` and the letters behind it offer the files of a folder."""
+
+import re
+
+from textual import on
+from textual.events import Blur, Key
+from textual.message import Message
+from textual.widgets import TextArea
+from textual.widgets.text_area import Location
+
+from .path_offers import PathOffers
+
+_WORD = re.compile(r"(?:^|[\s(\[{<\"'`])@([^\s@]*)$")
+"""A word that begins with ``@`` and ends at the cursor; an address has letters before its ``@``."""
+
+
+class CompletingText(TextArea):
+    """Up and down choose a path while some are offered, Tab or Enter takes it, and Esc closes the list.
+
+    Only typing opens the list: a text that was pasted, recalled or restored does not.
+    """
+
+    class PathsAsked(Message):
+        """The user typed letters of a path; the receiver answers with :meth:`offer`."""
+
+        def __init__(self, text: "CompletingText", letters: str) -> None:
+            super().__init__()
+            self.text = text
+            self.letters = letters
+
+    def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:  # noqa: A002
+        super().__init__(
+            id=id, placeholder=placeholder, show_line_numbers=False, soft_wrap=True, compact=True, tab_behavior="focus"
+        )
+        self.offers = PathOffers()
+        """The list of paths; the container of the text shows it."""
+        self._typed = False
+        self._closed_at: Location | None = None
+        """The beginning of a word for which the user closed the list."""
+
+    def offer(self, letters: str, paths: list[str]) -> None:
+        """Offer paths for letters, unless the user has gone on to other ones."""
+        word = self._word
+        wanted = word is not None and word[1] == letters and self.has_focus
+        self.offers.show(paths if wanted else [])
+        self.offers.narrow(letters)
+
+    def on_key(self, event: Key) -> None:
+        """Move in the list and take a path, if some are offered."""
+        self._typed = event.is_printable or event.key == "backspace"
+        if self.offers.is_open and event.key in ("up", "down", "tab", "enter", "escape"):
+            event.stop()
+            event.prevent_default()
+            if event.key in ("up", "down"):
+                self.offers.move(1 if event.key == "down" else -1)
+            elif event.key == "escape":
+                self._closed_at = self._word[0] if self._word is not None else None
+                self.offers.show([])
+            else:
+                self._take(self.offers.chosen)
+
+    def _take(self, path: str) -> None:
+        word = self._word
+        self.offers.show([])
+        if word is not None:
+            self.move_cursor(self.replace(path, word[0], self.cursor_location).end_location)
+
+    @on(TextArea.Changed)
+    def _ask(self) -> None:
+        word = self._word
+        if word is None or word[0] != self._closed_at:
+            self._closed_at = None
+        if word is None or not self._typed or self._closed_at is not None:
+            self.offers.show([])
+        else:
+            # At once: a key that follows must not take a path that the letters have left behind.
+            self.offers.narrow(word[1])
+            self.post_message(self.PathsAsked(self, word[1]))
+
+    @on(TextArea.SelectionChanged)
+    def _left_word(self) -> None:
+        if self.offers.is_open and self._word is None:
+            self.offers.show([])
+
+    def on_blur(self, event: Blur) -> None:  # noqa: ARG002 - the name is Textual's
+        """Close the list."""
+        self.offers.show([])
+
+    @property
+    def _word(self) -> tuple[Location, str] | None:
+        """The beginning and the letters of the path at the cursor; None without one, or with a selection."""
+        row, column = self.cursor_location
+        match = _WORD.search(self.document.get_line(row)[:column]) if self.selection.is_empty else None
+        return ((row, match.start(1)), match[1]) if match is not None else None
