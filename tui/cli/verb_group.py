@@ -57,7 +57,8 @@ _SECTIONS = {
     "Start": ("spawn", "run", "start", "continue", "presets", "templates", "demo"),
     "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
     "Prompt and stop": (
-        "inject", "queue", "retry", "interrupt", "compact", "model", "mode", "takeover", "resume-command", "stop", "prompts",
+        "inject", "queue", "prompts", "retry", "interrupt", "compact", "model", "mode", "takeover", "resume-command",
+        "stop",
     ),
     "Go back": ("rewind", "fork", "marks"),
     "Answer": ("asks", "approve", "deny", "answer"),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from . import common
-from .prompt import sent_json
+from .recipients import sent_json
 from .start import follow, timeout_option, wait_option
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _report(
     sent = compacting.sent
     more = {"prompt": sent_json(sent), "by": compacting.by}
     if wait or timeout is not None:
-        return follow(manager, sent.session, wait=wait, timeout=timeout, as_json=as_json, more=more)
+        return follow(manager, sent.session, wait=wait, timeout=timeout, as_json=as_json, more={sent.session.id: more})
     if as_json:
         from ....sessions.json_schema import session_json
 

@@ -74,7 +74,7 @@ def continue_(
         if dry_run:
             return show_plan(continued.launch, as_json, more)
         session = manager.continue_session(continued)
-        return follow(manager, session, wait=wait, timeout=timeout, as_json=as_json, more=more)
+        return follow(manager, session, wait=wait, timeout=timeout, as_json=as_json, more={session.id: more})
 
 
 def _json(continued: "Continued") -> dict[str, Any]:

@@ -63,7 +63,7 @@ def fork(
         session = manager.conversation.fork(effect.session, effect.turn, effect.step, text, options)
         if not as_json:
             _print_fork(effect, facts, as_json=False, err=True)
-        return follow(manager, session, wait=wait, timeout=timeout, as_json=as_json, more={"fork": facts})
+        return follow(manager, session, wait=wait, timeout=timeout, as_json=as_json, more={session.id: {"fork": facts}})
 
 
 @click.command()
