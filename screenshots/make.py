@@ -194,7 +194,7 @@ async def at_first_answer(app: Dashboard, pilot: Pilot[Any]) -> None:
 async def going_back(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show the facts before a step back."""
     await at_first_answer(app, pilot)
-    await pilot.press("Z")
+    await pilot.press("minus")
     await shown(app, pilot, "y go back")
 
 

@@ -64,7 +64,7 @@ def is_cut(d, words):
 async def test_going_back_tells_what_it_hides_and_what_it_does_not_undo(reading, manager, size):
     manager.queue.added("done0001", "later")
     async with reading(size=size) as d:
-        await d.press("j", "j", "Z")
+        await d.press("j", "j", "minus")
         await d.screen(ConversationScreen)
         await d.shows("Go back to the end of turn 1")
         assert 'keeps all up to "I would add a column."' in told(d)
@@ -91,7 +91,7 @@ async def test_the_line_of_a_step_back_names_the_time_the_asker_and_the_key_that
 @pytest.mark.parametrize("key", ["n", "escape", "enter", "q"])
 async def test_every_other_key_goes_nowhere(reading, manager, key):
     async with reading() as d:
-        await d.press("j", "j", "Z")
+        await d.press("j", "j", "minus")
         await d.screen(ConversationScreen)
         await d.press(key)
         await d.until(lambda: not isinstance(d.app.screen, ConversationScreen))
@@ -100,7 +100,7 @@ async def test_every_other_key_goes_nowhere(reading, manager, key):
 
 async def test_a_chosen_prompt_goes_back_to_before_it_and_comes_back_into_the_box(reading):
     async with reading() as d:
-        await d.press("]", "]", "Z")
+        await d.press("]", "]", "minus")
         await d.screen(ConversationScreen)
         await d.shows("Go back to the end of turn 2")
         await d.shows("comes back into the prompt box: and an index")
@@ -112,7 +112,7 @@ async def test_a_chosen_prompt_goes_back_to_before_it_and_comes_back_into_the_bo
 async def test_a_draft_is_not_replaced_by_a_prompt_that_comes_back(reading):
     async with reading() as d:
         await d.press("i", *"my own", "escape")
-        await d.press("]", "]", "Z")
+        await d.press("]", "]", "minus")
         await d.screen(ConversationScreen)
         await d.shows("the draft in the prompt box stays: my own")
         await d.press("y")
@@ -122,7 +122,7 @@ async def test_a_draft_is_not_replaced_by_a_prompt_that_comes_back(reading):
 
 async def test_the_first_prompt_goes_back_to_the_beginning(reading):
     async with reading() as d:
-        await d.press("Z")
+        await d.press("minus")
         await d.screen(ConversationScreen)
         await d.shows("Go back to the beginning")
         await d.press("y")
@@ -132,7 +132,7 @@ async def test_the_first_prompt_goes_back_to_the_beginning(reading):
 async def test_a_refusal_is_shown_in_the_dialog_which_stays(reading, manager):
     manager.conversation.refusal = "Session done0001 changed meanwhile. Nothing was done."
     async with reading() as d:
-        await d.press("j", "j", "Z")
+        await d.press("j", "j", "minus")
         await d.screen(ConversationScreen)
         await d.press("y")
         await d.shows("changed meanwhile. Nothing was done.")
@@ -261,11 +261,11 @@ async def test_a_working_session_is_refused_with_the_reason(dashboard, manager):
         await d.select("running1")
         await d.press("enter")
         await d.shows("I would add a column.")
-        await d.press("Z")
+        await d.press("minus")
         await d.shows("is running: its conversation can be changed when the turn has ended.")
 
 
-@pytest.mark.parametrize("key", ["B", "Z", "C", "u"])
+@pytest.mark.parametrize("key", ["B", "minus", "C", "u"])
 async def test_a_read_only_dashboard_changes_no_conversation(reading, manager, key):
     manager.conversation.marked("done0001", MarkKind.REWIND, turn=1)
     async with reading(settings=DashboardSettings(read_only=True)) as d:

@@ -615,9 +615,10 @@ async def searches(d, keys):
 
 @scenario("take_over")
 async def opens_the_agents_own_interface(d, keys):
+    await d.select("done0001")
     await keys("take_over")
-    await d.shows("2 prompts by hand, 4m: turn 3.")
-    assert d.manager.calls[-2:] == [("take_over", "waiting1"), ("give_back", "waiting1", 0)]
+    await d.shows("2 prompts by hand, 4m: turn")
+    assert d.manager.calls[-2:] == [("take_over", "done0001"), ("give_back", "done0001", 0)]
     assert d.programs == [["codex", "resume"]]
 
 

@@ -321,7 +321,7 @@ async def test_ask_that_ended(dashboard, screen, manager, state, size):
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)], ids="{0[0]}x{0[1]}".format)
-@pytest.mark.parametrize("key", ["B", "Z"], ids=["fork", "rewind"])
+@pytest.mark.parametrize("key", ["B", "minus"], ids=["fork", "rewind"])
 async def test_conversation(dashboard, screen, manager, key, size):
     manager.steps["done0001"] = TALK
     manager.turns["done0001"] = [factories.turn(n, session="done0001", created_at=T0) for n in (1, 2, 3)]

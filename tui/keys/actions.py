@@ -83,7 +83,7 @@ ACTIONS = (
         on_target=True, changes=True,
     ),
     Action(
-        id="new_after", keys="ampersand", label="then", help="start a session with the answer of this one", weight=0,
+        id="new_after", keys="ampersand", label="after", help="start a session with the answer of this one", weight=0,
         on_target=True, changes=True,
     ),
     Action(

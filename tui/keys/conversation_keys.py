@@ -2,7 +2,7 @@
 
 CONVERSATION_KEYS = (
     ("fork", "B", "fork", "fork here: a new session goes on from this step", 1, "conversation('fork')"),
-    ("rewind", "Z", "go back", "go back to this step (a prompt: ask it otherwise)", 1, "conversation('rewind')"),
+    ("rewind", "minus", "go back", "go back to this step, or ask it otherwise", 1, "conversation('rewind')"),
     ("undo", "u", "take back", "take back the last step back, else undo the last delete", 0, "conversation('undo')"),
     ("compact", "C", "compact", "go on from a summary of the conversation", 0, "conversation('compact')"),
 )

@@ -38,10 +38,10 @@ def test_a_key_that_cannot_be_used_is_told_with_its_place(settings, capsys):
 
 
 def test_a_profile_has_keys_of_its_own(settings, capsys):
-    settings.write_text('[keys]\nstop = "%"\n\n[profiles.mine.keys]\nkill = "$"\n\n[profiles.odd.keys]\nkill = "%"\n')
+    settings.write_text('[keys]\nstop = "%"\n\n[profiles.mine.keys]\nkill = "Z"\n\n[profiles.odd.keys]\nkill = "%"\n')
     assert run(["--profile", "mine", "keys"]) == 0
     lines = dict(line.split()[:2] for line in capsys.readouterr().out.splitlines())
-    assert (lines["stop"], lines["kill"]) == ("%", "$")
+    assert (lines["stop"], lines["kill"]) == ("%", "Z")
     assert run(["--profile", "odd", "keys"]) == 2
     assert f"{settings}:8: profiles.odd.keys.kill: % cannot be bound to kill: it is stop" in capsys.readouterr().err
     assert run(["config", "check"]) == 2

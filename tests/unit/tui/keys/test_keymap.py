@@ -128,7 +128,7 @@ def test_what_must_keep_its_keys_keeps_them():
 
 def test_typing_stays_typing():
     assert refused({"prompt.new_line": "x"})[1] == "x types text in a prompt and cannot be bound there."
-    keymap({"stop": "$"})  # in a prompt it is text
+    keymap({"stop": "Z"})  # in a prompt it is text
 
 
 def test_a_key_that_a_prompt_has_is_refused_to_the_screen_around_it():
@@ -149,9 +149,9 @@ def test_a_process_that_waits_for_prompts_can_be_stopped():
 
 
 def test_the_footer_says_the_keys_in_force():
-    made = keymap({"stop": "$", "archive": "", "new_session": ""})
+    made = keymap({"stop": "Z", "archive": "", "new_session": ""})
     told = dict(footer(made, can, 200))
-    assert told["$"] == "stop"
+    assert told["Z"] == "stop"
     assert "x" not in told
     assert "new" not in told.values()
 
@@ -189,8 +189,8 @@ def _without_label(pair):
 
 
 def test_the_help_says_the_keys_in_force_and_how_to_reach_what_has_none():
-    lines = all_lines(sections(keymap({"stop": "$", "archive": ""}), Place.TABLE))
-    assert any(line.startswith("$ stop the session") for line in lines)
+    lines = all_lines(sections(keymap({"stop": "Z", "archive": ""}), Place.TABLE))
+    assert any(line.startswith("Z stop the session") for line in lines)
     assert ":archive archive the session (undo restores it)" in lines
 
 

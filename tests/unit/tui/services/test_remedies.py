@@ -19,7 +19,7 @@ def test_every_remedy_is_worded_without_a_shell_command(remedy):
 def test_the_key_is_the_one_in_force():
     busy = SessionBusyError("Session 12 is running.", Remedy.WAIT_OR_STOP, "Wait for it.")
     assert "x to stop it" in worded(busy, DEFAULT)
-    assert "$ to stop it" in worded(busy, keymap({"stop": "$"}))
+    assert "Z to stop it" in worded(busy, keymap({"stop": "Z"}))
 
 
 def test_an_error_without_a_remedy_is_its_text():
