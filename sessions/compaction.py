@@ -8,6 +8,9 @@ from msgspec import Struct
 BY_AGENT = "agent"
 """The agent's own command compacts its conversation, which goes on behind the summary."""
 
+SUMMARY_EVENT = "compact_summary"
+"""The event of the step with the summary that claude writes, also if it compacts by itself."""
+
 BY_SUMMARY = "summary"
 """The agent writes a summary as an answer, and the next turn begins a conversation that is given it."""
 

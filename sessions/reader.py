@@ -153,7 +153,8 @@ class SessionReader:
     def past_prompts(self, text: str = "", limit: int = MOST_PROMPTS) -> list[PastPrompt]:
         """List the prompts to agents that contain all words of a text, most recent first, each text once."""
         unprompted = [name for name in agent_names(demo=True) if not takes_prompts(name)]
-        return containing(past_prompts(self._queries.database, unprompted), text)[:limit]
+        most = MOST_PROMPTS if text.strip() else limit
+        return containing(past_prompts(self._queries.database, unprompted, most), text)[:limit]
 
     def options(self, ref: str) -> dict[str, object]:
         """Return the options that a session's spawn requested beyond the settings."""

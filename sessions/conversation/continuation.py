@@ -25,6 +25,8 @@ class Recorded(Struct, frozen=True):
     """Its marks, oldest first."""
     conversations: Mapping[int, str | None] = field(default_factory=dict)
     """The agent's conversation of each turn, None if it named none; read only if there are marks."""
+    unstarted: frozenset[int] = frozenset()
+    """The turns whose agent was never started: nothing was said in them."""
 
     @property
     def history(self) -> History:
@@ -40,7 +42,7 @@ class Recorded(Struct, frozen=True):
         """Return where the next turn goes on."""
         if not self.marks:
             return Continuation(conversation=self.agent_session)
-        return continuation(self.history, self.marks, self.conversations)
+        return continuation(self.history, self.marks, self.conversations, self.unstarted)
 
 
 class Continuation(Struct, frozen=True):
@@ -56,15 +58,23 @@ class Continuation(Struct, frozen=True):
     """True if a new conversation has to be given what is visible; also if a fork turns out to be impossible."""
 
 
-def continuation(history: History, marks: Sequence[Mark], conversations: Mapping[int, str | None]) -> Continuation:
+def continuation(
+    history: History,
+    marks: Sequence[Mark],
+    conversations: Mapping[int, str | None],
+    unstarted: frozenset[int] = frozenset(),
+) -> Continuation:
     """Return where the next turn goes on.
 
     Args:
         history: the history of the session.
         marks: its marks.
         conversations: the agent's conversation of each turn; None if the turn ended before the agent named it.
+        unstarted: the turns whose agent was never started.
     """
     at = history.position
+    while isinstance(at, Place) and at.turn in unstarted:
+        at = history.turn_follows(at.turn) or Root()
     if isinstance(at, Root):
         return Continuation(retold=bool(history.parts()))
     compacted = [mark.turn for mark in marks if _is_by_agent(mark) and mark.turn is not None]

@@ -83,10 +83,6 @@ class History:
                 at = Root()
         return found[::-1]
 
-    def shows(self, turn: int, step: int) -> bool:
-        """Return whether a step is visible; for many steps, ask :meth:`visible_turns` once."""
-        return step_is_visible(self.visible_turns(), turn, step)
-
     def visible_turns(self) -> dict[int, int | None]:
         """Return the visible turns, each with the index of its last visible step; None for all of them."""
         return {part.turn: part.through for part in self.parts() if part.turn is not None}

@@ -147,7 +147,8 @@ def _check_ended(session: Session) -> None:
 
     The record of a session on another host may be old, and its agent gone for ever.
     """
-    check_free(session, "continued")
+    if session.taken_by is None or session.taken_by.host == processes.host_name():
+        check_free(session, "continued")
     short = session.short_id
     if session.host == processes.host_name() and not session.status.ended:
         raise SessionBusyError(

@@ -11,6 +11,7 @@ from msgspec import Struct
 from ..agents.base import LaunchRequest
 from ..agents.registry import agent_named
 from ..conversation.continuation import Continuation, Recorded
+from ..conversation.marks import MarkKind
 from ..errors import UsageError
 from ..model import Session
 from ..settings.config import Config
@@ -30,6 +31,8 @@ class ResumeCommand(Struct, frozen=True, kw_only=True):
     env: Mapping[str, str | None]
     """Variables to set, as they were recorded with the session; None: to unset."""
     argv: tuple[str, ...]
+    conversation: str
+    """The agent's conversation."""
 
 
 def resume_command(
@@ -56,9 +59,11 @@ def resume_command(
     """
     going_on = recorded.continuation() if recorded is not None else Continuation(session.agent_session)
     if recorded is not None and (going_on.fork is not None or going_on.conversation is None):
+        newest = recorded.history.undoable()
+        undo = f" Or take it back: agentdash rewind {session.short_id} --undo"
         raise UsageError(
-            f"Session {session.short_id} went back: its next prompt makes the conversation that goes on from there. "
-            f"Send a prompt first, or take it back: agentdash rewind {session.short_id} --undo"
+            f"The next prompt of session {session.short_id} begins the conversation that goes on from there: "
+            f"send it first.{undo if newest is not None and newest.kind == MarkKind.REWIND else ''}"
         )
     agent, conversation = agent_named(session.agent), going_on.conversation or ""
     request = LaunchRequest(
@@ -81,7 +86,7 @@ def resume_command(
     argv = (_command(argv[0], recipe.env, env), *argv[1:])
     variables = _variables(recipe.env, env)
     line = f"cd {shlex.quote(cwd)} && {' '.join([*_assignments(variables), shlex.join(argv)])}"
-    return ResumeCommand(session=session.id, command=line, cwd=cwd, env=variables, argv=argv)
+    return ResumeCommand(session=session.id, command=line, cwd=cwd, env=variables, argv=argv, conversation=conversation)
 
 
 def _command(name: str, recorded: Mapping[str, str | None], env: Mapping[str, str]) -> str:

@@ -185,7 +185,7 @@ def take_over(
         turn = store.newest_turn(session.id)
         if survivors(layout, turn):
             raise _left(session)
-        taken = _holder(current, command, talk_of(session.agent, current.agent_session or "", env, session.created_at))
+        taken = _holder(current, command, talk_of(session.agent, command.conversation, env, session.created_at))
         if not Takeovers(store).take(session.id, taken):
             _check(_now(store, session))
             raise SessionBusyError(f"Session {session.short_id} has just begun another turn.")

@@ -43,11 +43,6 @@ class TrustStore:
         """Return the contents of a file that were trusted last; None if none were."""
         return _read(self._record(path), str(path))
 
-    def trusts(self, file: ProjectFile) -> bool:
-        """Return whether exactly these contents are trusted."""
-        known = self.get(file.path)
-        return known is not None and known.sha256 == file.sha256
-
     def put(self, file: ProjectFile) -> Trusted:
         """Trust the contents of a file.
 

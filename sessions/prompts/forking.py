@@ -17,6 +17,7 @@ from ..lifecycle.launch_plan import Beginning, build_launch, checked_prompt, com
 from ..model import Session
 from ..processes import processes
 from ..settings.merge import merged
+from ..supervision.next_turn import with_instructions
 from ..supervision.taking_up import TakenUp, taken_up
 from ..transcript.retelling import retold
 from ..transcript.visible_steps import Source, visible_steps
@@ -93,6 +94,9 @@ class Forker(ConversationRecords):
         if taken.how == "retold":
             steps = visible_steps(self._layout, self._store, source, source.history(), Place(turn, step))
             text = retold(origin.cwd, steps, prompt)
+        elif taken.follows is not None:
+            before = self._store.one_turn(*taken.follows)
+            text = with_instructions(before.mode if before is not None else None, usual.mode, prompt)
         launch = launch_of(
             TurnPlan(settings=usual.settings, model=start.model, frame=following(usual)),
             agent_named(start.agent),
@@ -117,8 +121,10 @@ class Forker(ConversationRecords):
         if session.host != processes.host_name():
             raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; fork it there.")
         if turn is None:
-            shown = [part for part in source.history().parts() if part.turn is not None]
-            turn, step = (shown[-1].turn, shown[-1].through) if shown else (None, None)
+            shown = source.history().parts()[-1:]
+            turn, step = next(((part.turn, part.through) for part in shown), (None, None))
+            if shown and shown[0].mark is not None and shown[0].mark.kind == MarkKind.COMPACT:
+                turn = shown[0].mark.turn
         if not turn:
             raise UsageError("A fork begins behind a step. To begin with nothing, start a session: agentdash spawn")
         self._check_turn(source, turn)

@@ -22,7 +22,7 @@ from ..launch import Start, TurnPlan
 from ..lifecycle.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
 from ..lifecycle.reconcile import survivors
 from ..lifecycle.taken_check import check_free
-from ..model import Receipt, Session, Status
+from ..model import Receipt, Session, Status, Turn
 from ..processes import processes
 from ..reader import SessionReader
 from ..rules.delivery import PromptState
@@ -332,7 +332,7 @@ class Prompter:
                 asked_by=os.environ.get(processes.SESSION_TAG),
                 first=options.first,
                 at_once=options.at_once,
-                steers=options.may_steer and bool(self._store.newest_turn(session.id).transport),
+                steers=options.may_steer and _reads_prompts(self._store.newest_turn(session.id)),
                 options=kept if kept != recipe.options else None,
                 only_after=only_after,
                 resends=resends,
@@ -379,6 +379,11 @@ class Prompter:
                 Remedy.STOP,
                 f"Stop them: agentdash stop {short}",
             )
+
+
+def _reads_prompts(turn: Turn) -> bool:
+    """Return whether a turn can be steered while it runs; the answer of one that compacts is the summary."""
+    return bool(turn.transport) and not turn.compacts
 
 
 def _with_mode(settings: AgentSettings, name: str, value: str) -> AgentSettings:

@@ -40,7 +40,7 @@ class Rewinder(ConversationRecords):
         place = {"turn": turn, "step": step if turn is not None else None}
         mark = _next(opened, MarkKind.REWIND, **place)
         effect = self._effect(opened, mark)
-        if not effect.hidden.steps and not effect.shown.steps:
+        if _with(opened.source, mark).position == opened.source.history().position:
             words = place_words(**place)
             raise UsageError(f"The conversation of session {session.short_id} goes on behind {words} already.")
         return effect if dry_run else self._made(opened, mark, effect)

@@ -124,8 +124,9 @@ def recorded(rows: Callable[[str, tuple[object, ...]], list[sqlite3.Row]], sessi
     marks = tuple(map(_mark, rows(_OF_SESSION, (session_id,))))
     if not marks:
         return Recorded(conversation)
-    turns = rows("SELECT n, agent_session FROM turns WHERE session = ? ORDER BY n", (session_id,))
-    return Recorded(conversation, marks, {row["n"]: row["agent_session"] for row in turns})
+    turns = rows("SELECT n, agent_session, started_at FROM turns WHERE session = ? ORDER BY n", (session_id,))
+    unstarted = frozenset(row["n"] for row in turns if row["started_at"] is None)
+    return Recorded(conversation, marks, {row["n"]: row["agent_session"] for row in turns}, unstarted)
 
 
 _OF_SESSION = "SELECT * FROM marks WHERE session = ? ORDER BY id"

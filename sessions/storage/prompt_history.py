@@ -32,7 +32,7 @@ class PastPrompt(Struct, frozen=True, kw_only=True):
     """The time of its last request, UTC ms."""
 
 
-def past_prompts(database: Database, unprompted: Sequence[str]) -> list[PastPrompt]:
+def past_prompts(database: Database, unprompted: Sequence[str], limit: int = MOST_PROMPTS) -> list[PastPrompt]:
     """Return the newest prompts, newest first, each text once and without long documents.
 
     The first prompt of a session that followed another is there without the answer that it got from it.
@@ -49,7 +49,7 @@ def past_prompts(database: Database, unprompted: Sequence[str]) -> list[PastProm
     rows = database.rows(
         # SQLite takes the bare column `session` from the row with the maximum.
         f"SELECT written, session, MAX(asked) AS at FROM ({both}) GROUP BY written ORDER BY at DESC, written LIMIT ?",  # noqa: S608
-        (NEWEST_ROWS, *unprompted, LONGEST) * 2 + (MOST_PROMPTS,),
+        (NEWEST_ROWS, *unprompted, LONGEST) * 2 + (limit,),
     )
     found, characters = [], 0
     for row in rows:

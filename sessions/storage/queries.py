@@ -246,11 +246,6 @@ class Queries:
         """Return the changes of the settings of a session, the oldest first."""
         return Adjustments(self.database).of_session(session_id)
 
-    def conversations(self, session_id: str) -> dict[int, str | None]:
-        """Return the agent's conversation of each turn; None if the turn ended before the agent named it."""
-        rows = self.database.rows("SELECT n, agent_session FROM turns WHERE session = ? ORDER BY n", (session_id,))
-        return {row["n"]: row["agent_session"] for row in rows}
-
     def marks_of(self, session_id: str) -> list[Mark]:
         """Return the marks of the conversation of a session, oldest first."""
         return Marks(self.database).of_session(session_id)

@@ -8,7 +8,7 @@ import sqlite3
 from msgspec import Struct, structs
 
 from ..clock import now_ms
-from ..launch import Launch
+from ..launch import Launch, following
 from ..model import ENDED, Left, Status, TakenBy, left_text
 from ..rules.turn_facts import Facts
 from ..taken_by import BY_HAND, HAND
@@ -144,7 +144,7 @@ class Takeovers:
 def _launch_like(before: Launch | None, taken: TakenBy) -> Launch:
     """Return the record of the interface's start; the settings of the turn before stay those of the session."""
     return structs.replace(
-        before or Launch(argv=()), argv=taken.argv, stdin=None, transport=BY_HAND, opening=(), plain_argv=(),
+        following(before or Launch(argv=())), argv=taken.argv, stdin=None, transport=BY_HAND, opening=(), plain_argv=(),
         warnings=(),
     )  # fmt: skip
 

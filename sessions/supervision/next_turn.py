@@ -34,7 +34,7 @@ def builder(layout: Layout, store: Store) -> Build:
 
             text = retold_prompt(layout, store, session.id, text)
         elif asked is None:
-            text = _with_instructions(store.newest_turn(session.id).mode, plan.frame.mode, text)
+            text = with_instructions(store.newest_turn(session.id).mode, plan.frame.mode, text)
         launch = launch_of(
             plan,
             agent,
@@ -84,7 +84,7 @@ def _behind_marks(
         text = retold_prompt(layout, store, session.id, text)
     elif taken.follows is not None and asked is None:
         before = store.one_turn(*taken.follows)
-        text = _with_instructions(before.mode if before is not None else None, plan.frame.mode, text)
+        text = with_instructions(before.mode if before is not None else None, plan.frame.mode, text)
     launch = launch_of(
         plan,
         agent,
@@ -99,7 +99,7 @@ def _behind_marks(
     return structs.replace(launch, compacts=asked)
 
 
-def _with_instructions(before: TurnMode | None, now: TurnMode | None, prompt: str) -> str:
+def with_instructions(before: TurnMode | None, now: TurnMode | None, prompt: str) -> str:
     """Return the prompt with changed instructions before it.
 
     codex 0.169.0 and claude 2.1.330 record instructions with a conversation and ignore others when they resume it.

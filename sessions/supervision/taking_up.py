@@ -1,11 +1,17 @@
 """The conversation that the next turn of a session with marks takes up: resumed, forked, retold, or new."""
 
+import contextlib
+import math
+
 from msgspec import Struct
 
 from ..agents.base import Agent, AgentSettings
 from ..agents.registry import agent_named
+from ..compaction import SUMMARY_EVENT
 from ..conversation.continuation import Recorded
-from ..conversation.history import Place
+from ..conversation.history import Part, Place
+from ..conversation.marks import MarkKind
+from ..errors import StoreError
 from ..launch import Fork, Way
 from ..storage.line_reader import LineReader
 from ..storage.paths import Layout
@@ -40,7 +46,7 @@ def taken_up(layout: Layout, queries: Queries, session_id: str, recorded: Record
     """
     going_on = recorded.continuation()
     parts = recorded.history.parts()
-    newest = next((part.turn for part in reversed(parts) if part.turn is not None), None)
+    newest = next((part.turn or _of_compaction(part) for part in reversed(parts)), None)
     if going_on.fork is not None and going_on.conversation is not None:
         place, origin = going_on.fork, going_on.origin or session_id
         fork = _fork(layout, queries, origin, place, going_on.conversation, settings, is_own=origin == session_id)
@@ -52,6 +58,11 @@ def taken_up(layout: Layout, queries: Queries, session_id: str, recorded: Record
         follows = (session_id, newest) if newest is not None else None
         return TakenUp(how=how, conversation=going_on.conversation, follows=follows)
     return TakenUp(how="retold" if parts else "new")
+
+
+def _of_compaction(part: Part) -> int | None:
+    """Return the turn that compacted the conversation, if the part is its summary."""
+    return part.mark.turn if part.mark is not None and part.mark.kind == MarkKind.COMPACT else None
 
 
 def _fork(
@@ -73,12 +84,27 @@ def _fork(
     if source is None:
         return None
     agent = agent_named(source.session.agent)
+    if _is_compacted_behind(layout, source, place, conversation):
+        return None
     at = _id_in(source, agent, place, settings)
     if at is None:
         goes_on = any(turn.n > place.turn and turn.agent_session == conversation for turn in source.turns)
         if is_own or goes_on or place.step is not None or not agent.forks_ends:
             return None
     return Fork(at=at, session=session_id, turn=place.turn)
+
+
+def _is_compacted_behind(layout: Layout, source: Source, place: Place, conversation: str) -> bool:
+    """Return whether the agent compacted the conversation behind a place, by itself or in its own interface.
+
+    claude 2.1.197 and 2.1.330 exit with 0 from a fork back over it, and their model gets no requests (measured).
+    """
+    later = [turn.n for turn in source.turns if turn.n >= place.turn and turn.agent_session == conversation]
+    last = math.inf if place.step is None else place.step
+    return any(
+        step.event == SUMMARY_EVENT and (step.turn > place.turn or step.index > last)
+        for step in source.steps(layout, later)
+    )
 
 
 def _id_in(source: Source, agent: Agent, place: Place, settings: AgentSettings) -> str | None:
@@ -107,9 +133,13 @@ def retold_prompt(layout: Layout, queries: Queries, session_id: str, prompt: str
     if source is None:
         return prompt
     session = source.session
-    told = VisibleConversation(
-        source.history(), source.turns, source.prompts, lambda turn: source.steps(layout, (turn,))
-    ).told()
+    with contextlib.closing(source.reader(layout)) as reader:
+        try:
+            told = VisibleConversation(
+                source.history(), source.turns, source.prompts, lambda turn: reader.every_step((turn,))
+            ).told()
+        except OSError as error:
+            raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
     steps = steps_of(layout, queries, source, told.parts)
     if told.summary is None:
         return retold(session.cwd, steps, prompt)

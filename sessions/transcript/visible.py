@@ -61,12 +61,6 @@ class VisibleConversation:
                 return Told(requests=tuple(self._requests(before)), summary=summary, parts=tuple(later))
             position = before
 
-    def steps(self, parts: Iterable[Part]) -> Iterator[Step]:
-        """Yield the steps of visible turns; a turn that was to compact and did not says nothing."""
-        for part in parts:
-            if part.turn is not None and not self._turns[part.turn].compacts:
-                yield from self._until(part.turn, part.through)
-
     def _requests(self, position: Position) -> list[str]:
         """Return all requests up to a position, also those before earlier compactions."""
         found: list[str] = []

@@ -2,12 +2,12 @@
 
 from collections.abc import Container, Iterable, Iterator
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ..agents.registry import agent_named
-from ..conversation.history import History, Part, Place, Position, step_is_visible
+from ..conversation.history import History, Part, Place, Position, Root, step_is_visible
 from ..conversation.marks import Mark, MarkKind
-from ..model import Prompt, Session, Step, Turn
+from ..model import Prompt, Session, Step, StepKind, Turn
 from ..storage import trash
 from ..storage.paths import Layout, SessionFolder
 from ..storage.queries import Queries
@@ -36,8 +36,12 @@ class Source(Struct, frozen=True):
         Raises:
             StoreError: a file cannot be read.
         """
-        agent, facts = agent_named(self.session.agent), (self.turns, self.prompts)
-        return SessionSteps(self.folder, agent, lambda: facts, layout.indexes).every_step_once(turns)
+        return self.reader(layout).every_step_once(turns)
+
+    def reader(self, layout: Layout) -> SessionSteps:
+        """Return a new reader of its steps, which the caller closes."""
+        facts = self.turns, self.prompts
+        return SessionSteps(self.folder, agent_named(self.session.agent), lambda: facts, layout.indexes)
 
 
 def source_of(layout: Layout, queries: Queries, session_id: str) -> Source | None:
@@ -78,12 +82,15 @@ def visible_steps(
 def steps_of(
     layout: Layout, queries: Queries, source: Source, parts: Iterable[Part], origins: int = MOST_ORIGINS
 ) -> Iterator[Step]:
-    """Yield the steps of visible parts, oldest first, without turns that were to compact the conversation.
+    """Yield the steps of visible parts, oldest first.
+
+    Turns in which nothing was said are left out: those that were to compact the conversation, and those whose agent was
+    never started.
 
     Raises:
         StoreError: a file cannot be read.
     """
-    compacting = {turn.n for turn in source.turns if turn.compacts}
+    silent = {turn.n for turn in source.turns if turn.compacts or turn.started_at is None}
     visible: dict[int, int | None] = {}
     for part in parts:
         if part.turn is not None:
@@ -91,7 +98,7 @@ def steps_of(
         elif part.mark is not None and origins:
             yield from _behind_mark(layout, queries, source, part.mark, origins - 1)
     for step in source.steps(layout, visible):
-        if step.turn not in compacting and step_is_visible(visible, step.turn, step.index):
+        if step.turn not in silent and step_is_visible(visible, step.turn, step.index):
             yield step
 
 
@@ -100,9 +107,22 @@ def _behind_mark(layout: Layout, queries: Queries, source: Source, mark: Mark, o
     if mark.turn is None:
         return
     if mark.kind == MarkKind.COMPACT:
-        yield from (step for step in source.steps(layout, (mark.turn,)) if step.index == mark.step)
+        yield from _compacted(layout, queries, source, mark, mark.turn, origins)
         return
     origin = source_of(layout, queries, mark.origin) if mark.origin else None
     if origin is not None and any(turn.n == mark.turn for turn in origin.turns):
         place = Place(mark.turn, mark.step)
         yield from visible_steps(layout, queries, origin, origin.history(), place, origins)
+
+
+def _compacted(layout: Layout, queries: Queries, source: Source, mark: Mark, turn: int, origins: int) -> Iterator[Step]:
+    """Yield the user's requests before a compaction and the summary; all steps before it if its agent shows none."""
+    history = source.history()
+    before = visible_steps(layout, queries, source, history, history.position_before(mark.id) or Root(), origins)
+    if mark.step is None:
+        yield from before
+        return
+    yield from (step for step in before if step.kind is StepKind.PROMPT and step.parent is None)
+    for step in source.steps(layout, (turn,)):
+        if step.index == mark.step:
+            yield structs.replace(step, kind=StepKind.MESSAGE)

@@ -67,7 +67,7 @@ def test_a_user_goes_back_takes_it_back_and_forks(manager, talk):
     listed = verb("marks", session.id).stdout.splitlines()
     assert [line.partition(" at ")[0] for line in listed] == [
         "mark 1: went back to the end of turn 1",
-        "mark 2: took back: went back to the end of turn 1",
+        'mark 2: took back "went back to the end of turn 1"',
     ]
     kinds = [
         (mark["kind"], mark["has_effect"], mark["undoable"])

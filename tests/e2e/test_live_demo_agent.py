@@ -313,7 +313,8 @@ def test_it_wakes_by_itself(start):
     live = start(script="wake")
     live.prompt("a", "run the long suite")
     live.ends(2)
-    assert [event for event in live.events if isinstance(event, TurnBegan)] == [TurnBegan("a"), TurnBegan(None)]
+    began = [event for event in live.events if isinstance(event, TurnBegan)]
+    assert began == [TurnBegan("a"), TurnBegan(None, own=True)]
     assert live.messages()[-1] == "The long suite has finished: 212 tests pass."
 
 

@@ -144,11 +144,11 @@ def test_check_and_edit_and_doctor_refuse_keys_with_which_the_dashboard_would_no
         assert (code, f"{path}:2: {why}" in err) == (2, True)
         assert f"{path}:2: {why}" in cli("config", "edit")[2]
         assert f"{path}:2: {why}" in next(line for line in cli("doctor")[1].splitlines() if "keys." in line)
-    path.write_text('[keys]\nstop = "B"\n[profiles.odd.keys]\nkill = "B"\n[profiles.ok.keys]\nstop = ""\n')
+    path.write_text('[keys]\nstop = "%"\n[profiles.odd.keys]\nkill = "%"\n[profiles.ok.keys]\nstop = ""\n')
     for profile in ("", "ok"):
         monkeypatch.setenv("AGENTDASH_PROFILE", profile)
         code, _, err = cli("config", "check")
-        assert (code, "profiles.odd.keys.kill: B cannot be bound to kill" in err, "(under the profile odd)" in err) == (
+        assert (code, "profiles.odd.keys.kill: % cannot be bound to kill" in err, "(under the profile odd)" in err) == (
             2,
             1,
             1,

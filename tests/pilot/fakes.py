@@ -496,7 +496,7 @@ class FakeManager:
             raise UsageError("A plain command has no conversation to resume.")
         argv = (one.agent, "resume", "0199a213")
         line = f"cd {one.cwd} && {' '.join(argv)}"
-        return ResumeCommand(session=ref, command=line, cwd=one.cwd, env={}, argv=argv)
+        return ResumeCommand(session=ref, command=line, cwd=one.cwd, env={}, argv=argv, conversation="0199a213")
 
     def each_step(self, ref, turn=None):
         return iter(STEPS)

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Raw, field, structs
 
+from ...compaction import SUMMARY_EVENT
 from ...model import Step, StepKind, StepStatus, Usage
 from ..event_parser import NOT_SHOWN
 from ..json_lines import KIND_LENGTH, UNREADABLE, declared_type, joined, text_of, value_of
@@ -112,7 +113,7 @@ class ClaudeProjectParser(TranscriptParser):
             self.facts.end, self.facts.error = "failed", "interrupted"
             return [*self._interrupted(at), self._note(text, at, "interrupted")]
         if line.is_compact_summary:
-            return [self._note(f"summary of the conversation so far: {text}", at, "compact_summary")]
+            return [self._note(f"summary of the conversation so far: {text}", at, SUMMARY_EVENT)]
         foreign = line.origin is not None and line.origin.kind not in (None, "human", "user")
         if line.is_meta or foreign or not alone or is_remark(text):
             return [self._note(text, at, "user")]

@@ -9,6 +9,7 @@ from collections import deque
 import msgspec
 from msgspec import structs
 
+from ...compaction import SUMMARY_EVENT
 from ...model import Step, StepKind, StepStatus, Usage
 from ..base import MOST_OPEN
 from ..event_parser import NOT_SHOWN, EventParser, EventState
@@ -231,7 +232,7 @@ class ClaudeParser(EventParser):
 
     def _summary(self, text: str, at: int | None) -> Step:
         self.state.compaction.due = False
-        step = self._new(StepKind.NOTICE, text, at=at, event="compact_summary")
+        step = self._new(StepKind.NOTICE, text, at=at, event=SUMMARY_EVENT)
         if self.facts.compacted is not None:
             self.facts.compacted = structs.replace(self.facts.compacted, step=step.index)
         return step

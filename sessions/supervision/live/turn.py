@@ -73,6 +73,7 @@ class LiveTurn:
             attempt=prompt.attempt if prompt is not None else 1,
             compacts=claim.launch.compacts is not None and claim.launch.compacts.by == BY_AGENT,
         )
+        self._compacts = claim.launch.compacts is not None
         self._interrupted = False
         self.interrupted_at: float | None = None
         """Time at which the turn was interrupted, on the monotonic clock."""
@@ -127,10 +128,12 @@ class LiveTurn:
     def steer(self) -> None:
         """Write the next prompt for the running turn, if the one before has arrived.
 
+        A turn that compacts the conversation reads none: its answer is the summary.
+
         Raises:
             StoreError: its state could not be recorded.
         """
-        if self._steered is not None or self.over or self.interrupted_at is not None:
+        if self._steered is not None or self.over or self.interrupted_at is not None or self._compacts:
             return
         if not self.live.dialogue.steers or not self.courier.arrived:
             return

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.compaction import BY_AGENT
 from agentdash.sessions.conversation.continuation import Continuation, continuation
-from agentdash.sessions.conversation.history import History, Marked, Part, Place
+from agentdash.sessions.conversation.history import History, Marked, Part, Place, step_is_visible
 from agentdash.sessions.conversation.marks import Mark, MarkKind
 
 ACTS = st.lists(
@@ -105,7 +105,7 @@ def test_a_step_is_visible_if_one_of_the_parts_has_it(acts, turn, step):
     model = made(acts)
     parts = [part for part in model.view if part.turn == turn]
     shown = any(part.through is None or step <= part.through for part in parts)
-    assert model.history().shows(turn, step) == shown
+    assert step_is_visible(model.history().visible_turns(), turn, step) == shown
 
 
 def test_turns_after_a_rewind_follow_the_step_and_hide_nothing_else():

@@ -331,7 +331,7 @@ def test_marks_come_back_with_the_rest_of_a_lost_database(manager, talk):
 
 def test_the_conversation_that_an_undo_resumes_is_that_of_the_resume_command(manager, talk):
     manager.conversation.rewind(SESSION, 1)
-    with pytest.raises(UsageError, match="went back"):
+    with pytest.raises(UsageError, match="begins the conversation that goes on from there"):
         manager.reader.resume_command(SESSION)
     talk.say("go on", **EXEC)
     talk.answered(conversation="thread-2")

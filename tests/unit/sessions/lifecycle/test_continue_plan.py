@@ -106,6 +106,8 @@ def test_a_continued_session_can_be_continued(manager, started):
     folder = manager.layout.session(second.id)
     folder.output(1).write_bytes(b'{"type":"result","subtype":"success","is_error":false,"result":"x"}\n')
     manager.store.cancel_queued(second.id, 1, Status.STOPPED, "stopped", "a test")
+    with manager.store.database.transaction() as db:
+        db.execute("UPDATE turns SET started_at = 2 WHERE session = ?", (second.id,))
     third = planned(manager, second, "once again", agent="codex")
     assert [third.launch.stdin.count(f"|     {words}\n") for words in ("first words", "second answer", "go on")] == [
         1, 1, 1,
