@@ -22,6 +22,7 @@ from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
 from agentdash.sessions.supervision.next_turn import builder
 from agentdash.sessions.transcript.compacted import retold_compacted
+from agentdash.sessions.transcript.visible_steps import source_of, visible_steps
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 NAME = "0123456789abcdef"
@@ -220,6 +221,20 @@ def test_MX6_an_undo_of_the_second_compaction_shows_the_state_before_it_and_addr
     assert launch.stdin.endswith("USER: request 3")
     assert "| USER:\n|     request 1\n| ASSISTANT:\n|     answer 1\n" in launch.stdin
     assert "summary" not in launch.stdin
+
+
+def test_a_reader_of_the_visible_conversation_gets_every_request_before_the_summary(session):
+    session.end("answer 1")
+    session.compact("the summary")
+    session.say("request 2", "answer 2", talk="talk-2")
+    source = source_of(session.layout, session.store, NAME)
+    steps = visible_steps(session.layout, session.store, source, source.history())
+    assert [(step.kind, step.text) for step in steps if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)] == [
+        (StepKind.PROMPT, "request 1"),
+        (StepKind.MESSAGE, "the summary"),
+        (StepKind.PROMPT, "request 2"),
+        (StepKind.MESSAGE, "answer 2"),
+    ]
 
 
 def test_MX11_after_a_summary_the_files_of_the_turns_before_it_stay_closed(session):

@@ -12,12 +12,15 @@ from msgspec import structs
 from repetition import repeated
 from talks import Talk
 
+from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.errors import SessionBusyError, UsageError
-from agentdash.sessions.launch import Fork
+from agentdash.sessions.launch import Fork, Launch
 from agentdash.sessions.lifecycle.rebuild import rebuild
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Usage
+from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.storage.marks import add_mark
 from agentdash.sessions.storage.rows import dump
+from agentdash.sessions.supervision.next_turn import builder
 from agentdash.sessions.taken_by import TakenBy
 
 SESSION = "0123456789abcdef"
@@ -344,3 +347,48 @@ def test_the_marks_are_facts_of_an_explanation(manager, talk):
     manager.conversation.rewind(SESSION, 1)
     facts = {fact.name: fact.value for fact in manager.reader.explain(SESSION).facts}
     assert facts["mark 1"].startswith("went back to the end of turn 1")
+
+
+ANSWER = {
+    "type": "assistant",
+    "uuid": "u-2",
+    "session_id": "thread-1",
+    "message": {"id": "m", "model": "m", "content": [{"type": "text", "text": "2.2"}]},
+}
+RESULT = {"type": "result", "subtype": "success", "is_error": False, "result": "2.2", "session_id": "thread-1"}
+BOUNDARY = {
+    "type": "system",
+    "subtype": "compact_boundary",
+    "session_id": "thread-1",
+    "compact_metadata": {"trigger": "auto", "pre_tokens": 9},
+}
+SUMMARY = {
+    "type": "user",
+    "session_id": "thread-1",
+    "message": {"role": "user", "content": "This session is being continued."},
+}
+
+
+@pytest.mark.parametrize(("lines", "how"), [((), "native"), ((BOUNDARY, SUMMARY), "retold")], ids=["", "compacted"])
+def test_claude_is_not_forked_back_over_a_compaction_that_it_began_by_itself(manager, talk, lines, how):
+    with manager.store.database.transaction() as db:
+        db.execute("UPDATE sessions SET agent = 'claude'")
+    for turn, said in ((2, (ANSWER, RESULT)), (3, (*lines, ANSWER | {"uuid": "u-3"}, RESULT))):
+        talk.folder.output(turn).write_text("".join(json.dumps(line) + "\n" for line in said))
+    assert manager.conversation.rewind(SESSION, 2, dry_run=True).how == how
+
+
+def test_behind_a_summary_the_conversation_can_begin_again(manager, talk):
+    manager.store.marks.add(SESSION, MarkKind.COMPACT, after=3, turn=3, step=3, data={"by": "summary"}, asked_by="you")
+    assert manager.conversation.rewind(SESSION, 0).how == "new"
+    assert talk.visible() == []
+
+
+def test_after_a_takeover_a_turn_that_never_began_leaves_the_conversation(manager, talk):
+    with manager.store.database.transaction() as db:
+        add_mark(db, SESSION, MarkKind.TAKEOVER, after=2, turn=3, asked_by="you")
+    add_turn(manager.store, SESSION, 3, "never sent", Launch(argv=("codex",)))
+    manager.store.cancel_queued(SESSION, 4, Status.STOPPED, "stopped", "a test")
+    manager.store.queue.release(SESSION, builder(manager.layout, manager.store))
+    launch = talk.say("go on", **EXEC)
+    assert (launch.stdin, launch.argv[-3:]) == ("go on", ("resume", "thread-1", "-"))
