@@ -89,6 +89,17 @@ def test_a_stopped_compaction_leaves_no_mark_and_its_retry_compacts(manager, spa
     manager.stop(session)
 
 
+def test_a_prompt_beside_a_live_compaction_waits_for_its_own_turn(manager, spawn, ended, wait_until):
+    session = spawn("quick", live=True, speed=1)
+    ended(session)
+    manager.compacting.compact(session, "[[demo:steer]]")
+    wait_until(lambda: manager.reader.get(session).status is Status.RUNNING, timeout=MINUTE, what="the turn")
+    sent = manager.prompts.inject(session, "not for the summary")
+    assert (sent.prompt.state, sent.prompt.steers) == ("queued", False)
+    manager.stop(session)
+    assert [prompt.text for prompt in manager.queue.prompts(session)] == ["not for the summary"]
+
+
 def test_what_has_no_conversation_cannot_be_compacted(manager, tmp_path):
     session = manager.run(["true"], cwd=str(tmp_path)).id
     manager.wait([session], timeout=MINUTE)
