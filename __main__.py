@@ -21,8 +21,10 @@ def _command() -> int:
 def _dashboard() -> int:
     """Open the dashboard without the command line, which takes longer to load than the table takes to draw."""
     try:
+        from .sessions.projects import state_folder
         from .tui.startup import start
 
+        state_folder.choose()
         return start()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the command line reports each of them
         from .tui.cli.main import told

@@ -6,6 +6,7 @@ changes between the two steps changes nothing.
 
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -42,19 +43,28 @@ def find(folder: str | os.PathLike[str]) -> Path | None:
     The search ends at the root of a git repository, at the border of a file system, and before the user's home
     folder: a file there would apply to all folders of the user.  Symbolic links of the folder are resolved.
     """
+    for place in upwards(folder):
+        if os.path.lexists(place / NAME):
+            return place / NAME
+        if os.path.lexists(place / ".git"):
+            return None
+    return None
+
+
+def upwards(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a folder without symbolic links, and those above it that can be a project's.
+
+    They end at the border of a file system, and before the user's home folder.
+    """
     start = Path(os.path.realpath(Path(folder).expanduser()))
     home = Path(os.path.realpath(Path.home()))
     device = _device(start)
     for place in (start, *start.parents):
         here = _device(place)
         if place == home or (None not in (here, device) and here != device):
-            return None
+            return
         device = device if device is not None else here
-        if os.path.lexists(place / NAME):
-            return place / NAME
-        if os.path.lexists(place / ".git"):
-            return None
-    return None
+        yield place
 
 
 def read(path: Path) -> ProjectFile:

@@ -15,6 +15,10 @@ class ProjectsSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         bool,
         Meta(description="Use the .agentdash.toml of a project after you trusted it (agentdash trust)."),
     ] = True
+    state: Annotated[
+        bool,
+        Meta(description="Keep the sessions of each project in a state folder of its own, by the current folder."),
+    ] = False
     allow: Annotated[
         tuple[Allowable, ...],
         Meta(

@@ -41,6 +41,10 @@ def cli(context: click.Context, read_only: bool, profile: str | None) -> int | N
         context.with_resource(_under(profile))
         if context.invoked_subcommand not in _TOLD_OTHERWISE and not _asks_for_help(context):
             _check_profile(profile)
+    if not _asks_for_help(context):
+        from ...sessions.projects import state_folder
+
+        state_folder.choose()
     if context.invoked_subcommand is not None:
         return None
     from ..startup import start
