@@ -8,7 +8,7 @@ DEV := $(VENV)/.installed-dev
 TOOLS := tests/tools tests/tools/claude-2.1.330
 # More workers than cores: a test that waits for another process leaves its core to the others.
 PYTEST_ARGS ?= -n 4 --dist worksteal
-# Of make torture: `daily` leaves out what make test ran, and a half of the rest of what runs by turns.
+# Of make torture: `full`, or the `daily` share that CI runs after make test.
 FORM ?= full
 
 .PHONY: help demo test lint types pytest texts torture tools bench screenshots clean

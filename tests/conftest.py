@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from isolation import isolate
 from order import spread
 from real_clis import BIN, CLAUDES, TRIED_CLAUDES
-from repetition import FORM, FULL, SEED, has_its_turn, repeated
+from repetition import EVERYTHING, FORM, FULL, SEED, has_its_turn, repeated
 from waiting import until
 
 from agentdash.sessions.agents.demo.place import mark_demo
@@ -37,7 +37,7 @@ ROOM_BYTES = 4 << 30
 settings.register_profile(
     "agentdash",
     deadline=None,
-    max_examples=repeated(30, 200),
+    max_examples=repeated(30, 200 if EVERYTHING else 100),
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("agentdash")

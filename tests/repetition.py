@@ -1,7 +1,7 @@
 """How often tests repeat themselves: in short in ``make test``, in full in ``make torture``.
 
 All forms assert the same.  A test that has two of them carries the marker ``torture``.  CI runs the daily form after
-``make test``: the full one, but of the parameters that run by turns only a half of those that ``make test`` left out.
+``make test``: of the parameters that run by turns it has the turn after that of ``make test``, and of the rest a half.
 """
 
 import os
@@ -16,7 +16,10 @@ FORM = os.environ.get("TORTURE", "short")
 """``short``, ``full`` or ``daily``."""
 
 FULL = FORM != "short"
-"""Whether this run repeats everything that it runs."""
+"""Whether this run repeats more than ``make test`` does."""
+
+EVERYTHING = FORM == "full"
+"""Whether this run repeats everything."""
 
 SEED = int(os.environ.setdefault("TORTURE_SEED", datetime.now(UTC).strftime("%Y%m%d")))
 """Of all dice: the date, so that each day throws others.  In the environment, so that all workers have the same."""
@@ -34,8 +37,7 @@ def has_its_turn(number: int, turns: int) -> bool:
         number: its number, shifted by the day.
         turns: the number of days after which each has run in ``make test``.
     """
-    turn = number % turns
-    return {"short": turn == 0, "daily": turn % 2 == 1}.get(FORM, True)
+    return {"short": number % turns == 0, "daily": number % turns == 1}.get(FORM, True)
 
 
 def in_full(*values: str) -> list[object]:

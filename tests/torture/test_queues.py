@@ -4,7 +4,7 @@ import sys
 
 import pytest
 from real_clis import EVERY_CLI
-from repetition import FULL, SEED, repeated
+from repetition import EVERYTHING, FULL, SEED, repeated
 
 from torture.queues import Queues
 
@@ -18,7 +18,7 @@ KILLS = repeated(
     {"runner": 2, "agent": 1, "front end": 1},
     {"runner": 70, "agent": 20, "front end": 18},
 )
-TRIED = EVERY_CLI if FULL else (EVERY_CLI[SEED % len(EVERY_CLI)],)
+TRIED = EVERY_CLI if EVERYTHING else (EVERY_CLI[(SEED + FULL) % len(EVERY_CLI)],)
 """Each agent; in short, one of them each day."""
 
 
