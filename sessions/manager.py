@@ -33,7 +33,7 @@ from .lifecycle.launch_plan import (
 from .lifecycle.stop import stop_session
 from .lifecycle.taken_check import check_free
 from .lifecycle.wait import wait_until
-from .model import Receipt, Session, Status, StoppedBy
+from .model import Membership, Receipt, Session, Status, StoppedBy
 from .processes import processes
 from .prompts.adjusting import SessionAdjuster
 from .prompts.answering import SessionAsks
@@ -191,7 +191,7 @@ class SessionManager:
                 str(uuid.uuid4()),
                 host=processes.host_name(),
                 env=beginning.env,
-                parent=parent if parent and self.store.session(parent) else None,
+                membership=Membership(parent=parent if parent and self.store.session(parent) else None),
                 mark=beginning.mark,
             )
         except BaseException:

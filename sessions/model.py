@@ -6,6 +6,9 @@ Times are UTC milliseconds since the epoch, token counts are whole numbers, mone
 
 from msgspec import Struct, field
 
+from .membership import Budget as Budget
+from .membership import Lifecycle as Lifecycle
+from .membership import Membership as Membership
 from .progress import Activity as Activity
 from .progress import Plan as Plan
 from .receipts import Ended as Ended
@@ -132,6 +135,20 @@ class Session(Struct, frozen=True, kw_only=True):
     """True if that session ended otherwise than done, so that only the user's decision starts this one."""
     followed: str | None = None
     """Id of the session whose end started it."""
+    lead: str | None = None
+    """The outside lead that requested it: ``claude:ID``, ``codex:ID`` or ``mcp:ID``."""
+    depth: int = 0
+    """Number of sessions above it when it was requested."""
+    lifecycle: Lifecycle = "detached"
+    """Its fate when its lead is stopped."""
+    key: str | None = None
+    """The name that its lead gave to the task."""
+    call: str | None = None
+    """Id of the lead's tool call that requested it."""
+    budget: Budget | None = None
+    """The tokens and the money that it and all sessions below it may use together; None for no limit."""
+    reported_turn: int = 0
+    """Number of the newest turn of which its lead has read the end."""
     taken_by: TakenBy | None = None
     """The user who works with it in the agent's own interface; None if no such interface is open."""
 

@@ -24,6 +24,7 @@ from ..rules.attention import AttentionSettings
 from ..rules.limits import Limits
 from ..storage.paths import default_home
 from .merge import merged
+from .orchestration import OrchestrationSettings
 from .presets import Preset
 from .projects import ProjectsSettings
 from .prompt_templates import PromptTemplate, unusable_field
@@ -98,6 +99,7 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     queue: QueueSettings = field(default_factory=QueueSettings)
     asks: AsksSettings = field(default_factory=AsksSettings)
     live: WarmSettings = field(default_factory=WarmSettings)
+    orchestration: OrchestrationSettings = field(default_factory=OrchestrationSettings)
     projects: ProjectsSettings = field(default_factory=ProjectsSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
@@ -119,6 +121,7 @@ class Config(Struct, frozen=True, kw_only=True):
     queue: QueueSettings = field(default_factory=QueueSettings)
     asks: AsksSettings = field(default_factory=AsksSettings)
     live: WarmSettings = field(default_factory=WarmSettings)
+    orchestration: OrchestrationSettings = field(default_factory=OrchestrationSettings)
     projects: ProjectsSettings = field(default_factory=ProjectsSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)

@@ -147,6 +147,17 @@ MIGRATIONS: tuple[Statements, ...] = (
         "CREATE INDEX marks_session ON marks (session)",
         "CREATE INDEX marks_origin ON marks (origin) WHERE origin IS NOT NULL",
     ),
+    (  # 13: agents that lead agents
+        "ALTER TABLE sessions ADD COLUMN lead TEXT",
+        "ALTER TABLE sessions ADD COLUMN depth INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE sessions ADD COLUMN lifecycle TEXT NOT NULL DEFAULT 'detached'",
+        "ALTER TABLE sessions ADD COLUMN key TEXT",
+        "ALTER TABLE sessions ADD COLUMN call TEXT",
+        "ALTER TABLE sessions ADD COLUMN budget TEXT",
+        "ALTER TABLE sessions ADD COLUMN reported_turn INTEGER NOT NULL DEFAULT 0",
+        "CREATE UNIQUE INDEX sessions_key ON sessions (coalesce(parent, lead), key) WHERE key IS NOT NULL",
+        "CREATE INDEX sessions_lead ON sessions (lead) WHERE lead IS NOT NULL",
+    ),
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""
 

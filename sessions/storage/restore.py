@@ -56,7 +56,7 @@ def _session_row(session: Session, recipe: Recipe) -> dict[str, object]:
     plain = {key: value for key, value in structs.asdict(session).items() if key not in _OWN_COLUMNS}
     usage = {name: getattr(session.usage, name) for name in USAGE_COLUMNS}
     built = {name: dump(getattr(recipe, name)) for name in ("options", "command", "env")}
-    values = {name: plain[name] for name in ("activity", "plan", "taken_by")}
+    values = {name: plain[name] for name in ("activity", "plan", "taken_by", "budget")}
     progress = {name: dump(value) if value is not None else None for name, value in values.items()}
     # The record has no asks: the process that asked has ended, or its runner records them again.
     return plain | usage | built | progress | {"asking": 0}

@@ -6,7 +6,21 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..launch import Launch
-from ..model import Activity, Left, Plan, Prompt, Receipt, Session, Status, StoppedBy, Stopping, TakenBy, Turn, Usage
+from ..model import (
+    Activity,
+    Budget,
+    Left,
+    Plan,
+    Prompt,
+    Receipt,
+    Session,
+    Status,
+    StoppedBy,
+    Stopping,
+    TakenBy,
+    Turn,
+    Usage,
+)
 
 T = TypeVar("T")
 
@@ -23,7 +37,7 @@ _SESSION_COLUMNS = (
     "agent_session", "steps", "unknown", "left", "left_note", "source", "host", "seen_at", "seen_steps",
     "archived_at", "stuck", "stuck_at", "denied", "pinned_at", "asks",
     "queued", "held", "unconfirmed", "asking", "warm_since", "mode", "context_tokens", "context_window",
-    "cost_about_usd", "after", "followed",
+    "cost_about_usd", "after", "followed", "lead", "depth", "lifecycle", "key", "call", "reported_turn",
 )  # fmt: skip
 _TURN_COLUMNS = (
     "session", "n", "reason", "run_id", "created_at", "started_at", "ended_at", "duration_ms", "runner_pid",
@@ -56,7 +70,8 @@ def session_from(row: sqlite3.Row) -> Session:
         status=status, usage=usage, stopping=stopping, parent=parent, stopped_by=StoppedBy.recorded(row["stop_by"]),
         denied_names=load(row["denied_names"], tuple[str, ...]), activity=load(row["activity"], Activity),
         plan=load(row["plan"], Plan), steers=bool(row["transport"]), blocked=bool(row["blocked"]),
-        taken_by=load(row["taken_by"], TakenBy), **values | ({"reason": odd} if odd else {}),
+        taken_by=load(row["taken_by"], TakenBy), budget=load(row["budget"], Budget),
+        **values | ({"reason": odd} if odd else {}),
     )  # fmt: skip
 
 

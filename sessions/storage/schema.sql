@@ -73,8 +73,17 @@ CREATE TABLE sessions (
     taken_by      TEXT,                         -- who works in the own interface of the agent, as JSON; NULL: nobody
     after         TEXT,                         -- the session whose end starts this one; NULL: it waits for none
     blocked       INTEGER NOT NULL DEFAULT 0,   -- that end was not a good one: only the user's decision starts it
-    followed      TEXT                          -- the session whose end started it
+    followed      TEXT,                         -- the session whose end started it
+    lead          TEXT,                         -- the outside lead that requested it: `claude:ID`, `codex:ID`
+    depth         INTEGER NOT NULL DEFAULT 0,   -- number of sessions above it when it was requested
+    lifecycle     TEXT NOT NULL DEFAULT 'detached',  -- membership.Lifecycle
+    key           TEXT,                         -- its lead's name for the task; requested again, it is the same session
+    call          TEXT,                         -- the tool call of the lead that requested it
+    budget        TEXT,                         -- membership.Budget: of it and of all sessions below it
+    reported_turn INTEGER NOT NULL DEFAULT 0    -- the newest turn of which its lead has read the end
 ) STRICT;
+CREATE UNIQUE INDEX sessions_key ON sessions (coalesce(parent, lead), key) WHERE key IS NOT NULL;
+CREATE INDEX sessions_lead ON sessions (lead) WHERE lead IS NOT NULL;
 CREATE INDEX sessions_after ON sessions (after) WHERE after IS NOT NULL;
 CREATE INDEX sessions_taken ON sessions (taken_by) WHERE taken_by IS NOT NULL;
 CREATE INDEX sessions_seq ON sessions (seq);

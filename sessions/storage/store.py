@@ -12,7 +12,7 @@ from ..clock import now_ms
 from ..conversation.marks import Mark
 from ..errors import StoreError
 from ..launch import Launch, Start
-from ..model import ENDED, Session, Status
+from ..model import ENDED, Membership, Session, Status
 from .adjustments import Adjustments
 from .asks import Asks
 from .chains import Chains, give_up
@@ -58,7 +58,7 @@ class Store(Queries):
         *,
         host: str,
         env: Mapping[str, str | None] | None = None,
-        parent: str | None = None,
+        membership: Membership | None = None,
         mark: Mark | None = None,
     ) -> None:
         """Record the intent: a session with its first turn queued, before any process is started.
@@ -69,19 +69,21 @@ class Store(Queries):
             run_id: the tag of the turn's processes.
             host: the machine on which the session runs.
             env: the variables that later turns need.
-            parent: the session from inside which it was requested.
+            membership: its place in a family; None outside any.
             mark: the mark of a fork; its number and its session are not used.
         """
+        place = membership or Membership()
         now = now_ms()
         with self.database.transaction() as db:
             db.execute(
                 "INSERT INTO sessions (id, agent, title, task, cwd, model, options, command, env, source, parent,"
-                " status, turn, host, created_at, updated_at, after)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?)",
+                " status, turn, host, created_at, updated_at, after, lead, depth, lifecycle, key, call, budget)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     start.session_id, start.agent, start.title, start.prompt, start.cwd, launch.model,
-                    dump(start.options), dump(start.argv), dump(env or {}), start.source, parent, host, now, now,
-                    start.after or None,
+                    dump(start.options), dump(start.argv), dump(env or {}), start.source, place.parent, host, now,
+                    now, start.after or None, place.lead, place.depth, place.lifecycle, place.key,
+                    place.call, dump(place.budget) if place.budget else None,
                 ),
             )  # fmt: skip
             if mark is not None:
@@ -90,7 +92,7 @@ class Store(Queries):
                     data=mark.data, asked_by=mark.asked_by,
                 )  # fmt: skip
             prompt = None if start.after else start.prompt
-            insert_turn(db, start.session_id, 1, prompt, launch, run_id, now, parent)
+            insert_turn(db, start.session_id, 1, prompt, launch, run_id, now, place.parent)
 
     def launch_age_ms(self, session_id: str, n: int) -> int | None:
         """Return how long ago a runner was last started for a queued turn; None if the turn is no longer queued."""

@@ -240,7 +240,7 @@ def test_rows_of_version_1_are_found_and_what_was_seen_then_is_not_known(old):
     assert store.turns("looked-at")[0].argv == ("codex",)
     store.mark_seen("looked-at")
     assert store.session("looked-at").seen_steps == 12
-    assert version(old) == migrations.VERSION == 12
+    assert version(old) == migrations.VERSION == 13
 
 
 def test_a_migrated_database_has_the_shape_of_a_new_one(old, second, tmp_path):

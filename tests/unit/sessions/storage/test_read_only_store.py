@@ -128,6 +128,10 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
         "ALTER TABLE turns DROP COLUMN end_byte; ALTER TABLE turns DROP COLUMN begin_error_byte;"
         "ALTER TABLE sessions DROP COLUMN taken_by; ALTER TABLE sessions DROP COLUMN after;"
         "ALTER TABLE sessions DROP COLUMN blocked; ALTER TABLE sessions DROP COLUMN followed;"
+        "DROP INDEX sessions_key; DROP INDEX sessions_lead; ALTER TABLE sessions DROP COLUMN lead;"
+        "ALTER TABLE sessions DROP COLUMN depth; ALTER TABLE sessions DROP COLUMN lifecycle;"
+        "ALTER TABLE sessions DROP COLUMN key; ALTER TABLE sessions DROP COLUMN call;"
+        "ALTER TABLE sessions DROP COLUMN budget; ALTER TABLE sessions DROP COLUMN reported_turn;"
         "DROP INDEX sessions_parent; DROP INDEX sessions_left; PRAGMA user_version = 3"
     )
     old.close()
