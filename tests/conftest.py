@@ -9,16 +9,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from pathlib import Path
-from zlib import crc32
 
 import pytest
-from hypothesis import HealthCheck, is_hypothesis_test, settings
+import selection
+from hypothesis import HealthCheck, settings
 from isolation import isolate
 from order import spread
 from real_clis import BIN, CLAUDES, TRIED_CLAUDES
-from repetition import EVERYTHING, FORM, FULL, SEED, has_its_turn, repeated
+from repetition import EVERYTHING, FORM, FULL, SEED, repeated
 from waiting import until
 
 from agentdash.sessions.agents.demo.place import mark_demo
@@ -55,31 +54,15 @@ def pytest_configure(config):
 
 
 def pytest_itemcollected(item):
-    """Mark the tests that do more in full: those of random examples, and those that are left out in short."""
-    more = item.get_closest_marker("by_turns") or item.get_closest_marker("only_in_full")
-    if more or is_hypothesis_test(getattr(item, "obj", None)):
-        item.add_marker(pytest.mark.torture)
-
-
-def without_a_turn(items):
-    """Return the tests that this form leaves out: of some, all parameters but those of the day."""
-    left_out, counts = set(), Counter()
-    for item in items:
-        turns = item.get_closest_marker("by_turns")
-        if turns is not None:
-            test = item.nodeid.partition("[")[0]
-            counts[test] += 1
-            if not has_its_turn(crc32(test.encode()) + counts[test] + int(SEED), turns.args[0]):
-                left_out.add(item)
-        elif item.get_closest_marker("only_in_full") and not FULL:
-            left_out.add(item)
-    return left_out
+    """Mark the tests that do more in full."""
+    selection.mark(item)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Leave out what does not run in this form, and spread the tests that wait."""
-    left_out = without_a_turn(items)
+    chosen = config.option.keyword or config.args_source is pytest.Config.ArgsSource.ARGS
+    left_out = set(selection.left_out(items, all_tests=not chosen))
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
     items[:] = spread(item for item in items if item not in left_out)

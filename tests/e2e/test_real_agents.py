@@ -182,9 +182,13 @@ def test_ZX3_a_prompt_to_a_running_session_waits_and_is_held_after_a_stop(
 def test_bgproc_is_stopped_with_its_detached_children(manager, agent, project, leftovers, process_book, wait_until):
     session = manager.started(spawn(manager, agent, "[[fake:bgproc]] go", project).id)
     running_command(manager, session, wait_until, "sleep 603")
-    found = manager.reader.processes(session.id)
-    process_book.add(found)
-    assert any(p.command == "sleep 601" for p in found), "the detached grandchild"
+
+    def detached():
+        found = manager.reader.processes(session.id)
+        process_book.add(found)
+        return any(process.command == "sleep 601" for process in found)
+
+    wait_until(detached, what="the detached grandchild")
     receipt = manager.stop(session.id)
     assert receipt.left == ()
     assert process_book.alive() == []
