@@ -1,7 +1,7 @@
 """How often tests repeat themselves: in short in ``make test``, in full in ``make torture``.
 
 All forms assert the same.  A test that has two of them carries the marker ``torture``.  CI runs the daily form after
-``make test``: of the parameters that run by turns it has the turn after that of ``make test``, and of the rest a half.
+``make test``: it repeats as in full, with half the random examples and fewer kills.  :mod:`selection` chooses its tests.
 """
 
 import os
