@@ -124,11 +124,10 @@ def leftovers():
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
                 try:
-                    tagged = tag in (entry / "environ").read_bytes().split(b"\0")
-                except OSError:
+                    if tag in (entry / "environ").read_bytes().split(b"\0"):
+                        found.append((int(entry.name), (entry / "cmdline").read_bytes()))
+                except OSError:  # it ended meanwhile, or it is not ours
                     continue
-                if tagged:
-                    found.append((int(entry.name), (entry / "cmdline").read_bytes()))
         return found
 
     return scan

@@ -1,7 +1,7 @@
 """How often tests repeat themselves: in short in ``make test``, in full in ``make torture``.
 
 All forms assert the same.  A test that has two of them carries the marker ``torture``.  CI runs the daily form after
-``make test``: it repeats as in full, with half the random examples and fewer kills.  :mod:`selection` chooses its tests.
+``make test``: it repeats as in full, with half the random examples and fewer kills; :mod:`selection` chooses tests.
 """
 
 import os

@@ -7,6 +7,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 BETWEEN_SECONDS = 0.02
+SHARE = 5
+"""A pause is at least this many times as long as the check before it, which takes time from what is awaited."""
 
 
 class StuckError(AssertionError):
@@ -16,8 +18,10 @@ class StuckError(AssertionError):
 def until(predicate: Callable[[], T], timeout: float = 60, what: str = "the condition") -> T:
     """Wait until a condition holds, and return what it gave."""
     deadline = time.monotonic() + timeout
-    while not (found := predicate()):
-        if time.monotonic() > deadline:
+    while True:
+        began = time.monotonic()
+        if found := predicate():
+            return found
+        if (now := time.monotonic()) > deadline:
             raise StuckError(f"waited {timeout} s for {what}")
-        time.sleep(BETWEEN_SECONDS)
-    return found
+        time.sleep(max(BETWEEN_SECONDS, min(SHARE * (now - began), 1)))

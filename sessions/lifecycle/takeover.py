@@ -38,7 +38,7 @@ CLOSE_SECONDS = 20.0
 LOCK_SECONDS = 5.0
 """Time in which the runner of an ended turn must be gone."""
 
-CHECK_SECONDS = 0.5
+CHECK_SECONDS = 0.1
 """Interval at which the interface's conversation is checked while it is open: one small file is read."""
 
 

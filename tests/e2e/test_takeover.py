@@ -133,7 +133,7 @@ def test_I8_what_was_said_by_hand_is_a_turn_and_the_next_turn_knows_it(
 
 @pytest.mark.real
 def test_what_follows_a_clear_of_claude_belongs_to_the_session(
-    manager, use_agent, terminal, interface, scratch_home, tmp_path
+    manager, use_agent, terminal, interface, scratch_home, wait_until, tmp_path
 ):
     session = worked(manager, use_agent("claude-2.1.330"), tmp_path)
     welcome(scratch_home, session.cwd)
@@ -143,6 +143,7 @@ def test_what_follows_a_clear_of_claude_belongs_to_the_session(
     interface.say("/clear", "/clear")
     terminal.lacks("before the clear")
     interface.say("after the clear", "You said: after the clear")
+    wait_until(lambda: len(manager.reader.get(session.id).taken_by.talks) == 2, what="the other conversation")
     interface.leave("2 prompts by hand")
 
     after = manager.reader.get(session.id)
