@@ -75,6 +75,23 @@ class SessionBusyError(AgentdashError):
     """The session's state does not allow this now."""
 
 
+class NotYoursError(AgentdashError):
+    """A session asked for a change of a session that is neither its own nor below it."""
+
+
+class NotAllowedError(AgentdashError):
+    """An agent asked for a session that it may not start: its folder, its agent or its permissions.
+
+    Args:
+        code: a word that programs can compare: ``folder_not_allowed``, ``agent_not_allowed``, ``mode_not_allowed``.
+        fact: what is not allowed, and what is.
+    """
+
+    def __init__(self, code: str, fact: str) -> None:
+        super().__init__(fact)
+        self.code = code
+
+
 class StoreError(AgentdashError):
     """The state folder or its database cannot be used."""
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from .clock import now_ms
 from .errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
+from .families.guarded import Guarded, acts
 from .lifecycle import session_ref
 from .lifecycle.ghosts import Ghost, ghosts, remove_empty
 from .lifecycle.launch_plan import new_title
@@ -27,14 +28,29 @@ _WRITERS = 8
 """Number of session records written at the same time."""
 
 
-class Housekeeping:
-    """Keeps sessions in order; starts and stops nothing."""
+class Housekeeping(Guarded):
+    """Keeps sessions in order; starts nothing, and stops only the linked workers of what is archived.
 
-    def __init__(self, layout: Layout, store: Store, reader: SessionReader) -> None:
+    Args:
+        layout: the state folder.
+        store: the rows.
+        reader: every query.
+        end_workers: stops the linked workers of a session.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        store: Store,
+        reader: SessionReader,
+        end_workers: Callable[[Session], object] = lambda _: None,
+    ) -> None:
         self._layout = layout
         self._store = store
         self._reader = reader
+        self._end_workers = end_workers
 
+    @acts("archive")
     def archive(self, ref: str) -> Session:
         """Archive an ended session: no list shows it unless asked, and no clean-up deletes it.
 
@@ -47,12 +63,14 @@ class Housekeeping:
                 f"Session {session.short_id} is {session.status}: only ended sessions can be archived."
             )
         check_free(session, "archived")
+        self._stop_workers([session.id])
         if not self._store.archive(session.id, now_ms()):
             raise SessionBusyError(f"Session {session.short_id} was started again; not archived.")
         self._close_agents([session.id])
         self.record(self._layout.session(session.id))
         return self._reader.by_id(session.id)
 
+    @acts("archive")
     def archive_all(
         self, session_ids: Sequence[str], *, away: bool = True, each: Callable[[int], object] = lambda _: None
     ) -> list[str]:
@@ -67,6 +85,8 @@ class Housekeeping:
         Returns:
             The ids of the sessions that changed.
         """
+        if away:
+            self._stop_workers(session_ids)
         changed = self._store.archive_all(session_ids, now_ms() if away else None)
         if away:
             self._close_agents(changed)
@@ -77,6 +97,20 @@ class Housekeeping:
                 each(number)
         return changed
 
+    def _stop_workers(self, session_ids: Sequence[str]) -> None:
+        """Stop the linked workers of sessions that are being archived."""
+        if self._store.families.leading():
+            for session in filter(None, map(self._store.session, session_ids)):
+                if session.status.ended:
+                    self._end_workers(session)
+
+    def _archive_reported(self) -> None:
+        """Archive the ephemeral workers that are done, if their leads have read their ends."""
+        changed = self._store.archive_all(self._store.families.reported(), now_ms())
+        self._close_agents(changed)
+        for session_id in changed:
+            self.record(self._layout.session(session_id))
+
     def _close_agents(self, session_ids: Collection[str]) -> None:
         """Request that the live agents of these sessions that wait for prompts are closed."""
         for session in self._store.with_warm_agent():
@@ -84,6 +118,7 @@ class Housekeeping:
                 self._store.request_close(session, StoppedBy.YOU)
                 poke(self._layout.session(session.id).poke)
 
+    @acts("rename")
     def rename(self, ref: str, title: str) -> Session:
         """Give a session another title; an empty one restores the automatic title, the beginning of its task.
 
@@ -94,6 +129,7 @@ class Housekeeping:
         session = self._reader.get(ref)
         return self._noted(session, self._store.rename(session.id, new_title(title, session.task)))
 
+    @acts("pin")
     def pin(self, ref: str, pinned: bool = True) -> Session:
         """Pin a session above the others, or unpin it; pinning twice changes nothing.
 
@@ -103,6 +139,7 @@ class Housekeeping:
         session = self._reader.get(ref)
         return self._noted(session, self._store.pin(session.id, now_ms() if pinned else None))
 
+    @acts("restore")
     def restore(self, ref: str) -> Session:
         """Bring back a deleted or archived session.
 
@@ -127,6 +164,7 @@ class Housekeeping:
         """Record that the user has seen ``steps`` steps (default: all recorded steps); never fewer than before."""
         self._store.mark_seen(self._reader.get(ref).id, steps)
 
+    @acts("mark")
     def mark_all_seen(self, refs: Sequence[str], *, seen: bool = True) -> list[Session]:
         """Mark sessions read, or unread if not ``seen``; return them as they are now.
 
@@ -141,15 +179,17 @@ class Housekeeping:
         """Delete sessions that ended over ``older_than_s`` seconds ago, and empty the trash of those deleted earlier.
 
         The age counts from the end, not from the start: a session that worked for a week and has just ended stays.
-        Sessions that run, are archived or taken over, have left processes running, or have a live agent that waits
-        stay as well.
+        Sessions that run, are archived or taken over, lead linked workers that run, have left processes running, or
+        have a live agent that waits stay as well.
         Empty folders of starts that were cut off are removed too.
         """
         if not dry_run:
+            self.rights.check_user("clean up")
             self._layout.check_writable()
         limit = now_ms() - round(older_than_s * 1000)
         old = [s for s in self._store.sessions(ENDED) if (s.ended_at or s.updated_at) < limit and not s.archived_at]
-        kept = [s for s in old if s.left or s.warm_since is not None or s.taken_by is not None]
+        leading = self._store.families.leading()
+        kept = [s for s in old if s.id in leading or s.left or s.warm_since is not None or s.taken_by is not None]
         deleted = [session for session in old if session not in kept]
         removed = trash.empty(self._layout, limit, dry_run=dry_run)
         if not dry_run:
@@ -174,7 +214,10 @@ class Housekeeping:
         with suppress(ConfigError):  # the next start reports broken settings
             self._store.max_running(self._reader.config().queue.max_running)
         settle(self._layout, self._store)
+        if self._store.families.reported():
+            self._archive_reported()
 
+    @acts("delete", on_itself=False)
     def bury(self, session: Session, *, patience: float = 0.0, archived: bool = False) -> bool:
         """Move an ended session to the trash; False if it runs again, is gone, or has just been archived.
 

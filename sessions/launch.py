@@ -12,6 +12,7 @@ from msgspec import Meta, Struct, field, structs
 from .asks.settings import AsksSettings
 from .compaction import Compaction
 from .costs.prices import Price
+from .membership import Budget, Lifecycle
 from .notifications.settings import Hook
 from .rules.attention import AttentionSettings
 from .rules.limits import Limits
@@ -88,6 +89,14 @@ class Start(Struct, frozen=True):
     """A new UUID: that of a plan that is to be carried out as it was shown.  If empty, agentdash makes one."""
     after: str = ""
     """The session whose end starts this one, which then gets its answer.  Empty to start at once."""
+    lifecycle: Lifecycle = "detached"
+    """Its fate when its lead is stopped."""
+    key: str = ""
+    """A name for the task: the same lead that asks for it again gets the same session.  Empty for none."""
+    call: str = ""
+    """Id of the lead's tool call that asks for it."""
+    budget: Budget = Budget()
+    """The tokens and the money that it and the sessions below it may use together."""
 
 
 class WarmSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -4,9 +4,9 @@ There is no daemon.  Any number of managers in any number of processes work on t
 recorded as a row, and the session's runner carries it out.
 """
 
-import os
 import shlex
 import shutil
+import sqlite3
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +19,10 @@ from msgspec import structs
 from .agents.registry import PLAIN_COMMAND
 from .asks.recorded import RecordedAsk
 from .errors import AgentdashError, SessionBusyError, UnknownSessionError
+from .families.caller import Caller, find_caller
+from .families.guarded import Guarded, acts
+from .families.joining import joined, membership
+from .families.reach import known_caller, rights_of
 from .housekeeping import Housekeeping
 from .launch import Start
 from .lifecycle.launch_plan import (
@@ -31,9 +35,10 @@ from .lifecycle.launch_plan import (
     title_of,
 )
 from .lifecycle.stop import stop_session
+from .lifecycle.stop_family import AT_ONCE, stop_with_workers, stop_workers
 from .lifecycle.taken_check import check_free
 from .lifecycle.wait import wait_until
-from .model import Membership, Receipt, Session, Status, StoppedBy
+from .model import Receipt, Session, Status, StoppedBy
 from .processes import processes
 from .prompts.adjusting import SessionAdjuster
 from .prompts.answering import SessionAsks
@@ -54,22 +59,21 @@ if TYPE_CHECKING:
     from .prompts.conversations import SessionConversations
     from .storage.takeovers import ByHand
 
-_AT_ONCE = 64
-"""Number of sessions stopped at once; others wait for the first of them."""
 
-
-class SessionManager:
+class SessionManager(Guarded):
     """Starts and ends sessions; :attr:`prompts` and :attr:`queue` send prompts, :attr:`reader` shows everything.
 
     Args:
         home: the state folder; None takes ``$AGENTDASH_HOME`` or the platform's.
         config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
+        caller: who calls, which decides the sessions that can be changed; None finds it.
 
     Raises:
         StoreError: the state folder cannot be used.
     """
 
-    def __init__(self, home: Path | None = None, config_path: Path | None = None) -> None:
+    def __init__(self, home: Path | None = None, config_path: Path | None = None, caller: Caller | None = None) -> None:
+        caller = find_caller() if caller is None else caller  # it completes the environment that names the folder
         self.layout = Layout(home or default_home())
         """The paths of the state folder."""
         self.layout.create()
@@ -77,7 +81,7 @@ class SessionManager:
         """The rows of the sessions."""
         self.reader = SessionReader(self.layout, self.store, config_path)
         """All operations that only read."""
-        self.housekeeping = Housekeeping(self.layout, self.store, self.reader)
+        self.housekeeping = Housekeeping(self.layout, self.store, self.reader, self._stop_workers)
         """Names, archive, trash, and the conclusion of sessions whose runner died."""
         self.prompts = Prompter(self.layout, self.store, self.reader, self.housekeeping, self._stop_turn)
         """Prompts to sessions: sending, retrying, interrupting."""
@@ -93,15 +97,23 @@ class SessionManager:
         """The sessions that wait for the end of others."""
         self.projects = ProjectTrust(self.layout, self.reader)
         """The trust in the settings of projects."""
+        self.caller = known_caller(caller, self.layout, self.store)
+        """The caller: the user, a session of this state folder, or an outside lead."""
+        self.rights = rights_of(self.caller, self.layout, self.reader, self.store)
+        for part in (self.housekeeping, self.prompts, self.compacting, self.queue, self.asks, self.adjuster,
+                     self.chains, self.projects):  # fmt: skip
+            part.rights = self.rights
 
     @cached_property
     def conversation(self) -> "SessionConversations":
         """Acts on conversations: going back, taking that back, forking."""
         from .prompts.conversations import SessionConversations  # most commands need no steps
 
-        return SessionConversations(
+        acts = SessionConversations(
             self.layout, self.store, self.reader, self.housekeeping, self.prompts, self._begin_with
         )
+        acts.rights = self.rights
+        return acts
 
     def __enter__(self) -> Self:
         return self
@@ -117,13 +129,16 @@ class SessionManager:
         """Start a session; return as soon as the intent is recorded and a runner has been sent.
 
         A start that fails is a visible failed session, not an exception.  A session that waits for another one is
-        queued until that one is done.
+        queued until that one is done.  If the caller asked for the same key before, its session is returned.
 
         Raises:
             UnknownSessionError, AmbiguousSessionError: the session to wait for does not exist, or several fit.
             UsageError: empty prompt, no such folder, unknown agent or option, broken settings.
+            NotAllowedError: an agent asks for a folder, an agent or permissions that it cannot give.
         """
         settings = self.reader.settings_in(start.cwd)
+        if (known := self._keyed(start)) is not None:
+            return known
         start = structs.replace(start, prompt=checked_prompt(start.prompt))
         return self._begin(completed(start, settings.config), settings)
 
@@ -135,12 +150,14 @@ class SessionManager:
         copies = start.copies or 1
         name = start.title or title_of(start.prompt)
         titles = [f"{name} ({n}/{copies})" for n in range(1, copies + 1)] if copies > 1 else [start.title]
-        first = self.spawn(structs.replace(start, title=titles[0]))
-        return [first, *(self.spawn(structs.replace(start, title=one, session_id="")) for one in titles[1:])]
+        keys = [f"{start.key}/{n}" if start.key and copies > 1 else start.key for n in range(1, copies + 1)]
+        first = self.spawn(structs.replace(start, title=titles[0], key=keys[0]))
+        others = zip(titles[1:], keys[1:], strict=True)
+        return [first, *(self.spawn(structs.replace(start, title=t, key=k, session_id="")) for t, k in others)]
 
     def continue_session(self, continued: "Continued") -> Session:
         """Start a session that continues another one, exactly as :meth:`.SessionReader.continued` planned it."""
-        asked_by = os.environ.get(processes.SESSION_TAG) or StoppedBy.YOU
+        asked_by = self.inside or StoppedBy.YOU
         start, env = continued.start, recorded_environment(continued.start.agent)
         mark, config = continued.mark(asked_by), self.reader.settings_in(start.cwd).config
         return self._begin_with(Beginning(start=start, config=config, launch=continued.launch, env=env, mark=mark))
@@ -169,6 +186,7 @@ class SessionManager:
     def _begin(self, start: Start, settings: Loaded) -> Session:
         """Record a completed start and send its runner."""
         self.layout.check_writable()
+        start = joined(self.caller, self._parent(), start, settings.config.orchestration)
         if start.after:
             start = structs.replace(start, after=self.reader.get(start.after).id)
         launch = build_launch(settings.config, start, home=self.layout.home, notes=settings.notes)
@@ -178,8 +196,9 @@ class SessionManager:
     def _begin_with(self, beginning: Beginning) -> Session:
         """Record the first turn of a session and send its runner."""
         self.layout.check_writable()
-        start = beginning.start
-        parent = os.environ.get(processes.SESSION_TAG)
+        start, parent = beginning.start, self._parent()
+        joined(self.caller, parent, start, beginning.config.orchestration)
+        self.rights.check_mode(start.agent, beginning.launch.mode, start.options)
         start = structs.replace(start, title=checked_text(start.title or title_of(start.prompt), "title"))
         self.store.max_running(beginning.config.queue.max_running)
         folder = self.layout.session(start.session_id)
@@ -191,25 +210,52 @@ class SessionManager:
                 str(uuid.uuid4()),
                 host=processes.host_name(),
                 env=beginning.env,
-                membership=Membership(parent=parent if parent and self.store.session(parent) else None),
+                membership=membership(self.caller, parent, start),
                 mark=beginning.mark,
             )
-        except BaseException:
+        except BaseException as error:
             shutil.rmtree(folder.path, ignore_errors=True)
+            known = self._keyed(start) if isinstance(error, sqlite3.IntegrityError) else None
+            if known is not None:
+                return known  # the same request from another process came first
             raise
         self.housekeeping.record(folder)
         pump(self.layout, self.store)
         return self.reader.by_id(start.session_id)
 
+    def _parent(self) -> Session | None:
+        """Return the session from inside which the call comes."""
+        return self.store.session(self.caller.session) if self.caller.session is not None else None
+
+    def _keyed(self, start: Start) -> Session | None:
+        """Return the session that the caller asked for by the same key before; a lost runner is started again."""
+        if not start.key:
+            return None
+        place = membership(self.caller, self._parent(), start)
+        known = self.store.families.keyed(place.parent, place.lead, start.key)
+        return self.housekeeping.settled(known) if known is not None else None
+
+    @acts("stop")
     def stop(self, ref: str, *, now: bool = False) -> Receipt:
         """Stop a session: ladder, sweep, receipt; ``now`` sends SIGKILL at once.
+
+        Its linked and ephemeral workers are stopped first, and the receipt is that of all of them.
 
         Raises:
             UnknownSessionError, AmbiguousSessionError: no such session, or several.
             SessionBusyError: a user has taken it over.
             AgentdashError: it could not be stopped.
         """
-        return self._stop(ref, now=now)
+        session = self._not_taken(ref, "stopped")
+        return stop_with_workers(self.store, session, lambda one: self._stop_one(one, now=now))
+
+    def _stop_one(self, session: Session, *, now: bool = False) -> Receipt:
+        """Stop a session without its workers."""
+        return self._stop(session.id, now=now)
+
+    def _stop_workers(self, session: Session) -> None:
+        """Stop the linked workers of a session, but not the session."""
+        stop_workers(self.store, session, self._stop_one)
 
     def _stop_turn(self, ref: str, turn: int) -> Receipt:
         """Stop a turn of a session, but not one that follows it."""
@@ -236,6 +282,7 @@ class SessionManager:
             check_free(session, what)
         return session
 
+    @acts("take over")
     def take_over(self, ref: str) -> "Takeover":
         """Take over an idle session: its lock is held, until the front end has run the agent's own interface.
 
@@ -264,6 +311,7 @@ class SessionManager:
         pump(self.layout, self.store)
         return done
 
+    @acts("stop")
     def stop_all(self, refs: Iterable[str], *, now: bool = False) -> list[Receipt | AgentdashError]:
         """Stop several sessions at once; return each one's receipt, or the error that prevented it.
 
@@ -278,9 +326,10 @@ class SessionManager:
             except AgentdashError as error:
                 return error
 
-        with ThreadPoolExecutor(max_workers=max(1, min(_AT_ONCE, len(ids)))) as pool:
+        with ThreadPoolExecutor(max_workers=max(1, min(AT_ONCE, len(ids)))) as pool:
             return list(pool.map(one, ids))
 
+    @acts("stop")
     def stop_family(self, refs: Iterable[str], *, now: bool = False) -> list[tuple[Session, Receipt | AgentdashError]]:
         """Stop sessions and all their descendants, until none is left: new ones may begin while others end.
 
@@ -297,6 +346,7 @@ class SessionManager:
             due = list({one.id: one for one in below if one.id not in done and not one.status.ended}.values())
         return list(done.values())
 
+    @acts("delete", on_itself=False)
     def delete(self, ref: str) -> Receipt | None:
         """Stop a session if needed, then move its folder to the trash; return the receipt if anything was stopped.
 

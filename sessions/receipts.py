@@ -58,6 +58,8 @@ class Receipt(Struct, frozen=True, kw_only=True):
     left: tuple[Left, ...] = ()
     duration_ms: int | None = None
     note: str | None = None
+    workers: tuple[str, ...] = ()
+    """Ids of the linked workers that were stopped with it; their processes are in the receipt."""
 
     def by_signal(self) -> dict[str, list[Ended]]:
         """Ended processes by signal, gentlest first; processes that exited on their own (``by itself``) come last."""
@@ -71,4 +73,5 @@ class Receipt(Struct, frozen=True, kw_only=True):
         """Summarise in one line: ``7 processes ended (SIGINT 6, SIGKILL 1), 0 left``."""
         detail = ", ".join(f"{how} {len(processes)}" for how, processes in self.by_signal().items())
         ended = count(len(self.ended), "process", "processes")
-        return f"{ended} ended{f' ({detail})' if detail else ''}, {len(self.left)} left"
+        workers = f" with {count(len(self.workers), 'worker')}" if self.workers else ""
+        return f"{ended} ended{f' ({detail})' if detail else ''}{workers}, {len(self.left)} left"

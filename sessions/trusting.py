@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from .errors import AgentdashError, UsageError
-from .processes import processes
+from .families.guarded import Guarded
 from .reader import SessionReader
 from .storage.paths import Layout
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .projects.trust import Trusted, TrustStore
 
 
-class ProjectTrust:
+class ProjectTrust(Guarded):
     """Changes which settings of projects are in force.
 
     Args:
@@ -89,5 +89,5 @@ class ProjectTrust:
             UsageError: it comes from inside a session.
         """
         self._layout.check_writable()
-        if os.environ.get(processes.SESSION_TAG):
+        if self.rights.caller.evidence in ("environment", "ancestor", "lead key"):
             raise UsageError("An agent cannot change which projects are trusted. Do it in your own terminal.")

@@ -4,9 +4,18 @@ from pathlib import Path
 
 import pytest
 
+from agentdash.sessions.families.caller import CLAUDE_SESSION
 from agentdash.sessions.processes import processes as procs
 
-TAGS = (procs.SESSION_TAG, procs.RUN_TAG, procs.RUNNER_MARK, "NO_COLOR", "SSH_CONNECTION", "AGENTDASH_PROFILE")
+TAGS = (
+    procs.SESSION_TAG,
+    procs.RUN_TAG,
+    procs.RUNNER_MARK,
+    "NO_COLOR",
+    "SSH_CONNECTION",
+    "AGENTDASH_PROFILE",
+    CLAUDE_SESSION,
+)
 """What a test must not inherit."""
 
 

@@ -12,6 +12,7 @@ from ..asks.recorded import RecordedAsk
 from ..clock import now_ms
 from ..conversation.marks import Mark
 from ..conversation.words import mark_words
+from ..facts import Fact
 from ..launch import Launch
 from ..model import ENDED, Prompt, Session, Status, Turn, TurnMode, short_id
 from ..processes import processes, runner_lock
@@ -35,14 +36,6 @@ _TAKEN_UP = {
     "new": "a new conversation",
 }
 """The conversation of a turn by :attr:`Launch.how`."""
-
-
-class Fact(Struct, frozen=True):
-    """One known fact."""
-
-    name: str
-    value: str
-    source: str
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
@@ -76,6 +69,7 @@ def explain(
     ]
     facts.append(_attention_fact(session))
     facts += _chain_facts(session)
+    facts += _family_facts(session)
     facts += _mark_facts(marks)
     if session.taken_by is not None:
         facts.append(Fact("by hand", f"{session.taken_by.holder} has the agent's own interface", "sessions.taken_by"))
@@ -106,6 +100,21 @@ def explain(
         rule=_rule(session, turn, held),
         facts=tuple(facts),
     )
+
+
+def _family_facts(session: Session) -> list[Fact]:
+    """Return the place of a session in a family; none for a session that only the user started."""
+    if session.parent is None and session.lead is None and session.key is None:
+        return []
+    leads = f"session {short_id(session.parent)}" if session.parent is not None else session.lead
+    fates = {"linked": "stopped with its lead", "detached": "goes on if its lead is stopped"}
+    fate = fates.get(session.lifecycle, "stopped with its lead; archived once done and read")
+    facts = [
+        Fact("lead", f"{one_line(leads or 'none')}, depth {session.depth}", "sessions.parent, lead, depth"),
+        Fact("lifecycle", f"{session.lifecycle}: {fate}", "sessions.lifecycle"),
+    ]
+    named = {"key": session.key, "call": session.call}
+    return facts + [Fact(name, one_line(value), f"sessions.{name}") for name, value in named.items() if value]
 
 
 def _rule(session: Session, turn: Turn | None, held: bool) -> str:

@@ -15,6 +15,9 @@ from msgspec import Struct
 
 SESSION_TAG = "AGENTDASH_SESSION_ID"
 RUN_TAG = "AGENTDASH_RUN_ID"
+HOOK_TAG = "AGENTDASH_STATUS"
+"""Variable of the command of a hook, which is the user's although a runner starts it."""
+
 HOME = "AGENTDASH_HOME"
 """Variable in an agent's environment: the state folder of its session."""
 

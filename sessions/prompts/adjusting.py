@@ -1,6 +1,5 @@
 """Change the model or the mode of a session while it exists: at once if its agent is live, else for its next turn."""
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,16 +9,18 @@ from ..adjustments import Adjustment, Setting
 from ..agents.base import Agent
 from ..agents.registry import agent_named
 from ..errors import SessionBusyError, UnknownSessionError, UsageError
+from ..families.guarded import Guarded, acts
 from ..housekeeping import Housekeeping
 from ..launch import TurnPlan, with_mode
 from ..lifecycle.launch_plan import checked_text, recorded_profile
 from ..lifecycle.wait import wait_until
-from ..model import Session, short_id
+from ..model import Session
 from ..processes import processes
 from ..reader import SessionReader
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..supervision.runner_process import poke
+from ..turn_mode import TurnMode
 from .prompter import model_option
 
 ANSWER_SECONDS = 5.0
@@ -29,7 +30,7 @@ LONGEST_MODEL = 200
 """Characters of the name of a model."""
 
 
-class SessionAdjuster:
+class SessionAdjuster(Guarded):
     """Changes the model or the mode of sessions, from now on and for all later turns.
 
     Args:
@@ -45,6 +46,7 @@ class SessionAdjuster:
         self._reader = reader
         self._housekeeping = housekeeping
 
+    @acts("change the model of")
     def model(self, ref: str, name: str) -> Adjustment:
         """Change the model of a session.
 
@@ -58,6 +60,7 @@ class SessionAdjuster:
             raise UsageError(f"{name[:LONGEST_MODEL]!r} is not a valid name of a model.")
         return self._adjust(session, agent, "model", name, {"model": name})
 
+    @acts("change the mode of")
     def mode(self, ref: str, mode: str) -> Adjustment:
         """Change the setting for what the agent may do on its own: its sandbox or its permission mode.
 
@@ -71,8 +74,9 @@ class SessionAdjuster:
             raise UsageError(f"{agent.title} has no permission modes.")
         if mode not in modes:
             raise UsageError(f"{agent.title} has no mode {mode!r}. It has: {', '.join(modes)}.")
-        if os.environ.get(processes.SESSION_TAG) == session.id:
+        if self.inside == session.id:
             raise UsageError("A session cannot change its own mode.")
+        self.rights.check_mode(session.agent, TurnMode(permissions=mode, dangerous=mode in agent.dangerous))
         return self._adjust(session, agent, "mode", mode, agent.mode_options(mode))
 
     def _adjustable(self, ref: str) -> tuple[Session, Agent]:
@@ -104,14 +108,13 @@ class SessionAdjuster:
                 return plan
             return with_mode(plan, options, value, dangerous=value in agent.dangerous)
 
-        inside = os.environ.get(processes.SESSION_TAG)
         asked = self._store.adjustments.request(
             session.id,
             what,
             value,
             options=options,
             counts_from=agent.adjusts_from,
-            asked_by=f"session {short_id(inside)}" if inside else "you",
+            asked_by=self.asker,
             planned=planned,
         )
         folder = self._layout.session(session.id)

@@ -1,12 +1,11 @@
 """Answer what live agents ask."""
 
-import os
-
 from ..asks.answers import check_answer, takes_none
 from ..asks.model import Answer
 from ..asks.recorded import AskState, RecordedAsk
 from ..clock import now_ms
 from ..errors import SessionBusyError, UnknownSessionError, UsageError
+from ..families.guarded import Guarded, acts
 from ..housekeeping import Housekeeping
 from ..model import short_id
 from ..processes import processes, runner_lock
@@ -19,7 +18,7 @@ _ENDS_TURN = frozenset({"stop", "kill", "interrupt"})
 """The kinds of requests that end a turn."""
 
 
-class SessionAsks:
+class SessionAsks(Guarded):
     """The asks of live agents that wait for the user, and the user's answers.
 
     An open ask is named by its number, which no other ask has.
@@ -56,6 +55,7 @@ class SessionAsks:
         opened = f" Open: {numbers}." if waiting else " It asks nothing."
         raise UsageError(f"Session {session.short_id} has no ask {name}.{opened}")
 
+    @acts("answer")
     def answer(self, ask_id: int, answer: Answer, by: str = "you") -> RecordedAsk:
         """Answer an open ask, and wake the runner that writes the answer to the agent.
 
@@ -87,7 +87,7 @@ class SessionAsks:
         return found
 
     def _author(self, asked: RecordedAsk, by: str) -> str:
-        inside = os.environ.get(processes.SESSION_TAG)
+        inside = self.inside
         if not inside:
             return by
         if inside == asked.session:

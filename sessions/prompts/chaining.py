@@ -1,6 +1,7 @@
 """The sessions that wait for the end of another one: start them at once, or make them wait for another one."""
 
 from ..errors import SessionBusyError, UnknownSessionError
+from ..families.guarded import Guarded, acts
 from ..model import Session
 from ..reader import SessionReader
 from ..storage.chains import Waiting
@@ -10,7 +11,7 @@ from ..supervision.chains import last_message, release
 from ..supervision.queue import pump
 
 
-class SessionChains:
+class SessionChains(Guarded):
     """The decisions of the user about sessions that wait; a stop cancels them as it cancels any queued session."""
 
     def __init__(self, layout: Layout, store: Store, reader: SessionReader) -> None:
@@ -18,6 +19,7 @@ class SessionChains:
         self._store = store
         self._reader = reader
 
+    @acts("start")
     def start(self, ref: str, *, answer: bool = True) -> Session:
         """Start a session that waits, whatever became of the other one.
 
@@ -39,6 +41,7 @@ class SessionChains:
         pump(self._layout, self._store)
         return self._reader.by_id(session.id)
 
+    @acts("change")
     def wait_for(self, ref: str, other: str) -> Session:
         """Make a session that waits wait for another one instead; it starts at once if that one is done.
 

@@ -12,6 +12,7 @@ from ..agents.registry import agent_named
 from ..compaction import BY_AGENT, BY_SUMMARY, Compaction
 from ..conversation.history import History
 from ..errors import SessionBusyError, UsageError
+from ..families.guarded import Guarded, acts
 from ..housekeeping import Housekeeping
 from ..model import Session
 from ..storage.store import Store
@@ -34,7 +35,7 @@ class Compacting(Struct, frozen=True, kw_only=True):
         return f"{self.sent.answer}: {how}"
 
 
-class SessionCompactor:
+class SessionCompactor(Guarded):
     """Asks sessions to compact their conversations.
 
     Args:
@@ -48,6 +49,7 @@ class SessionCompactor:
         self._housekeeping = housekeeping
         self._prompter = prompter
 
+    @acts("compact")
     def compact(
         self, ref: str, words: str = "", options: PromptOptions | None = None, *, summary: bool = False
     ) -> Compacting:

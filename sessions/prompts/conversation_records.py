@@ -1,6 +1,5 @@
 """The records of a session's conversation, checked for an act on it."""
 
-import os
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -9,11 +8,11 @@ from ..agents.registry import agent_named
 from ..conversation.continuation import Recorded
 from ..conversation.places import ends_turn, place_text
 from ..errors import Remedy, SessionBusyError, UnknownSessionError, UsageError
+from ..families.guarded import Guarded
 from ..housekeeping import Housekeeping
 from ..lifecycle.launch_plan import Beginning, recorded_profile
 from ..lifecycle.taken_check import check_free
-from ..model import Session, short_id
-from ..processes import processes
+from ..model import Session
 from ..reader import SessionReader
 from ..settings.config import Loaded
 from ..storage.paths import Layout
@@ -40,7 +39,7 @@ class Opened(Struct, frozen=True):
         return max((mark.id for mark in self.source.marks), default=0)
 
 
-class ConversationRecords:
+class ConversationRecords(Guarded):
     """Reads and checks what the acts on conversations need.
 
     Args:
@@ -126,12 +125,6 @@ class ConversationRecords:
         """Return the settings under the profile with which a session began, and its own."""
         recipe = self._store.recipe(source.session.id)
         return self._reader.settings_in(source.session.cwd, recorded_profile(recipe.env), later=True), recipe
-
-
-def asker() -> str:
-    """Return who requests an act: ``you``, or the session from inside which it is requested."""
-    inside = os.environ.get(processes.SESSION_TAG)
-    return f"session {short_id(inside)}" if inside else "you"
 
 
 def busy(session: Session, fact: str) -> SessionBusyError:

@@ -21,7 +21,7 @@ from ..supervision.next_turn import with_instructions
 from ..supervision.taking_up import TakenUp, taken_up
 from ..transcript.retelling import retold
 from ..transcript.visible_steps import Source, visible_steps
-from .conversation_records import ConversationRecords, Opened, asker, busy
+from .conversation_records import ConversationRecords, Opened, busy
 from .effects import Effect
 from .prompter import model_option
 
@@ -47,7 +47,7 @@ class Forker(ConversationRecords):
         turn, step = self._fork_place(source, turn, step)
         loaded, recipe = self._settings(source)
         settings = loaded.config.settings_for(source.session.agent, recipe.options)
-        taken = self._taken("", _fork_mark(opened, turn, step), settings)
+        taken = self._taken("", _fork_mark(opened, turn, step, self.asker), settings)
         return Effect(session=source.session.id, kind=MarkKind.FORK, turn=turn, step=step, how=taken.how)
 
     def fork(
@@ -87,7 +87,7 @@ class Forker(ConversationRecords):
             loaded.config,
         )
         usual = build_launch(loaded.config, start, home=self._layout.home, notes=loaded.notes)
-        mark = _fork_mark(opened, turn, step)
+        mark = _fork_mark(opened, turn, step, self.asker)
         settings = loaded.config.settings_for(start.agent, start.options)
         taken = self._taken(start.session_id, mark, settings)
         text = prompt
@@ -137,11 +137,11 @@ class Forker(ConversationRecords):
         return taken_up(self._layout, self._store, session_id, Recorded(None, (fork,)), settings)
 
 
-def _fork_mark(opened: Opened, turn: int, step: int | None) -> Mark:
+def _fork_mark(opened: Opened, turn: int, step: int | None, asker: str) -> Mark:
     """Return the mark of a fork; it names the conversation of the agent, if there is one to be forked."""
     conversation = opened.recorded.conversations.get(turn)
     data = {"conversation": conversation} if conversation is not None else {}
     origin = opened.session.id
     return Mark(
-        id=1, session="", kind=MarkKind.FORK, after=0, turn=turn, step=step, origin=origin, data=data, asked_by=asker()
+        id=1, session="", kind=MarkKind.FORK, after=0, turn=turn, step=step, origin=origin, data=data, asked_by=asker
     )

@@ -4,7 +4,6 @@ A prompt is never refused because its agent is at work: it waits in the session'
 a turn makes it the next one.
 """
 
-import os
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,6 +16,7 @@ from ..agents.base import AgentSettings
 from ..agents.registry import agent_named
 from ..compaction import Compaction
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
+from ..families.guarded import Guarded, acts
 from ..housekeeping import Housekeeping
 from ..launch import Start, TurnPlan
 from ..lifecycle.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
@@ -95,7 +95,7 @@ class PromptOptions(Struct, frozen=True, kw_only=True):
         return self.steer and not own_turn
 
 
-class Prompter:
+class Prompter(Guarded):
     """Sends prompts to sessions.
 
     Args:
@@ -121,6 +121,7 @@ class Prompter:
         self._stop = stop
         self._build = builder(layout, store)
 
+    @acts("prompt")
     def inject(self, ref: str, prompt: str, options: PromptOptions | None = None) -> Sent:
         """Send a prompt to a session: its next turn, or a place in its queue.
 
@@ -141,6 +142,7 @@ class Prompter:
             )
         return self._add(session, prompt, options or PromptOptions(), "inject")
 
+    @acts("retry")
     def retry(self, ref: str, options: PromptOptions | None = None, *, allow_denied: bool = False) -> Sent:
         """Send the newest prompt again, after a turn that failed, was stopped, was lost, or was denied something.
 
@@ -184,6 +186,7 @@ class Prompter:
         options = structs.replace(options, at_once=True, key=key, compacts=self._compacted(session, again.turn))
         return self._add(session, again.text, options, "retry", only_after=session.turn, resends=again.turn)
 
+    @acts("prompt")
     def resend(self, session: Session, prompt: Unconfirmed) -> Sent:
         """Send an unconfirmed prompt of any turn again, before those that wait.
 
@@ -220,6 +223,7 @@ class Prompter:
             settings = _with_mode(settings, mode.setting, mode.permissions)
         return agent_named(session.agent).allowance(settings, names)
 
+    @acts("interrupt")
     def interrupt(
         self, ref: str, say: str | None = None, options: PromptOptions | None = None
     ) -> tuple[Receipt, Sent | None]:
@@ -288,6 +292,7 @@ class Prompter:
             ),
             notes=settings.notes,
         )
+        self.rights.check_mode(session.agent, plan.frame.mode, options.settings)
         check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
         return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts))
 
@@ -329,7 +334,7 @@ class Prompter:
                 key=options.key or str(uuid.uuid4()),
                 text=prompt,
                 plan=plan,
-                asked_by=os.environ.get(processes.SESSION_TAG),
+                asked_by=self.inside,
                 first=options.first,
                 at_once=options.at_once,
                 steers=options.may_steer and _reads_prompts(self._store.newest_turn(session.id)),

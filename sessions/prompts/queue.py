@@ -1,6 +1,7 @@
 """The prompts of a session that wait: edit, move, cancel, hold, release and send them."""
 
 from ..errors import SessionBusyError, UsageError
+from ..families.guarded import Guarded, acts
 from ..lifecycle.launch_plan import checked_prompt
 from ..model import Session
 from ..reader import SessionReader
@@ -16,7 +17,7 @@ SHORTEST_KEY = 4
 """The fewest characters of a key that name a prompt."""
 
 
-class SessionQueue:
+class SessionQueue(Guarded):
     """The queue of each session.
 
     A waiting prompt is named by its position (1 is the next) or by the beginning of its key, which does not change if
@@ -52,6 +53,7 @@ class SessionQueue:
             raise UsageError(f"Session {session.short_id} has {what} {name}. {number}")
         return found[0]
 
+    @acts("change the queue of")
     def edit(self, prompt: QueuedPrompt, text: str, options: PromptOptions | None = None) -> Sent:
         """Replace the text of a waiting prompt, and its settings if ``options`` gives some.
 
@@ -69,6 +71,7 @@ class SessionQueue:
         self._check(prompt, self._store.queue.edit(prompt.id, text, plan), "edited")
         return self._recorded(prompt)
 
+    @acts("change the queue of")
     def move(self, prompt: QueuedPrompt, position: int) -> Sent:
         """Move a waiting prompt to a position; 1 is the next.
 
@@ -82,6 +85,7 @@ class SessionQueue:
         self._check(prompt, self._store.queue.move(prompt.id, position), "moved")
         return self._recorded(prompt)
 
+    @acts("change the queue of")
     def cancel(self, prompt: QueuedPrompt) -> Sent:
         """Cancel a waiting prompt.
 
@@ -92,6 +96,7 @@ class SessionQueue:
         self._check(prompt, self._store.queue.cancel(prompt.id), "cancelled")
         return self._recorded(prompt)
 
+    @acts("change the queue of")
     def send_now(self, prompt: QueuedPrompt) -> Sent:
         """Send a waiting prompt before all others, although the queue is held: at once if the session is free.
 
@@ -107,6 +112,7 @@ class SessionQueue:
             self._check(prompt, False, "sent")
         return sent
 
+    @acts("hold")
     def hold(self, ref: str) -> Session:
         """Hold the queue of a session: nothing of it is sent until it is released."""
         self._layout.check_writable()
@@ -115,6 +121,7 @@ class SessionQueue:
         self._prompter.serve(session.id)
         return self._reader.by_id(session.id)
 
+    @acts("release")
     def release(self, ref: str) -> Session:
         """Release the queue of a session; if the session is free, its next turn begins.
 
@@ -140,6 +147,7 @@ class SessionQueue:
             raise _not_unconfirmed(session, turn)
         return found
 
+    @acts("prompt")
     def resend(self, prompt: Unconfirmed) -> Sent:
         """Send an unconfirmed prompt again.
 
@@ -150,6 +158,7 @@ class SessionQueue:
         """
         return self._prompter.resend(self._checked_unconfirmed(prompt), prompt)
 
+    @acts("change the queue of")
     def dismiss(self, prompt: Unconfirmed) -> Session:
         """Leave an unconfirmed prompt as it is: it is not sent again.
 

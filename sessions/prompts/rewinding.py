@@ -9,17 +9,19 @@ from ..conversation.history import History, Place, Position, Root
 from ..conversation.marks import Mark, MarkKind
 from ..conversation.places import place_words
 from ..errors import UsageError
+from ..families.guarded import acts
 from ..model import MESSAGE_CHARACTERS, StepKind
 from ..supervision.runner_process import poke
 from ..supervision.taking_up import taken_up
 from ..transcript.visible_steps import Source
-from .conversation_records import ConversationRecords, Opened, asker
+from .conversation_records import ConversationRecords, Opened
 from .effects import Effect, scope
 
 
 class Rewinder(ConversationRecords):
     """Rewinds conversations."""
 
+    @acts("rewind")
     def rewind(self, ref: str, turn: int | None, step: int | None = None, *, dry_run: bool = False) -> Effect:
         """Go back: the next turn goes on behind an earlier step, also behind one that is hidden.
 
@@ -45,6 +47,7 @@ class Rewinder(ConversationRecords):
             raise UsageError(f"The conversation of session {session.short_id} goes on behind {words} already.")
         return effect if dry_run else self._made(opened, mark, effect)
 
+    @acts("rewind")
     def undo(self, ref: str, mark: int | None = None, *, dry_run: bool = False) -> Effect:
         """Take the effect of a mark back: what was visible before it is visible again, exactly.
 
@@ -110,7 +113,7 @@ class Rewinder(ConversationRecords):
             turn=mark.turn,
             step=mark.step,
             undoes=mark.undoes,
-            asked_by=asker(),
+            asked_by=self.asker,
         )
         if session.warm_since is not None:
             self._store.request_close(session, "you")

@@ -155,7 +155,9 @@ MIGRATIONS: tuple[Statements, ...] = (
         "ALTER TABLE sessions ADD COLUMN call TEXT",
         "ALTER TABLE sessions ADD COLUMN budget TEXT",
         "ALTER TABLE sessions ADD COLUMN reported_turn INTEGER NOT NULL DEFAULT 0",
-        "CREATE UNIQUE INDEX sessions_key ON sessions (coalesce(parent, lead), key) WHERE key IS NOT NULL",
+        "ALTER TABLE sessions ADD COLUMN born_to TEXT",
+        "CREATE UNIQUE INDEX sessions_key ON sessions (coalesce(parent, lead, ''), key) WHERE key IS NOT NULL",
+        "CREATE INDEX sessions_linked ON sessions (parent) WHERE lifecycle <> 'detached'",
         "CREATE INDEX sessions_lead ON sessions (lead) WHERE lead IS NOT NULL",
     ),
 )

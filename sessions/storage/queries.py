@@ -16,6 +16,7 @@ from ..rules.urgency import by_urgency
 from .adjustments import Adjustments
 from .asks import Asks
 from .database import Database
+from .families import Families
 from .marks import Marks, RelatedMark, recorded
 from .prompt_queue import PromptQueue, QueuedPrompt
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
@@ -47,6 +48,8 @@ class Queries:
 
     def __init__(self, path: Path, cache_kib: int | None = None) -> None:
         self.database = Database(path, cache_kib)
+        self.families = Families(self.database)
+        """The families of sessions."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -83,7 +86,9 @@ class Queries:
 
     def recorded_parent(self, session_id: str) -> str | None:
         """The session that started this one, even if it is deleted: a restored parent finds its children again."""
-        rows = self.database.rows("SELECT parent FROM sessions WHERE id = ?", (session_id,))
+        rows = self.database.rows(
+            "SELECT coalesce(born_to, parent) AS parent FROM sessions WHERE id = ?", (session_id,)
+        )
         return rows[0]["parent"] if rows else None
 
     def was_deleted(self, session_id: str) -> bool:

@@ -9,6 +9,7 @@ from ..conversation.marks import Mark
 from ..errors import StoreError
 from ..launch import Launch
 from ..model import Prompt, Session, Turn
+from .families import take_back, without_used_key
 from .marks import add_mark
 from .prompt_queue import QueuedPrompt
 from .queries import Recipe
@@ -38,7 +39,8 @@ def _insert_all(store: Store, identity: Identity, session: Session) -> bool:
         if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session.id,)).fetchone():
             return False
         db.execute("DELETE FROM tombstones WHERE session = ?", (session.id,))
-        _insert(db, "sessions", _session_row(session, identity.recipe))
+        _insert(db, "sessions", _session_row(without_used_key(db, session), identity.recipe))
+        take_back(db, session.id)
         touch_children(db, session.id)
         for turn, launch in zip(identity.turns, identity.launches, strict=True):
             _insert(db, "turns", _turn_row(turn, launch, identity))

@@ -80,9 +80,11 @@ CREATE TABLE sessions (
     key           TEXT,                         -- its lead's name for the task; requested again, it is the same session
     call          TEXT,                         -- the tool call of the lead that requested it
     budget        TEXT,                         -- membership.Budget: of it and of all sessions below it
-    reported_turn INTEGER NOT NULL DEFAULT 0    -- the newest turn of which its lead has read the end
+    reported_turn INTEGER NOT NULL DEFAULT 0,   -- the newest turn of which its lead has read the end
+    born_to       TEXT                          -- its parent before that was deleted; NULL: the present one
 ) STRICT;
-CREATE UNIQUE INDEX sessions_key ON sessions (coalesce(parent, lead), key) WHERE key IS NOT NULL;
+CREATE UNIQUE INDEX sessions_key ON sessions (coalesce(parent, lead, ''), key) WHERE key IS NOT NULL;
+CREATE INDEX sessions_linked ON sessions (parent) WHERE lifecycle <> 'detached';
 CREATE INDEX sessions_lead ON sessions (lead) WHERE lead IS NOT NULL;
 CREATE INDEX sessions_after ON sessions (after) WHERE after IS NOT NULL;
 CREATE INDEX sessions_taken ON sessions (taken_by) WHERE taken_by IS NOT NULL;

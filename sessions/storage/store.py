@@ -16,6 +16,7 @@ from ..model import ENDED, Membership, Session, Status
 from .adjustments import Adjustments
 from .asks import Asks
 from .chains import Chains, give_up
+from .families import hand_up, parent_of
 from .marks import Marks, add_mark
 from .prompt_queue import PromptQueue, hold_after, insert_turn, put_back
 from .queries import OPEN, Queries
@@ -219,6 +220,7 @@ class Store(Queries):
         """
         ended = ", ".join(f"'{status}'" for status in sorted(ENDED))
         with self.database.transaction() as db:
+            above = parent_of(db, session_id)
             changed = db.execute(
                 f"DELETE FROM sessions WHERE id = ? AND turn = ? AND status IN ({ended})"  # noqa: S608
                 " AND taken_by IS NULL AND (? OR archived_at IS NULL)",
@@ -226,6 +228,7 @@ class Store(Queries):
             ).rowcount
             if changed:
                 db.execute("DELETE FROM requests WHERE session = ?", (session_id,))
+                hand_up(db, session_id, above)
                 touch_children(db, session_id)
         return bool(changed)
 

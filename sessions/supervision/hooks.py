@@ -122,7 +122,7 @@ def _environment(layout: Layout, session: Session, turn: int, status: Status, re
         processes.HOME: str(layout.home),
         "AGENTDASH_SESSION": session.id,
         "AGENTDASH_AGENT": session.agent,
-        "AGENTDASH_STATUS": status.value,
+        processes.HOOK_TAG: status.value,
         "AGENTDASH_REASON": one_line(reason or "", TEXT_CELLS),
         "AGENTDASH_TITLE": one_line(session.label, TEXT_CELLS),
         "AGENTDASH_CWD": session.cwd,

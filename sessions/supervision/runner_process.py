@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..processes import processes
-from ..processes.processes import RUN_TAG, RUNNER_MARK, SESSION_TAG
+from ..processes.processes import HOOK_TAG, RUN_TAG, RUNNER_MARK, SESSION_TAG
 from ..storage.paths import Layout
 
 RUNNER = "agentdash.sessions.supervision.runner"
@@ -24,7 +24,7 @@ def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapp
     folder = layout.session(session_id)
     if not folder.path.is_dir():
         folder.create()  # it was removed, but the runner that ends its processes needs a lock to hold
-    base = {name: value for name, value in os.environ.items() if name not in {SESSION_TAG, RUN_TAG, *env}}
+    base = {name: value for name, value in os.environ.items() if name not in {SESSION_TAG, RUN_TAG, HOOK_TAG, *env}}
     recorded = {name: value for name, value in env.items() if value is not None}
     log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:

@@ -296,6 +296,7 @@ class TurnRunner:
         if turn is None or turn.interrupted_at is None:
             if turn is not None and self._recorder.facts.end != "completed":
                 self._stopped_by = turn.clerk.stopped_by
+                self._end_workers(self._stopped_by)
             self._conclude(())
         else:
             self._stopped_by = StoppedBy.YOU
@@ -325,6 +326,7 @@ class TurnRunner:
             return
         if by is not None:
             self._recorder.guarded(lambda: self._log.stopping(by))
+        self._end_workers(by)
         if self._recorder.facts.end is not None:
             self._lingered = not self._child.gone
         elif not self._child.gone or self._unfinished_stop is not None:
@@ -332,6 +334,13 @@ class TurnRunner:
         self._child.forget()
         self._stop = Stop(self._processes, self._ladder, lambda: not self._child.gone, now)
         self._stop.reaped = self._child.reaped
+
+    def _end_workers(self, by: str | None) -> None:
+        """Request the stop of the linked workers, if a limit ends this session; a front end stops them itself."""
+        if by is not None and StoppedBy.recorded(by) is StoppedBy.LIMIT:
+            from .end_workers import end_workers  # few sessions lead others
+
+            self._recorder.guarded(lambda: end_workers(self._layout, self._store, self._session))
 
     def _advance(self, now: float, due: bool) -> bool:
         """Take the next step towards the end; True if this runner has nothing more to do.

@@ -16,6 +16,7 @@ from agentdash.sessions.errors import (
     UnknownSessionError,
     UsageError,
 )
+from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.rebuild import rebuild
 from agentdash.sessions.manager import SessionManager
@@ -432,13 +433,12 @@ def test_T10_a_rebuild_and_a_restore_keep_title_and_pin(manager, database_at_res
     assert (found.title, found.pinned_at) == ("the release", at)
 
 
-def family(manager, monkeypatch):
+def family(manager):
     """Three generations that have ended, the oldest first."""
-    ids = []
-    for _ in range(3):
-        ids.append(ended(manager).id)
-        monkeypatch.setenv(processes.SESSION_TAG, ids[-1])
-    monkeypatch.delenv(processes.SESSION_TAG)
+    ids = [ended(manager).id]
+    for _ in range(2):
+        with SessionManager(caller=Caller(session=ids[-1], evidence="environment")) as inside:
+            ids.append(ended(inside).id)
     return ids
 
 
@@ -448,7 +448,7 @@ def links(manager, ids):
 
 
 def test_T10_a_restored_parent_has_its_children_again(manager, monkeypatch):
-    first, second, third = ids = family(manager, monkeypatch)
+    first, second, third = ids = family(manager)
     manager.delete(first)
     assert links(manager, ids) == ["deleted", None, second]
     seq = manager.reader.changes(0).seq
@@ -464,7 +464,7 @@ def test_T10_a_restored_parent_has_its_children_again(manager, monkeypatch):
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
 def test_T10_generations_deleted_and_restored_in_any_order_find_each_other(manager, monkeypatch, order):
-    first, second, _ = ids = family(manager, monkeypatch)
+    first, second, _ = ids = family(manager)
     for number in reversed(order):
         manager.delete(ids[number])
     for number in order:
@@ -473,7 +473,7 @@ def test_T10_generations_deleted_and_restored_in_any_order_find_each_other(manag
 
 
 def test_T10_the_link_survives_the_loss_of_the_database_while_the_parent_is_deleted(manager, monkeypatch):
-    first, second, _ = ids = family(manager, monkeypatch)
+    first, second, _ = ids = family(manager)
     manager.delete(first)
     manager.housekeeping.rename(second, "written again while its parent is gone")
     (manager.reader.home / "agentdash.db").unlink()

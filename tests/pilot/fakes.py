@@ -11,11 +11,12 @@ from msgspec import structs
 
 from agentdash.sessions.agents.offered_settings import OfferedSetting
 from agentdash.sessions.errors import UsageError
+from agentdash.sessions.facts import Fact
 from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.launch import Ladder, Launch
 from agentdash.sessions.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.lifecycle.continue_plan import Continued
-from agentdash.sessions.lifecycle.explain import Explanation, Fact
+from agentdash.sessions.lifecycle.explain import Explanation
 from agentdash.sessions.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.lifecycle.resume_command import ResumeCommand
 from agentdash.sessions.model import (

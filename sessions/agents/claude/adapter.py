@@ -40,6 +40,8 @@ _RULE = r"^[A-Za-z_*][^\x00-\x1f]*$"
 _WITHOUT_RULES = frozenset({"auto", "plan"})
 """Permission modes in which an allowed tool can still be refused (2.1.197, 2.1.330)."""
 
+_RANKS = {"plan": 0, "default": 1, "dontAsk": 1, "acceptEdits": 1, "auto": 1}
+
 _NARROWER = {
     "default": frozenset({"dontAsk", "plan"}),
     "acceptEdits": frozenset({"default", "dontAsk", "plan"}),
@@ -109,6 +111,7 @@ class Claude(Agent):
     ladder = Ladder(interrupt=4.0, terminate=1.5)
     dangerous = frozenset({"bypassPermissions"})
     narrower = _NARROWER
+    ranks = _RANKS
     follows_interface = True
     adjusts_from = "step"  # prompts 1.1
     unlimited = "no-checks"

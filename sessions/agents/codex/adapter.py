@@ -31,6 +31,8 @@ _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "fu
 
 _NEXT_SANDBOX = {"read-only": "workspace-write", "workspace-write": "danger-full-access"}
 
+_RANKS = {"read-only": 0, "workspace-write": 1}
+
 _NARROWER = {
     "workspace-write": frozenset({"read-only"}),
     "danger-full-access": frozenset({"read-only", "workspace-write"}),
@@ -162,6 +164,7 @@ class Codex(Agent):
     compacts_live = True  # ``thread/compact/start``, which takes no words (0.169.0, its own schema)
     dangerous = frozenset({"danger-full-access"})
     narrower = _NARROWER
+    ranks = _RANKS
     unlimited = "no-sandbox"
     forks_ends = True
     lost_conversation = "no rollout found"  # 0.169.0

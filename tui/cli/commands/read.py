@@ -166,8 +166,11 @@ def explain(ref: str, as_json: bool) -> None:
 
     Prints the facts, their sources, and the rule that decided.
     """
-    with common.settled_reader() as reader:
-        explanation = reader.explain(ref)
+    from msgspec import structs
+
+    with common.settled_manager() as manager:
+        explanation = manager.reader.explain(ref)
+        explanation = structs.replace(explanation, facts=(*explanation.facts, *manager.rights.facts()))
     if as_json:
         common.print_json(explanation)
         return

@@ -18,8 +18,12 @@ from .templates import from_template, template_option, without_prompt
 
 if TYPE_CHECKING:
     from ....sessions.manager import SessionManager
+    from ....sessions.membership import Lifecycle
     from ....sessions.model import Session
     from ....sessions.reader import SessionReader
+
+LONGEST_KEY = 200
+"""The maximum number of characters in the name of a task."""
 
 
 def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -49,6 +53,15 @@ after_option = click.option(
     shell_complete=common.complete_ids,
     help="Start it when session ID is done; {answer} in PROMPT is its last message.",
 )
+lifecycle_option = click.option(
+    "--lifecycle",
+    type=click.Choice(["linked", "detached", "ephemeral"]),
+    default="detached",
+    help="Its fate when its lead is stopped: linked and ephemeral are stopped too (default: detached).",
+)
+key_option = click.option(
+    "--key", default="", metavar="NAME", help="Name of the task: asked for again, it is the same session."
+)
 wait_option = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if done.")
 timeout_option = click.option(
     "--timeout",
@@ -71,6 +84,8 @@ timeout_option = click.option(
 @click.option("--danger", is_flag=True, help="No sandbox, no approvals: the agent can do anything you can.")
 @limit_option
 @after_option
+@lifecycle_option
+@key_option
 @click.option("-n", "copies", type=click.IntRange(1, 100), metavar="N", help="Start N copies.")
 @click.option("--dry-run", is_flag=True, help="Show the exact command without starting it.")
 @wait_option
@@ -88,6 +103,8 @@ def spawn(
     danger: bool,
     limits: tuple[str, ...],
     after: str,
+    lifecycle: "Lifecycle",
+    key: str,
     copies: int | None,
     dry_run: bool,
     wait: bool,
@@ -105,6 +122,9 @@ def spawn(
 
     With --after, the last message of the other session follows the prompt, marked as that session's, unless {answer}
     places it.  If the other session fails or is stopped, this one waits: see "agentdash start".
+
+    Inside a session, the new session is below it.  --lifecycle ephemeral also archives it when it is done and its lead
+    has read the end.
     """
     text = common.read_prompt(words, needed=preset is None) if template is None else without_prompt(words)
     options = with_limits(parse_pairs(pairs), limits) | chosen_settings(own, danger=danger)
@@ -120,9 +140,12 @@ def spawn(
         options=options,
         copies=copies,
         after=after,
+        lifecycle=lifecycle,
+        key=checked_key(key),
     )
     with common.open_manager() as manager:
         reader = manager.reader
+        check_led(manager, lifecycle)
         if template is not None:
             start = from_template(reader, template, start, preset)
         if preset is not None:
@@ -163,6 +186,27 @@ def run(
         options = with_limits({}, limits)
         session = manager.run(argv, cwd=cwd or "", title=title or "", options=options, after=after)
         return follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
+
+
+def checked_key(key: str) -> str:
+    """Return the name of a task.
+
+    Raises:
+        UsageError: it is too long, or cannot be shown.
+    """
+    if len(key) > LONGEST_KEY or not key.isprintable():
+        raise UsageError(f"--key expects at most {LONGEST_KEY} printable characters.")
+    return key
+
+
+def check_led(manager: "SessionManager", lifecycle: "Lifecycle") -> None:
+    """Refuse a lifecycle that depends on a lead if there is none.
+
+    Raises:
+        UsageError: the user asks, outside of all sessions.
+    """
+    if lifecycle != "detached" and manager.caller.session is None and manager.caller.lead is None:
+        raise UsageError(f"--lifecycle {lifecycle} needs a lead: it is for commands from inside a session.")
 
 
 def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:

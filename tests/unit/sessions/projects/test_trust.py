@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from agentdash.sessions.errors import AgentdashError, ConfigError, UsageError
+from agentdash.sessions.families.caller import Caller
+from agentdash.sessions.families.rights import Rights
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.processes import processes
 from agentdash.sessions.projects.file import read
 from agentdash.sessions.projects.review import review
 
@@ -137,14 +138,12 @@ def test_forget_takes_the_file_or_a_folder_of_the_project(place: Place, manager:
         assert manager.projects.forget(str(place.root / name)) == place.file
 
 
-def test_an_agent_cannot_change_what_is_trusted(
-    place: Place, manager: SessionManager, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_agent_cannot_change_what_is_trusted(place: Place, manager: SessionManager) -> None:
     with manager:
         place.write(MODEL)
         seen = manager.reader.project_of(str(place.folder))
         assert seen is not None
-        monkeypatch.setenv(processes.SESSION_TAG, "12345678-aaaa")
+        manager.projects.rights = Rights(Caller(evidence="environment"))
         with pytest.raises(UsageError, match="An agent cannot change"):
             manager.projects.trust(seen)
         with pytest.raises(UsageError, match="An agent cannot change"):

@@ -10,6 +10,8 @@ from verbs import verb
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.errors import SessionBusyError, UnknownSessionError, UsageError
+from agentdash.sessions.families.caller import Caller
+from agentdash.sessions.families.rights import Rights
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.processes import processes, runner_lock
@@ -156,12 +158,12 @@ def test_a_session_of_another_host_is_answered_there(manager):
     other.close()
 
 
-def test_a_session_answers_others_under_its_name_and_never_itself(manager, runner, monkeypatch):
+def test_a_session_answers_others_under_its_name_and_never_itself(manager, runner):
     one = runner.asks()
-    monkeypatch.setenv(processes.SESSION_TAG, NAME)
+    manager.asks.rights = Rights(Caller(session=NAME))
     with pytest.raises(UsageError, match="cannot answer what it asks itself"):
         manager.asks.answer(one.id, ALLOW)
-    monkeypatch.setenv(processes.SESSION_TAG, "12345678-aaaa")
+    manager.asks.rights = Rights(Caller(session="12345678-aaaa"))
     assert manager.asks.answer(one.id, ALLOW).answered_by == "session 12345678"
 
 

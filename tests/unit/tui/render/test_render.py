@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentdash.sessions.facts import Fact
 from agentdash.sessions.json_schema import dump, receipt_json, session_json
 from agentdash.sessions.launch import Launch
-from agentdash.sessions.lifecycle.explain import Explanation, Fact
+from agentdash.sessions.lifecycle.explain import Explanation
 from agentdash.sessions.model import (
     Change,
     Ended,
@@ -296,7 +297,7 @@ def test_k3_a_receipt_names_signals_processes_and_what_is_left() -> None:
         "  left      sudo 9: not permitted",
     ]
     told = receipt_json(receipt)
-    assert list(told) == ["session", "status", "ended", "left", "duration_ms", "note"]
+    assert list(told) == ["session", "status", "ended", "left", "duration_ms", "note", "workers"]
     assert list(told["ended"][0]) == ["pid", "command", "signal", "exit_code", "observed"]
 
 

@@ -1,0 +1,83 @@
+"""The place of a new session in the family of its caller: its parent or lead, its folder and its agent."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import structs
+
+from ..errors import NotAllowedError
+from ..launch import Start
+from ..membership import Budget, Membership
+from ..model import Session
+from ..settings.orchestration import OrchestrationSettings
+from .caller import Caller
+
+ANY_FOLDER = "*"
+
+
+def membership(caller: Caller, parent: Session | None, start: Start) -> Membership:
+    """Return the place of a new session.
+
+    Args:
+        caller: who asks for it.
+        parent: the session from inside which it is asked for.
+        start: the request.
+    """
+    return Membership(
+        parent=parent.id if parent is not None else None,
+        lead=caller.lead if parent is None else None,
+        depth=parent.depth + 1 if parent is not None else 0,
+        lifecycle=start.lifecycle,
+        key=start.key or None,
+        call=start.call or caller.call,
+        budget=start.budget if start.budget != Budget() else None,
+    )
+
+
+def joined(caller: Caller, parent: Session | None, start: Start, settings: OrchestrationSettings) -> Start:
+    """Return the start as it may be carried out: for an agent that leads, in the folder without symbolic links.
+
+    Raises:
+        NotAllowedError: the settings allow the folder or the agent to none that leads.
+    """
+    if parent is None and caller.lead is None:
+        return start
+    check_agent(start.agent, settings)
+    root = parent.cwd if parent is not None else str(Path.cwd())
+    return structs.replace(start, cwd=allowed_folder(start.cwd, root, settings.allowed_dirs))
+
+
+def check_agent(name: str, settings: OrchestrationSettings) -> None:
+    """Refuse an agent that the settings do not allow to workers; a plain command needs full permissions instead.
+
+    Raises:
+        NotAllowedError: ``orchestration.agents`` does not have it.
+    """
+    if settings.agents is not None and name not in settings.agents:
+        names = ", ".join(settings.agents) or "none"
+        raise NotAllowedError("agent_not_allowed", f"An agent cannot start {name}; the settings allow {names}.")
+
+
+def allowed_folder(folder: str, root: str, allowed: Sequence[str] | None) -> str:
+    """Return a folder without symbolic links, if an agent can start workers in it.
+
+    Args:
+        folder: the absolute folder of the worker.
+        root: the folder of the lead, to which relative folders of the settings belong.
+        allowed: ``orchestration.allowed_dirs``.
+
+    Raises:
+        NotAllowedError: it is neither an allowed folder nor below one.
+    """
+    real = Path(os.path.realpath(folder))
+    if allowed is not None and ANY_FOLDER in allowed:
+        return str(real)
+    places = [root] if allowed is None else allowed
+    roots = [Path(os.path.realpath(Path(root, Path(place).expanduser()))) for place in places]
+    if any(real == one or one in real.parents for one in roots):
+        return str(real)
+    names = ", ".join(map(str, roots)) or "none"
+    raise NotAllowedError(
+        "folder_not_allowed", f"An agent cannot start a worker in {real}; it can in these folders and below: {names}."
+    )

@@ -1,0 +1,91 @@
+"""The rights of a manager's caller in its state folder: which session a reference, a prompt or an ask belongs to."""
+
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import structs
+
+from ..asks.recorded import RecordedAsk
+from ..errors import UnknownSessionError
+from ..model import Session
+from ..settings.config import Config
+from ..storage import trash
+from ..storage.paths import Layout
+from .caller import Caller
+from .permissions import Bound, bound_of
+from .rights import Rights
+
+if TYPE_CHECKING:
+    from ..storage.store import Store
+
+
+class Reader(Protocol):
+    """The queries that decide about a request."""
+
+    def get(self, ref: str) -> Session:
+        """Return the session that a reference names."""
+        ...
+
+    def ask(self, ask_id: int) -> RecordedAsk:
+        """Return an ask."""
+        ...
+
+    def config(self, profile: str | None = None) -> Config:
+        """Read the settings."""
+        ...
+
+
+def known_caller(caller: Caller, layout: Layout, store: "Store") -> Caller:
+    """Return the caller as this state folder knows it.
+
+    A session of another state folder has no session here, because none of its family is here; the evidence stays.
+    An outside lead whose conversation is that of a session here is this session.
+    """
+    if caller.session is not None:
+        here = store.session(caller.session) is not None or (layout.trash / caller.session).is_dir()
+        return caller if here else structs.replace(caller, session=None)
+    if caller.lead is None:
+        return caller
+    agent, _, conversation = caller.lead.partition(":")
+    session = store.families.of_conversation(agent, conversation)
+    return structs.replace(caller, session=session, evidence="lead key") if session is not None else caller
+
+
+def rights_of(caller: Caller, layout: Layout, reader: Reader, store: "Store") -> Rights:
+    """Return the rights of a caller in a state folder."""
+
+    def session_of(target: object) -> str:
+        if isinstance(target, int):
+            return reader.ask(target).session
+        if isinstance(target, str):
+            return _named(target, layout, reader)
+        return str(getattr(target, "session", None) or getattr(target, "id", ""))
+
+    def bound() -> Bound | None:
+        return bound_of(caller, store, reader.config().orchestration)
+
+    return Rights(caller, _InTrashToo(layout, store), session_of, lambda: reader.config("").orchestration.reach, bound)
+
+
+def _named(ref: str, layout: Layout, reader: Reader) -> str:
+    """Return the id of the session that a reference names, also if it is in the trash."""
+    try:
+        return reader.get(ref).id
+    except UnknownSessionError:
+        return trash.find(layout, ref).id
+
+
+class _InTrashToo:
+    """The families of a state folder: a deleted session is below the session that was above it."""
+
+    def __init__(self, layout: Layout, store: "Store") -> None:
+        self._layout = layout
+        self._store = store
+
+    def is_below(self, session_id: str, lead: str) -> bool:
+        if self._store.session(session_id) is None and (deleted := trash.record(self._layout, session_id)) is not None:
+            parent = deleted.session.parent
+            return parent is not None and (parent == lead or self._store.families.is_below(parent, lead))
+        return self._store.families.is_below(session_id, lead)
+
+    def descendants(self, session_id: str) -> list[Session]:
+        return self._store.descendants(session_id)

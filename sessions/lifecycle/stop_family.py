@@ -1,0 +1,111 @@
+"""Stop a session with its linked and ephemeral workers: their processes first, and one receipt for all of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from msgspec import structs
+
+from ..errors import AgentdashError
+from ..model import Receipt, Session, short_id
+from ..storage.store import Store
+from ..text.units import count
+
+AT_ONCE = 64
+"""Number of sessions stopped at once; others wait for the first of them."""
+
+_MOST_ROUNDS = 20
+"""Rounds after which a family that goes on starting workers is reported."""
+
+
+def stop_with_workers(store: Store, session: Session, stop: Callable[[Session], Receipt]) -> Receipt:
+    """Stop the linked workers below a session, then the session, then those that began in the meantime.
+
+    Args:
+        store: the rows.
+        session: the lead.
+        stop: stops one session without its workers.
+
+    Returns:
+        The receipt of the lead, with the processes of all workers.
+
+    Raises:
+        AgentdashError: the lead could not be stopped, or a worker could not; all others were.
+    """
+    receipts, errors = _stopped(at_work(store, session.id), stop)
+    own = stop(session)
+    more, failed = _until_none(store, session, stop, errors)
+    _check(session, errors | failed)
+    return merged(own, list((receipts | more).values()))
+
+
+def stop_workers(store: Store, session: Session, stop: Callable[[Session], Receipt]) -> None:
+    """Stop the linked workers below a session that has ended itself.
+
+    Raises:
+        AgentdashError: a worker could not be stopped; the others were.
+    """
+    _check(session, _until_none(store, session, stop, {})[1])
+
+
+def _until_none(
+    store: Store, session: Session, stop: Callable[[Session], Receipt], errors: Mapping[str, AgentdashError]
+) -> tuple[dict[str, Receipt], dict[str, AgentdashError]]:
+    receipts: dict[str, Receipt] = {}
+    failed = dict(errors)
+    for _ in range(_MOST_ROUNDS):
+        late = [one for one in at_work(store, session.id) if one.id not in failed]
+        if not late:
+            break
+        more, wrong = _stopped(late, stop)
+        receipts |= more
+        failed |= wrong
+    return receipts, failed
+
+
+def _check(session: Session, errors: Mapping[str, AgentdashError]) -> None:
+    if errors:
+        number = count(len(errors), "worker")
+        why = "; ".join(f"{short_id(one)}: {error}" for one, error in errors.items())
+        raise AgentdashError(f"{number} of session {session.short_id} could not be stopped. {why}")
+
+
+def at_work(store: Store, session_id: str) -> list[Session]:
+    """Return the linked workers below a session that have something to stop, the deepest first."""
+    return [one for one in store.families.linked(session_id) if _has_work(one)]
+
+
+def _has_work(session: Session) -> bool:
+    """Return whether a stop of a session changes anything."""
+    return not session.status.ended or session.left > 0 or session.warm_since is not None
+
+
+def _stopped(
+    sessions: Sequence[Session], stop: Callable[[Session], Receipt]
+) -> tuple[dict[str, Receipt], dict[str, AgentdashError]]:
+    receipts: dict[str, Receipt] = {}
+    errors: dict[str, AgentdashError] = {}
+
+    def one(session: Session) -> None:
+        try:
+            receipts[session.id] = stop(session)
+        except AgentdashError as error:
+            errors[session.id] = error
+
+    if sessions:
+        with ThreadPoolExecutor(max_workers=min(AT_ONCE, len(sessions))) as pool:
+            list(pool.map(one, sessions))
+    return receipts, errors
+
+
+def merged(own: Receipt, workers: Sequence[Receipt]) -> Receipt:
+    """Return the receipt of a lead with what its workers' receipts have."""
+    if not workers:
+        return own
+    times = [one.duration_ms for one in (own, *workers) if one.duration_ms is not None]
+    return structs.replace(
+        own,
+        ended=(*(process for one in workers for process in one.ended), *own.ended),
+        left=(*(process for one in workers for process in one.left), *own.left),
+        duration_ms=max(times) if times else None,
+        workers=tuple(one.session for one in workers),
+    )
