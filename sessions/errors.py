@@ -92,6 +92,19 @@ class NotAllowedError(AgentdashError):
         self.code = code
 
 
+class RefusalError(AgentdashError):
+    """A call that is not carried out.
+
+    Args:
+        code: a word that programs can compare, such as ``not_yours``.
+        text: the fact and the next step, in one or two lines.
+    """
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(f"{code}: {text}")
+        self.code = code
+
+
 class StoreError(AgentdashError):
     """The state folder or its database cannot be used."""
 

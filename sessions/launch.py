@@ -14,6 +14,7 @@ from .compaction import Compaction
 from .costs.prices import Price
 from .membership import Budget, Lifecycle
 from .notifications.settings import Hook
+from .rules.admission import FamilyLimits
 from .rules.attention import AttentionSettings
 from .rules.limits import Limits
 from .turn_mode import TurnMode
@@ -146,6 +147,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     ladder: Ladder | None = None
     """The user's own times for a stop; None uses the agent's."""
     limits: Limits = Limits()
+    family: FamilyLimits = FamilyLimits()
+    """The limits of the sessions that agents start, as the settings have them."""
     prices: Mapping[str, Price] = field(default_factory=dict)
     """The user's own prices, if a limit on the cost or an estimate of it needs them."""
     warnings: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ from msgspec import structs
 
 from .agents.registry import PLAIN_COMMAND
 from .asks.recorded import RecordedAsk
+from .budgets import SessionBudgets
 from .errors import AgentdashError, SessionBusyError, UnknownSessionError
 from .families.caller import Caller, find_caller
 from .families.guarded import Guarded, acts
@@ -95,13 +96,15 @@ class SessionManager(Guarded):
         """Changes of the model and the mode of sessions."""
         self.chains = SessionChains(self.layout, self.store, self.reader)
         """The sessions that wait for the end of others."""
+        self.budgets = SessionBudgets(self.layout, self.store, self.reader, self.housekeeping)
+        """The budgets of leads and their workers."""
         self.projects = ProjectTrust(self.layout, self.reader)
         """The trust in the settings of projects."""
         self.caller = known_caller(caller, self.layout, self.store)
         """The caller: the user, a session of this state folder, or an outside lead."""
         self.rights = rights_of(self.caller, self.layout, self.reader, self.store)
         for part in (self.housekeeping, self.prompts, self.compacting, self.queue, self.asks, self.adjuster,
-                     self.chains, self.projects):  # fmt: skip
+                     self.chains, self.budgets, self.projects):  # fmt: skip
             part.rights = self.rights
 
     @cached_property
@@ -135,6 +138,7 @@ class SessionManager(Guarded):
             UnknownSessionError, AmbiguousSessionError: the session to wait for does not exist, or several fit.
             UsageError: empty prompt, no such folder, unknown agent or option, broken settings.
             NotAllowedError: an agent asks for a folder, an agent or permissions that it cannot give.
+            RefusalError: the session from inside which it is requested may not start it now.
         """
         settings = self.reader.settings_in(start.cwd)
         if (known := self._keyed(start)) is not None:

@@ -13,13 +13,14 @@ from .agents.registry import agent_named, agent_names, takes_prompts
 from .asks.recorded import RecordedAsk
 from .conversation.interrupted import is_conversation
 from .conversation.shown import Shown, shown
-from .errors import Remedy, StoreError, UnknownSessionError, UsageError
+from .errors import ConfigError, Remedy, StoreError, UnknownSessionError, UsageError
 from .launch import Ladder, Launch, Start
 from .lifecycle import session_ref
 from .lifecycle.agent_list import AgentInfo, agent_list
 from .lifecycle.launch_plan import build_launch, checked_prompt, completed
 from .lifecycle.process_list import ProcessInfo, process_list
 from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn, short_id
+from .rules.admission import FamilyLimits
 from .settings.config import Config, Loaded, config_path, load_config, read_settings
 from .settings.presets import Preset
 from .settings.prompt_templates import PromptTemplate
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from .lifecycle.explain import Explanation
     from .lifecycle.resume_command import ResumeCommand
     from .projects.review import Review
+    from .storage.family_budgets import FamilyState
     from .transcript.session_steps import Facts, SessionSteps
 
 
@@ -445,7 +447,28 @@ class SessionReader:
         launch = self._queries.launch(session.id, session.turn)
         prompts, asks = self._prompts(session), self._queries.asks_of(session.id)
         changes, marks = self._queries.adjustments_of(session.id), self._queries.marks_of(session.id)
-        return explain(self._layout, session, turns[-1] if turns else None, launch, prompts, asks, changes, marks)
+        budgets = self._queries.family_budgets.states(session.id, self._limits(launch))
+        turn = turns[-1] if turns else None
+        return explain(self._layout, session, turn, launch, prompts, asks, changes, marks, budgets)
+
+    def budget(self, ref: str) -> "FamilyState":
+        """Return the budget of a lead and the sums of all sessions below it.
+
+        Args:
+            ref: a session, or the key of an outside lead: ``claude:ID``.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: there is none, or several fit.
+        """
+        name = ref if ":" in ref else self.get(ref).id
+        return self._queries.family_budgets.state(name, self._limits(None))
+
+    def _limits(self, launch: Launch | None) -> FamilyLimits:
+        """Return the limits of families in the settings; if these cannot be used, those of a start."""
+        try:
+            return self.config().orchestration.limits
+        except ConfigError:
+            return launch.family if launch is not None else FamilyLimits()
 
     def resume_command(self, ref: str) -> "ResumeCommand":
         """Return the shell command that resumes the conversation in the agent's own interface; raises `UsageError`."""

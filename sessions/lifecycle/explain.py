@@ -18,7 +18,9 @@ from ..model import ENDED, Prompt, Session, Status, Turn, TurnMode, short_id
 from ..processes import processes, runner_lock
 from ..rules.attention import attention
 from ..rules.compaction import should_compact
+from ..rules.family_account import budget_words
 from ..rules.status import MEANINGS
+from ..storage.family_budgets import FamilyState
 from ..storage.paths import Layout
 from ..storage.turn_output import output_of
 from ..text.sanitize import one_line
@@ -57,6 +59,7 @@ def explain(
     asks: Sequence[RecordedAsk] = (),
     adjustments: Sequence[Adjustment] = (),
     marks: Sequence[Mark] = (),
+    budgets: Sequence[FamilyState] = (),
 ) -> Explanation:
     """Collect the facts about a session and its newest turn; reads only."""
     folder = layout.session(session.id)
@@ -71,6 +74,7 @@ def explain(
     facts += _chain_facts(session)
     facts += _family_facts(session)
     facts += _mark_facts(marks)
+    facts += [_budget_fact(one, session) for one in budgets]
     if session.taken_by is not None:
         facts.append(Fact("by hand", f"{session.taken_by.holder} has the agent's own interface", "sessions.taken_by"))
     if lost_conversation(session):
@@ -246,6 +250,13 @@ def _chain_facts(session: Session) -> list[Fact]:
     if session.after is not None:
         return [Fact("waits for", short_id(session.after), "sessions.after")]
     return [Fact("started after", short_id(session.followed), "sessions.followed")] if session.followed else []
+
+
+def _budget_fact(state: FamilyState, session: Session) -> Fact:
+    """A budget that counts what the session spends: its own, or that of a lead above it."""
+    name = "budget" if state.id == session.id else f"budget of {state.name}"
+    words = budget_words(state.budget, state.account) if state.budget is not None else "none"
+    return Fact(name, words, "sessions.budget" if state.own else "orchestration.budget")
 
 
 def _attention_fact(session: Session) -> Fact:

@@ -5,20 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..errors import AgentdashError
-
-
-class RefusalError(AgentdashError):
-    """A call that is not carried out.
-
-    Args:
-        code: a word that programs can compare, such as ``not_yours``.
-        text: the fact and the next step, in one or two lines.
-    """
-
-    def __init__(self, code: str, text: str) -> None:
-        super().__init__(f"{code}: {text}")
-        self.code = code
+from ..errors import RefusalError as RefusalError  # noqa: PLC0414 - tools raise it
 
 
 class Tool(Struct, frozen=True, kw_only=True):

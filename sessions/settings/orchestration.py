@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from ..membership import Budget
+from ..rules.admission import FamilyLimits
 
 
 class OrchestrationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,3 +55,10 @@ class OrchestrationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fi
         int,
         Meta(ge=0, description="Prompts by which a lead is woken when its workers have ended; 0 wakes none."),
     ] = 20
+
+    @property
+    def limits(self) -> FamilyLimits:
+        """The part that travels with a start."""
+        return FamilyLimits(
+            max_depth=self.max_depth, max_workers=self.max_workers, max_open=self.max_open, budget=self.budget
+        )

@@ -159,6 +159,24 @@ MIGRATIONS: tuple[Statements, ...] = (
         "CREATE UNIQUE INDEX sessions_key ON sessions (coalesce(parent, lead, ''), key) WHERE key IS NOT NULL",
         "CREATE INDEX sessions_linked ON sessions (parent) WHERE lifecycle <> 'detached'",
         "CREATE INDEX sessions_lead ON sessions (lead) WHERE lead IS NOT NULL",
+        "ALTER TABLE sessions ADD COLUMN share TEXT",
+        "ALTER TABLE tombstones ADD COLUMN parent TEXT",
+        "ALTER TABLE tombstones ADD COLUMN lead TEXT",
+        "ALTER TABLE tombstones ADD COLUMN budget TEXT",
+        "ALTER TABLE tombstones ADD COLUMN total_tokens INTEGER",
+        "ALTER TABLE tombstones ADD COLUMN cost_usd REAL",
+        "ALTER TABLE tombstones ADD COLUMN cost_about_usd REAL",
+        "CREATE INDEX tombstones_parent ON tombstones (parent) WHERE parent IS NOT NULL",
+        "CREATE INDEX tombstones_lead ON tombstones (lead) WHERE lead IS NOT NULL",
+        "DROP TRIGGER sessions_removed",
+        (
+            "CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN"
+            " UPDATE counter SET seq = seq + 1;"
+            " INSERT OR REPLACE INTO tombstones"
+            " (session, seq, deleted_at, parent, lead, budget, total_tokens, cost_usd, cost_about_usd)"
+            " VALUES (OLD.id, (SELECT seq FROM counter), CAST(strftime('%s', 'now') AS INTEGER) * 1000,"
+            " OLD.parent, OLD.lead, OLD.budget, OLD.total_tokens, OLD.cost_usd, OLD.cost_about_usd); END"
+        ),
     ),
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""

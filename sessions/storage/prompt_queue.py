@@ -17,6 +17,7 @@ from ..errors import AgentdashError, SessionBusyError, StoreError, UnknownSessio
 from ..launch import Launch, TurnPlan
 from ..model import ENDED, Status, short_id
 from ..rules.delivery import HELD_BY_USER, PromptState
+from .admission import admit_prompt
 from .database import Database
 from .marks import recorded
 from .rows import dump
@@ -163,6 +164,7 @@ class PromptQueue:
             UnknownSessionError: the session was deleted.
             SessionBusyError: another turn began after ``request.only_after``, or the prompt that it sends again was
                 sent again before.
+            RefusalError: a budget that counts what the session spends is used up.
         """
         with self._database.transaction() as db:
             known = db.execute(
@@ -171,6 +173,7 @@ class PromptQueue:
             if known is not None:
                 return _prompt(known)
             _check_session(db, request)
+            admit_prompt(db, request.session, request.plan.frame.family)
             _mark_resent(db, request)
             cursor = _insert(db, request)
             if request.options is not None:
@@ -257,7 +260,7 @@ def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
     """Make the next prompt of an ended session its next turn, inside the caller's transaction; return its number.
 
     None if the user works in the agent's own interface, which the turn would disturb.  If its start cannot be built (a
-    setting that the agent does not take), the queue is held with the reason.
+    setting that the agent does not take), or a budget is used up, the queue is held with the reason.
     """
     session = db.execute("SELECT status, turn, held, taken_by FROM sessions WHERE id = ?", (session_id,)).fetchone()
     if session is None or Status(session["status"]) not in ENDED or session["taken_by"] is not None:
@@ -269,6 +272,7 @@ def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
         return None
     prompt, n = _prompt(row), int(session["turn"]) + 1
     try:
+        admit_prompt(db, session_id, prompt.plan.frame.family)
         launch = build(prompt, n, recorded(lambda sql, values: db.execute(sql, values).fetchall(), session_id))
     except AgentdashError as error:
         db.execute("UPDATE queue SET at_once = 0 WHERE id = ?", (prompt.id,))

@@ -17,6 +17,7 @@ from .adjustments import Adjustments
 from .asks import Asks
 from .database import Database
 from .families import Families
+from .family_budgets import FamilyBudgets
 from .marks import Marks, RelatedMark, recorded
 from .prompt_queue import PromptQueue, QueuedPrompt
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
@@ -50,6 +51,8 @@ class Queries:
         self.database = Database(path, cache_kib)
         self.families = Families(self.database)
         """The families of sessions."""
+        self.family_budgets = FamilyBudgets(self.database)
+        """The budgets of leads."""
 
     def close(self) -> None:
         """Close the connections."""

@@ -81,7 +81,8 @@ CREATE TABLE sessions (
     call          TEXT,                         -- the tool call of the lead that requested it
     budget        TEXT,                         -- membership.Budget: of it and of all sessions below it
     reported_turn INTEGER NOT NULL DEFAULT 0,   -- the newest turn of which its lead has read the end
-    born_to       TEXT                          -- its parent before that was deleted; NULL: the present one
+    born_to       TEXT,                         -- its parent before that was deleted; NULL: the present one
+    share         TEXT                          -- membership.Budget: reserved for it and all below when it was admitted
 ) STRICT;
 CREATE UNIQUE INDEX sessions_key ON sessions (coalesce(parent, lead, ''), key) WHERE key IS NOT NULL;
 CREATE INDEX sessions_linked ON sessions (parent) WHERE lifecycle <> 'detached';
@@ -244,9 +245,17 @@ CREATE INDEX requests_open ON requests (session) WHERE done_at IS NULL;
 CREATE TABLE tombstones (
     session    TEXT PRIMARY KEY,
     seq        INTEGER NOT NULL,
-    deleted_at INTEGER NOT NULL
+    deleted_at INTEGER NOT NULL,
+    parent     TEXT,                             -- its place in a family, which counts what it spent
+    lead       TEXT,
+    budget     TEXT,
+    total_tokens INTEGER,
+    cost_usd   REAL,
+    cost_about_usd REAL
 ) STRICT;
 CREATE INDEX tombstones_seq ON tombstones (seq);
+CREATE INDEX tombstones_parent ON tombstones (parent) WHERE parent IS NOT NULL;
+CREATE INDEX tombstones_lead ON tombstones (lead) WHERE lead IS NOT NULL;
 
 CREATE TABLE seen (
     session TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
@@ -265,8 +274,10 @@ CREATE TRIGGER sessions_changed AFTER UPDATE ON sessions WHEN NEW.seq = OLD.seq 
 END;
 CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN
     UPDATE counter SET seq = seq + 1;
-    INSERT OR REPLACE INTO tombstones (session, seq, deleted_at)
-        VALUES (OLD.id, (SELECT seq FROM counter), CAST(strftime('%s', 'now') AS INTEGER) * 1000);
+    INSERT OR REPLACE INTO tombstones
+        (session, seq, deleted_at, parent, lead, budget, total_tokens, cost_usd, cost_about_usd)
+        VALUES (OLD.id, (SELECT seq FROM counter), CAST(strftime('%s', 'now') AS INTEGER) * 1000,
+            OLD.parent, OLD.lead, OLD.budget, OLD.total_tokens, OLD.cost_usd, OLD.cost_about_usd);
 END;
 CREATE TRIGGER queue_added AFTER INSERT ON queue BEGIN
     UPDATE sessions SET queued = (SELECT COUNT(*) FROM queue WHERE session = NEW.session AND state = 'queued')

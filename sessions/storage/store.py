@@ -12,8 +12,9 @@ from ..clock import now_ms
 from ..conversation.marks import Mark
 from ..errors import StoreError
 from ..launch import Launch, Start
-from ..model import ENDED, Membership, Session, Status
+from ..model import ENDED, Budget, Membership, Session, Status
 from .adjustments import Adjustments
+from .admission import admit
 from .asks import Asks
 from .chains import Chains, give_up
 from .families import hand_up, parent_of
@@ -70,21 +71,25 @@ class Store(Queries):
             run_id: the tag of the turn's processes.
             host: the machine on which the session runs.
             env: the variables that later turns need.
-            membership: its place in a family; None outside any.
+            membership: its place in a family; None outside any.  A start that an agent requests is admitted by
+                ``launch.family``.
             mark: the mark of a fork; its number and its session are not used.
+
+        Raises:
+            RefusalError: its lead may not start it now.
         """
-        place = membership or Membership()
         now = now_ms()
         with self.database.transaction() as db:
+            place, share = admit(db, membership or Membership(), launch.family)
             db.execute(
                 "INSERT INTO sessions (id, agent, title, task, cwd, model, options, command, env, source, parent,"
-                " status, turn, host, created_at, updated_at, after, lead, depth, lifecycle, key, call, budget)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " status, turn, host, created_at, updated_at, after, lead, depth, lifecycle, key, call, budget, share)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     start.session_id, start.agent, start.title, start.prompt, start.cwd, launch.model,
                     dump(start.options), dump(start.argv), dump(env or {}), start.source, place.parent, host, now,
                     now, start.after or None, place.lead, place.depth, place.lifecycle, place.key,
-                    place.call, dump(place.budget) if place.budget else None,
+                    place.call, dump(place.budget) if place.budget else None, dump(share) if share else None,
                 ),
             )  # fmt: skip
             if mark is not None:
@@ -263,6 +268,13 @@ class Store(Queries):
         """Give a session a new title; False if it is gone.  A new title needs no attention."""
         with self.database.transaction() as db:
             changed = db.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, session_id)).rowcount
+        return bool(changed)
+
+    def set_budget(self, session_id: str, budget: Budget) -> bool:
+        """Set the budget of a session; without tokens and money it has none.  False if the session is gone."""
+        stored = dump(budget) if budget != Budget() else None
+        with self.database.transaction() as db:
+            changed = db.execute("UPDATE sessions SET budget = ? WHERE id = ?", (stored, session_id)).rowcount
         return bool(changed)
 
     def pin(self, session_id: str, at: int | None) -> bool:

@@ -32,6 +32,7 @@ from ..storage.turn_log import Outcome, TurnLog
 from ..storage.turn_output import TurnOutput, own_output
 from .child import AgentChild
 from .disk import DiskWatch, Reserve
+from .family_budget import FamilyBudget
 from .follow import Follower
 from .idleness import Look
 from .next_turn import builder
@@ -80,6 +81,7 @@ class Recorder:
         self._stuck_watch: StuckWatch | None = None
         self._activity = ActivityWatch()
         self._spending: Spending | None = None
+        self._family: FamilyBudget | None = None
         self._over: dict[str, str] = {}
         self._ever_over: dict[str, str] = {}
         self._output = output or own_output(self._folder, turn)
@@ -152,9 +154,11 @@ class Recorder:
         if agent.prompted:
             self._stuck_watch = StuckWatch(launch.attention, used, recorded, agent.polling_tools)
         meter = None
-        if self._watchdog.counts or launch.transport:
-            meter = agent.meter(launch, dict(os.environ) | dict(launch.env), began)
-        if self._watchdog.counts or meter is not None:
+        self._family = FamilyBudget(self._store, self._session, launch.family)
+        counted = self._watchdog.counts or self._family.watched
+        if counted or launch.transport:
+            meter = agent.meter(self._family.limited(launch), dict(os.environ) | dict(launch.env), began)
+        if counted or meter is not None:
             self._spending = Spending(lambda: self._store.turns(self._session), turn, meter)
         self._follower = Follower(
             output.stdout.path,
@@ -189,6 +193,8 @@ class Recorder:
         if self._watchdog is None or self._follower is None or self.facts.end is not None:
             return None, None
         self._over, due = self._watchdog.check(self._follower, self._spent())
+        if self._family is not None and (over := self._family.check()) is not None:
+            return over, due
         if self._over and self._watchdog.limits.stops:
             return ", ".join(self._over.values()), due
         self._ever_over |= self._over
@@ -232,10 +238,17 @@ class Recorder:
     @property
     def exceeds(self) -> bool:
         """True if the turn printed or used more than it may, and the runner has not acted on it."""
+        if self._family is not None and self._family.over is not None and self.facts.end is None:
+            return True
         if self._watchdog is None or self._over:
             return False
         spends = self._watchdog.counts and self._spending is not None and self.facts.end is None
         return self._watchdog.floods() or (spends and self._watchdog.overspent(self._spent()))
+
+    def budgets_changed(self) -> None:
+        """Read the budgets of the session and its leads again."""
+        if self._family is not None:
+            self._family.read()
 
     @property
     def spending(self) -> Spending | None:
@@ -278,6 +291,8 @@ class Recorder:
             )
         ):
             self._committed, self._committed_at = key, now
+            if self._family is not None:
+                self._family.check()
             self.guarded(lambda: self._tell(status, reason, ask or 0))
 
     def conclude(
@@ -379,7 +394,8 @@ class Recorder:
 
     def _look_back(self, follower: Follower, *, stopped: bool) -> None:
         """Usage is often known only at the end, so report a limit that was crossed by then."""
-        if self._watchdog is None or not self._watchdog.counts or self._spending is None or stopped:
+        watched = self._family is not None and self._family.watched
+        if self._watchdog is None or not (self._watchdog.counts or watched) or self._spending is None or stopped:
             return
         self.guarded(
             lambda: self._log.progress(
@@ -392,6 +408,8 @@ class Recorder:
         )
         over, _ = self._watchdog.check(follower, self._spending.recorded())
         self._ever_over |= over
+        if self._family is not None and (family := self._family.check()) is not None:
+            self._ever_over["budget"] = family
 
     def fail_to_start(self, agent: Agent, reason: str) -> None:
         """Record a failed turn: the agent could not be started."""

@@ -202,11 +202,17 @@ class TurnRunner:
             for descriptor in ready:
                 inotify.drain(descriptor)
             signalled = self._signals.shutdown or self._signals.requested
-            asked = self._poke in ready or signalled or self._ended_but_lives()
+            asked = self._poked(ready) or signalled or self._ended_but_lives()
             if self._ended and self._signals.wake in ready:
                 self._next_look = min(self._next_look, now + CHILD_SECONDS)
             if self._growth in ready:
                 time.sleep(COALESCE_SECONDS)
+
+    def _poked(self, ready: list[int]) -> bool:
+        """Return whether a front end requested something; it may have changed a budget."""
+        if self._poke in ready:
+            self._recorder.budgets_changed()
+        return self._poke in ready
 
     def _delay(self, now: float) -> float:
         """Seconds until the next timer that no event will trigger."""

@@ -15,6 +15,7 @@ PARTS = ("opening", "memory", "keys", "growing", "searching", "beside")
 
 NEEDS = {"wire": ("sshd", "ssh", "tmux"), "live_wire": ("sshd", "ssh"), "viewer beside": ("less",)}
 TITLES = {
+    "admission": ["one start among sessions, ms (medians)"],
     "data_table": ["a table of sessions, 160x45"],
     "following": ["following a growing turn file"],
     "listing": ["listing"],
@@ -53,7 +54,7 @@ TITLES = {
 }
 """The tables that each one prints."""
 
-IN_SHORT = ("following", "listing", "live", "next_turn", "streams", "supervision")
+IN_SHORT = ("admission", "following", "listing", "live", "next_turn", "streams", "supervision")
 """The programs that take seconds; the others run in the full form only."""
 
 

@@ -18,6 +18,7 @@ WORDS = "agentdash.words"
 _MODULES = {
     "adjust": ("model", "mode"),
     "asks": ("asks", "approve", "deny", "answer"),
+    "budget": ("budget",),
     "chain": ("start",),
     "changes": ("changes",),
     "compact": ("compact",),
@@ -57,8 +58,8 @@ _SECTIONS = {
     "Start": ("spawn", "run", "start", "continue", "presets", "templates", "demo"),
     "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
     "Prompt and stop": (
-        "inject", "queue", "prompts", "retry", "interrupt", "compact", "model", "mode", "takeover", "resume-command",
-        "stop",
+        "inject", "queue", "prompts", "retry", "interrupt", "compact", "model", "mode", "budget", "takeover",
+        "resume-command", "stop",
     ),
     "Go back": ("rewind", "fork", "marks"),
     "Answer": ("asks", "approve", "deny", "answer"),

@@ -83,6 +83,8 @@ timeout_option = click.option(
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] (repeatable).")
 @click.option("--danger", is_flag=True, help="No sandbox, no approvals: the agent can do anything you can.")
 @limit_option
+@click.option("--budget-usd", metavar="N", help="US dollars that it and all its workers may use together.")
+@click.option("--budget-tokens", metavar="N", help="Tokens that it and all its workers may use together: 500k.")
 @after_option
 @lifecycle_option
 @key_option
@@ -102,6 +104,8 @@ def spawn(
     pairs: tuple[str, ...],
     danger: bool,
     limits: tuple[str, ...],
+    budget_usd: str | None,
+    budget_tokens: str | None,
     after: str,
     lifecycle: "Lifecycle",
     key: str,
@@ -130,6 +134,7 @@ def spawn(
     options = with_limits(parse_pairs(pairs), limits) | chosen_settings(own, danger=danger)
     from ....sessions.launch import Start
     from ....sessions.settings.presets import preset_named
+    from .budget import budget_of
 
     start = Start(
         text,
@@ -142,6 +147,7 @@ def spawn(
         after=after,
         lifecycle=lifecycle,
         key=checked_key(key),
+        budget=budget_of(budget_usd, budget_tokens, "--budget-usd", "--budget-tokens"),
     )
     with common.open_manager() as manager:
         reader = manager.reader

@@ -110,6 +110,7 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
     writer.close()
     old = sqlite3.connect(path)
     old.executescript(
+        "DROP TRIGGER sessions_removed;"
         "ALTER TABLE turns DROP COLUMN unreadable; ALTER TABLE turns DROP COLUMN cost_about_usd;"
         "DROP INDEX sessions_first; DROP INDEX sessions_outdated; ALTER TABLE turns DROP COLUMN denied_names;"
         "ALTER TABLE sessions DROP COLUMN asks; ALTER TABLE sessions DROP COLUMN activity;"
@@ -133,7 +134,13 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
         "ALTER TABLE sessions DROP COLUMN depth; ALTER TABLE sessions DROP COLUMN lifecycle;"
         "ALTER TABLE sessions DROP COLUMN key; ALTER TABLE sessions DROP COLUMN call;"
         "ALTER TABLE sessions DROP COLUMN budget; ALTER TABLE sessions DROP COLUMN reported_turn;"
-        "DROP INDEX sessions_parent; DROP INDEX sessions_left; PRAGMA user_version = 3"
+        "ALTER TABLE sessions DROP COLUMN share;"
+        "DROP INDEX tombstones_parent; DROP INDEX tombstones_lead; ALTER TABLE tombstones DROP COLUMN parent;"
+        "ALTER TABLE tombstones DROP COLUMN lead; ALTER TABLE tombstones DROP COLUMN budget;"
+        "ALTER TABLE tombstones DROP COLUMN total_tokens; ALTER TABLE tombstones DROP COLUMN cost_usd;"
+        "ALTER TABLE tombstones DROP COLUMN cost_about_usd;"
+        "DROP INDEX sessions_parent; DROP INDEX sessions_left; PRAGMA user_version = 3;"
+        "CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN UPDATE counter SET seq = seq + 1; END;"
     )
     old.close()
     before = path.read_bytes()

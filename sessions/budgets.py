@@ -1,0 +1,48 @@
+"""The budgets of sessions: the user changes them while the sessions are at work."""
+
+from .errors import UnknownSessionError, UsageError
+from .families.guarded import Guarded, acts
+from .housekeeping import Housekeeping
+from .membership import Budget
+from .reader import SessionReader
+from .storage.family_budgets import FamilyState
+from .storage.paths import Layout
+from .storage.store import Store
+from .supervision.runner_process import poke
+
+
+class SessionBudgets(Guarded):
+    """Changes budgets, and wakes the runners that compare the sums with them.
+
+    Args:
+        layout: the state folder.
+        store: the rows.
+        reader: every query.
+        housekeeping: writes the record of the session.
+    """
+
+    def __init__(self, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping) -> None:
+        self._layout = layout
+        self._store = store
+        self._reader = reader
+        self._housekeeping = housekeeping
+
+    @acts("change the budget of", on_itself=False)
+    def change(self, ref: str, budget: Budget) -> FamilyState:
+        """Set the budget of a session and all sessions below it; without tokens and money it has none.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
+            UsageError: it names an outside lead, whose budget is in the settings.
+            NotYoursError: the request comes from that session, or from one that is not above it.
+        """
+        self._layout.check_writable()
+        if ":" in ref:
+            raise UsageError(f"{ref} runs outside agentdash: its budget is [orchestration] budget in the settings.")
+        session = self._reader.get(ref)
+        if not self._store.set_budget(session.id, budget):
+            raise UnknownSessionError(f"Session {session.short_id} was deleted.")
+        self._housekeeping.record(self._layout.session(session.id))
+        for member in self._store.family_budgets.below(session.id):
+            poke(self._layout.session(member).poke)
+        return self._reader.budget(session.id)

@@ -1,0 +1,193 @@
+"""Limits and budgets of leads with real processes: what several of them are admitted, and what runners end."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from real_clis import EVERY_CLI
+from verbs import verb
+
+from agentdash.sessions.errors import RefusalError
+from agentdash.sessions.launch import Start
+from agentdash.sessions.membership import Budget
+from agentdash.sessions.model import Status
+from agentdash.sessions.processes.processes import SESSION_TAG
+from agentdash.sessions.rules.admission import FamilyLimits
+
+FREE = {"claude": {"permission_mode": "bypassPermissions"}, "codex": {"sandbox": "danger-full-access"}}
+
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
+DELEGATE = """
+import sys
+from agentdash.sessions.errors import RefusalError
+from agentdash.sessions.launch import Start
+from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.membership import Budget
+count, budget = int(sys.argv[1]), sys.argv[2]
+with SessionManager() as manager:
+    print('ready', flush=True)
+    sys.stdin.readline()
+    for _ in range(count):
+        try:
+            manager.spawn(Start('hello', agent='demo', budget=Budget(cost_usd=float(budget) if budget else None)))
+            print('admitted')
+        except RefusalError as refused:
+            print(refused.code)
+"""
+
+
+@pytest.fixture
+def delegate(tmp_path):
+    """Starts workers of a lead from several processes at the same moment; returns what each start was answered."""
+    program = tmp_path / "delegate.py"
+    program.write_text(DELEGATE)
+
+    def run(lead, processes, each, budget=""):
+        fronts = [
+            subprocess.Popen(
+                [sys.executable, str(program), str(each), budget],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env=os.environ | {SESSION_TAG: lead},
+            )
+            for _ in range(processes)
+        ]
+        assert [front.stdout.readline() for front in fronts] == ["ready\n"] * processes
+        for front in fronts:
+            front.stdin.write("\n")
+            front.stdin.flush()
+        return sorted(word for front in fronts for word in front.communicate(timeout=120)[0].split())
+
+    return run
+
+
+def settings(tmp_path, monkeypatch, text):
+    path = tmp_path / "settings.toml"
+    path.write_text(f"[queue]\nmax_running = 1\n{text}")
+    monkeypatch.setenv("AGENTDASH_CONFIG", str(path))
+
+
+def test_eight_processes_that_delegate_at_once_never_pass_the_number_of_open_workers(
+    manager, delegate, tmp_path, monkeypatch
+):
+    settings(tmp_path, monkeypatch, "[orchestration]\nmax_open = 5\n")
+    lead = manager.run(["sleep", "600"])
+    answers = delegate(lead.id, 8, 2)
+    assert answers == ["admitted"] * 5 + ["too_many"] * 11
+    assert len(manager.store.descendants(lead.id)) == 5
+
+
+def test_of_20_starts_in_one_moment_against_a_budget_for_four_exactly_four_are_admitted(
+    manager, delegate, tmp_path, monkeypatch
+):
+    settings(tmp_path, monkeypatch, "")
+    lead = manager.run(["sleep", "600"])
+    manager.budgets.change(lead.id, Budget(cost_usd=2.0))
+    answers = delegate(lead.id, 20, 1, "0.5")
+    assert answers == ["admitted"] * 4 + ["over_budget"] * 16
+    state = manager.reader.budget(lead.id)
+    assert (state.account.open, state.account.below.cost_usd) == (4, 2.0)
+
+
+def inside(manager, monkeypatch, lead, start):
+    """Start a session from inside another one."""
+    with monkeypatch.context() as patch:
+        patch.setenv(SESSION_TAG, lead)
+        return manager.spawn(start)
+
+
+def test_the_runners_of_a_family_end_their_turns_when_the_budget_is_crossed(manager, monkeypatch, leftovers):
+    lead = manager.run(["sleep", "600"])
+    manager.budgets.change(lead.id, Budget(tokens=60))
+    sibling = inside(manager, monkeypatch, lead.id, Start("[[demo:silent]] wait", agent="demo"))
+    spender = inside(manager, monkeypatch, lead.id, Start("[[demo:quick]] go", agent="demo"))
+    ended = manager.wait([lead.id, sibling.id, spender.id], timeout=90)
+    spent = ended[2].usage.total_tokens
+    assert spent > 60
+    # The demo agent reports what it used at the end of its turn, which is a proper one.
+    assert (ended[2].status, ended[2].reason) == (Status.DONE, f"over limit: budget of its lead: {spent} of 60 tokens")
+    assert ended[0].status is ended[1].status is Status.STOPPED
+    assert ended[0].reason.startswith(f"stopped by its limit: its budget: {spent} of 60 tokens; ")
+    assert ended[1].reason.startswith(f"stopped by its limit: budget of its lead: {spent} of 60 tokens; ")
+    assert leftovers(sibling.id) == []
+    with pytest.raises(RefusalError, match="over_budget"):
+        manager.prompts.inject(spender.id, "more")
+    manager.budgets.change(lead.id, Budget(tokens=10_000))
+    assert manager.prompts.inject(spender.id, "more [[demo:quick]]").turn == 2
+
+
+def test_a_budget_that_is_lowered_below_what_is_spent_ends_the_turn_that_runs(manager, monkeypatch):
+    lead = manager.run(["sleep", "600"])
+    worker = inside(manager, monkeypatch, lead.id, Start("[[demo:quick]] go", agent="demo"))
+    manager.wait([worker.id], timeout=60)
+    manager.budgets.change(lead.id, Budget(tokens=1))
+    [ended] = manager.wait([lead.id], timeout=60)
+    assert (ended.status, ended.reason.partition(":")[0]) == (Status.STOPPED, "stopped by its limit")
+
+
+def test_the_verbs_give_a_budget_show_it_and_refuse_with_the_next_step(manager):
+    lead = json.loads(
+        verb("spawn", "--agent", "demo", "--budget-usd", "2.50", "[[demo:quick]] go", "--wait", "--json").stdout
+    )
+    assert lead["budget"] == {"cost_usd": 2.5}
+    refused = verb("spawn", "--agent", "demo", "--budget-usd", "9", "go", **{SESSION_TAG: lead["id"]})
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "agentdash: over_budget: $" in refused.stderr
+    assert f"agentdash budget {lead['id'][:8]} --usd N" in refused.stderr
+    shown = json.loads(verb("budget", lead["id"], "--tokens", "1M", "--json").stdout)
+    assert shown["budget"] == {"tokens": 1_000_000, "cost_usd": 2.5}
+    assert shown["spent"]["tokens"] == lead["usage"]["total_tokens"]
+    assert (shown["source"], shown["workers"]) == ("session", 0)
+    assert shown["left"]["tokens"] == 1_000_000 - lead["usage"]["total_tokens"]
+    assert "of 1,000,000 tokens spent" in verb("budget", lead["id"]).stdout
+    assert "of $2.50 spent" in verb("explain", lead["id"]).stdout
+    verb("budget", lead["id"], "--tokens", "none", "--usd", "none")
+    assert manager.reader.get(lead["id"]).budget is None
+
+
+@pytest.mark.parametrize("amount", ["0", "-1", "much", "9" * 400])
+@pytest.mark.parametrize("option", ["--budget-usd", "--budget-tokens"])
+def test_an_amount_that_is_not_valid_is_refused_and_starts_nothing(manager, option, amount):
+    refused = verb("spawn", "--agent", "demo", option, amount, "go")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert option in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert manager.reader.sessions() == []
+
+
+def test_a_session_cannot_raise_its_own_budget(manager):
+    lead = manager.run(["sleep", "600"])
+    manager.budgets.change(lead.id, Budget(tokens=10))
+    refused = verb("budget", lead.id, "--tokens", "1M", **{SESSION_TAG: lead.id})
+    assert refused.returncode == 1
+    assert "ask the user" in refused.stderr
+    assert manager.reader.budget(lead.id).budget == Budget(tokens=10)
+
+
+def test_the_limits_of_the_settings_travel_with_a_start(tmp_path, monkeypatch, manager):
+    settings(tmp_path, monkeypatch, "[orchestration]\nmax_depth = 1\n[orchestration.budget]\ntokens = 5\n")
+    session = manager.run(["true"])
+    launch = manager.store.launch(session.id, 1)
+    assert launch.family == FamilyLimits(max_depth=1, budget=Budget(tokens=5))
+
+
+@pytest.mark.real
+@pytest.mark.by_turns(4)
+@pytest.mark.parametrize("budget", [Budget(tokens=30), Budget(cost_usd=0.000001)], ids=["tokens", "cost"])
+@pytest.mark.parametrize("cli", EVERY_CLI)
+def test_a_worker_whose_agent_reports_while_it_works_is_ended_in_its_turn(
+    manager, use_agent, monkeypatch, cli, budget, tmp_path, leftovers
+):
+    agent = use_agent(cli)
+    lead = manager.run(["sleep", "600"])
+    manager.budgets.change(lead.id, budget)
+    task = Start("[[fake:slow_steps]] go", agent=agent, cwd=str(tmp_path), options={"live": True} | FREE[agent])
+    worker = inside(manager, monkeypatch, lead.id, task)
+    [ended] = manager.wait([worker.id], timeout=120)
+    assert ended.status is Status.STOPPED
+    assert ended.reason.startswith("stopped by its limit: budget of its lead: ")
+    assert leftovers(worker.id) == []
