@@ -164,7 +164,7 @@ def test_workers_below_a_deleted_one_stay_in_the_family(store):
     end(store, "middle", cost=0.2)
     assert store.delete("middle", 1)
     assert store.family_budgets.state("lead", LIMITS).account.spent.cost_usd == pytest.approx(0.5)
-    assert store.family_budgets.above("below") == ["middle", "lead"]
+    assert store.family_budgets.above("below") == ["lead"]
 
 
 def test_the_budget_of_the_settings_is_that_of_the_highest_lead(store):

@@ -1,0 +1,109 @@
+"""The state that the tools share: the manager, the caller's workers, the client's patience."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from ..errors import AgentdashError, AmbiguousSessionError, UnknownSessionError
+from ..model import Session
+from ..settings.orchestration import OrchestrationSettings
+from ..storage.workers import Workers
+from .family import Family, overview
+from .quoting import words
+from .refusals import refusal
+
+if TYPE_CHECKING:
+    from ..manager import SessionManager
+
+
+class Client(Protocol):
+    """The facts about the calling program that the tools need."""
+
+    @property
+    def wait_seconds(self) -> float:
+        """The longest time for which a call may wait before the client gives up."""
+
+
+class Calls:
+    """One call of a tool.
+
+    Args:
+        manager: the shared manager, with the caller.
+        client: the program that calls.
+        cancelled: set when the client no longer waits.
+        progress: reports a line to the client.
+    """
+
+    def __init__(
+        self, manager: "SessionManager", client: Client, cancelled: threading.Event, progress: Callable[[str], None]
+    ) -> None:
+        self.manager = manager
+        self.client = client
+        self.cancelled = cancelled
+        self.progress = progress
+        self.workers = Workers(manager.store.database)
+        """The caller's workers in the store."""
+
+    def family(self) -> Family:
+        """Return the caller's workers as they are recorded at this moment."""
+        caller = self.manager.caller
+        return Family(caller, self.workers.below(caller.session, caller.lead))
+
+    def settings(self) -> OrchestrationSettings:
+        """Return ``[orchestration]``; the defaults if the settings cannot be used, so that reading goes on."""
+        try:
+            return self.manager.reader.config().orchestration
+        except AgentdashError:
+            return OrchestrationSettings()
+
+    def own_session(self) -> Session | None:
+        """Return the session from inside which the call comes."""
+        session = self.manager.caller.session
+        return self.manager.store.session(session) if session is not None else None
+
+    def root(self) -> str:
+        """Return the folder from which relative folders begin: that of the caller's session, else of this process."""
+        own = self.own_session()
+        return own.cwd if own is not None else str(Path.cwd())
+
+    def slice(self, seconds: float) -> float:
+        """Return how long a call waits that asks for this time, so that it answers before its client gives up."""
+        longest = self.settings().wait_seconds or self.client.wait_seconds
+        return max(0.0, min(seconds, longest))
+
+    def find(self, ref: str, family: Family | None = None) -> Session:
+        """Return the worker that a text means.
+
+        Raises:
+            RefusalError: none or several fit, or the session is not below the caller.
+        """
+        family = family or self.family()
+        found = family.named(ref)
+        if found is not None:
+            return found
+        outside = self._outside(ref)
+        if outside is not None and self.settings().reach == "all":
+            return outside
+        if outside is not None:
+            fact = f"Session {outside.short_id} is not one of your workers."
+            raise refusal("not_yours", f"{fact} {family.known()}", "use the id of one of them, or ask the user.")
+        fact = f"No worker has the id {words(ref, 60)!r}. {family.known()}"
+        raise refusal("unknown_session", fact, "list_sessions shows them.")
+
+    def _outside(self, ref: str) -> Session | None:
+        """Return a session of another lead, or of the user, that a text means."""
+        try:
+            return self.manager.reader.get(ref, destructive=True) if not ref.strip().startswith("@") else None
+        except (UnknownSessionError, AmbiguousSessionError):
+            return None
+        except AgentdashError:
+            return None
+
+    def overview(self, family: Family | None = None) -> str:
+        """Return the state of the caller's workers in a line."""
+        family, caller = family or self.family(), self.manager.caller
+        own = self.own_session()
+        budget = own.budget if own is not None and own.budget is not None else self.settings().budget
+        spoken = [family.name(one) for one in self.workers.spoken_to(caller.session, caller.lead)]
+        return overview(family, own, budget, spoken)

@@ -1,0 +1,180 @@
+"""The tool ``delegate``."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from ...errors import AgentdashError, UsageError
+from ...membership import Budget
+from ...model import Session, Status, short_id
+from ...text.sanitize import clean
+from ..arguments import Delegate
+from ..calls import Calls
+from ..folders import worker_folder
+from ..modes import mode_options
+from ..quoting import words
+from ..refusals import refusal, refused
+from ..results import Delegated
+from ..waits import wait_for_one
+
+if TYPE_CHECKING:
+    from ...launch import Start
+    from ...lifecycle.agent_list import AgentInfo
+
+START_SECONDS = 3.0
+"""The time in which an agent leaves the queue, if there is room."""
+
+FIRST_SIGN_SECONDS = 1.5
+"""The time in which an agent that starts prints something, and one that cannot start has failed."""
+
+_STDERR_BYTES = 4_096
+
+
+def delegate(calls: Calls, arguments: Delegate) -> Delegated:
+    """Start a worker with a task of its own.
+
+    Raises:
+        RefusalError: the task, the agent, the folder or a right forbids it, or the start failed.
+    """
+    with refused("not_started", "correct the arguments, or ask the user."):
+        session = _existing(calls, arguments.key)
+        existing = session is not None
+        if session is None:
+            before = {one.id for one in calls.family().sessions}
+            session = calls.manager.spawn(_start(calls, arguments))
+            existing = session.id in before
+            session = _under_way(calls, session)
+            _check_started(calls, session)
+        waited = wait_for_one(calls, session.id, arguments.wait_s)
+        session = calls.manager.reader.by_id(session.id)
+        return Delegated(
+            session=calls.family().name(session.id),
+            status=str(session.status),
+            agent=session.agent,
+            model=words(session.model or "", 80),
+            cwd=words(session.cwd, 400),
+            place=_place(calls, session),
+            existing=existing,
+            warnings=tuple(words(one, 200) for one in calls.manager.reader.warnings(session.id)[:5]),
+            ended=waited.ended if waited else (),
+            needs_you=waited.needs_you if waited else (),
+            overview=calls.overview(),
+            next=waited.next if waited else "delegate the other tasks, then wait_for.",
+        )
+
+
+def _existing(calls: Calls, key: str) -> Session | None:
+    """Return the caller's worker that has this key."""
+    return next((one for one in calls.family().own() if one.key == key), None) if key else None
+
+
+def _start(calls: Calls, arguments: Delegate) -> "Start":
+    """Return the request for the start.
+
+    Raises:
+        RefusalError: an argument is not usable.
+    """
+    from ...launch import Start
+
+    reader, manager = calls.manager.reader, calls.manager
+    config = reader.config()
+    folder = worker_folder(arguments.working_dir, calls.root(), config.orchestration.allowed_dirs)
+    start = Start(
+        arguments.task,
+        agent=arguments.agent.strip(),
+        model=arguments.model.strip() or None,
+        cwd=folder,
+        title=arguments.title,
+        source=f"orchestrator:{_lead_name(calls)}",
+        lifecycle=arguments.lifecycle,
+        key=arguments.key,
+        call=manager.caller.call or "",
+        budget=Budget(cost_usd=arguments.budget_usd, tokens=arguments.budget_tokens),
+    )
+    start = _with_preset(calls, start, arguments.preset)
+    if not start.prompt.strip():
+        raise refusal("empty_task", "The task is empty.", "describe the whole task: the worker sees nothing else.")
+    agents = reader.agents(folder)
+    agent = _agent(start.agent or reader.default_agent(folder), agents, config.orchestration.agents)
+    return structs.replace(start, agent=agent.name, options={**start.options, **mode_options(agent, arguments.mode)})
+
+
+def _with_preset(calls: Calls, start: "Start", name: str) -> "Start":
+    from ...settings.presets import preset_named
+
+    if not name:
+        return start
+    reader = calls.manager.reader
+    try:
+        preset = preset_named(reader.presets(start.cwd), name)
+        # The folder was checked already, and one call starts one worker.
+        return structs.replace(preset.completing(start, reader.default_agent(start.cwd)), cwd=start.cwd, copies=None)
+    except UsageError as error:
+        raise refusal("unknown_preset", error.fact, "leave preset out, or use a known one.") from None
+
+
+def _agent(name: str, agents: "Sequence[AgentInfo]", allowed: Sequence[str] | None) -> "AgentInfo":
+    """Return the agent of this name.
+
+    Raises:
+        RefusalError: it is not known, not installed, or not allowed for workers.
+    """
+    usable = [one.name for one in agents if one.installed and (allowed is None or one.name in allowed)]
+    choice = f"use one of: {', '.join(usable)}." if usable else "ask the user to install an agent."
+    found = next((one for one in agents if one.name == name), None)
+    if found is None:
+        raise refusal("unknown_agent", f"There is no agent {words(name, 60)!r} for workers.", choice)
+    if not found.installed:
+        raise refusal("unknown_agent", f"The agent {name} is not installed.", choice)
+    if allowed is not None and name not in allowed:
+        raise refusal("unknown_agent", f"The settings allow no workers of {name} (orchestration.agents).", choice)
+    return found
+
+
+def _lead_name(calls: Calls) -> str:
+    caller = calls.manager.caller
+    return short_id(caller.session) if caller.session else (caller.lead or "outside").partition(":")[2][:8] or "outside"
+
+
+def _under_way(calls: Calls, session: Session) -> Session:
+    """Return a worker once it has printed something, has ended or waits for a place; or after a short time."""
+    from ...lifecycle.wait import wait_until
+
+    manager = calls.manager
+    session = manager.started(session.id, calls.slice(START_SECONDS))
+
+    def signs() -> bool:
+        now = manager.reader.by_id(session.id)
+        return now.status.ended or now.status is Status.QUEUED or now.steps > 0 or now.agent_session is not None
+
+    wait_until(manager.store, signs, calls.slice(FIRST_SIGN_SECONDS), settle=manager.housekeeping.settle)
+    return manager.reader.by_id(session.id)
+
+
+def _check_started(calls: Calls, session: Session) -> None:
+    """Refuse the result of a start that failed: the worker is there, and can be read.
+
+    Raises:
+        RefusalError: it failed before it did anything.
+    """
+    if session.status is not Status.FAILED or session.steps:
+        return
+    calls.workers.report([session])
+    try:
+        stderr = clean(calls.manager.reader.stderr_tail(session.id, most=_STDERR_BYTES)[0])
+    except AgentdashError:
+        stderr = ""
+    first = next((line.strip() for line in stderr.splitlines() if line.strip()), "")
+    name = calls.family().name(session.id)
+    said = f" stderr: {words(first, 300)}" if first else ""
+    fact = f"Worker {name} could not start: {words(session.reason or 'no reason is known', 300)}.{said}"
+    raise refusal("start_failed", fact, f'read(session="{name}", part="stderr"), then delegate differently.')
+
+
+def _place(calls: Calls, session: Session) -> int:
+    """Return the place of a worker in the queue; 0 if it has left it."""
+    if session.status is not Status.QUEUED or session.after is not None:
+        return 0
+    waiting = calls.manager.reader.sessions(statuses=[Status.QUEUED])
+    return sum(one.created_at <= session.created_at and one.after is None for one in waiting)

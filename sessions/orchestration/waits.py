@@ -1,0 +1,211 @@
+"""Wait until something new happens to workers, and name each end once.
+
+The end that a lead has read is a number in the worker's row (``reported_turn``), so an end is named once over restarts
+and with several servers.  A need of a running worker has no such number: this process remembers what it named.
+"""
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from ..clock import monotonic
+from ..errors import RefusalError
+from ..model import Session
+from .family import Family, need
+from .results import Waited
+from .views import MOST_AT_ONCE, Detail, Views, fitted
+
+if TYPE_CHECKING:
+    from .calls import Calls
+
+_REMEMBERED = 2_000
+
+_named: dict[tuple[str, str | None, str | None, str], str] = {}
+"""By state folder, caller and worker: the need, or the end of another lead's worker, that was named last."""
+_lock = threading.Lock()
+
+
+class Moment(Struct, frozen=True, kw_only=True):
+    """The watched workers at one moment."""
+
+    family: Family
+    ended: Sequence[Session]
+    """Ends that were not named, the oldest first."""
+    needing: Sequence[Session]
+    news: bool
+    """One of them was not named before, or a worker was deleted."""
+    at_work: Sequence[Session]
+    gone: Sequence[str]
+    before: Sequence[Session]
+    """Chosen workers whose ends an earlier call named."""
+
+
+class Wait:
+    """One wait of a call.
+
+    Args:
+        calls: the call.
+        ids: the workers to watch; None for the caller's own.
+    """
+
+    def __init__(self, calls: "Calls", ids: Sequence[str] | None) -> None:
+        self._calls = calls
+        self._chosen = ids
+        family = calls.family()
+        watched = ids if ids is not None else [one.id for one in family.own() if not one.status.ended]
+        self._names = {session_id: family.name(session_id) for session_id in watched}
+        self._told = ""
+
+    def until(self, quantor: str, seconds: float) -> Waited:
+        """Return what is new as soon as something is, or what is at work when the time is over.
+
+        Args:
+            quantor: ``any`` for the first end, ``all`` for the last one.
+            seconds: the longest wait; the client's own patience may end it earlier.
+
+        Raises:
+            RefusalError: the call was cancelled; nothing counts as named.
+        """
+        from ..lifecycle.wait import POLL_SECONDS, SETTLE_SECONDS
+
+        calls, version, settled_at = self._calls, None, 0.0
+        store, housekeeping = calls.manager.store, calls.manager.housekeeping
+        deadline = monotonic() + calls.slice(seconds)
+        while True:
+            self._check_cancelled()
+            now, current = monotonic(), store.data_version()
+            over = now >= deadline
+            if current != version or over:
+                version = current
+                moment = self._moment()
+                if over or _is_ready(moment, quantor):
+                    waited = self._answer(moment)
+                    if over or waited.ended or waited.needs_you or waited.gone or not moment.at_work:
+                        return waited
+                self._report(moment)
+            if now - settled_at >= SETTLE_SECONDS:
+                settled_at = now
+                housekeeping.settle()
+            calls.cancelled.wait(max(0.0, min(POLL_SECONDS, deadline - now)))
+
+    def _check_cancelled(self) -> None:
+        if self._calls.cancelled.is_set():
+            raise RefusalError("cancelled", "The call was cancelled. Next: call it again.")
+
+    def _moment(self) -> Moment:
+        family = self._calls.family()
+        if self._chosen is None:
+            watched = family.own()
+        else:
+            found = (family.get(one) or self._calls.manager.store.session(one) for one in self._chosen)
+            watched = [one for one in found if one is not None]
+        present = {one.id for one in watched}
+        gone = [name for session_id, name in self._names.items() if session_id not in present]
+        over = [one for one in watched if one.status.ended]
+        fresh = [one for one in over if self._is_new(family, one)]
+        needing = [one for one in watched if need(one)]
+        return Moment(
+            family=family,
+            ended=sorted(fresh, key=lambda one: one.ended_at or one.updated_at),
+            needing=needing,
+            news=bool(gone) or any(self._is_unnamed(one, self._need_key(one)) for one in needing),
+            at_work=[one for one in watched if not one.status.ended],
+            gone=gone,
+            before=[one for one in over if one not in fresh] if self._chosen is not None else (),
+        )
+
+    def _is_new(self, family: Family, session: Session) -> bool:
+        if family.is_own(session):
+            return session.reported_turn < session.turn
+        return self._is_unnamed(session, f"end {session.turn}")
+
+    def _answer(self, moment: Moment) -> Waited:
+        views = Views(self._calls, moment.family)
+        ends = moment.ended[:MOST_AT_ONCE]
+
+        def made(detail: Detail) -> Waited:
+            needing, working = moment.needing[:MOST_AT_ONCE], [one for one in moment.at_work if not need(one)]
+            listed = working[: detail.brief]
+            return Waited(
+                overview="",
+                ended=tuple(views.whole(one, detail) for one in ends),
+                needs_you=tuple(views.whole(one, detail) for one in needing),
+                at_work=tuple(views.brief(one, detail) for one in listed),
+                gone=tuple(moment.gone[: detail.brief]),
+                ended_before=tuple(moment.family.name(one.id) for one in moment.before[: detail.brief]),
+                more=len(moment.ended) - len(ends) + len(moment.needing) - len(needing) + len(working) - len(listed),
+            )
+
+        waited = fitted(made)
+        self._check_cancelled()  # reading the facts takes time
+        kept = self._claimed(moment.family, ends)
+        shown = [result for result, session in zip(waited.ended, ends, strict=True) if session.id in kept]
+        for one in moment.needing:
+            self._remember(one, self._need_key(one))
+        waited = structs.replace(waited, ended=tuple(structs.replace(one, unread=False) for one in shown))
+        return structs.replace(waited, overview=self._calls.overview(), next=_next(waited))
+
+    def _claimed(self, family: Family, ends: Sequence[Session]) -> set[str]:
+        """Record that these ends are named; return those that no other server named first."""
+        kept = self._calls.workers.report(one for one in ends if family.is_own(one))
+        for one in ends:
+            if not family.is_own(one):
+                self._remember(one, f"end {one.turn}")
+                kept.add(one.id)
+        return kept
+
+    def _report(self, moment: Moment) -> None:
+        line = f"{len(moment.at_work)} at work, {len(moment.ended)} ended, {len(moment.needing)} need you"
+        if line != self._told:
+            self._told = line
+            self._calls.progress(line)
+
+    def _key(self, session: Session) -> tuple[str, str | None, str | None, str]:
+        caller = self._calls.manager.caller
+        return str(self._calls.manager.layout.home), caller.session, caller.lead, session.id
+
+    def _need_key(self, session: Session) -> str:
+        """Return the name of a need: a later one of the same kind has another name."""
+        kind = need(session)
+        if kind == "stuck":
+            return f"stuck {session.stuck_at}"
+        if kind == "waiting":
+            return f"waiting {[ask.id for ask in self._calls.manager.reader.asks(session.id)]}"
+        return f"{kind} {session.turn} {session.denied} {session.unconfirmed}"
+
+    def _is_unnamed(self, session: Session, what: str) -> bool:
+        with _lock:
+            return _named.get(self._key(session)) != what
+
+    def _remember(self, session: Session, what: str) -> None:
+        with _lock:
+            while len(_named) >= _REMEMBERED:
+                del _named[next(iter(_named))]
+            _named[self._key(session)] = what
+
+
+def _is_ready(moment: Moment, quantor: str) -> bool:
+    if moment.news or not moment.at_work:
+        return True
+    return quantor == "any" and bool(moment.ended)
+
+
+def _next(waited: Waited) -> str:
+    if any(one.asks for one in waited.needs_you):
+        return "answer what they ask."
+    if waited.needs_you:
+        return "read the steps of those that need you; send_message with interrupt, or stop_sessions."
+    if waited.more:
+        return "wait_for names the others."
+    if waited.at_work:
+        return "wait_for again, or do other work; they go on meanwhile."
+    if waited.ended_before and not waited.ended:
+        return "read shows their answers; send_message goes on with them."
+    return "" if waited.ended else "delegate starts a worker."
+
+
+def wait_for_one(calls: "Calls", session_id: str, seconds: float) -> Waited | None:
+    """Wait for one worker, for the tools that offer it; None if no wait is requested."""
+    return Wait(calls, [session_id]).until("any", seconds) if seconds > 0 else None
