@@ -9,7 +9,21 @@ COMPLETION = "_AGENTDASH_COMPLETE"
 
 def main() -> None:
     """Run the command line; Textual is imported only if a screen is opened."""
+    if COMPLETION not in os.environ and sys.argv[1:] == ["mcp"] and _is_piped():
+        sys.exit(_mcp())
     sys.exit(_dashboard() if len(sys.argv) == 1 and COMPLETION not in os.environ else _command())
+
+
+def _is_piped() -> bool:
+    return sys.stdin is not None and not sys.stdin.isatty()
+
+
+def _mcp() -> int:
+    """Serve MCP without the command line, which takes as long to load as the server: clients wait for its start."""
+    from .sessions.mcp.server import serve
+    from .sessions.orchestration.registry import TOOLS
+
+    return serve(TOOLS)
 
 
 def _command() -> int:

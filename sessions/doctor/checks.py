@@ -15,6 +15,7 @@ from . import (
     inotify,
     limits,
     logind,
+    mcp_server,
     records,
     settings,
     state_folder,
@@ -30,6 +31,8 @@ from .model import Check, Finding, Subject, fail
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("versions", versions.versions),
     ("agents", agent_clis.agent_clis),
+    ("MCP server", mcp_server.start),
+    ("MCP clients", mcp_server.clients),
     ("settings", settings.settings_file),
     ("limits", limits.limits),
     ("state folder", state_folder.folder),

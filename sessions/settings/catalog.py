@@ -60,6 +60,7 @@ VARIABLES = tuple(
         ("AGENTDASH_CONFIG", "path", "config.toml in the platform's config folder", "Path of the settings file."),
         ("AGENTDASH_PROFILE", "name", "none", "Profile to apply; --profile overrides it."),
         ("AGENTDASH_HOME", "path", "the platform's state folder", "Folder of the sessions."),
+        ("AGENTDASH_MCP_WAIT", "seconds", "by the client", "Longest wait of one call of wait_for."),
         ("AGENTDASH_ASCII", "anything", "by the terminal's locale", "Use only ASCII characters."),
         ("AGENTDASH_DEBUG", "anything", "one-line errors", "Print tracebacks of unexpected errors."),
         ("NO_COLOR", "anything", "colours on a terminal", "Print without colours."),

@@ -26,6 +26,10 @@ TITLES = {
         "1 s in which nothing happens",
     ],
     "live_wire": ["a live agent over SSH, 160x45"],
+    "mcp_server": [
+        "from the start of an MCP server to the list of its tools",
+        "an MCP server that waits, per second",
+    ],
     "next_turn": [
         "from the end of an agent's process to the start of the next queued one",
         "a queued turn of a real agent beside its bare resume (medians)",
@@ -54,7 +58,7 @@ TITLES = {
 }
 """The tables that each one prints."""
 
-IN_SHORT = ("admission", "following", "listing", "live", "next_turn", "streams", "supervision")
+IN_SHORT = ("admission", "following", "listing", "live", "mcp_server", "next_turn", "streams", "supervision")
 """The programs that take seconds; the others run in the full form only."""
 
 

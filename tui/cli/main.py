@@ -41,7 +41,7 @@ def cli(context: click.Context, read_only: bool, profile: str | None) -> int | N
         context.with_resource(_under(profile))
         if context.invoked_subcommand not in _TOLD_OTHERWISE and not _asks_for_help(context):
             _check_profile(profile)
-    if not _asks_for_help(context):
+    if context.invoked_subcommand != _CHOOSES_LATER and not _asks_for_help(context):
         from ...sessions.projects import state_folder
 
         state_folder.choose()
@@ -54,6 +54,10 @@ def cli(context: click.Context, read_only: bool, profile: str | None) -> int | N
 
 _TOLD_OTHERWISE = frozenset({"config", "doctor", "demo", "completion"})
 """Verbs that report errors in the settings themselves, or never read the user's settings."""
+
+
+_CHOOSES_LATER = "mcp"
+"""The verb that finds its state folder at the first call: a client waits for its start."""
 
 
 def _asks_for_help(context: click.Context) -> bool:

@@ -31,6 +31,7 @@ _MODULES = {
     "finish": ("stop", "ps", "rm", "wait"),
     "keep": ("rename", "pin", "mark", "archive", "restore", "clean"),
     "keys": ("keys",),
+    "mcp": ("mcp", "skill"),
     "notify": ("notify",),
     "read": ("ls", "show", "trajectory", "messages", "output", "explain"),
     "replay": ("replay",),
@@ -67,6 +68,7 @@ _SECTIONS = {
         "show", "digest", "messages", "trajectory", "output", "changes", "explain", "ps", "export", "replay", "view",
     ),
     "Keep and delete": ("rename", "pin", "mark", "archive", "restore", "rm", "clean"),
+    "Lead": ("mcp", "skill"),
     "Set up": ("config", "trust", "keys", "notify", "doctor", "completion"),
 }  # fmt: skip
 """The verbs by use, as the help shows them; a verb that is in none comes last."""

@@ -17,7 +17,8 @@ from ...launch import Fork, Ladder, Launch
 from ...taken_by import BY_HAND
 from ...text.units import listed
 from ..allowance import Allowance
-from ..base import Agent, AgentSettings, LaunchRequest, LiveSettings, TurnParser
+from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
+from ..leading import ALL_TOOLS, LeadingAgent, LeadSettings, leads
 from ..usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ _TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 """The name of a tool.  The model chooses the name of a refused call, so it must not become a rule with a pattern."""
 
 
-class ClaudeSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ClaudeSettings(LeadSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[agents.claude]``."""
 
     permission_mode: Annotated[
@@ -94,7 +95,7 @@ def _forked(fork: Fork | None) -> list[str]:
     return ["--fork-session", *(["--resume-session-at", fork.at] if fork.at is not None else [])]
 
 
-class Claude(Agent):
+class Claude(Agent, LeadingAgent):
     """Anthropic's Claude Code."""
 
     name = "claude"
@@ -139,8 +140,9 @@ class Claude(Agent):
             argv.append("--dangerously-skip-permissions")
         else:
             argv += ["--permission-mode", settings.permission_mode]
-        if settings.allowed_tools:
-            argv += ["--allowedTools", *settings.allowed_tools]
+        allowed = (*settings.allowed_tools, *([ALL_TOOLS] if settings.lead else []))
+        argv += ["--allowedTools", *allowed] if allowed else []
+        argv += self.lead_args(settings)
         argv += _instructions(settings)
         if request.agent_session is not None:
             argv += ["--resume", request.agent_session, *_forked(request.fork)]
@@ -169,7 +171,27 @@ class Claude(Agent):
         model = request.model or request.settings.model
         argv = (request.settings.bin or "claude", "--resume", request.agent_session or "")
         named = ("--model", model) if model else ()
-        return (*argv, *named, *_instructions(request.settings))
+        return (*argv, *named, *self.lead_args(request.settings), *_instructions(request.settings))
+
+    def lead_args(self, settings: AgentSettings) -> tuple[str, ...]:
+        """Return ``--mcp-config`` with the server; its tools are allowed beside those of the settings."""
+        if not leads(settings):
+            return ()
+        from .leading import server_option
+
+        return server_option()
+
+    def setup_lines(self) -> tuple[str, ...]:
+        """Return a command of claude, which changes its own settings."""
+        from .leading import setup_lines
+
+        return setup_lines()
+
+    def known_server(self, env: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """Return the server of the user's own settings."""
+        from .leading import known_server
+
+        return known_server(env)
 
     def allowance(self, settings: AgentSettings, denied: Sequence[str]) -> Allowance | None:
         """Return the refused tools as allowed tools, in a permission mode in which that counts.

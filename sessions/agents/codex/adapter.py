@@ -1,5 +1,6 @@
 """codex (codex-cli 0.169.0): ``codex exec --json`` for one turn, or ``codex app-server`` for many."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,7 +13,8 @@ from ...errors import UsageError
 from ...launch import Launch
 from ...taken_by import BY_HAND
 from ..allowance import Allowance
-from ..base import Agent, AgentSettings, LaunchRequest, LiveSettings, TurnParser
+from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
+from ..leading import LeadingAgent, LeadSettings, leads
 from ..usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ _SERVER_EVENTS = frozenset({"thread/started", "turn/started", "turn/completed", 
 """Methods of messages that every turn of ``codex app-server`` prints."""
 
 
-class CodexSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CodexSettings(LeadSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[agents.codex]``."""
 
     sandbox: Annotated[
@@ -120,10 +122,13 @@ def _names_a_model(argument: str) -> bool:
     return argument.partition("=")[0] in _MODEL_OPTIONS or argument.startswith(("-m", "model="))
 
 
-def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, plain: tuple[str, ...]) -> Launch:
+def _live(
+    request: LaunchRequest, settings: CodexSettings, model: str | None, plain: tuple[str, ...], lead: tuple[str, ...]
+) -> Launch:
     """Return the start of a process that serves many turns; the thread's settings are in its first lines.
 
-    If only ``codex exec`` takes one of the settings, it is the start of a process of one turn, with a warning.
+    ``lead`` has the arguments of a lead.  If only ``codex exec`` takes one of the settings, it is the start of a
+    process of one turn, with a warning.
     """
     from .app_server.launching import TRANSPORT, foreign_setting, opening
 
@@ -143,12 +148,12 @@ def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, pl
         thread=request.agent_session,
         fork=request.fork,
     )
-    overrides = _config(structs.replace(settings, instructions=None))
+    overrides = (*_config(structs.replace(settings, instructions=None)), *lead)
     argv = (settings.bin or "codex", "app-server", *overrides, *settings.args)
     return Launch(argv=argv, stdin=request.prompt, model=model, transport=TRANSPORT, opening=lines, plain_argv=plain)
 
 
-class Codex(Agent):
+class Codex(Agent, LeadingAgent):
     """OpenAI's codex."""
 
     name = "codex"
@@ -185,12 +190,12 @@ class Codex(Agent):
         if model:
             argv += ["-m", model]
         argv += ["--dangerously-bypass-approvals-and-sandbox"] if settings.full_danger else ["-s", settings.sandbox]
-        argv += [*_config(settings), *settings.args]
+        argv += [*_config(settings), *self.lead_args(settings), *settings.args]
         if request.agent_session is not None:
             argv += ["resume" if request.fork is None else "fork", request.agent_session]
         plain = (*argv, "-")
         if settings.live:
-            return _live(request, settings, model, plain)
+            return _live(request, settings, model, plain, self.lead_args(settings))
         return Launch(argv=plain, stdin=request.prompt, model=model)
 
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
@@ -202,7 +207,28 @@ class Codex(Agent):
         argv = [settings.bin or "codex", "resume", "--no-daemon", request.agent_session or ""]
         if model:
             argv += ["-m", model]
-        return (*argv, *(_config(settings) if isinstance(settings, CodexSettings) else ()))
+        own = _config(settings) if isinstance(settings, CodexSettings) else ()
+        return (*argv, *own, *self.lead_args(settings))
+
+    def lead_args(self, settings: AgentSettings) -> tuple[str, ...]:
+        """Return ``-c`` with each key of the server."""
+        if not leads(settings):
+            return ()
+        from .leading import overrides
+
+        return overrides()
+
+    def setup_lines(self) -> tuple[str, ...]:
+        """Return lines for codex's configuration file."""
+        from .leading import setup_lines
+
+        return setup_lines(_home(os.environ))
+
+    def known_server(self, env: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """Return the server of codex's configuration file."""
+        from .leading import known_server
+
+        return known_server(_home(env))
 
     def allowance(self, settings: AgentSettings, denied: Sequence[str]) -> Allowance | None:
         """Return the next wider sandbox; None behind the widest, and if nothing was refused."""

@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import re
 import resource
 import shutil
 import sqlite3
@@ -27,6 +28,7 @@ from agentdash.sessions.doctor import (
     inotify,
     limits,
     logind,
+    mcp_server,
     records,
     settings,
     state_folder,
@@ -812,3 +814,46 @@ def test_every_finding_that_is_not_fine_says_what_to_do_below_it() -> None:
     assert "\n".join(findings_text(findings, Style(plain_ascii=True))).isascii()
     assert findings_text(findings, Style(plain_ascii=True))[3:5] == ["x three   bad", "  > do that"]
     assert findings_text(findings, Style(colour=True))[3].startswith("\x1b[31m")
+
+
+def test_the_start_of_the_mcp_server_is_measured(patient: Patient) -> None:
+    finding = patient.one(mcp_server.start)
+    assert finding.state in ("ok", "warn")
+    assert re.match(r"\d+ tools after \d+\.\d\d s", finding.found)
+
+
+@pytest.mark.parametrize("script", ["exit 1", "echo no JSON; echo no JSON", "echo '{}'; echo '{}'"])
+def test_an_mcp_server_that_lists_no_tools_is_an_error(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    broken = patient.command("broken", f"echo because >&2; {script}")
+    monkeypatch.setattr(mcp_server, "server_argv", lambda: (str(broken),))
+    finding = patient.one(mcp_server.start)
+    assert finding.state == "fail"
+    assert "did not list its tools" in finding.found
+
+
+def test_a_slow_mcp_server_is_a_warning(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp_server, "PATIENCE", 0.0)
+    finding = patient.one(mcp_server.start)
+    assert (finding.state, "codex waits 0 s" in finding.found) == ("warn", True)
+
+
+def test_clients_that_know_the_mcp_server_are_found(patient: Patient, tmp_path: Path) -> None:
+    patient.env |= {"CLAUDE_CONFIG_DIR": str(tmp_path), "CODEX_HOME": str(tmp_path)}
+    assert patient.told(mcp_server.clients) == []
+    patient.command("claude", "exit 0")
+    patient.command("codex", "exit 0")
+    known = patient.command("agentdash", "exit 0")
+    codex, claude = patient.told(mcp_server.clients)
+    assert codex.found == "not set up; spawn --lead needs no set-up, other starts do: agentdash mcp --config codex"
+    assert claude.state == "ok"
+    (tmp_path / ".claude.json").write_text("{")
+    (tmp_path / "config.toml").write_text('[mcp_servers.agentdash]\ncommand = "gone"\n')
+    codex, claude = patient.told(mcp_server.clients)
+    assert (codex.state, codex.found, codex.remedy) == (
+        "warn", "its command gone is not found", "replace it: agentdash mcp --config codex",
+    )  # fmt: skip
+    assert (claude.state, "cannot be read" in claude.found) == ("warn", True)
+    (tmp_path / "config.toml").write_text(f'[mcp_servers.agentdash]\ncommand = "{known}"\n')
+    assert patient.told(mcp_server.clients)[0].found == f"set up ({known})"

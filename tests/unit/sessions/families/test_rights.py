@@ -192,8 +192,8 @@ def test_linked_workers_of_linked_workers_follow_and_detached_ones_do_not(user):
     assert at_work(user.store, GRAND) == []
     created(user, "aaaaaaaa-one", GRAND, 1, lifecycle="linked")
     created(user, "aaaaaaaa-two", "aaaaaaaa-one", 2, lifecycle="ephemeral")
-    created(user, "aaaaaaaa-three", "aaaaaaaa-two", 3, lifecycle="detached")
-    created(user, "aaaaaaaa-four", "aaaaaaaa-three", 4, lifecycle="linked")
+    created(user, "aaaaaaaa-three", "aaaaaaaa-one", 2, lifecycle="detached")
+    created(user, "aaaaaaaa-four", "aaaaaaaa-three", 3, lifecycle="linked")
     assert [one.id for one in at_work(user.store, GRAND)] == ["aaaaaaaa-two", "aaaaaaaa-one"]
 
 

@@ -1,0 +1,71 @@
+"""Agents that can lead others: they get the MCP server of agentdash, whose tools start and read workers."""
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from .base import AgentSettings, LiveSettings
+
+SERVER = "agentdash"
+"""The name of the server in the settings of a client."""
+
+ALL_TOOLS = f"mcp__{SERVER}"
+"""claude's rule for all tools of the server (2.1.197)."""
+
+
+class LeadSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Adds the key of an agent that can lead others."""
+
+    lead: Annotated[
+        bool,
+        Meta(description="Let the agent start and lead workers, with agentdash's tools.", extra={"offered": True}),
+    ] = False
+
+
+class LeadingAgent(ABC):
+    """The part of an adapter that makes its agent a lead, and knows the agent's own MCP settings."""
+
+    @abstractmethod
+    def lead_args(self, settings: AgentSettings) -> tuple[str, ...]:
+        """Return the arguments that add the server and allow its tools; none unless the setting ``lead`` is set."""
+
+    @abstractmethod
+    def setup_lines(self) -> tuple[str, ...]:
+        """Return the lines by which the user adds the server to the agent's own settings; comments begin with #."""
+
+    @abstractmethod
+    def known_server(self, env: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """Return the server as the agent's own settings have it; None if they do not.
+
+        Raises:
+            OSError, ValueError: the settings cannot be read.
+        """
+
+
+def leads(settings: AgentSettings) -> bool:
+    """Return whether the agent is to lead others."""
+    return isinstance(settings, LeadSettings) and settings.lead
+
+
+def server_argv() -> tuple[str, ...]:
+    """Return the command of the server, with an absolute path: a client may have another PATH."""
+    script = Path(sys.executable).with_name("agentdash")
+    return (str(script), "mcp") if script.is_file() else (sys.executable, "-P", "-m", "agentdash", "mcp")
+
+
+def setup_lines(client: str) -> tuple[str, ...]:
+    """Return the lines that add the server to a client: an agent by its name, ``json`` for any other client."""
+    if client == "json":
+        import json
+
+        command, *args = server_argv()
+        servers = {"mcpServers": {SERVER: {"command": command, "args": args}}}
+        return tuple(json.dumps(servers, indent=2).splitlines())
+    from .registry import agent_named
+
+    agent = agent_named(client)
+    return agent.setup_lines() if isinstance(agent, LeadingAgent) else ()

@@ -1,0 +1,87 @@
+"""The caller of the MCP server, and the managers that act in its name."""
+
+import uuid
+from collections.abc import Mapping
+from copy import copy
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+if TYPE_CHECKING:
+    from ..families.caller import Caller
+    from ..manager import SessionManager
+
+_CALL_KEYS = ("claudecode/toolUseId", "callId")
+"""The id of the lead's tool call in ``_meta`` (claude 2.1.197, codex 0.169.0)."""
+
+_THREAD_KEY = "threadId"
+"""The conversation of codex in ``_meta`` (0.169.0)."""
+
+_MOST_MANAGERS = 8
+_LONGEST_ID = 200
+
+
+def call_of(meta: Mapping[str, Any]) -> str | None:
+    """Return the id of the lead's own tool call; None if the client names none."""
+    return next((found for key in _CALL_KEYS if (found := _id(meta.get(key)))), None)
+
+
+def lead_of(meta: Mapping[str, Any]) -> str | None:
+    """Return the lead that a request names, as ``codex:ID``; None if it names none."""
+    thread = _id(meta.get(_THREAD_KEY))
+    return f"codex:{thread}" if thread else None
+
+
+def _id(value: object) -> str | None:
+    fits = isinstance(value, str) and 0 < len(value) <= _LONGEST_ID and value.isprintable()
+    return value if isinstance(value, str) and fits else None
+
+
+class Managers:
+    """The managers of one server, one for each lead: a client can have several conversations.
+
+    The first call opens the first one, so that a server whose tools are only listed never touches the state folder.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._managers: dict[str, SessionManager] = {}
+        self._unnamed = f"mcp:{uuid.uuid4()}"
+
+    def of(self, meta: Mapping[str, Any]) -> "SessionManager":
+        """Return a manager whose caller has the lead and the call that a request names.
+
+        Raises:
+            AgentdashError: the state folder cannot be used.
+        """
+        manager = copy(self._of_lead(lead_of(meta) or self._unnamed))
+        manager.caller = structs.replace(manager.caller, call=call_of(meta))
+        return manager
+
+    def _of_lead(self, lead: str) -> "SessionManager":
+        with self._lock:
+            if lead not in self._managers:
+                while len(self._managers) >= _MOST_MANAGERS:
+                    del self._managers[next(iter(self._managers))]
+                self._managers[lead] = _opened(lead)
+            return self._managers[lead]
+
+
+def _opened(lead: str) -> "SessionManager":
+    """Open a manager; the caller is found first, because its environment can name the state folder."""
+    from ..families.caller import find_caller
+
+    caller = _with_lead(find_caller(), lead)
+    from ..manager import SessionManager
+    from ..projects import state_folder
+
+    state_folder.choose()
+    return SessionManager(caller=caller)
+
+
+def _with_lead(caller: "Caller", lead: str) -> "Caller":
+    """Return the caller; outside of any session, and of claude, the lead is the one that the client names."""
+    if caller.session is not None or caller.lead is not None:
+        return caller
+    return structs.replace(caller, lead=lead, evidence="lead key")

@@ -1,0 +1,223 @@
+"""The MCP server of ``agentdash mcp``: it reads requests from stdin and writes answers to stdout.
+
+codex (0.169.0) waits one second for the tools of a server and then works without them, so nothing is imported before
+``tools/list`` is answered but msgspec and the types of the tools.  Each call runs in a thread of its own: one that
+waits delays no other.  The server keeps nothing that has to outlive it, because clients end it without a word.
+"""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import UNSET
+
+from ... import __version__
+from ..orchestration.tool import RefusalError, Tool
+from . import protocol
+from .callers import Managers
+from .calling import arguments_of, log, outcome, tool_named
+from .clients import Client, client_of
+from .instructions import INSTRUCTIONS
+from .listing import listed
+from .protocol import Id, Message, ProtocolError
+from .stdio import LONGEST_LINE, Output, lines, own_streams
+
+SERVER = {"name": "agentdash", "title": "agentdash", "version": __version__}
+MOST_CALLS = 64
+"""Calls that can be open at once."""
+PROGRESS_EVERY = 2.0
+"""The least seconds between two reports of progress of one call."""
+_PATIENCE = 5.0
+"""Seconds in which open calls can end after the end of input."""
+_KEEP_MS = 3_600_000
+"""The time for which a client of the stateless era can keep the list of tools: it changes with the version only."""
+
+
+class _EndedError(BaseException):
+    """SIGTERM or SIGINT."""
+
+
+class OpenCall:
+    """A call that is being carried out."""
+
+    def __init__(self, send: Callable[[bytes], None], token: object) -> None:
+        self.cancelled = threading.Event()
+        """Set if nothing waits for the answer any longer: a tool that waits returns at once."""
+        self.withdrawn = False
+        """True if the client cancelled it: it then gets no answer."""
+        self._send, self._token = send, token
+        self._count, self._sent_at = 0, -PROGRESS_EVERY
+
+    def progress(self, text: str) -> None:
+        """Report what happens, if the client asked for it and the last report is old enough."""
+        now = time.monotonic()
+        if not isinstance(self._token, int | str) or now - self._sent_at < PROGRESS_EVERY or self.withdrawn:
+            return
+        self._count, self._sent_at = self._count + 1, now
+        self._send(protocol.progress(self._token, self._count, text.encode("utf-8", "replace").decode()))
+
+
+class Server:
+    """Answers the requests of one client.
+
+    Args:
+        tools: the tools on offer.
+        send: writes one line; called from several threads.
+        managers: the source of managers, in whose name tools act.
+    """
+
+    def __init__(self, tools: Sequence[Tool], send: Callable[[bytes], None], managers: Managers | None = None) -> None:
+        self._tools, self._send = tools, send
+        self._managers = managers or Managers()
+        self._client = Client()
+        self._open: dict[Id, OpenCall] = {}
+        self._threads: dict[Id, threading.Thread] = {}
+        self._lock = threading.Lock()
+
+    def receive(self, line: bytes) -> None:
+        """Act on one line of the client; never raises, whatever it is."""
+        for one in protocol.read(line):
+            if isinstance(one, ProtocolError):
+                self._send(protocol.failure(None, one))
+            elif one.id is UNSET:
+                self._notified(one)
+            elif one.method is not None:
+                self._requested(one)
+
+    def finish(self, patience: float = _PATIENCE) -> None:
+        """Let open calls end: those that wait return, those that act are given ``patience`` seconds."""
+        with self._lock:
+            threads = list(self._threads.values())
+            for call in self._open.values():
+                call.cancelled.set()
+        until = time.monotonic() + patience
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def _notified(self, message: Message) -> None:
+        key = protocol.valid_id(message.arguments.get("requestId"))
+        if message.method != "notifications/cancelled" or key is None:
+            return
+        with self._lock:
+            if call := self._open.get(key):
+                call.withdrawn = True
+                call.cancelled.set()
+
+    def _requested(self, message: Message) -> None:
+        """Answer a request, or begin a call that is answered later."""
+        try:
+            if message.key is None:
+                raise ProtocolError(protocol.INVALID_REQUEST, "The id of a request must be a number or a text.")
+            if message.version is not None:
+                protocol.check_version(message.version)
+            if message.method == "tools/call":
+                self._begin(message, message.key)
+            else:
+                self._answer(message, self._result(message))
+        except ProtocolError as error:
+            self._send(protocol.failure(message.key, error))
+
+    def _answer(self, message: Message, result: dict[str, Any]) -> None:
+        whole = result if message.version is None else protocol.stateless(result, SERVER)
+        self._send(protocol.answer(message.key, whole))
+
+    def _result(self, message: Message) -> dict[str, Any]:
+        """Return the result of a request that is answered at once.
+
+        Raises:
+            ProtocolError: the method is not known.
+        """
+        described = {"capabilities": {"tools": {}}, "instructions": INSTRUCTIONS}
+        kept = {} if message.version is None else {"ttlMs": _KEEP_MS, "cacheScope": "private"}
+        match message.method:
+            case "initialize":
+                self._client = client_of(message.arguments.get("clientInfo"), os.environ)
+                version = protocol.chosen_version(message.arguments.get("protocolVersion"))
+                return {"protocolVersion": version, **described, "serverInfo": SERVER}
+            case "server/discover":
+                return {"supportedVersions": list(protocol.STATELESS_VERSIONS), **described, **kept}
+            case "tools/list":
+                return {"tools": listed(self._tools), **kept}
+            case "ping":
+                return {}
+            case unknown:
+                raise ProtocolError(protocol.UNKNOWN_METHOD, f"Unknown method: {unknown}")
+
+    def _begin(self, message: Message, key: Id) -> None:
+        """Begin a call in a thread of its own.
+
+        Raises:
+            ProtocolError: a call with this id is open.
+        """
+        call = OpenCall(self._send, message.meta.get("progressToken"))
+        thread = threading.Thread(target=self._carry_out, args=(message, key, call), daemon=True)
+        with self._lock:
+            if key in self._open:
+                raise ProtocolError(protocol.INVALID_REQUEST, f"The request {key!r} is open already.")
+            full = len(self._open) >= MOST_CALLS
+            if not full:
+                self._open[key], self._threads[key] = call, thread
+        if full:
+            self._answer(message, outcome(_refuse_more))
+        else:
+            thread.start()
+
+    def _carry_out(self, message: Message, key: Id, call: OpenCall) -> None:
+        try:
+            result = outcome(lambda: self._call(message, call))
+        finally:
+            with self._lock:
+                del self._open[key], self._threads[key]
+        if not call.withdrawn:
+            self._answer(message, result)
+
+    def _call(self, message: Message, call: OpenCall) -> Any:
+        """Return what a tool returns.
+
+        Raises:
+            AgentdashError: the call is refused or failed.
+        """
+        tool = tool_named(self._tools, message.arguments.get("name"))
+        arguments = arguments_of(tool, message.arguments.get("arguments"))
+        return tool.call(self._calls(message, call), arguments)
+
+    def _calls(self, message: Message, call: OpenCall) -> Any:
+        """Return the object that tools get: manager, client, the event of the cancellation, the report of progress."""
+        from ..orchestration.calls import Calls
+
+        manager = self._managers.of(message.meta)
+        stated = message.meta.get(protocol.CLIENT_KEY)
+        client = self._client if message.version is None else client_of(stated, os.environ)
+        settings = manager.reader.config().orchestration
+        return Calls(manager, client.under(settings, os.environ), call.cancelled, call.progress)
+
+
+def _refuse_more() -> str:
+    raise RefusalError("too_many_calls", f"{MOST_CALLS} calls are open. Next: wait for one of them.")
+
+
+def serve(tools: Sequence[Tool]) -> int:
+    """Serve one client until the end of its input, SIGTERM or SIGINT; return the exit code."""
+    given, taken = own_streams()
+    server = Server(tools, Output(taken).send)
+
+    def end(*_: object) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
+        raise _EndedError
+
+    try:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, end)
+        for line in lines(given):
+            if isinstance(line, bytes):
+                server.receive(line)
+            else:
+                log(f"passed over a line of more than {LONGEST_LINE:,} bytes")
+    except _EndedError:
+        pass
+    server.finish()
+    return 0
