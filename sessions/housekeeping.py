@@ -7,6 +7,7 @@ from contextlib import suppress
 from .clock import now_ms
 from .errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
 from .families.guarded import Guarded, acts
+from .kept_settings import keep_settings
 from .lifecycle import session_ref
 from .lifecycle.ghosts import Ghost, ghosts, remove_empty
 from .lifecycle.launch_plan import new_title
@@ -212,7 +213,7 @@ class Housekeeping(Guarded):
         if self._layout.read_only:
             return
         with suppress(ConfigError):  # the next start reports broken settings
-            self._store.max_running(self._reader.config().queue.max_running)
+            keep_settings(self._store, self._reader.config())
         settle(self._layout, self._store)
         if self._store.families.reported():
             self._archive_reported()

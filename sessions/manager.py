@@ -25,6 +25,7 @@ from .families.guarded import Guarded, acts
 from .families.joining import joined, membership
 from .families.reach import known_caller, rights_of
 from .housekeeping import Housekeeping
+from .kept_settings import keep_settings
 from .launch import Start
 from .lifecycle.launch_plan import (
     Beginning,
@@ -204,7 +205,7 @@ class SessionManager(Guarded):
         joined(self.caller, parent, start, beginning.config.orchestration)
         self.rights.check_mode(start.agent, beginning.launch.mode, start.options)
         start = structs.replace(start, title=checked_text(start.title or title_of(start.prompt), "title"))
-        self.store.max_running(beginning.config.queue.max_running)
+        keep_settings(self.store, beginning.config)
         folder = self.layout.session(start.session_id)
         folder.create()
         try:
@@ -251,6 +252,7 @@ class SessionManager(Guarded):
             AgentdashError: it could not be stopped.
         """
         session = self._not_taken(ref, "stopped")
+        self.store.wakes.waive(session.id)  # before the ends of its workers, which would wake it
         return stop_with_workers(self.store, session, lambda one: self._stop_one(one, now=now))
 
     def _stop_one(self, session: Session, *, now: bool = False) -> Receipt:
@@ -267,6 +269,8 @@ class SessionManager(Guarded):
 
     def _stop(self, ref: str, *, now: bool = False, only: int | None = None) -> Receipt:
         session = self._not_taken(ref, "stopped")
+        if only is None:
+            self.store.wakes.waive(session.id)
         receipt = stop_session(self.layout, self.store, session, settle=self.housekeeping.settle, now=now, only=only)
         pump(self.layout, self.store)  # a session that was cancelled before its start frees its place
         if not receipt.ended:

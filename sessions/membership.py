@@ -1,8 +1,11 @@
 """The tie between a session and the agent that leads it: lifecycle, budget and task."""
 
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+
+from .statuses import Status
 
 Lifecycle = Literal["linked", "detached", "ephemeral"]
 """The fate of a session when its lead is stopped.
@@ -10,6 +13,30 @@ Lifecycle = Literal["linked", "detached", "ephemeral"]
 ``linked``: it is stopped too.  ``detached``: it goes on.  ``ephemeral``: it is stopped too, and it is archived once it
 is done and its lead has read its end.
 """
+
+
+class Led(StrEnum):
+    """The state of the lead of a session that ends with it."""
+
+    AT_WORK = "at work"
+    WAKES = "wakes"
+    """Its turn is done, and the ends of its workers wake it."""
+    OVER = "over"
+    """It will read no further ends: it failed, was stopped or lost, is archived, or was woken as often as it may be."""
+
+    def comes_first(self, status: Status, *, escalated: bool, told: bool) -> bool:
+        """Return whether what a worker with this status needs is for the lead, and not for the user.
+
+        Args:
+            status: the worker's.
+            escalated: the lead did not answer in time.
+            told: the lead has read the end of the worker's turn, or a prompt reported it: it wakes the lead no more.
+        """
+        if self is Led.OVER:
+            return False
+        if status is Status.DONE:
+            return True
+        return not escalated if self is Led.AT_WORK else status.ended and not told
 
 
 class Budget(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

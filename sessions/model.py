@@ -7,6 +7,7 @@ Times are UTC milliseconds since the epoch, token counts are whole numbers, mone
 from msgspec import Struct, field
 
 from .membership import Budget as Budget
+from .membership import Led as Led
 from .membership import Lifecycle as Lifecycle
 from .membership import Membership as Membership
 from .progress import Activity as Activity
@@ -149,6 +150,12 @@ class Session(Struct, frozen=True, kw_only=True):
     """The tokens and the money that it and all sessions below it may use together; None for no limit."""
     reported_turn: int = 0
     """Number of the newest turn of which its lead has read the end."""
+    woken_turn: int = 0
+    """Number of the newest turn whose end was in a prompt that woke its lead, or is to wake none."""
+    led: Led | None = None
+    """The state of its lead; None if no session leads it, or it goes on without its lead."""
+    escalated: bool = False
+    """True if it needs an answer that its lead did not give in time."""
     taken_by: TakenBy | None = None
     """The user who works with it in the agent's own interface; None if no such interface is open."""
 
@@ -189,11 +196,22 @@ class Session(Struct, frozen=True, kw_only=True):
 
     @property
     def attention(self) -> bool:
-        """True if it is waiting, failed, lost or done, and the user has not opened it since.
+        """True if it is waiting, failed, lost or done, unseen by the user, and not for its lead.
 
         :func:`.rules.attention.attention` gives the reason, and also covers running sessions.
         """
+        return self.is_new_end and not self.left_to_lead
+
+    @property
+    def is_new_end(self) -> bool:
+        """True if it is waiting, failed, lost or done, and the user has not opened it since; also if its lead can."""
         return self.status in (Status.WAITING, Status.FAILED, Status.DONE, Status.LOST) and self.is_unseen
+
+    @property
+    def left_to_lead(self) -> bool:
+        """True if what it needs is for its lead first; the end of a turn that is done never becomes the user's."""
+        told = max(self.reported_turn, self.woken_turn) >= self.turn
+        return self.led is not None and self.led.comes_first(self.status, escalated=self.escalated, told=told)
 
     @property
     def is_unseen(self) -> bool:
@@ -215,7 +233,7 @@ class Session(Struct, frozen=True, kw_only=True):
     @property
     def all_seen(self) -> bool:
         """True if the read marker covers every step; otherwise opening the session moves the marker."""
-        return not self.attention and self.seen_steps is not None and self.seen_steps >= self.steps
+        return not self.is_new_end and self.seen_steps is not None and self.seen_steps >= self.steps
 
 
 class Stopping(Struct, frozen=True, kw_only=True):

@@ -440,6 +440,7 @@ class SessionReader:
 
     def explain(self, ref: str) -> "Explanation":
         """Explain why the session has its status."""
+        from .families.explaining import family_facts
         from .lifecycle.explain import explain
 
         session = self.get(ref)
@@ -448,8 +449,8 @@ class SessionReader:
         prompts, asks = self._prompts(session), self._queries.asks_of(session.id)
         changes, marks = self._queries.adjustments_of(session.id), self._queries.marks_of(session.id)
         budgets = self._queries.family_budgets.states(session.id, self._limits(launch))
-        turn = turns[-1] if turns else None
-        return explain(self._layout, session, turn, launch, prompts, asks, changes, marks, budgets)
+        family, turn = family_facts(self._queries, session), turns[-1] if turns else None
+        return explain(self._layout, session, turn, launch, prompts, asks, changes, marks, budgets, family)
 
     def budget(self, ref: str) -> "FamilyState":
         """Return the budget of a lead and the sums of all sessions below it.

@@ -77,7 +77,7 @@ def queue_lines(
     if not (session.queued or session.unconfirmed or session.held):
         return []
     lines = [_queue_head(session, prompts, queue_key)]
-    texts = [f"{place} {one_line(prompt.text)}" for place, prompt in enumerate(prompts, 1)]
+    texts = [f"{place} {one_line(prompt.shown)}" for place, prompt in enumerate(prompts, 1)]
     room = width - lines[0].cell_length - cell_width(_APART)
     if texts and (most == 1 or len(texts) == 1) and room >= _LEAST_PROMPT:
         lines[0] += Content.styled(f"{_APART}{cut(texts.pop(0), room)}", MUTED)
@@ -131,7 +131,7 @@ def queue_row(session: Session, place: int, prompt: QueuedPrompt, now: int, widt
     state = steers or ("next" if prompt.at_once else "held" if session.held else "queued")
     role = "bold $text-warning" if state == "held" else MUTED
     head = Content.assemble(f"{place:>3}  ", (pad(age(now - prompt.created_at), 5), MUTED), (pad(state, 12), role))
-    return head + Content(cut(one_line(prompt.text), max(0, width - head.cell_length)))
+    return head + Content(cut(one_line(prompt.shown), max(0, width - head.cell_length)))
 
 
 def unconfirmed_row(prompt: Unconfirmed, now: int, width: int) -> Content:

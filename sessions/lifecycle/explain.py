@@ -60,6 +60,7 @@ def explain(
     adjustments: Sequence[Adjustment] = (),
     marks: Sequence[Mark] = (),
     budgets: Sequence[FamilyState] = (),
+    family: Sequence[tuple[str, str, str]] = (),
 ) -> Explanation:
     """Collect the facts about a session and its newest turn; reads only."""
     folder = layout.session(session.id)
@@ -71,6 +72,7 @@ def explain(
         ),
     ]
     facts.append(_attention_fact(session))
+    facts += [Fact(*one) for one in family]
     facts += _chain_facts(session)
     facts += _family_facts(session)
     facts += _mark_facts(marks)

@@ -36,16 +36,20 @@ class Notice(Struct, frozen=True, kw_only=True):
 def event_between(before: Session | None, after: Session) -> Event | None:
     """Return the event since the previous state of a session; None if nothing is worth a notice.
 
-    Only another status, another turn, another question, or the beginning of a loop is news.
+    Only another status, another turn, another question, or the beginning of a loop is news; and that the lead of a
+    worker did not see to it.
     """
-    if is_set_aside(after):
+    if is_set_aside(after) or after.left_to_lead:
         return None
+    # What a worker needs becomes the user's.
+    passed_on = before is not None and before.left_to_lead and after.status is not Status.DONE
     if after.is_stuck:
-        return "stuck" if before is None or (before.turn, before.stuck_at) != (after.turn, after.stuck_at) else None
+        news = before is None or (before.turn, before.stuck_at) != (after.turn, after.stuck_at)
+        return "stuck" if news or passed_on else None
     event = "waiting" if after.asks_user else _EVENTS.get(after.status)
     if event is None or not after.attention:
         return None
-    if before is None or (before.turn, before.status) != (after.turn, after.status):
+    if before is None or passed_on or (before.turn, before.status) != (after.turn, after.status):
         return event
     return event if event == "waiting" and before.reason != after.reason else None
 

@@ -18,6 +18,7 @@ from ..compaction import Compaction
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
 from ..housekeeping import Housekeeping
+from ..kept_settings import keep_settings
 from ..launch import Start, TurnPlan
 from ..lifecycle.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
 from ..lifecycle.reconcile import survivors
@@ -327,7 +328,7 @@ class Prompter(Guarded):
         recipe = self._store.recipe(session.id)
         kept = _kept(recipe, options)
         plan = self._plan(session, prompt, options, recipe, kept, verb)
-        self._store.max_running(self._reader.config().queue.max_running)
+        keep_settings(self._store, self._reader.config())
         added = self._store.queue.add(
             Request(
                 session=session.id,

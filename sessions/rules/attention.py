@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ..model import Session, Status, StoppedBy
+from ..model import Led, Session, Status, StoppedBy
 from ..text import durations, units
 from ..text.sanitize import one_line
 from .delivery import HELD_BY_USER
@@ -89,27 +89,42 @@ def kind_of_need(session: Session, now: int) -> AttentionKind | None:
     An ended session needs attention until the user has seen it, also if it ended well and its queue is held.  So does a
     session that waits for another one and does not start by itself, because that one did not end well.  A
     question, a loop, a refusal, an unconfirmed prompt and silence need it while they last.  A session that is archived,
-    deleted, being stopped or taken over needs none.
+    deleted, being stopped or taken over needs none.  What a worker needs is for its lead first (``left_to_lead``),
+    except an unconfirmed prompt and silence.
     """
     if is_set_aside(session):
         return None
-    if session.status is Status.WAITING:
-        return AttentionKind.WAITING
-    if session.is_stuck:
-        return AttentionKind.STUCK
+    first = _first_need(session)
+    if first is not None and not session.left_to_lead:
+        return first
     if session.unconfirmed:
         return AttentionKind.UNCONFIRMED
     return _need_of_running(session, now) if session.status is Status.RUNNING else _need_of_ended(session)
 
 
+def needs_answer(session: Session) -> bool:
+    """Return whether a worker needs something of its lead that counts for the user if the lead does not see to it."""
+    if session.led in (None, Led.OVER) or is_set_aside(session) or session.status is Status.DONE:
+        return False
+    denied = session.status is Status.RUNNING and session.denied > 0
+    return _first_need(session) is not None or denied or session.is_new_end
+
+
+def _first_need(session: Session) -> AttentionKind | None:
+    if session.status is Status.WAITING:
+        return AttentionKind.WAITING
+    return AttentionKind.STUCK if session.is_stuck else None
+
+
 def _need_of_running(session: Session, now: int) -> AttentionKind | None:
-    if session.denied:
+    if session.denied and not session.left_to_lead:
         return AttentionKind.DENIED
     return AttentionKind.SILENT if now - session.last_sign_at >= SILENT_MS else None
 
 
 def _need_of_ended(session: Session) -> AttentionKind | None:
-    held = _is_held_unseen(session) or (session.blocked and session.is_unseen)
+    failed_for_lead = session.left_to_lead and session.status is not Status.DONE
+    held = (_is_held_unseen(session) and not failed_for_lead) or (session.blocked and session.is_unseen)
     if not session.attention:
         return AttentionKind.HELD if held else None
     if session.status is not Status.DONE:

@@ -177,6 +177,38 @@ MIGRATIONS: tuple[Statements, ...] = (
             " VALUES (OLD.id, (SELECT seq FROM counter), CAST(strftime('%s', 'now') AS INTEGER) * 1000,"
             " OLD.parent, OLD.lead, OLD.budget, OLD.total_tokens, OLD.cost_usd, OLD.cost_about_usd); END"
         ),
+        "ALTER TABLE sessions ADD COLUMN woken_turn INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE sessions ADD COLUMN escalates_at INTEGER",
+        "ALTER TABLE sessions ADD COLUMN escalated INTEGER NOT NULL DEFAULT 0",
+        ("CREATE INDEX sessions_escalates ON sessions (escalates_at) WHERE escalates_at IS NOT NULL AND NOT escalated"),
+        (
+            "CREATE TABLE wakes (lead TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE, due_at"
+            " INTEGER NOT NULL, sent INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID"
+        ),
+        (
+            "CREATE TABLE wake_ends (prompt INTEGER NOT NULL REFERENCES queue (id) ON DELETE CASCADE, session"
+            " TEXT NOT NULL, turn INTEGER NOT NULL, PRIMARY KEY (prompt, session)) STRICT, WITHOUT ROWID"
+        ),
+        "CREATE INDEX wake_ends_session ON wake_ends (session)",
+        (
+            "CREATE TRIGGER lead_changed AFTER UPDATE OF status, archived_at ON sessions WHEN NEW.status <>"
+            " OLD.status OR (NEW.archived_at IS NULL) <> (OLD.archived_at IS NULL) BEGIN UPDATE sessions SET"
+            " seq = seq WHERE parent = NEW.id AND lifecycle <> 'detached'; END"
+        ),
+        (
+            "CREATE TRIGGER wake_sent AFTER UPDATE OF state ON queue WHEN NEW.asked_by = 'agentdash' AND"
+            " NEW.state = 'taken' AND OLD.state = 'queued' BEGIN UPDATE sessions SET reported_turn ="
+            " max(reported_turn, (SELECT wake_ends.turn FROM wake_ends WHERE prompt = NEW.id AND"
+            " wake_ends.session = sessions.id)) WHERE id IN (SELECT session FROM wake_ends WHERE prompt ="
+            " NEW.id); END"
+        ),
+        (
+            "CREATE TRIGGER end_reported AFTER UPDATE OF reported_turn ON sessions WHEN NEW.reported_turn >"
+            " OLD.reported_turn BEGIN UPDATE queue SET state = 'cancelled' WHERE state = 'queued' AND id IN"
+            " (SELECT prompt FROM wake_ends WHERE session = NEW.id) AND NOT EXISTS (SELECT 1 FROM wake_ends"
+            " JOIN sessions AS worker ON worker.id = wake_ends.session WHERE wake_ends.prompt = queue.id AND"
+            " worker.reported_turn < wake_ends.turn); END"
+        ),
     ),
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""

@@ -21,6 +21,9 @@ MOST_CHARACTERS = 20_000_000
 _WRITTEN = "CASE WHEN sessions.followed IS NOT NULL AND newest.turn = 1 THEN sessions.task ELSE text END"
 """The user's own words, as SQL."""
 
+_BY_AGENTDASH = "SELECT queue.text FROM wake_ends JOIN queue ON queue.id = wake_ends.prompt"
+"""The prompts that woke leads, as SQL."""
+
 
 class PastPrompt(Struct, frozen=True, kw_only=True):
     """A prompt that was requested, perhaps several times."""
@@ -43,7 +46,7 @@ def past_prompts(database: Database, unprompted: Sequence[str], limit: int = MOS
     both = " UNION ALL ".join(
         f"SELECT {text} AS written, session, newest.created_at AS asked"  # noqa: S608 - question marks
         f" FROM (SELECT * FROM {table} ORDER BY id DESC LIMIT ?) AS newest JOIN sessions ON sessions.id = session"
-        f" WHERE agent NOT IN ({agents}) AND LENGTH(written) <= ?"
+        f" WHERE agent NOT IN ({agents}) AND LENGTH(written) <= ? AND written NOT IN ({_BY_AGENTDASH})"
         for table, text in (("prompts", _WRITTEN), ("queue", "text"))
     )
     rows = database.rows(

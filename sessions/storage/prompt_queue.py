@@ -15,7 +15,7 @@ from ..clock import now_ms
 from ..conversation.continuation import Recorded
 from ..errors import AgentdashError, SessionBusyError, StoreError, UnknownSessionError
 from ..launch import Launch, TurnPlan
-from ..model import ENDED, Status, short_id
+from ..model import ENDED, Status, StoppedBy, short_id
 from ..rules.delivery import HELD_BY_USER, PromptState
 from .admission import admit_prompt
 from .database import Database
@@ -61,6 +61,11 @@ class QueuedPrompt(Struct, frozen=True, kw_only=True):
     """The session from inside which it was requested."""
     created_at: int
     changed_at: int
+
+    @property
+    def shown(self) -> str:
+        """Its text for a list, behind the name of agentdash if that wrote it; not cleaned."""
+        return f"{self.asked_by}: {self.text}" if self.asked_by == StoppedBy.AGENTDASH else self.text
 
     @property
     def plan(self) -> TurnPlan:
@@ -175,7 +180,7 @@ class PromptQueue:
             _check_session(db, request)
             admit_prompt(db, request.session, request.plan.frame.family)
             _mark_resent(db, request)
-            cursor = _insert(db, request)
+            cursor = insert_prompt(db, request)
             if request.options is not None:
                 db.execute("UPDATE sessions SET options = ? WHERE id = ?", (dump(request.options), request.session))
             take(db, request.session, build)
@@ -189,7 +194,7 @@ class PromptQueue:
         """
         with self._database.transaction() as db:
             _check_session(db, request)
-            return bool(_insert(db, request).rowcount)
+            return bool(insert_prompt(db, request).rowcount)
 
     def edit(self, prompt_id: int, text: str, plan: TurnPlan | None = None) -> bool:
         """Replace the text of a waiting prompt, and its plan if one is given; False if it no longer waits."""
@@ -384,8 +389,8 @@ def _next(db: sqlite3.Connection, session_id: str) -> sqlite3.Row | None:
     return row
 
 
-def _insert(db: sqlite3.Connection, request: Request) -> sqlite3.Cursor:
-    """Insert a prompt that waits, unless its key is known."""
+def insert_prompt(db: sqlite3.Connection, request: Request) -> sqlite3.Cursor:
+    """Insert a prompt that waits, unless its key is known, inside the caller's transaction."""
     now, place = now_ms(), _place(db, request.session, first=request.first or request.at_once)
     return db.execute(
         "INSERT INTO queue (session, key, place, text, plan, state, at_once, asked_by, created_at, changed_at, steers)"

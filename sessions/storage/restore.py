@@ -17,7 +17,10 @@ from .rows import USAGE_COLUMNS, dump
 from .session_record import Identity
 from .store import Store, touch_children
 
-_OWN_COLUMNS = ("usage", "stopping", "stopped_by", "denied_names", "seen_at", "seen_steps", "deleted_at", "steers")
+_OWN_COLUMNS = (
+    "usage", "stopping", "stopped_by", "denied_names", "seen_at", "seen_steps", "deleted_at", "steers", "led",
+    "escalated",
+)  # fmt: skip
 """Fields of a session that are not columns, or are stored in another form."""
 
 

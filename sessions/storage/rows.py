@@ -7,8 +7,10 @@ import msgspec
 
 from ..launch import Launch
 from ..model import (
+    ENDED,
     Activity,
     Budget,
+    Led,
     Left,
     Plan,
     Prompt,
@@ -38,6 +40,7 @@ _SESSION_COLUMNS = (
     "archived_at", "stuck", "stuck_at", "denied", "pinned_at", "asks",
     "queued", "held", "unconfirmed", "asking", "warm_since", "mode", "context_tokens", "context_window",
     "cost_about_usd", "after", "followed", "lead", "depth", "lifecycle", "key", "call", "reported_turn",
+    "woken_turn",
 )  # fmt: skip
 _TURN_COLUMNS = (
     "session", "n", "reason", "run_id", "created_at", "started_at", "ended_at", "duration_ms", "runner_pid",
@@ -45,6 +48,26 @@ _TURN_COLUMNS = (
     "stop_requested_at", "stop_by", "rule", "asked_by", "agent_session", "launches", "cost_usd", "cost_about_usd",
     "steps", "unknown", "stream", "begin_byte", "end_byte", "begin_error_byte",
 )  # fmt: skip
+
+_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
+
+WAKES_USED = (
+    "(SELECT COUNT(*) FROM queue WHERE queue.session = leads.id AND queue.asked_by = 'agentdash'"
+    " AND queue.state <> 'cancelled' AND EXISTS (SELECT 1 FROM wake_ends WHERE wake_ends.prompt = queue.id))"
+)
+"""The number of prompts that woke the session ``leads``, as SQL."""
+
+MOST_WAKES = "COALESCE((SELECT value FROM settings WHERE name = 'wakes'), 20)"
+"""The setting ``orchestration.wakes``, and its default before a front end stored it, as SQL."""
+
+LED = (
+    "CASE WHEN leads.archived_at IS NOT NULL THEN 'over'"  # noqa: S608
+    f" WHEN leads.status NOT IN ({_ENDED}) THEN 'at work'"
+    f" WHEN leads.status = '{Status.DONE}' AND leads.agent <> 'command'"
+    " AND (SELECT stop_by FROM turns WHERE turns.session = leads.id AND turns.n = leads.turn) IS NULL"
+    f" AND {WAKES_USED} < {MOST_WAKES} THEN 'wakes' ELSE 'over' END"
+)
+"""The state of the session ``leads`` for its workers (:class:`.membership.Led`), as SQL."""
 
 _NEWEST_TURN = "FROM turns WHERE turns.session = sessions.id AND turns.n = sessions.turn"
 SELECT_SESSION = (
@@ -54,7 +77,9 @@ SELECT_SESSION = (
     f" CASE WHEN sessions.status = '{Status.STOPPED}' THEN (SELECT stop_by {_NEWEST_TURN}) END AS stop_by,"
     f" CASE WHEN sessions.denied > 0 THEN (SELECT denied_names {_NEWEST_TURN}) END AS denied_names,"
     f" CASE WHEN sessions.status IN ('{Status.STARTING}', '{Status.RUNNING}', '{Status.WAITING}')"
-    f" THEN (SELECT json_extract(launch, '$.transport') {_NEWEST_TURN}) END AS transport"
+    f" THEN (SELECT json_extract(launch, '$.transport') {_NEWEST_TURN}) END AS transport,"
+    " CASE WHEN sessions.lifecycle <> 'detached' AND sessions.parent IS NOT NULL"
+    f" THEN (SELECT {LED} FROM sessions AS leads WHERE leads.id = sessions.parent) END AS led"
     " FROM sessions LEFT JOIN seen ON seen.session = sessions.id"
 )
 
@@ -71,6 +96,7 @@ def session_from(row: sqlite3.Row) -> Session:
         denied_names=load(row["denied_names"], tuple[str, ...]), activity=load(row["activity"], Activity),
         plan=load(row["plan"], Plan), steers=bool(row["transport"]), blocked=bool(row["blocked"]),
         taken_by=load(row["taken_by"], TakenBy), budget=load(row["budget"], Budget),
+        led=Led(row["led"]) if row["led"] is not None else None, escalated=bool(row["escalated"]),
         **values | ({"reason": odd} if odd else {}),
     )  # fmt: skip
 

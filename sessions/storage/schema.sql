@@ -82,8 +82,12 @@ CREATE TABLE sessions (
     budget        TEXT,                         -- membership.Budget: of it and of all sessions below it
     reported_turn INTEGER NOT NULL DEFAULT 0,   -- the newest turn of which its lead has read the end
     born_to       TEXT,                         -- its parent before that was deleted; NULL: the present one
-    share         TEXT                          -- membership.Budget: reserved for it and all below when it was admitted
+    share         TEXT,                         -- membership.Budget: reserved for it and all below when it was admitted
+    woken_turn    INTEGER NOT NULL DEFAULT 0,   -- the newest turn whose end is in a prompt that wakes its lead, or wakes none
+    escalates_at  INTEGER,                      -- when what it needs of its lead counts for the user; NULL: it needs nothing
+    escalated     INTEGER NOT NULL DEFAULT 0    -- 1: that time has come
 ) STRICT;
+CREATE INDEX sessions_escalates ON sessions (escalates_at) WHERE escalates_at IS NOT NULL AND NOT escalated;
 CREATE UNIQUE INDEX sessions_key ON sessions (coalesce(parent, lead, ''), key) WHERE key IS NOT NULL;
 CREATE INDEX sessions_linked ON sessions (parent) WHERE lifecycle <> 'detached';
 CREATE INDEX sessions_lead ON sessions (lead) WHERE lead IS NOT NULL;
@@ -230,6 +234,20 @@ CREATE TABLE marks (                             -- what was done to a conversat
 CREATE INDEX marks_session ON marks (session);
 CREATE INDEX marks_origin ON marks (origin) WHERE origin IS NOT NULL;
 
+CREATE TABLE wakes (                             -- leads whose workers have ended: the ends are gathered until `due_at`
+    lead   TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    due_at INTEGER NOT NULL,
+    sent   INTEGER NOT NULL DEFAULT 0             -- 1: a process was started that waits for that time
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE wake_ends (                         -- the ends that a prompt of agentdash reports to a lead
+    prompt  INTEGER NOT NULL REFERENCES queue (id) ON DELETE CASCADE,
+    session TEXT NOT NULL,
+    turn    INTEGER NOT NULL,
+    PRIMARY KEY (prompt, session)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX wake_ends_session ON wake_ends (session);
+
 CREATE TABLE requests (                          -- what a front end asks of a runner
     id         INTEGER PRIMARY KEY,
     session    TEXT NOT NULL,
@@ -312,4 +330,20 @@ CREATE TRIGGER seen_added AFTER INSERT ON seen BEGIN
 END;
 CREATE TRIGGER seen_changed AFTER UPDATE ON seen BEGIN
     UPDATE sessions SET seq = seq WHERE id = NEW.session;
+END;
+CREATE TRIGGER lead_changed AFTER UPDATE OF status, archived_at ON sessions
+    WHEN NEW.status <> OLD.status OR (NEW.archived_at IS NULL) <> (OLD.archived_at IS NULL) BEGIN
+    UPDATE sessions SET seq = seq WHERE parent = NEW.id AND lifecycle <> 'detached';
+END;
+CREATE TRIGGER wake_sent AFTER UPDATE OF state ON queue
+    WHEN NEW.asked_by = 'agentdash' AND NEW.state = 'taken' AND OLD.state = 'queued' BEGIN
+    UPDATE sessions SET reported_turn = max(reported_turn,
+        (SELECT wake_ends.turn FROM wake_ends WHERE prompt = NEW.id AND wake_ends.session = sessions.id))
+        WHERE id IN (SELECT session FROM wake_ends WHERE prompt = NEW.id);
+END;
+CREATE TRIGGER end_reported AFTER UPDATE OF reported_turn ON sessions WHEN NEW.reported_turn > OLD.reported_turn BEGIN
+    UPDATE queue SET state = 'cancelled' WHERE state = 'queued'
+        AND id IN (SELECT prompt FROM wake_ends WHERE session = NEW.id)
+        AND NOT EXISTS (SELECT 1 FROM wake_ends JOIN sessions AS worker ON worker.id = wake_ends.session
+            WHERE wake_ends.prompt = queue.id AND worker.reported_turn < wake_ends.turn);
 END;

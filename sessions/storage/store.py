@@ -22,6 +22,7 @@ from .marks import Marks, add_mark
 from .prompt_queue import PromptQueue, hold_after, insert_turn, put_back
 from .queries import OPEN, Queries
 from .rows import dump
+from .wakes import Wakes, note_end
 
 _BUSY = (
     "SELECT COUNT(*) FROM turns JOIN sessions ON sessions.id = turns.session"  # noqa: S608
@@ -51,6 +52,8 @@ class Store(Queries):
         """The sessions that wait for the end of others."""
         self.marks = Marks(self.database)
         """The marks of conversations."""
+        self.wakes = Wakes(self.database)
+        """The leads whose workers have ended."""
 
     def create(
         self,
@@ -130,11 +133,32 @@ class Store(Queries):
 
     def max_running(self, value: int) -> None:
         """Set how many sessions may run at once, for every process that serves the queue from now on."""
-        rows = self.database.rows("SELECT value FROM settings WHERE name = 'max_running'")
-        if rows and rows[0]["value"] == value:
+        self.keep({"max_running": value})
+
+    def keep(self, settings: Mapping[str, int]) -> None:
+        """Store settings for runners, which never read the settings file."""
+        known = {row["name"]: row["value"] for row in self.database.rows("SELECT name, value FROM settings")}
+        changed = [(name, value) for name, value in settings.items() if known.get(name) != value]
+        if not changed:
             return
         with self.database.transaction() as db:
-            db.execute("INSERT OR REPLACE INTO settings (name, value) VALUES ('max_running', ?)", (value,))
+            db.executemany("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", changed)
+            if "wakes" in dict(changed):  # it decides for whom the ends of workers are
+                db.execute("UPDATE sessions SET seq = seq WHERE lifecycle <> 'detached'")
+
+    def escalate(self) -> list[str]:
+        """Record the workers whose leads did not answer in time, so that they count for the user; return their ids."""
+        due = (
+            "FROM sessions WHERE escalates_at IS NOT NULL AND NOT escalated"
+            " AND (escalates_at <= ? OR escalates_at > ? + (SELECT value FROM settings WHERE name = 'escalate_ms'))"
+        )  # the second: the clock went back
+        times = (now_ms(),) * 2
+        if not self.database.rows(f"SELECT 1 {due} LIMIT 1", times):
+            return []
+        with self.database.transaction() as db:
+            ids = [row["id"] for row in db.execute(f"SELECT id {due}", times)]
+            db.executemany("UPDATE sessions SET escalated = 1 WHERE id = ?", [(one,) for one in ids])
+        return ids
 
     def take_places(self, host: str) -> list[tuple[str, int]]:
         """Return the queued turns that may start now, in the order they were requested; each goes to one caller.
@@ -196,6 +220,7 @@ class Store(Queries):
                 if status is Status.FAILED:
                     put_back(db, session_id, n)  # no agent was started: nothing can have seen it
                 hold_after(db, session_id, n, status, by_user=by is not None)
+                note_end(db, session_id)
         return bool(changed)
 
     def request(self, session_id: str, turn: int, kind: str, asked_by: str) -> int:

@@ -34,6 +34,7 @@ from .prompt_queue import Build, hold_after, put_back, take
 from .rows import USAGE_COLUMNS, dump, launch_from, load
 from .store import Store
 from .turn_accounts import TurnAccounts, name_of
+from .wakes import note_end
 
 _LIVE = "(" + ", ".join(f"'{status}'" for status in sorted(LIVE)) + ")"
 
@@ -234,6 +235,7 @@ class TurnLog:
             if outcome.compaction is not None:
                 self._mark_compaction(db, outcome.compaction)
             self._serve_queue(db, outcome, build)
+            note_end(db, self._session)
             return True
 
     def _mark_compaction(self, db: sqlite3.Connection, compaction: CompactionMark) -> None:

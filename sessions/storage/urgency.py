@@ -8,8 +8,11 @@ transaction of this version.  Archived sessions are not on the first screen and 
 import sqlite3
 from contextlib import suppress
 
-from msgspec import MsgspecError
+from msgspec import MsgspecError, structs
 
+from ..clock import now_ms
+from ..model import Session
+from ..rules.attention import needs_answer
 from ..rules.urgency import urgency
 from .rows import SELECT_SESSION, session_from
 
@@ -19,8 +22,14 @@ OUTDATED = "archived_at IS NULL AND urgency_seq IS NOT sessions.seq"
 CURRENT = "archived_at IS NULL AND urgency_seq IS sessions.seq"
 """Sessions in use whose urgency is up to date, as SQL."""
 
-_WRITE = "UPDATE sessions SET urgency = ?, urgency_seq = (SELECT seq + 1 FROM counter) WHERE id = ?"
+_WRITE = (
+    "UPDATE sessions SET urgency = ?, escalates_at = ?, escalated = ?, urgency_seq = (SELECT seq + 1 FROM counter)"
+    " WHERE id = ?"
+)
 """The trigger of the change feed gives the row this next number as its ``seq``."""
+
+_ESCALATE_MS = "SELECT COALESCE((SELECT value FROM settings WHERE name = 'escalate_ms'), 120000)"
+"""The setting ``orchestration.escalate_seconds``, and its default before a front end stored it."""
 
 
 def write_urgency(connection: sqlite3.Connection) -> None:
@@ -30,4 +39,19 @@ def write_urgency(connection: sqlite3.Connection) -> None:
     for row in cursor.execute(f"{SELECT_SESSION} WHERE {OUTDATED}").fetchall():
         # An unreadable row must not prevent the others from being written.
         with suppress(MsgspecError):
-            connection.execute(_WRITE, (urgency(session_from(row)), row["id"]))
+            session = session_from(row)
+            due = _escalates_at(connection, session, row["escalates_at"])
+            at_once = row["escalates_at"] is None and due is not None and due <= now_ms()
+            escalated = due is not None and (session.escalated or at_once)
+            session = structs.replace(session, escalated=escalated)
+            connection.execute(_WRITE, (urgency(session), due, escalated, row["id"]))
+
+
+def _escalates_at(connection: sqlite3.Connection, session: Session, before: int | None) -> int | None:
+    """Return when what a worker needs of its lead counts for the user, UTC ms; None if it needs nothing of a lead.
+
+    While it needs something, the time stays.
+    """
+    if session.led is None or not needs_answer(session):
+        return None
+    return before if before is not None else now_ms() + int(connection.execute(_ESCALATE_MS).fetchone()[0])

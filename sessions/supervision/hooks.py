@@ -1,7 +1,7 @@
 """The user's command on a change of state: ``[notify] hook``.
 
 It runs once for each ask that waits for the user, and once each time a session starts to wait for something else,
-continues after that, is done, failed, stopped or lost.  The process
+continues after that, is done, failed, stopped or lost; for a worker only if that is not for its lead.  The process
 that records the change starts it: the runner, or the process that reconciles the session of a runner that is gone.
 A keeper process runs the command (:mod:`.hook_process`), so that no caller waits and a runner can exit.
 """
@@ -63,7 +63,7 @@ class Hooks:
         if not self._hook.argv or not (other or _is_change(before, status)):
             return
         session = self._store.session(self._session)
-        if session is not None:
+        if session is not None and not session.left_to_lead:
             self._spare(send(self._layout, self._hook, session, self._turn, status, reason))
 
 
@@ -74,7 +74,7 @@ def run_end_hook(layout: Layout, store: Store, session_id: str, turn: int, statu
     """
     try:
         launch, session = store.launch(session_id, turn), store.session(session_id)
-        if launch is not None and launch.hook.argv and session is not None:
+        if launch is not None and launch.hook.argv and session is not None and not session.left_to_lead:
             send(layout, launch.hook, session, turn, status, reason)
     except (OSError, StoreError) as error:
         _note(layout.session(session_id).runner_log, f"hook on {status}: {error}\n")

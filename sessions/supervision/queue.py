@@ -8,6 +8,7 @@ from ..errors import AgentdashError
 from ..processes import processes
 from ..storage.paths import Layout
 from ..storage.store import Store
+from .escalating import serve_escalations
 from .runner_process import poke, send_runner
 
 
@@ -21,6 +22,11 @@ def pump(layout: Layout, store: Store, own: str | None = None) -> int | None:
         from .chains import serve_chains  # most users chain nothing
 
         serve_chains(layout, store)
+    if store.wakes.exist():
+        from .wakes import serve_wakes  # most sessions lead none
+
+        serve_wakes(layout, store)
+    serve_escalations(layout, store)
     kept = None
     for session_id, turn in store.take_places(processes.host_name()):
         if session_id == own:

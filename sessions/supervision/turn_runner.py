@@ -20,6 +20,7 @@ from ..storage.turn_log import Claim, TurnLog
 from ..storage.turn_output import output_in
 from . import inotify
 from .child import AgentChild
+from .escalating import serve_escalations
 from .hooks import Hooks
 from .identity import left_by_agent, owner
 from .live.agent import LiveAgent
@@ -251,6 +252,7 @@ class TurnRunner:
         if self._live.turn is not None:
             self._recorder.guarded(self._live.turn.look)
         self._recorder.guarded(self._processes.remember)
+        self._recorder.guarded(lambda: serve_escalations(self._layout, self._store))
         self._child.forget()
         if self._child.gone:
             return

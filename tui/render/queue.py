@@ -27,7 +27,7 @@ def queue_lines(
     ]
     lines += [
         f"{number:>3}  {pad(age(style.now - prompt.created_at), 4)} {prompt.key[:KEY_CHARACTERS]}"
-        f"  {one_line(prompt.text, max(20, style.width - 20))}"
+        f"  {one_line(prompt.shown, max(20, style.width - 20))}"
         for number, prompt in enumerate(prompts, 1)
     ]
     return lines

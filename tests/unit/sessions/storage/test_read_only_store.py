@@ -111,6 +111,7 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
     old = sqlite3.connect(path)
     old.executescript(
         "DROP TRIGGER sessions_removed;"
+        "DROP TRIGGER lead_changed; DROP TRIGGER wake_sent; DROP TRIGGER end_reported; DROP TABLE wake_ends;"
         "ALTER TABLE turns DROP COLUMN unreadable; ALTER TABLE turns DROP COLUMN cost_about_usd;"
         "DROP INDEX sessions_first; DROP INDEX sessions_outdated; ALTER TABLE turns DROP COLUMN denied_names;"
         "ALTER TABLE sessions DROP COLUMN asks; ALTER TABLE sessions DROP COLUMN activity;"
@@ -134,6 +135,8 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
         "ALTER TABLE sessions DROP COLUMN depth; ALTER TABLE sessions DROP COLUMN lifecycle;"
         "ALTER TABLE sessions DROP COLUMN key; ALTER TABLE sessions DROP COLUMN call;"
         "ALTER TABLE sessions DROP COLUMN budget; ALTER TABLE sessions DROP COLUMN reported_turn;"
+        "DROP TABLE wakes; DROP INDEX sessions_escalates; ALTER TABLE sessions DROP COLUMN woken_turn;"
+        "ALTER TABLE sessions DROP COLUMN escalates_at; ALTER TABLE sessions DROP COLUMN escalated;"
         "ALTER TABLE sessions DROP COLUMN share;"
         "DROP INDEX tombstones_parent; DROP INDEX tombstones_lead; ALTER TABLE tombstones DROP COLUMN parent;"
         "ALTER TABLE tombstones DROP COLUMN lead; ALTER TABLE tombstones DROP COLUMN budget;"

@@ -1,0 +1,272 @@
+"""The leads whose workers have ended, and the one place where these ends become a prompt of the lead.
+
+The transaction that ends a turn notes the end (:func:`note_end`).  The ends are gathered for a while, and then written
+as one prompt into the queue of the lead.  The row of ``wakes`` is deleted by the transaction that writes the prompt, so
+that of several processes exactly one writes it.
+"""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from ..clock import now_ms
+from ..launch import TurnPlan
+from ..model import ENDED, Status, StoppedBy
+from .database import Database
+from .prompt_queue import Build, Request, insert_prompt, take
+from .rows import MOST_WAKES, WAKES_USED
+
+Rows = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]
+"""Runs a query."""
+
+GATHER_MS = 5_000
+"""Time for which the ends of workers are gathered."""
+
+BY_AGENTDASH = StoppedBy.AGENTDASH.value
+"""``queue.asked_by`` and ``turns.asked_by`` of a prompt that wakes a lead."""
+
+_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
+_LED = "lifecycle <> 'detached'"
+_UNTOLD = f"sessions.{_LED} AND sessions.status IN ({_ENDED}) AND max(reported_turn, woken_turn) < sessions.turn"
+_STOP_BY = "(SELECT stop_by FROM turns WHERE turns.session = sessions.id AND turns.n = sessions.turn) AS stop_by"
+_LEAD_STOP_BY = _STOP_BY.replace("sessions.", "leads.")
+_LEAD = (
+    f"SELECT id, agent, host, status, turn, started_at, archived_at, {_LEAD_STOP_BY},"  # noqa: S608
+    f" {WAKES_USED} AS used, {MOST_WAKES} AS most FROM sessions AS leads WHERE id = ?"
+)
+_UNSENT = "queue.state = 'queued' AND queue.changed_at = queue.created_at"
+"""A prompt that waits and that the user did not change, as SQL."""
+
+_WAITS = (
+    "EXISTS (SELECT 1 FROM wake_ends JOIN queue ON queue.id = wake_ends.prompt"  # noqa: S608
+    f" WHERE wake_ends.session = sessions.id AND wake_ends.turn = sessions.turn AND {_UNSENT})"
+)
+_ENDS = (
+    f"SELECT id, agent, title, task, cwd, status, turn, reason, last_message, {_STOP_BY},"  # noqa: S608
+    f" woken_turn >= turn AS waits FROM sessions WHERE parent = ? AND sessions.{_LED}"
+    f" AND sessions.status IN ({_ENDED}) AND reported_turn < turn AND (woken_turn < turn OR {_WAITS})"
+    " ORDER BY ended_at, id"
+)
+
+
+class Gather(Struct, frozen=True, kw_only=True):
+    """A lead whose workers have ended."""
+
+    lead: str
+    due_at: int
+    """UTC ms."""
+    sent: bool
+    """True if a process was started that waits for that time; it may have been killed."""
+
+
+class Lead(Struct, frozen=True, kw_only=True):
+    """The facts of a lead that decide whether it is woken."""
+
+    id: str
+    agent: str
+    host: str
+    status: Status
+    turn: int
+    started_at: int | None = None
+    """Start of its newest turn, UTC ms."""
+    archived: bool = False
+    stopped_by: StoppedBy | None = None
+    """The requester of its newest turn's stop, also of one that came after its final event."""
+    used: int = 0
+    """Number of prompts that woke it, without those that were cancelled."""
+    most: int
+    """``orchestration.wakes``."""
+
+
+class WorkerEnd(Struct, frozen=True, kw_only=True):
+    """The end of a worker's turn that its lead has not read.  Texts are the agents' own, and not cleaned."""
+
+    session: str
+    agent: str
+    title: str
+    cwd: str
+    status: Status
+    turn: int
+    reason: str | None = None
+    last_message: str | None = None
+    stopped_by: StoppedBy | None = None
+    waits: bool = False
+    """True if it is in a prompt of agentdash that waits, and that can still name more ends."""
+
+
+class Family(Struct, frozen=True, kw_only=True):
+    """A lead and the ends of its workers that it has not read."""
+
+    lead: Lead
+    ends: tuple[WorkerEnd, ...] = ()
+
+
+class Wakes:
+    """The gathered ends of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def exist(self) -> bool:
+        """Return whether ends are gathered; cheap, because every process that serves the queue asks."""
+        return bool(self._database.rows("SELECT 1 FROM wakes LIMIT 1"))
+
+    def gathers(self) -> list[Gather]:
+        """Return the leads whose workers have ended."""
+        return [_gather(row) for row in self._database.rows("SELECT * FROM wakes ORDER BY due_at, lead")]
+
+    def gather(self, lead_id: str) -> Gather | None:
+        """Return the ends that are gathered for a lead; None if none are."""
+        rows = self._database.rows("SELECT * FROM wakes WHERE lead = ?", (lead_id,))
+        return _gather(rows[0]) if rows else None
+
+    def family(self, lead_id: str) -> Family | None:
+        """Return a lead and the ends that it has not read; None if it was deleted."""
+        with self._database.snapshot():
+            return _family(self._database.rows, lead_id)
+
+    def is_lead(self, session_id: str) -> bool:
+        """Return whether a session has workers that end with it, at work or not."""
+        return bool(
+            self._database.rows(f"SELECT 1 FROM sessions WHERE parent = ? AND {_LED} LIMIT 1", (session_id,))  # noqa: S608
+        )
+
+    def begin_wait(self, lead_id: str) -> bool:
+        """Record that a process is started that waits for the end of the gathering; False if one was."""
+        with self._database.transaction() as db:
+            return bool(db.execute("UPDATE wakes SET sent = 1 WHERE lead = ? AND NOT sent", (lead_id,)).rowcount)
+
+    def drop(self, family: Family) -> bool:
+        """End a gathering without a prompt; False if the family changed since it was read."""
+        with self._database.transaction() as db:
+            return _is_unchanged(db, family) and _finish(db, family.lead.id)
+
+    def wake(self, family: Family, text: str, plan: TurnPlan, build: Build) -> bool:
+        """Queue the prompt that reports the ends, at least a new one, and begin its turn if the lead is free.
+
+        If such a prompt waits already, it reports all of them.
+        False if the family changed since it was read, or another process queued the prompt.
+        """
+        lead = family.lead.id
+        with self._database.transaction() as db:
+            if not _is_unchanged(db, family) or not _finish(db, lead):
+                return False
+            prompt = _waiting_prompt(db, family, text)
+            if prompt is None:
+                new = next(end for end in family.ends if not end.waits)
+                key = f"wake-{new.session}-{new.turn}"
+                request = Request(session=lead, key=key, text=text, plan=plan, asked_by=BY_AGENTDASH)
+                added = insert_prompt(db, request)
+                prompt = added.lastrowid if added.rowcount else None  # a restored lead may have it
+            if prompt is not None:
+                db.executemany(
+                    "INSERT OR REPLACE INTO wake_ends (prompt, session, turn) VALUES (?, ?, ?)",
+                    [(prompt, end.session, end.turn) for end in family.ends],
+                )
+            db.executemany(
+                "UPDATE sessions SET woken_turn = ? WHERE id = ?", [(end.turn, end.session) for end in family.ends]
+            )
+            take(db, lead, build)
+        return True
+
+    def waive(self, lead_id: str) -> None:
+        """Wake a lead neither by the turns that its workers have now, nor by a prompt that waits: it is stopped."""
+        with self._database.transaction() as db:
+            db.execute("DELETE FROM wakes WHERE lead = ?", (lead_id,))
+            db.execute(f"UPDATE sessions SET woken_turn = turn WHERE parent = ? AND {_LED}", (lead_id,))  # noqa: S608
+            db.execute(
+                "UPDATE queue SET state = 'cancelled', changed_at = ? WHERE session = ? AND state = 'queued'"
+                " AND id IN (SELECT prompt FROM wake_ends)",
+                (now_ms(), lead_id),
+            )
+
+    def report(self, session_id: str, turn: int) -> None:
+        """Record that its lead has read the end of a turn; a waiting prompt that reports nothing else is cancelled."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE sessions SET reported_turn = ? WHERE id = ? AND reported_turn < ?", (turn, session_id, turn)
+            )
+
+
+def note_end(db: sqlite3.Connection, session_id: str) -> None:
+    """Begin to gather ends, inside the transaction that ends a turn.
+
+    It may be the turn of a worker whose lead has ended, or of a lead whose workers have.
+    """
+    due = now_ms() + GATHER_MS
+    db.execute(
+        "INSERT OR IGNORE INTO wakes (lead, due_at) SELECT sessions.parent, ? FROM sessions"  # noqa: S608
+        f" WHERE sessions.id = ? AND {_UNTOLD}"
+        " AND EXISTS (SELECT 1 FROM sessions AS leads WHERE leads.id = sessions.parent AND leads.status = 'done')",
+        (due, session_id),
+    )
+    db.execute(
+        "INSERT OR IGNORE INTO wakes (lead, due_at) SELECT id, ? FROM sessions AS leads"  # noqa: S608
+        " WHERE id = ? AND status = 'done'"
+        f" AND EXISTS (SELECT 1 FROM sessions WHERE sessions.parent = leads.id AND {_UNTOLD})",
+        (due, session_id),
+    )
+
+
+def _waiting_prompt(db: sqlite3.Connection, family: Family, text: str) -> int | None:
+    """Let the prompt that waits and reports some of the ends report all; None if there is none."""
+    if not any(end.waits for end in family.ends):
+        return None
+    row = db.execute(
+        f"SELECT id FROM queue WHERE session = ? AND {_UNSENT} AND id IN (SELECT prompt FROM wake_ends)",  # noqa: S608
+        (family.lead.id,),
+    ).fetchone()
+    if row is None:
+        return None
+    db.execute("UPDATE queue SET text = ? WHERE id = ?", (text, row["id"]))
+    return int(row["id"])
+
+
+def _family(rows: Rows, lead_id: str) -> Family | None:
+    found = rows(_LEAD, (lead_id,))
+    if not found:
+        return None
+    row = found[0]
+    lead = Lead(
+        id=row["id"],
+        agent=row["agent"],
+        host=row["host"],
+        status=_status(row["status"]),
+        turn=row["turn"],
+        started_at=row["started_at"],
+        archived=row["archived_at"] is not None,
+        stopped_by=StoppedBy.recorded(row["stop_by"]),
+        used=row["used"],
+        most=row["most"],
+    )
+    return Family(lead=lead, ends=tuple(map(_end, rows(_ENDS, (lead_id,)))))
+
+
+def _end(row: sqlite3.Row) -> WorkerEnd:
+    return WorkerEnd(
+        session=row["id"],
+        title=row["title"] or row["task"],
+        status=_status(row["status"]),
+        stopped_by=StoppedBy.recorded(row["stop_by"]),
+        waits=bool(row["waits"]),
+        **{name: row[name] for name in ("agent", "cwd", "turn", "reason", "last_message")},
+    )
+
+
+def _is_unchanged(db: sqlite3.Connection, family: Family) -> bool:
+    return _family(lambda sql, values: db.execute(sql, values).fetchall(), family.lead.id) == family
+
+
+def _finish(db: sqlite3.Connection, lead_id: str) -> bool:
+    """Delete the gathering; False if another process did."""
+    return bool(db.execute("DELETE FROM wakes WHERE lead = ?", (lead_id,)).rowcount)
+
+
+def _gather(row: sqlite3.Row) -> Gather:
+    return Gather(lead=row["lead"], due_at=row["due_at"], sent=bool(row["sent"]))
+
+
+def _status(text: str) -> Status:
+    """Return a status; LOST for one of another version."""
+    return Status(text) if text in tuple(Status) else Status.LOST
