@@ -285,6 +285,31 @@ LIVE: dict[str, tuple[tuple[int, int], str, Scene]] = {
 """Pictures of live sessions that ask."""
 
 
+LEAD = "Port the tests to pytest, one worker per folder"
+"""The prompt of the session that leads the workers of :data:`FAMILY`."""
+
+
+async def family(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """Show a lead with its workers below it, and its steps that started them."""
+    await pilot.press("T")
+    select(app, LEAD)
+    await shown(app, pilot, "├ Port the")
+
+
+async def folded(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """Show a lead with the sum of its workers."""
+    await family(app, pilot)
+    await pilot.press("h")
+
+
+FAMILY: dict[str, tuple[tuple[int, int], str, Scene]] = {
+    "family": ((160, 30), "dark", family),
+    "family-80": ((80, 24), "dark", family),
+    "family-50": ((50, 24), "light", folded),
+}
+"""Pictures of a lead and its workers at work."""
+
+
 def main() -> int:
     """Take all pictures."""
     with scratch_home() as home:
@@ -300,6 +325,15 @@ def main() -> int:
             finally:
                 for session in manager.reader.sessions():
                     manager.stop(session.id, now=True)
+        make_demo(home / "family", home / "work")
+        with SessionManager(home / "family", home / "config.toml") as manager:
+            start_family(manager, home / "work")
+            try:
+                for name, scene in FAMILY.items():
+                    asyncio.run(take(manager, name, scene))
+            finally:
+                for session in manager.reader.sessions():
+                    manager.stop(session.id, now=True)
         make_demo(home / "live", home / "projects")
         with SessionManager(home / "live", home / "config.toml") as manager:
             start_live(manager, home / "projects")
@@ -310,6 +344,21 @@ def main() -> int:
                 for session in manager.reader.sessions():
                     manager.stop(session.id, now=True)
     return 0
+
+
+def start_family(manager: SessionManager, code: Path) -> None:
+    """Start a lead that starts four workers, and wait until one of them has failed.
+
+    Raises:
+        TimeoutError: that takes longer than ``ASK_SECONDS``.
+    """
+    (code / "api").mkdir(parents=True, exist_ok=True)
+    manager.spawn(Start(LEAD, agent="codex-demo", cwd=str(code / "api"), options={"script": "lead"}))
+    deadline = monotonic() + ASK_SECONDS
+    while len(manager.reader.sessions()) < 5 or not manager.reader.sessions(statuses={Status.FAILED}):
+        if monotonic() > deadline:
+            raise TimeoutError(f"the lead has no failed worker within {ASK_SECONDS:.0f} s")
+        asyncio.run(asyncio.sleep(0.2))
 
 
 def start_live(manager: SessionManager, code: Path) -> None:
@@ -369,7 +418,7 @@ async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int],
         if manager.reader.sessions():
             first = manager.reader.sessions()[-1].task
             await shown(app, pilot, first.split()[0])  # a narrow table cuts the rest
-            if name not in LIVE:
+            if name not in LIVE and name not in FAMILY:
                 select(app, "monolith" if size[0] < 100 else "Fix the flaky")
         await pilot.pause(0.5)
         await prepare(app, pilot)

@@ -20,8 +20,9 @@ SCRIPTS = (
     ("claude-demo", "long", "api", "Split the monolith into services, step by step"),
     ("codex-demo", "leftovers", "web", "Start a dev server and check the home page"),
     ("claude-demo", "ask", "infra", "Find out why the build fails, and make it pass"),
+    ("codex-demo", "lead", "api", "Port the tests to pytest, one worker per folder"),
 )
-"""Agent, script, project folder and prompt of six sessions with different outcomes."""
+"""Agent, script, project folder and prompt of seven sessions with different outcomes; the last one leads workers."""
 
 LIVE = {"ask"}
 """The scripts of live agents."""
@@ -34,7 +35,7 @@ ENDING = "Stopping the demo sessions…"
 
 
 def run_demo(directory: Path, *, kept: bool) -> int:
-    """Start six scripted sessions below ``directory``, show them, and stop the running ones at the end.
+    """Start seven scripted sessions below ``directory``, show them, and stop the running ones at the end.
 
     Returns the dashboard's exit code.  Nothing outside the folder is changed.  ``kept`` is true if the folder stays.
 

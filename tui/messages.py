@@ -1,7 +1,10 @@
 """Messages between the app and its screens."""
 
+from collections.abc import Sequence
+
 from textual.message import Message
 
+from ..sessions.model import Session
 from ..sessions.settings.config import Config
 
 
@@ -53,6 +56,18 @@ class ConversationAsked(SessionAsked):
     def __init__(self, session_id: str, verb: str) -> None:
         super().__init__(session_id)
         self.verb = verb
+
+
+class WorkersAsked(SessionAsked):
+    """The user requests to read a worker that a step of the session started.
+
+    ``step`` is the turn and the index of that step.
+    """
+
+    def __init__(self, session_id: str, step: tuple[int, int], workers: Sequence[Session]) -> None:
+        super().__init__(session_id)
+        self.step = step
+        self.workers = workers
 
 
 class OtherSessionAsked(SessionAsked):

@@ -12,6 +12,7 @@ from ..sessions.launch import Ladder, Launch
 from ..sessions.lifecycle.agent_list import AgentInfo
 from ..sessions.lifecycle.process_list import ProcessInfo
 from ..sessions.model import Session, Status, TurnMode, short_id
+from ..sessions.rules.family_facts import family_forms
 from ..sessions.rules.limits import Limits
 from ..sessions.text import durations
 from ..sessions.text.sanitize import cell_width, cut, one_line, pad
@@ -214,6 +215,7 @@ def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:
         context if advised else ("",),
         (place(one_line(session.cwd)),),
         (one_line(mode.permissions or "") if mode else "",),
+        *family_forms(session),
         (f"turn {session.turn}",),
         (f"after {short_id(session.predecessor)}" if session.predecessor else "",),
         ("warm: its process waits for prompts", "warm") if session.warm_since is not None else ("",),
@@ -270,12 +272,6 @@ def listed(session: Session, signs: Signs) -> str:
 
 _LISTED_CELLS = 34
 """Cells of a title in a list of sessions, so that the folders are aligned."""
-
-
-def family(running: Sequence[Session]) -> str:
-    """Return a note that the running sessions that a session started continue: they have their own runners."""
-    many = len(running)
-    return f"{count(many, 'session')} started by it {'keeps' if many == 1 else 'keep'} running." if many else ""
 
 
 def stop_effect(sessions: Sequence[Session], signals: str) -> str:

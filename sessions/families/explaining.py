@@ -45,4 +45,4 @@ def _worker(session: Session) -> NamedFact:
     if session.status.ended:
         read = "has" if session.reported_turn >= session.turn else "has not"
         value += f"; it {read} read the end of turn {session.turn}"
-    return "lead", value, "sessions, settings"
+    return "its lead", value, "sessions, settings"

@@ -11,6 +11,7 @@ from agentdash.sessions.errors import UsageError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.rebuild import rebuild
 from agentdash.sessions.model import StepKind, StepStatus
+from agentdash.sessions.transcript.worker_steps import started_by
 from agentdash.tui.cli.main import run
 
 REFUSED = "The demo agent works only inside `agentdash demo`."
@@ -155,3 +156,14 @@ def test_a_demo_that_ends_says_one_line_and_leaves_nothing(terminal, tmp_path, m
     screen = terminal.shows("exited 0", "Demo sessions removed.")
     assert screen.split("exited 0")[0].strip() == "Demo sessions removed."
     assert not list(tmp_path.glob("agentdash-demo-*"))
+
+
+def test_a_lead_starts_its_workers_by_the_command_line_and_its_steps_name_them(manager, demo_agent):
+    started = manager.spawn(Start("lead", agent="demo", options={"script": "lead", "speed": 100}))
+    [lead] = manager.wait([started.id], timeout=120)
+    workers = manager.reader.descendants(lead.id)
+    manager.stop_all([one.id for one in workers], now=True)
+    assert [one.title for one in workers] == [f"Port the tests of {name}" for name in ("api", "web", "auth", "infra")]
+    assert {one.parent for one in workers} == {lead.id}
+    steps = manager.reader.each_step(lead.id)
+    assert [one.id for step in steps for one in started_by(step, workers)] == [one.id for one in workers]

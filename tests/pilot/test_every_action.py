@@ -240,6 +240,15 @@ async def shows_what_an_agent_asks(d, keys):
     await d.shows("run: rm -rf build")
 
 
+@scenario("to_lead")
+async def goes_to_the_step_of_the_lead(d, keys):
+    d.manager.put(session("worker01", Status.RUNNING, "a part of it", created=0, parent="running1"))
+    await d.until(lambda: d.main.table.session("worker01") is not None)
+    await d.select("worker01")
+    await keys("to_lead")
+    await d.until(lambda: d.main.current.id == "running1")
+
+
 @scenario("queue")
 async def shows_the_queue(d, keys):
     d.manager.queue.added("running1", "then the docs")

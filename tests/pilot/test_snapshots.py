@@ -25,6 +25,7 @@ from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.new_session import NewSessionScreen
 from agentdash.tui.dialogs.no_agent import NoAgentScreen
 from agentdash.tui.dialogs.stopping import StoppingScreen
+from agentdash.widgets.table.ordering import Grouping
 from pilot.fake_asks import EVERY, command
 from pilot.fake_conversation import TALK
 from pilot.fakes import SESSIONS, session
@@ -333,4 +334,32 @@ async def test_conversation(dashboard, screen, manager, key, size):
         await d.shows("went back")
         await d.press("g", "j", "j", key)
         await d.screen(ConversationScreen)
+        assert drawn(d.app) == screen
+
+
+def family_of_workers():
+    """A lead with workers of different fates, and the worker of a lead outside."""
+    facts = {"parent": "lead0001", "depth": 1, "lifecycle": "linked", "seen_at": T0}
+    return [
+        session("lead0001", Status.RUNNING, "port the tests", created=900, seen_at=T0),
+        session("worker01", Status.RUNNING, "port api", created=800, **facts),
+        session("worker02", Status.DONE, "port web", created=799, **facts),
+        session("worker03", Status.FAILED, "port auth", created=798, cost_usd=None, **facts),
+        session("worker04", Status.RUNNING, "port one module", created=700, **(facts | {"parent": "worker01"})),
+        session("outside1", Status.RUNNING, "write docs", created=600, lead="codex:0199aaaa-bbbb", seen_at=T0),
+    ]
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])
+@pytest.mark.parametrize("folded", [False, True])
+async def test_a_family(dashboard, manager, screen, size, folded, plain):
+    for one in family_of_workers():
+        manager.put(one)
+    async with dashboard(size=size, plain_ascii=plain) as d:
+        d.main.pane.group_by(Grouping.TREE)
+        await d.select("lead0001")
+        if folded:
+            await d.press("h")
+        await d.settled()
         assert drawn(d.app) == screen

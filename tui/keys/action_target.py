@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from ...sessions.model import Session
-from .. import texts
+from .. import family_texts, texts
 from .actions import BULK, REGISTRY, possible, unlike
+from .family_keys import OPEN_WORKER, TO_LEAD
 
 
 class ActionTarget:
@@ -17,6 +18,7 @@ class ActionTarget:
         marked: True if the user marked these; False if they are a group or the current session.
         read_only: True if no session may be changed.
         asking: returns the session whose asks are shown on request: the current one or another.
+        on_worker: returns whether the step under the cursor started a worker.
     """
 
     def __init__(
@@ -27,12 +29,14 @@ class ActionTarget:
         marked: bool = False,
         read_only: bool = False,
         asking: Callable[[], Session | None] = lambda: None,
+        on_worker: Callable[[], bool] = lambda: False,
     ) -> None:
         self.current = current
         self.chosen = chosen
         self.marked = marked
         self._read_only = read_only
         self._asking = asking
+        self._on_worker = on_worker
 
     @cached_property
     def _kinds(self) -> Sequence[Session]:
@@ -45,6 +49,8 @@ class ActionTarget:
             return True  # opens the marked sessions, wherever the cursor is
         if action == "answer" and self._asking() is not None:
             return True  # opens the asks of another session if the current one has none
+        if action == OPEN_WORKER:
+            return self._on_worker()
         meant = self._kinds if action in BULK and self.chosen else [self.current]
         return any(possible(action, session, read_only=self._read_only) for session in meant)
 
@@ -59,6 +65,8 @@ class ActionTarget:
             return ""
         if action == "answer":
             return texts.NOTHING_ASKS
+        if action == TO_LEAD and self.current is not None:
+            return family_texts.NO_LEAD
         chosen = self.chosen if action in BULK else []
         several = chosen if chosen != [self.current] else []
         return texts.why_not(

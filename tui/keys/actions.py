@@ -23,6 +23,7 @@ from ...widgets.steps.step_groups import GROUPS
 from ...widgets.steps.trajectory import Trajectory
 from ...widgets.table.session_table import SessionTable
 from .conversation_keys import CONVERSATION_IDS, CONVERSATION_KEYS
+from .family_keys import TO_LEAD, TO_LEAD_KEYS
 
 
 class Place(StrEnum):
@@ -131,6 +132,7 @@ ACTIONS = (
         id="table.previous_attention", keys="W", label="previous", help="previous session that needs you", weight=0,
         does="next_attention(-1)",
     ),
+    Action(id=TO_LEAD, keys=TO_LEAD_KEYS[0], label=TO_LEAD_KEYS[1], help=TO_LEAD_KEYS[2], weight=2),
     Action(id="retry", keys="R", label="retry", help="resend the last prompt", weight=2, changes=True),
     Action(
         id="delete", keys="D", label="delete", help="move the session to the trash (asks first)", on_target=True,
@@ -404,6 +406,7 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "take_over": can_take_over,
     "answer": lambda session: session.asking > 0,
     "queue": has_queue,
+    TO_LEAD: lambda session: session.parent is not None,
     "start_waiting": lambda session: session.after is not None,
     "retry": lambda session: can_retry(session) or (session.status.ended and session.denied > 0),
     "mark_read": lambda session: session.status.ended or not session.all_seen,

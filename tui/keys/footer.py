@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from .actions import REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, Place, here
 from .conversation_keys import CONVERSATION_IDS
+from .family_keys import OPEN_WORKER
 from .key_names import shown
 from .keymap import Keymap
 
@@ -38,6 +39,9 @@ _DAILY: Labels = (
     ("stop", "stop it and its processes"), ("table.next_attention", "next session that needs you"),
     ("help", "all keys"),
 )  # fmt: skip
+
+_WORKER: Labels = (("steps.open", "open worker"),)
+"""The key on a step that started a worker."""
 
 _WAY_BACK = "back"
 
@@ -123,6 +127,8 @@ def footer(
     # Help and quit stay at the end, where users look for the way out.
     offered = [*local, *offered] if reading else [*offered[:-_LAST], *local, *offered[-_LAST:]]
     fitting = [(action, shown(keys[0])) for action, keys in offered if action.weight and keys]
-    while fitting and _cells((key, action.label) for action, key in fitting) > width:
+    first = labelled(keymap, _WORKER) if reading and can(OPEN_WORKER) else []
+    while fitting and _cells([*first, *((key, action.label) for action, key in fitting)]) > width:
         fitting.remove(min(fitting, key=lambda pair: pair[0].weight))
-    return [(key, action.label) for action, key in fitting]
+    pairs = [(key, action.label) for action, key in fitting]
+    return [*pairs[:1], *first, *pairs[1:]]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ...sessions.adjustments import Adjustment
 from ...sessions.launch import Launch
 from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn, short_id
+from ...sessions.rules.family_facts import family_facts
 from ...sessions.rules.mode_changes import ModeChange, changes_by_turn
 from ...sessions.text.sanitize import cell_width, clean, one_line, pad
 from ...sessions.text.units import cost, count, duration, moment, share, tokens
@@ -102,6 +103,7 @@ def _session_facts(session: Session, signs: Signs) -> dict[str, str | None]:
         "by hand": f"{taken.holder}, since {moment(taken.since)}" if (taken := session.taken_by) is not None else None,
         "asks": f"{session.asking} without an answer: agentdash asks {session.short_id}" if session.asking else None,
         "parent": session.parent,
+        "family": "; ".join(family_facts(session)),
     }
 
 

@@ -41,7 +41,8 @@ _EMPTY = """No sessions yet.
 _ID = Column("id", SHORT_ID, lambda session, _: session.short_id)
 _WHERE = Column("where", 20, lambda session, _: one_line(place(session.cwd)), rank=3, cut_left=True)
 _OTHERS = (structs.replace(column, after=0) for column in OTHERS if column.heading not in ("id", "where"))
-_COLUMNS = (STATE, _ID, *_OTHERS, _WHERE)
+LISTED = (STATE, _ID, *_OTHERS, _WHERE)
+"""The columns of a list of sessions."""
 
 
 def sessions_text(
@@ -54,11 +55,11 @@ def sessions_text(
     """
     if not sessions:
         return ["No matching sessions."] if filtered else _EMPTY.splitlines()
-    columns = fitting(_COLUMNS, style.width)
-    lines = [_counts([*sessions, *older], style), style.paint(headings(columns, style.width), "dim")]
+    columns = fitting(LISTED, style.width)
+    lines = [counts([*sessions, *older], style), style.paint(headings(columns, style.width), "dim")]
     for session in sessions:
-        lines.append(_row(session, columns, style))
-        lines += _below(session, style)
+        lines.append(row(session, columns, style))
+        lines += below(session, style)
     if not filtered and (needing := sum(map(needs_you, (*sessions, *older)))):
         words = count(needing, "needs you", "need you")
         lines.append(style.paint(cut(f"{words}: agentdash ls --filter is:needs_you", style.width), "dim"))
@@ -76,20 +77,22 @@ def session_line(session: Session, style: Style) -> str:
 
 def session_lines(session: Session, style: Style) -> list[str]:
     """Return the session's line, and a line for its remark if there is one."""
-    return [session_line(session, style), *_below(session, style)]
+    return [session_line(session, style), *below(session, style)]
 
 
-def _row(session: Session, columns: Sequence[Column], style: Style) -> str:
+def row(session: Session, columns: Sequence[Column], style: Style, lead: str = "") -> str:
+    """Return the row of a session; ``lead`` is drawn before its title."""
     moment = _moment(style)
     cells = [fitted(column, session, moment) for column in columns]
     cells[0] = style.paint(cells[0], role(session))
-    return " ".join([*cells, _title(session, style, style.width - taken(columns))]).rstrip()
+    return " ".join([*cells, _title(session, style, style.width - taken(columns), lead)]).rstrip()
 
 
-def _title(session: Session, style: Style, room: int) -> str:
+def _title(session: Session, style: Style, room: int, lead: str) -> str:
     """Return the title; the word for an agent that waits for prompts is not cut."""
     waits = "" if session.warm_since is None or room < WHAT_LEAST else " (warm)"
-    return cut(_pinned(session, style) + fork_sign(session, style.signs) + what(session), room - len(waits)) + waits
+    signs = lead + _pinned(session, style) + fork_sign(session, style.signs)
+    return cut(signs + what(session), room - len(waits)) + waits
 
 
 def _pinned(session: Session, style: Style) -> str:
@@ -100,16 +103,18 @@ def _moment(style: Style) -> Moment:
     return Moment(style.now, style.signs)
 
 
-def _below(session: Session, style: Style) -> list[str]:
+def below(session: Session, style: Style) -> list[str]:
+    """Return a line for the session's remark, if there is one."""
     text = remark(session, style.now)
     line = cut(f"  {style.signs.below} {text}", style.width)
     return [style.paint(line, role(session))] if text else []
 
 
-def _counts(sessions: Sequence[Session], style: Style) -> str:
-    counts = Counter(_STUCK if session.is_stuck else session.status for session in sessions)
+def counts(sessions: Sequence[Session], style: Style) -> str:
+    """Return the header: the number of sessions, those in each state, and what they used."""
+    numbers = Counter(_STUCK if session.is_stuck else session.status for session in sessions)
     marks = {_STUCK: style.signs.stuck} | style.signs.states
-    parts = [f"{marks[state]} {counts[state]} {state}" for state in _COUNTED if counts[state]]
+    parts = [f"{marks[state]} {numbers[state]} {state}" for state in _COUNTED if numbers[state]]
     total = sums(sessions)
     parts += [f"{_sum(tokens(total.tokens), total.tokens_missing)} tok"] if total.tokens is not None else []
     if total.dollars is not None:

@@ -27,7 +27,7 @@ from ..keys.action_target import ActionTarget
 from ..keys.actions import Place, bindings
 from ..keys.command_line import Command
 from ..keys.footer import daily_keys
-from ..messages import SessionAwaited, SessionsChanged
+from ..messages import SessionAwaited, SessionsChanged, WorkersAsked
 from ..panes.row_actions import RowActions
 from ..panes.session_pane import SessionPane
 from ..panes.table.split import Split
@@ -37,6 +37,7 @@ from ..services.background import Requests
 from ..services.change_feed import ChangeFeed
 from ..services.session_actions import SessionActions
 from ..state.ui_state import UiState
+from .family_ways import FamilyWays
 from .session_screen import SessionScreen
 
 
@@ -81,6 +82,8 @@ class MainScreen(SessionScreen):
             clock=clock,
         )
         self.details = [detail]
+        detail.viewer.workers_of = self.table.led_by
+        self._ways = FamilyWays(operations.app, reader, requests, self._show_session)
         self.areas = [self.pane, detail]
         self._split = Split(self, self.pane, detail, ui_state)
         self._row = RowActions(operations.app, reader, requests, self._programs, detail.viewer.documents)
@@ -103,6 +106,7 @@ class MainScreen(SessionScreen):
             marked=bool(table.marked),
             read_only=self.read_only,
             asking=self.asking_session,
+            on_worker=self.on_worker,
         )
 
     def reachable(self) -> Iterable[Session]:
@@ -209,11 +213,29 @@ class MainScreen(SessionScreen):
 
     def show_other(self, session_id: str, step: tuple[int, int] | None) -> None:
         """Select another session, and show one of its steps."""
+        self._show_session(session_id, step)
+
+    def _show_session(self, session_id: str, step: tuple[int, int] | None) -> bool:
+        """Select a session and show one of its steps; return False, with the reason on the screen, if it has no row."""
+        self.table.reveal(session_id)
+        if self.table.position(session_id) is None:
+            self.requests.show_refusal(conversation_texts.NOT_IN_TABLE)
+            return False
         if step is not None:
             self.detail.viewer.open_at(session_id, *step)
         self.table.select(session_id)
-        if self.current is None or self.current.id != session_id:
-            self.requests.show_refusal(conversation_texts.NOT_IN_TABLE)
+        return True
+
+    @on(WorkersAsked)
+    def _workers_asked(self, event: WorkersAsked) -> None:
+        if self.current is not None and self.current.id == event.session_id:
+            self.run_worker(self._ways.down(event.session_id, event.step, event.workers))
+
+    @work
+    async def action_to_lead(self) -> None:
+        """Go to the step of its lead that started the session."""
+        if self.current is not None and await self._ways.up(self.current):
+            self.go_to_steps()
 
     @on(SessionTable.Marked)
     def _other_marks(self) -> None:
@@ -222,6 +244,7 @@ class MainScreen(SessionScreen):
     @on(SessionTable.Highlighted)
     def _highlighted(self, event: SessionTable.Highlighted) -> None:
         session = self.table.session(event.session_id) if event.session_id else None
+        self._ways.moved(event.session_id)
         self.detail.open(session)
         if session is not None and session.id == self._read_id:
             self.mark_seen(session)
@@ -244,8 +267,10 @@ class MainScreen(SessionScreen):
         self.app.exit()
 
     def action_back(self) -> None:
-        """Leave a search or a filter, one at a time; else go from the steps to the table."""
+        """Leave a search or a filter, one at a time; else go from a worker to its lead, or to the table."""
         if self.detail.viewer.step_back() or (self.pane.has_focus_within and self.pane.step_back()):
+            return
+        if self.detail.has_focus_within and self._ways.back(self.current.id if self.current else None):
             return
         self.give_keys(self.table)
 

@@ -104,7 +104,9 @@ class SessionScreen(Screen[None]):
         """The sessions that keys act on now."""
         session = self.current
         chosen = [session] if session is not None else []
-        return ActionTarget(session, chosen, read_only=self.read_only, asking=self.asking_session)
+        return ActionTarget(
+            session, chosen, read_only=self.read_only, asking=self.asking_session, on_worker=self.on_worker
+        )
 
     def asking_session(self) -> Session | None:
         """Return the current session if its agent asks something, else the first on the screen whose agent does."""
@@ -112,6 +114,10 @@ class SessionScreen(Screen[None]):
         if current is not None and current.asking:
             return current
         return next((one for one in self.reachable() if one.asking), None)
+
+    def on_worker(self) -> bool:
+        """Return whether Enter opens a worker of the session that the user reads."""
+        return bool(self.detail.viewer.started)
 
     @abstractmethod
     def reachable(self) -> Iterable[Session]:

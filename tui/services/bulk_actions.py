@@ -61,13 +61,8 @@ class BulkActions:
             return False
         ids = [session.id for session in running]
         receipts = await self._requests.ask(lambda: self._access.manager("stop all").stop_all(ids, now=now))
-        self._requests.show_message(_stopped(receipts or []))
+        self._requests.show_message(stopped(receipts or []))
         return True
-
-    async def end_family(self, session: Session) -> None:
-        """Stop a session and those that it started, and show the result."""
-        stopped = await self._requests.ask(lambda: self._access.manager("stop family").stop_family([session.id]))
-        self._requests.show_message(_stopped([receipt for _, receipt in stopped or ()]))
 
     async def retry(self, sessions: Sequence[Session]) -> bool:
         """Send each session its last prompt again, after a question; return whether any session got it."""
@@ -210,7 +205,8 @@ class BulkActions:
         return await answer is not Answer.NO
 
 
-def _stopped(receipts: Sequence[Receipt | AgentdashError]) -> str:
+def stopped(receipts: Sequence[Receipt | AgentdashError]) -> str:
+    """Return the result of several stops in one line."""
     done = [receipt for receipt in receipts if isinstance(receipt, Receipt)]
     ended, left = sum(len(receipt.ended) for receipt in done), sum(len(receipt.left) for receipt in done)
     summary = (

@@ -20,7 +20,7 @@ from ...sessions.text import units
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.short_forms import place
 from ...widgets.inputs.history import History
-from .. import texts
+from .. import family_texts, texts
 from ..dialogs.confirm import Answer, ConfirmScreen
 from ..keys.key_queue import KeysInOrder
 from ..keys.keymap import DEFAULT, Keymap
@@ -34,6 +34,7 @@ from .chain_actions import ChainActions
 from .continue_actions import ContinueActions
 from .conversation_actions import ConversationActions
 from .drafts import Drafts
+from .family_stop import one_receipt
 from .own_interface import OwnInterfaces
 from .project_actions import ProjectActions
 from .prompt_actions import PromptActions
@@ -266,7 +267,7 @@ class SessionActions:
             "Stop", session, lambda ladder: texts.stop_effect([session], texts.ladder_words(ladder)), more=True
         )
         if answer is Answer.ALL:
-            await self.bulk.end_family(session)
+            await self._end(session, ladder or Ladder(), family=True)
         elif answer is Answer.YES and ladder is not None:
             await self._end(session, ladder)
 
@@ -395,10 +396,18 @@ class SessionActions:
                 lambda: self._access.manager("mark seen").housekeeping.mark_seen(session.id, session.steps)
             )
 
-    async def _end(self, session: Session, ladder: Ladder, *, now: bool = False) -> Receipt | None:
-        """Stop a session and show the progress; if the user left that dialog, show the receipt as one line."""
+    async def _end(
+        self, session: Session, ladder: Ladder, *, now: bool = False, family: bool = False
+    ) -> Receipt | None:
+        """Stop a session and show the progress; if the user left that dialog, show the receipt as one line.
+
+        ``family`` also stops all sessions that it started; there is one receipt for all of them.
+        """
 
         def stop(at_once: bool) -> Receipt:
+            if family:
+                stopped = self._access.manager("stop family").stop_family([session.id], now=at_once)
+                return one_receipt(session, stopped)
             return self._access.manager("stop").stop(session.id, now=at_once)
 
         ask = self._requests.ask
@@ -439,13 +448,13 @@ class SessionActions:
             family = await self._requests.ask(self._reader.descendants, session.id)
             if ladder is None or processes is None:
                 return None, Answer.NO
-            below = [one for one in family or () if not one.status.ended]
+            ending, going_on = family_texts.ends_too(family or (), session)
             screen = ConfirmScreen(
                 f'{verb} "{texts.title(session)}"?',
                 texts.process_lines(session, processes) or [texts.listed(session, self.signs)],
-                "\n".join(filter(None, (words_of(ladder), texts.family(below)))),
+                "\n".join(filter(None, (words_of(ladder), family_texts.stop_effect(ending, going_on)))),
                 verb.lower(),
-                more=f"{verb.lower()} these too" if below and more else None,
+                more=f"{verb.lower()} these too" if going_on and more else None,
                 signs=self.signs,
             )
             answer = self.app.push_screen(screen, wait_for_dismiss=True)

@@ -28,6 +28,8 @@ class Signs(Struct, frozen=True, kw_only=True):
     """Leads the steps of a sub-agent."""
     below: str
     """Leads the second line of a row."""
+    linked: str
+    """Leads the title of a worker that is stopped with its lead."""
     between: str
     """Separates two texts on one line."""
     cut: str
@@ -48,6 +50,7 @@ class Signs(Struct, frozen=True, kw_only=True):
 
 _TWINS = {
     "≈": "~",
+    "≥": ">",
     "▾": "v",
     "▴": "^",
     "▸": ">",
@@ -102,6 +105,7 @@ UNICODE = Signs(
     cursor="▌",
     nested="┆",
     below="↳",
+    linked="⊸",
     between="·",
     cut="╎",
     marks={
@@ -150,6 +154,7 @@ ASCII = Signs(
     cursor=">",
     nested="|",
     below=">",
+    linked="=",
     between="-",
     cut=":",
     marks={

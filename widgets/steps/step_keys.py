@@ -9,7 +9,7 @@ STEP_KEYS: list[BindingType] = [
     Binding("k,up", "step(-1)", "previous step", show=False, id="steps.up"),
     Binding("g,home", "first", "top", show=False, id="steps.first"),
     Binding("G,end", "last", "bottom (and follow)", show=False, id="steps.last"),
-    Binding("enter", "open", "open the step", show=False, id="steps.open"),
+    Binding("enter", "open", "open the step, or the worker that it started", show=False, id="steps.open"),
     Binding("l,right", "unfold(1)", "expand", show=False, id="steps.more"),
     Binding("h,left", "unfold(-1)", "collapse", show=False, id="steps.less"),
     Binding("z", "fold_all", "cycle fold: one line / preview / full", show=False, id="steps.fold"),

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ...sessions.costs.family_sums import outside_key
 from ...sessions.model import Load, Session, Status, known_sum
 from ...sessions.rules.urgency import urgency
 from .sections import Section
@@ -55,6 +56,8 @@ class Heading(Struct, frozen=True):
     folded: bool
     section: bool = False
     """True for a section of the usual order."""
+    lead: str = ""
+    """The outside lead of its sessions; empty for another group."""
 
 
 class Row(Struct, frozen=True):
@@ -185,7 +188,7 @@ def rows_of(
 
 def membership(session: Session) -> tuple[object, ...]:
     """The facts that decide the heading or the parent of a session."""
-    return session.cwd, session.agent, session.parent, session.predecessor
+    return session.cwd, session.agent, session.parent, session.predecessor, session.lead
 
 
 def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
@@ -236,28 +239,40 @@ def heading_key(label: str) -> str:
 
 def _tree(ordered: Sequence[Session], folded: Collection[str]) -> Iterator[Row]:
     there = {session.id: session for session in ordered}
-    children: dict[str | None, list[Session]] = {}
+    children: dict[str, list[str]] = {}
+    roots: dict[str, str] = {}
+    """The keys of the rows at the left edge, in order, each with its outside lead; empty for a session."""
     for session in ordered:
-        parent = there.get(session.parent or session.predecessor or "")
-        # A parent must be older, so that no session is its own ancestor.
-        older = parent is not None and parent.created_at < session.created_at
-        children.setdefault(parent.id if parent is not None and older else None, []).append(session)
-    yield from _branches(children, folded)
+        if session.lead is not None and session.parent is None:
+            key = outside_key(session.lead)
+            roots[key] = session.lead
+        else:
+            parent = there.get(session.parent or session.predecessor or "")
+            # A parent must be older, so that no session is its own ancestor.
+            older = parent is not None and parent.created_at < session.created_at
+            key = parent.id if parent is not None and older else ""
+        if key:
+            children.setdefault(key, []).append(session.id)
+        else:
+            roots[session.id] = ""
+    yield from _branches(roots, children, folded)
 
 
-def _branches(children: Mapping[str | None, list[Session]], folded: Collection[str]) -> Iterator[Row]:
+def _branches(roots: dict[str, str], children: Mapping[str, Sequence[str]], folded: Collection[str]) -> Iterator[Row]:
     """Every family from its oldest session on, with an explicit stack: generations may exceed Python's call depth."""
-    waiting: list[tuple[Session, str | None, str, str]] = [
-        (session, None, "", "") for session in reversed(children.get(None, ()))
-    ]
+    waiting: list[tuple[str, str | None, str, str]] = [(key, None, "", "") for key in reversed(roots)]
     while waiting:
-        session, parent, own, deeper = waiting.pop()
-        folds, closed = session.id in children, session.id in folded
-        mark = ("▸ " if closed else "▾ ") if folds else ""
-        yield Row(session.id, session.id, lead=_nearest(own + mark), parent=parent, folds=folds)
+        key, parent, own, deeper = waiting.pop()
+        folds, closed = key in children, key in folded
+        if outside := roots.get(key):
+            heading = Heading(outside, tuple(children[key]), 0, closed, lead=outside)
+            yield Row(key, heading=heading, folds=True)
+        else:
+            mark = ("▸ " if closed else "▾ ") if folds else ""
+            yield Row(key, key, lead=_nearest(own + mark), parent=parent, folds=folds)
         if folds and not closed:
-            below = [(child, session.id, f"{deeper}├ ", _nearest(f"{deeper}│ ")) for child in children[session.id]]
-            below[-1] = (below[-1][0], session.id, f"{deeper}└ ", _nearest(f"{deeper}  "))
+            below = [(child, key, f"{deeper}├ ", _nearest(f"{deeper}│ ")) for child in children[key]]
+            below[-1] = (below[-1][0], key, f"{deeper}└ ", _nearest(f"{deeper}  "))
             waiting += reversed(below)
 
 

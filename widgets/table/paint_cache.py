@@ -1,15 +1,18 @@
 """A cache of the last drawn cells of each table row, so that only differences are redrawn.  Needs no screen."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
 
+from ...sessions.costs.family_sums import FamilySum
 from ...sessions.model import Session
+from ...sessions.rules.family_facts import outside_name
 from ...sessions.text import units
 from ...sessions.text.sanitize import cell_width, cut, one_line, pad
 from ..drawing.glyphs import UNICODE, Signs
 from .columns import Cell, Moment
 from .detail import steady_until
+from .family_cells import cells_taken, family_cells
 from .ordering import Heading, Row
 from .row_cells import Form, Painted, row_cells
 from .sections import Section
@@ -49,26 +52,39 @@ class PaintCache:
         """Remove and return the last drawn cells of a row, so that it is redrawn; None if there are none."""
         return self._painted.pop(key, None) if form == self._form else None
 
-    def paint(self, row: Row, session: Session | None, form: Form, *, marked: bool) -> Painted:
+    def paint(
+        self,
+        row: Row,
+        session: Session | None,
+        form: Form,
+        *,
+        marked: bool,
+        family: Callable[[], FamilySum | None] = lambda: None,
+    ) -> Painted:
         """The row and its second line as last drawn; drawn now if a tick or a change dropped them."""
         if form != self._form:
             self.clear()
             self._form = form
         painted = self._painted.get(row.key)
         if painted is None:
-            painted = self._painted[row.key] = self._new(row, session, form, marked=marked)
+            painted = self._painted[row.key] = self._new(row, session, form, marked=marked, family=family())
         return painted
 
-    def _new(self, row: Row, session: Session | None, form: Form, *, marked: bool) -> Painted:
+    def _new(self, row: Row, session: Session | None, form: Form, *, marked: bool, family: FamilySum | None) -> Painted:
         now = self.moment.now
         self._steady[row.key] = now, _FOREVER if session is None else steady_until(session, now)
         if session is None:
-            return heading_cells(row.heading, form.width, self.moment.signs) if row.heading else (), ()
-        return row_cells(session, self.moment, form, marked=marked, lead=row.lead)
+            return heading_cells(row.heading, form.width, self.moment.signs, family) if row.heading else (), ()
+        return row_cells(session, self.moment, form, marked=marked, lead=row.lead, family=family)
 
 
-def heading_cells(heading: Heading, width: int, signs: Signs) -> tuple[Cell, ...]:
-    """The heading of a section or a group: its name, its number of sessions, and how many of them need the user."""
+def heading_cells(heading: Heading, width: int, signs: Signs, family: FamilySum | None = None) -> tuple[Cell, ...]:
+    """The heading of a section or a group: its name, its number of sessions, and how many of them need the user.
+
+    That of an outside lead has the sum of its workers.
+    """
+    if family is not None:
+        return _lead_cells(heading, width, signs, family)
     mark = "▸" if heading.folded else "▾"
     if heading.section:
         name = cut(f"{heading.name.upper()} {len(heading.sessions):,}{f' {mark}' if heading.folded else ''}", width)
@@ -80,6 +96,16 @@ def heading_cells(heading: Heading, width: int, signs: Signs) -> tuple[Cell, ...
     counted += [units.count(heading.attention, "needs you", "need you")] if heading.attention else []
     tail = f"  {' · '.join(counted)}"
     return ((pad(cut(f"{mark} {one_line(heading.name)}{tail}", width), width), "strong"),)
+
+
+def _lead_cells(heading: Heading, width: int, signs: Signs, family: FamilySum) -> tuple[Cell, ...]:
+    """The heading of an outside lead: ``▾ claude 0b1c2d3e (outside)`` and the sum of its workers."""
+    title = f"{'▸' if heading.folded else '▾'} {outside_name(heading.lead)} (outside)"
+    cells = family_cells(family, width - cell_width(title), signs)
+    title = cut(title, max(1, width - cells_taken(cells)))
+    used = cell_width(title) + cells_taken(cells)
+    *first, (text, role) = cells
+    return (title, "strong"), *first, (text + " " * max(0, width - used), role)
 
 
 def difference(old: tuple[Cell, ...], new: tuple[Cell, ...]) -> tuple[int, int]:

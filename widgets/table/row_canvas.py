@@ -164,7 +164,13 @@ class RowCanvas(PaintedView, can_focus=True):
 
     def _paint(self, position: int) -> Painted:
         row = self._rows.row(position)
-        return self._painting.paint(row, self._rows.at(position), self._form, marked=row.key in self._marks)
+        return self._painting.paint(
+            row,
+            self._rows.at(position),
+            self._form,
+            marked=row.key in self._marks,
+            family=lambda: self._rows.sum(position),
+        )
 
     def _learn_columns(self, *, forget: bool = False) -> None:
         """Show the columns that have something to show for a row on the screen; ``forget`` hides the others.

@@ -5,16 +5,21 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from ...sessions.costs.family_sums import FamilySum
 from ...sessions.model import Session
 from ...sessions.text.sanitize import cell_width, cut, one_line, pad
 from .columns import LEAD, USUAL, Cell, Choice, Column, Moment, columns, fitted, fork_sign, gutter, is_new, role, taken
 from .detail import detail
+from .family_cells import cells_taken, family_cells, lifecycle_sign
 
 DETAIL_LEAST = 24
 """Least free cells after the title that show a part of the detail of a row with one line."""
 
 _TITLE_LEAST = 4
 """Least cells of a title beside the marks of its queue."""
+
+_TITLE_BESIDE_FAMILY = 22
+"""Most cells of a title that a longer form of its family's sum must leave."""
 
 _PREDECESSOR = 4
 """Characters that name the session for which a session waits; the detail of the row has a whole short id."""
@@ -65,7 +70,15 @@ Painted = tuple[tuple[Cell, ...], tuple[Cell, ...]]
 """The cells of a row's first line, and of its second one, which is empty if there is none."""
 
 
-def row_cells(session: Session, moment: Moment, form: Form, *, marked: bool = False, lead: str = "") -> Painted:
+def row_cells(
+    session: Session,
+    moment: Moment,
+    form: Form,
+    *,
+    marked: bool = False,
+    lead: str = "",
+    family: FamilySum | None = None,
+) -> Painted:
     """The row of a session; each cell is padded to its column, and a blank separates two cells.
 
     Args:
@@ -74,6 +87,7 @@ def row_cells(session: Session, moment: Moment, form: Form, *, marked: bool = Fa
         form: the form of all rows.
         marked: True if the user marked it.
         lead: the branches before the title in a tree.
+        family: the sum of its workers; None if the row shows none.
     """
     colour = role(session)
     left, right, below = form.left, form.right, form.below
@@ -83,7 +97,11 @@ def row_cells(session: Session, moment: Moment, form: Form, *, marked: bool = Fa
     title_role = "dim" if colour == "dim" else "strong" if marked or is_new(session) else "text"
     told = detail(session, moment.now, moment.signs)
     room = max(0, form.width - indent - (ends if right else 0))
-    title, marks = f"{lead}{fork_sign(session, moment.signs)}{one_line(session.label)}", queue_marks(session)
+    signs = lifecycle_sign(session, moment.signs) + fork_sign(session, moment.signs)
+    title, marks = f"{lead}{signs}{one_line(session.label)}", queue_marks(session)
+    if family is not None:
+        beside = room - taken_by(marks) - min(cell_width(title), _TITLE_BESIDE_FAMILY)
+        marks = [*family_cells(family, beside, moment.signs), *marks]
     if form.lines == 1:
         return (
             *start,
@@ -136,7 +154,7 @@ def _titled(title: str, title_role: str, marks: Sequence[Cell], room: int) -> li
 
 def taken_by(marks: Sequence[Cell]) -> int:
     """Cells of the marks, each with the blank before it."""
-    return sum(cell_width(text) + 1 for text, _ in marks)
+    return cells_taken(marks)
 
 
 def queue_marks(session: Session) -> list[Cell]:

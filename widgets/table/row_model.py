@@ -7,6 +7,7 @@ from operator import lt
 
 from msgspec import Struct
 
+from ...sessions.costs.family_sums import Families, FamilySum
 from ...sessions.model import Load, Session
 from ...sessions.rules.urgency import is_to_visit, needs_you
 from ..drawing.short_forms import place
@@ -62,6 +63,8 @@ class RowModel:
         """The sessions that ended and were not opened since."""
         self._asking: set[str] = set()
         """The sessions whose agents ask something."""
+        self.families = Families()
+        """The sums of leads and their workers, shown or not."""
         self.height = 0
         """The number of lines of all rows."""
 
@@ -130,6 +133,8 @@ class RowModel:
             settle: True if rows that were left, but not moved, go to their places now.
         """
         moved, restless, regrouped = False, set[str](), False
+        updated, removed = tuple(updated), tuple(removed)
+        self.families.update(updated, removed)
         for session in updated:
             earlier, there = self._sessions.get(session.id), session.id in self._keys
             self._sessions[session.id] = session
@@ -194,6 +199,24 @@ class RowModel:
         self._arrange()
         return True
 
+    def unfold_to(self, session_id: str) -> bool:
+        """Unfold the rows that hide a chosen session; return whether that changed anything."""
+        session = self._sessions.get(session_id)
+        if session is None or session_id not in self._keys or session_id in self._positions:
+            return False
+        groups = (self._sections.get(session_id, ""), session.agent, place(session.cwd))
+        self.folded -= {*self.families.above(session), *self._followed(session), *map(heading_key, groups)}
+        self._arrange()
+        return True
+
+    def _followed(self, session: Session) -> Iterator[str]:
+        """The sessions below which a chain of sessions is in the tree, the nearest first."""
+        met = set[str]()
+        while (key := session.parent or session.predecessor) and key not in met and key in self._sessions:
+            met.add(key)
+            yield key
+            session = self._sessions[key]
+
     def chosen_anew(self, now: int, hold: str | None = None, keep: str | None = None) -> bool:
         """Apply a timed filter again, at most every ``LOOK_AGAIN_MS``; return whether a row came or went."""
         chooser = self._chooser
@@ -228,6 +251,12 @@ class RowModel:
     def row(self, position: int) -> Row:
         """The row at a position."""
         return self._rows[position]
+
+    def sum(self, position: int) -> FamilySum | None:
+        """The sum of the family of a row; None if it has no workers, or they are in the rows below it."""
+        row = self._rows[position]
+        below = self.arrangement.grouped is Grouping.TREE and row.heading is None and row.key not in self.folded
+        return None if below else self.families.sum(row.key)
 
     def at(self, position: int) -> Session | None:
         """The session of a row; None for a heading."""

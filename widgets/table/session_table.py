@@ -176,8 +176,9 @@ class SessionTable(RowCanvas):
         if self._rows.update(updated, removed, self._now, self._in_hand, self._kept):
             self._rearranged(before, line)
         else:
-            for session in updated:
-                self._redraw(session.id)
+            leads = {key for session in updated for key in self._rows.families.above(session)}
+            for key in leads.union(session.id for session in updated):
+                self._redraw(key)
         self._learn_columns()
 
     def tick(self) -> None:
@@ -210,6 +211,19 @@ class SessionTable(RowCanvas):
     def let_go(self) -> None:
         """Release the cursor's row, so that it moves to its place."""
         self._touched_at, self._holding = self._now - HAND_MS, False
+
+    def led_by(self, session_id: str) -> list[Session]:
+        """The sessions that a session started, shown or not."""
+        return self._rows.families.workers(session_id)
+
+    def position(self, session_id: str) -> int | None:
+        """The position of a session's row; None if it has none."""
+        return self._rows.position(session_id)
+
+    def reveal(self, session_id: str) -> None:
+        """Unfold the rows that hide a session."""
+        if self._rows.unfold_to(session_id):
+            self._rearranged()
 
     def select(self, session_id: str) -> None:
         """Put the cursor on a session."""

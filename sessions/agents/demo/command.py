@@ -6,7 +6,9 @@ import os
 import select
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 OUTPUT_CHARACTERS = 20_000
 """Characters of the output that are kept for the end of the command."""
@@ -17,7 +19,9 @@ _LINE_CHARACTERS = 4_096
 
 
 class Command:
-    """One running command.  It is over when it has exited and no process has its output open.
+    """One running command, for which ``agentdash`` is the installation that plays the script.
+
+    It is over when it has exited and no process has its output open.
 
     Args:
         command: the line for the shell.
@@ -31,6 +35,7 @@ class Command:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            env=os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"},
         )
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
         self._pipe = self._process.stdout

@@ -7,7 +7,7 @@ import click
 
 from ....sessions.clock import now_ms
 from ....sessions.statuses import Status
-from . import common
+from . import common, family_list
 
 if TYPE_CHECKING:
     from ....sessions.conversation.shown import Shown
@@ -46,11 +46,24 @@ _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="On
     is_flag=True,
     help=f"All sessions, not just the newest {_NEWEST} and those that need a decision.",
 )
+@click.option(
+    "--family", metavar="LEAD", help="Only a lead and all its workers: its id, or claude:ID of an outside lead."
+)
+@click.option("--tree", is_flag=True, help="List workers below their leads, with the sums of each family.")
 @common.json_option
-def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everything: bool, as_json: bool) -> None:
+def ls(
+    wanted: tuple[str, ...],
+    here: bool,
+    archived: bool,
+    words: str,
+    everything: bool,
+    family: str | None,
+    tree: bool,
+    as_json: bool,
+) -> None:
     """List sessions, newest first.
 
-    Pinned sessions are at the top, except with --json.
+    Pinned sessions are at the top, except with --json and --tree.
     """
     from ....sessions.lifecycle.launch_plan import checked_folder
     from ....sessions.rules.filter_query import parse
@@ -58,19 +71,34 @@ def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everythi
     asked = parse(words)
     with common.settled_reader() as reader:
         statuses = {Status(name.lower()) for name in wanted}
+        known = family_list.members(reader, family) if family is not None else None
         sessions = reader.sessions(statuses=statuses, cwd=checked_folder(None) if here else None, archived=archived)
-        if asked.away:
+        if known is not None:
+            sessions = _among(known, statuses, here=here, archived=archived)
+        elif asked.away:
             sessions = _with_put_away(reader, sessions, asked.away, statuses, here=here)
         sessions = [session for session in sessions if asked.matches(session, now_ms())] if asked else sessions
+    if as_json and (tree or known is not None):
+        common.print_json(family_list.with_sums(sessions, known or sessions))
+        return
     if as_json:
         common.print_sessions(sessions, as_json=True)
+        return
+    everything = everything or known is not None
+    if tree and sessions:
+        from ...render.family_tree import tree_text, whole_families
+
+        shown_first = sessions if everything else whole_families(_recent(sessions), sessions)
+        ids = {session.id for session in shown_first}
+        left_out = [session for session in sessions if session.id not in ids]
+        common.print_lines(tree_text(shown_first, common.style(), older=left_out))
         return
     from ...render.table import sessions_text
 
     listed = sessions if everything else _recent(sessions)
     shown = {session.id for session in listed}
     older = [session for session in sessions if session.id not in shown]
-    filtered = bool(wanted) or here or archived or bool(asked)
+    filtered = bool(wanted) or here or archived or bool(asked) or known is not None
     pinned_first = sorted(listed, key=lambda session: session.pinned_at is None)
     common.print_lines(sessions_text(pinned_first, common.style(), older=older, filtered=filtered))
 
@@ -107,7 +135,11 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
     """Print all steps of a session."""
     with common.open_manager() as manager:
         session = manager.reader.get(ref)
-        print_steps(manager.reader.each_step(session.id, turn), full=full, as_json=as_json)
+        steps = manager.reader.each_step(session.id, turn)
+        if as_json:
+            common.print_json_array(family_list.steps_with_workers(manager.reader, session, steps))
+        else:
+            print_steps(steps, full=full, as_json=False)
         if not as_json:
             common.looked_at(manager, session, turn)
         manager.reader.check_folder(session)
@@ -207,6 +239,18 @@ def print_conversation(
     hidden = len(steps) - len(listed)
     lines = conversation_text(listed, shown, common.style(full=True), numbers=numbers, marks=everything, hidden=hidden)
     common.say_on(lines, otherwise="No steps yet.")
+
+
+def _among(known: "list[Session]", statuses: "set[Status]", *, here: bool, archived: bool) -> "list[Session]":
+    """Return the members of a family that the options choose."""
+    from ....sessions.lifecycle.launch_plan import checked_folder
+
+    cwd = checked_folder(None) if here else None
+    return [
+        one for one in known
+        if (not statuses or one.status in statuses) and cwd in (None, one.cwd)
+        and (not archived or one.archived_at is not None)
+    ]  # fmt: skip
 
 
 def _with_put_away(

@@ -1,11 +1,14 @@
 """The keys that pass a step on: to the clipboard, the pager and the editor, to a file and to the list of changes."""
 
 from abc import abstractmethod
+from collections.abc import Callable, Sequence
 
 from textual import work
 from textual.containers import Vertical
 
-from ...messages import ChangesAsked, ConversationAsked, SaveAsked
+from ....sessions.model import Session
+from ....sessions.transcript.worker_steps import started_by
+from ...messages import ChangesAsked, ConversationAsked, SaveAsked, WorkersAsked
 from .step_actions import Chosen, StepActions
 from .step_document_pane import StepDocumentPane
 
@@ -21,6 +24,33 @@ class StepActionKeys(Vertical):
     @abstractmethod
     def chosen(self) -> Chosen | None:
         """The step under the cursor; None if there is none."""
+
+    workers_of: Callable[[str], Sequence[Session]] = staticmethod(lambda _: ())
+    """Returns the workers of a session, by its id; a screen that can show them sets it."""
+
+    _on_worker = False
+    """True if the step under the cursor started a worker, as the screen last heard."""
+
+    @property
+    def started(self) -> Sequence[Session]:
+        """The workers that the step under the cursor started."""
+        chosen = self.chosen
+        known = self.workers_of(chosen.session_id) if chosen is not None else ()
+        return started_by(chosen.view.step(chosen.item), known) if chosen is not None and known else ()
+
+    def turned_to_worker(self) -> bool:
+        """Return whether the cursor came to a step that started a worker, or left one, since the last call."""
+        before, self._on_worker = self._on_worker, bool(self.started)
+        return before is not self._on_worker
+
+    def ask_for_worker(self) -> bool:
+        """Ask for the worker that the step under the cursor started; return False if it started none."""
+        chosen, workers = self.chosen, self.started
+        if chosen is None or not workers:
+            return False
+        step = chosen.view.step(chosen.item)
+        self.post_message(WorkersAsked(chosen.session_id, (step.turn, step.index), workers))
+        return True
 
     @property
     @abstractmethod

@@ -261,6 +261,8 @@ class StepsPane(StepActionKeys):
             self._unread.moved(self.steps.cursor, len(self._view))
         self._say_counts()
         self._seek_if_wanted()
+        if self.turned_to_worker():
+            self.post_message(self.Changed())
         if self.pane.follows:
             self._read_document()
 
@@ -268,10 +270,10 @@ class StepsPane(StepActionKeys):
     def _opened(self, event: Message) -> None:
         event.stop()
         other = other_session(self.steps.current)
-        if other is None:
-            self.open_document("step")
-        else:
+        if other is not None:
             self.post_message(other)
+        elif not self.ask_for_worker():
+            self.open_document("step")
 
     @on(DocumentPane.Another)
     def _another(self, event: DocumentPane.Another) -> None:

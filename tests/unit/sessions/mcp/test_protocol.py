@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.families.caller import Caller
+from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.mcp import protocol
 from agentdash.sessions.mcp import server as server_module
 from agentdash.sessions.mcp.callers import Managers, call_of, lead_of
@@ -317,6 +319,9 @@ def test_a_caller_without_a_session_is_the_lead_that_the_client_names(wire, monk
 
 
 def test_a_caller_inside_a_session_is_that_session(monkeypatch):
+    start = Start("lead", agent="claude", cwd="/tmp", title="lead", session_id="5e0f1f3c")
+    with SessionManager() as manager:
+        manager.store.create(start, Launch(argv=("x",)), "run", host="mars")
     monkeypatch.setenv("AGENTDASH_SESSION_ID", "5e0f1f3c")
     caller = Managers().of({"threadId": "t", "callId": "c"}).caller
     assert caller == Caller(session="5e0f1f3c", call="c", evidence="environment")
