@@ -11,7 +11,7 @@ PYTEST_ARGS ?= -n 4 --dist worksteal
 # Of make torture: `full`, or the `daily` share that CI runs after make test.
 FORM ?= full
 
-.PHONY: help demo test lint types pytest texts torture tools bench screenshots clean
+.PHONY: help demo test lint types pytest texts torture tools bench screenshots schema clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -50,10 +50,13 @@ tools:           ## the real agent CLIs for the end-to-end tests (needs npm)
 	set -e; for folder in $(TOOLS); do $$folder/node_modules/.bin/claude --version; done
 
 bench: $(DEV)  ## benchmarks: medians and ratios
-	cd bench && for file in supervision next_turn live mcp_server listing following streams screen table viewer wire live_wire tasks admission; do ../$(BIN)/python $$file.py; done
+	cd bench && for file in supervision next_turn live mcp_server listing following events streams screen table viewer wire live_wire tasks admission; do ../$(BIN)/python $$file.py; done
 
 screenshots: $(DEV)  ## the pictures of the README
 	$(BIN)/python screenshots/make.py
+
+schema: $(DEV)   ## docs/schema: the JSON Schema files of what --json prints
+	$(BIN)/python -m agentdash.tui.cli.schemas.documents docs/schema
 
 clean:           ## remove what make made
 	rm -rf $(VENV) .types .mypy_cache .ruff_cache .pytest_cache .scratch build *.egg-info

@@ -8,7 +8,7 @@ import warnings
 
 from setuptools import find_namespace_packages, setup
 
-ROOMS = ("sessions", "tui", "widgets")
+ROOMS = ("docs", "sessions", "tui", "widgets")
 
 # setuptools (80) warns at each editable install about folders that have the name of the package.
 warnings.filterwarnings("ignore", message="Editable installation")

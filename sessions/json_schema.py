@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .conversation.shown import Shown
     from .digest.collect import Digest
 
-_SESSION_KEYS = (
+SESSION_KEYS = (
     "id", "agent", "title", "task", "status", "reason", "cwd", "model", "turn", "parent", "usage", "cost_usd",
     "exit_code", "signal", "created_at", "updated_at",
     "started_at", "ended_at", "last_event_at", "last_message", "agent_session", "steps", "unknown", "left",
@@ -37,15 +37,15 @@ def session_json(session: Session, now: int | None = None) -> dict[str, Any]:
     (UTC ms).
     """
     data: dict[str, Any] = to_builtins(session)
-    return {key: data[key] for key in _SESSION_KEYS} | {
+    return {key: data[key] for key in SESSION_KEYS} | {
         "attention": to_builtins(attention(session, now_ms() if now is None else now)),
         "unread": session.unread,
     }
 
 
-_COMMON = ("turn", "index", "kind", "text", "status", "at", "ended_at")
+STEP_KEYS = ("turn", "index", "kind", "text", "status", "at", "ended_at")
 _TOOL = ("server", "tool", "arguments", "output")
-_OWN: dict[StepKind, tuple[str, ...]] = {
+OWN_STEP_KEYS: dict[StepKind, tuple[str, ...]] = {
     StepKind.START: ("agent_session", "model"),
     StepKind.REASONING: ("about_tokens",),
     StepKind.COMMAND: ("command", "exit_code", "output"),
@@ -66,13 +66,13 @@ def step_json(step: Step) -> dict[str, Any]:
     data: dict[str, Any] = to_builtins(step)
     for change, plain in zip(step.changes, data["changes"], strict=True):
         plain["added"], plain["removed"] = change.lines or (None, None)
-    keys = _COMMON + _OWN.get(step.kind, ()) + (("parent",) if step.parent else ())
+    keys = STEP_KEYS + OWN_STEP_KEYS.get(step.kind, ()) + (("parent",) if step.parent else ())
     return {key: data[key] for key in keys}
 
 
-_ASK_PLACE = ("id", "session", "turn", "state", "asked_at", "due_at")
-_ASK = ("kind", "tool", "title", "body", "cwd", "paths", "why", "verdicts", "always", "questions")
-_ASK_FATE = ("answer", "answered_by", "answered_at", "settled_at")
+ASK_PLACE_KEYS = ("id", "session", "turn", "state", "asked_at", "due_at")
+ASK_KEYS = ("kind", "tool", "title", "body", "cwd", "paths", "why", "verdicts", "always", "questions")
+ASK_FATE_KEYS = ("answer", "answered_by", "answered_at", "settled_at")
 
 
 def turn_json(turn: Turn) -> dict[str, Any]:
@@ -102,9 +102,9 @@ def ask_json(recorded: RecordedAsk) -> dict[str, Any]:
     ask: dict[str, Any] = to_builtins(recorded.ask) | {"verdicts": list(taken(recorded.ask))}
     place: dict[str, Any] = to_builtins(recorded)
     return (
-        {key: place[key] for key in _ASK_PLACE}
-        | {key: ask[key] for key in _ASK}
-        | {key: place[key] for key in _ASK_FATE}
+        {key: place[key] for key in ASK_PLACE_KEYS}
+        | {key: ask[key] for key in ASK_KEYS}
+        | {key: place[key] for key in ASK_FATE_KEYS}
     )
 
 

@@ -29,6 +29,8 @@ _COUNT_UNCONFIRMED = (
     " WHERE id = NEW.session; END"
 )
 
+_ENDED = "('done', 'failed', 'stopped', 'lost')"
+
 MIGRATIONS: tuple[Statements, ...] = (
     ("ALTER TABLE seen ADD COLUMN steps INTEGER",),  # 2: the number of steps the user has seen
     (  # 3: facts that decide whether a session needs attention, and when it was pinned
@@ -208,6 +210,17 @@ MIGRATIONS: tuple[Statements, ...] = (
             " (SELECT prompt FROM wake_ends WHERE session = NEW.id) AND NOT EXISTS (SELECT 1 FROM wake_ends"
             " JOIN sessions AS worker ON worker.id = wake_ends.session WHERE wake_ends.prompt = queue.id AND"
             " worker.reported_turn < wake_ends.turn); END"
+        ),
+        (
+            "CREATE TABLE ends (seq INTEGER PRIMARY KEY, session TEXT NOT NULL, turn INTEGER NOT NULL,"
+            " status TEXT NOT NULL, at INTEGER NOT NULL) STRICT"
+        ),
+        (
+            "CREATE TRIGGER turn_ended AFTER UPDATE OF status ON turns"  # noqa: S608
+            f" WHEN NEW.status IN {_ENDED} AND OLD.status NOT IN {_ENDED} BEGIN"
+            " UPDATE counter SET seq = seq + 1;"
+            " INSERT INTO ends (seq, session, turn, status, at) VALUES ((SELECT seq FROM counter), NEW.session, NEW.n,"
+            " NEW.status, coalesce(NEW.ended_at, CAST(strftime('%s', 'now') AS INTEGER) * 1000)); END"
         ),
     ),
 )

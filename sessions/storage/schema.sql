@@ -275,6 +275,14 @@ CREATE INDEX tombstones_seq ON tombstones (seq);
 CREATE INDEX tombstones_parent ON tombstones (parent) WHERE parent IS NOT NULL;
 CREATE INDEX tombstones_lead ON tombstones (lead) WHERE lead IS NOT NULL;
 
+CREATE TABLE ends (                              -- the end of each turn; it stays if the session is deleted
+    seq     INTEGER PRIMARY KEY,                 -- position in the change feed
+    session TEXT NOT NULL,
+    turn    INTEGER NOT NULL,
+    status  TEXT NOT NULL,
+    at      INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE seen (
     session TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
     at      INTEGER NOT NULL,
@@ -296,6 +304,13 @@ CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN
         (session, seq, deleted_at, parent, lead, budget, total_tokens, cost_usd, cost_about_usd)
         VALUES (OLD.id, (SELECT seq FROM counter), CAST(strftime('%s', 'now') AS INTEGER) * 1000,
             OLD.parent, OLD.lead, OLD.budget, OLD.total_tokens, OLD.cost_usd, OLD.cost_about_usd);
+END;
+CREATE TRIGGER turn_ended AFTER UPDATE OF status ON turns
+    WHEN NEW.status IN ('done', 'failed', 'stopped', 'lost')
+    AND OLD.status NOT IN ('done', 'failed', 'stopped', 'lost') BEGIN
+    UPDATE counter SET seq = seq + 1;
+    INSERT INTO ends (seq, session, turn, status, at) VALUES ((SELECT seq FROM counter), NEW.session, NEW.n, NEW.status,
+        coalesce(NEW.ended_at, CAST(strftime('%s', 'now') AS INTEGER) * 1000));
 END;
 CREATE TRIGGER queue_added AFTER INSERT ON queue BEGIN
     UPDATE sessions SET queued = (SELECT COUNT(*) FROM queue WHERE session = NEW.session AND state = 'queued')

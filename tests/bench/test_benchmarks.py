@@ -17,6 +17,7 @@ NEEDS = {"wire": ("sshd", "ssh", "tmux"), "live_wire": ("sshd", "ssh"), "viewer 
 TITLES = {
     "admission": ["one start among sessions, ms (medians)"],
     "data_table": ["a table of sessions, 160x45"],
+    "events": ["events of sessions", "agentdash status, a process", "agentdash events, a process"],
     "following": ["following a growing turn file"],
     "listing": ["listing"],
     "live": [
@@ -58,7 +59,7 @@ TITLES = {
 }
 """The tables that each one prints."""
 
-IN_SHORT = ("admission", "following", "listing", "live", "mcp_server", "next_turn", "streams", "supervision")
+IN_SHORT = ("admission", "events", "following", "listing", "live", "mcp_server", "next_turn", "streams", "supervision")
 """The programs that take seconds; the others run in the full form only."""
 
 

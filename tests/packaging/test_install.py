@@ -15,6 +15,7 @@ DATA = {
     "sessions/export/page.css",
     "sessions/storage/schema.sql",
     "tui/agentdash.tcss",
+    *(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "schema").iterdir()),
     *(str(path.relative_to(ROOT)) for path in (ROOT / "sessions/agents/demo/scripts").iterdir()),
 }
 
@@ -27,6 +28,7 @@ def source(tmp_path_factory):
         shutil.copy(ROOT / name, copy)
     for room in (*ROOMS, "bench"):
         shutil.copytree(ROOT / room, copy / room)
+    shutil.copytree(ROOT / "docs", copy / "docs")
     (copy / "tests").mkdir()
     (copy / "tests" / "test_x.py").touch()
     new = copy / "sessions" / "brand_new"

@@ -113,7 +113,11 @@ def test_one_module_watches_and_one_knows_processes():
     assert proc == {"agentdash.sessions.processes.processes"}
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["--version"], ["ls", "--json"], ["spawn", "--help"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "argv",
+    [["--help"], ["--version"], ["ls", "--json"], ["spawn", "--help"], ["status"], ["schema", "ls"]],
+    ids=" ".join,
+)
 def test_C4_the_command_line_does_not_load_the_screen(argv):
     code = (
         "import agentdash.tui.cli.main as cli, contextlib, io\n"

@@ -27,6 +27,7 @@ _MODULES = {
     "conversation": ("fork", "rewind", "marks"),
     "digest": ("digest",),
     "doctor": ("doctor",),
+    "events": ("events",),
     "export": ("export",),
     "finish": ("stop", "ps", "rm", "wait"),
     "keep": ("rename", "pin", "mark", "archive", "restore", "clean"),
@@ -40,7 +41,9 @@ _MODULES = {
     "prompt": ("inject", "retry", "interrupt"),
     "prompts": ("prompts",),
     "queue": ("queue",),
+    "schema": ("schema",),
     "start": ("spawn", "run"),
+    "status": ("status",),
     "trust": ("trust",),
     "takeover": ("takeover",),
     "tail": ("tail", "logs", "peek"),
@@ -57,7 +60,7 @@ _MODULE_OF = {verb: module for module, verbs in _MODULES.items() for verb in ver
 
 _SECTIONS = {
     "Start": ("spawn", "run", "start", "continue", "presets", "templates", "demo"),
-    "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
+    "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait", "events", "status"),
     "Prompt and stop": (
         "inject", "queue", "prompts", "retry", "interrupt", "compact", "model", "mode", "budget", "takeover",
         "resume-command", "stop",
@@ -69,12 +72,12 @@ _SECTIONS = {
     ),
     "Keep and delete": ("rename", "pin", "mark", "archive", "restore", "rm", "clean"),
     "Lead": ("mcp", "skill"),
-    "Set up": ("config", "trust", "keys", "notify", "doctor", "completion"),
+    "Set up": ("config", "trust", "keys", "notify", "doctor", "completion", "schema"),
 }  # fmt: skip
 """The verbs by use, as the help shows them; a verb that is in none comes last."""
 
 _SYNONYMS = {
-    "list": "ls", "status": "ls", "new": "spawn", "prompt": "inject", "send": "inject",
+    "list": "ls", "new": "spawn", "prompt": "inject", "send": "inject",
     "reply": "inject", "broadcast": "inject", "kill": "stop", "delete": "rm", "remove": "rm", "attach": "takeover",
     "follow": "tail", "log": "logs", "why": "explain", "diff": "changes", "settings": "config", "history": "prompts",
     "undo": "rewind", "branch": "fork", "handover": "continue", "summarize": "compact",

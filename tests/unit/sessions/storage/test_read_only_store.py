@@ -135,6 +135,7 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
         "ALTER TABLE sessions DROP COLUMN depth; ALTER TABLE sessions DROP COLUMN lifecycle;"
         "ALTER TABLE sessions DROP COLUMN key; ALTER TABLE sessions DROP COLUMN call;"
         "ALTER TABLE sessions DROP COLUMN budget; ALTER TABLE sessions DROP COLUMN reported_turn;"
+        "DROP TRIGGER turn_ended; DROP TABLE ends;"
         "DROP TABLE wakes; DROP INDEX sessions_escalates; ALTER TABLE sessions DROP COLUMN woken_turn;"
         "ALTER TABLE sessions DROP COLUMN escalates_at; ALTER TABLE sessions DROP COLUMN escalated;"
         "ALTER TABLE sessions DROP COLUMN share;"

@@ -1,0 +1,97 @@
+"""The lines of ``agentdash events``."""
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from ..model import Session, Status
+
+
+class EventKind(StrEnum):
+    """The kinds of changes of a session."""
+
+    PRESENT = "present"
+    """It was there at the beginning."""
+    STARTED = "started"
+    """A turn of it was started, or is at work."""
+    STATUS = "status"
+    """Its status changed in another way, or its earlier status is not known."""
+    WAITING = "waiting"
+    """Its agent asks the user."""
+    STUCK = "stuck"
+    """Its turn seems to make no progress."""
+    ENDED = "ended"
+    """A turn of it ended."""
+    USAGE = "usage"
+    """Its tokens or its cost changed."""
+    CHANGED = "changed"
+    """Another fact of it changed: its title, its queue, its place in the archive."""
+    DELETED = "deleted"
+    """It was moved to the trash, or deleted for good."""
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    """One change of one session.  Each event has a position of its own, so that a reader can go on behind any."""
+
+    seq: int
+    """Its position in the change feed."""
+    at: int
+    """UTC ms."""
+    event: EventKind
+    id: str
+    """Id of the session."""
+    turn: int | None
+    """The turn that ended, else the newest; null if the session is gone without a record."""
+    status: Status | None
+    """The status with which that turn ended, else that of the session; null if it is gone without a record."""
+    before: Status | None = None
+    """The last status that was seen before; null if none was."""
+    session: Session | None
+    """The session in its newest state, null if it is gone without a record."""
+
+
+class Begin(Struct, frozen=True, kw_only=True):
+    """The first line; it comes again if the database was replaced, and voids what was printed before."""
+
+    event: Literal["begin"] = "begin"
+    seq: int
+    """The position from which on nothing is missed."""
+    at: int
+    """UTC ms."""
+
+
+class StepEvent(Struct, frozen=True, kw_only=True):
+    """A step of a session, as ``trajectory --json`` prints it."""
+
+    seq: int
+    """The position of the change feed before it: steps have none of their own."""
+    at: int
+    """UTC ms."""
+    event: Literal["step"] = "step"
+    id: str
+    step: dict[str, Any]
+
+
+class EventRecord(Struct, frozen=True, kw_only=True):
+    """An event as it is printed."""
+
+    seq: int
+    at: int
+    event: EventKind
+    id: str
+    turn: int | None
+    status: Status | None
+    before: Status | None
+    session: dict[str, Any] | None
+
+
+def event_json(event: Event) -> EventRecord:
+    """Return an event with its session as every verb prints it."""
+    from ..json_schema import session_json
+
+    session = None if event.session is None else session_json(event.session)
+    return EventRecord(
+        seq=event.seq, at=event.at, event=event.event, id=event.id, turn=event.turn, status=event.status,
+        before=event.before, session=session,
+    )  # fmt: skip

@@ -1,0 +1,51 @@
+"""Count the sessions that need the user, work, wait and failed: one query, whatever their number."""
+
+from msgspec import Struct
+
+from ..rules.urgency import Urgency
+from ..statuses import LIVE, Status
+from .database import Database
+
+_COUNT = (
+    "SELECT status, CASE WHEN urgency_seq IS seq THEN urgency END AS urgency, COUNT(*) AS n,"
+    " title, task, MAX(created_at)"
+    " FROM sessions WHERE archived_at IS NULL GROUP BY 1, 2 ORDER BY urgency IS NULL, urgency"
+)
+"""SQLite takes the columns beside MAX() from the row that has it."""
+
+_NEEDING = frozenset({Status.WAITING, Status.FAILED, Status.LOST})
+"""The statuses that need the user by themselves, for rows of runners that do not write the urgency."""
+
+
+class Counts(Struct, frozen=True, kw_only=True):
+    """The numbers of sessions in use."""
+
+    needs_you: int = 0
+    """Sessions that need a decision of the user, those that failed among them."""
+    failed: int = 0
+    """Sessions that failed or were lost, and that the user has not opened since."""
+    at_work: int = 0
+    queued: int = 0
+    total: int = 0
+    first: str | None = None
+    """The title of the most urgent session that needs the user, as it was given; None if none does."""
+
+
+def counts(database: Database) -> Counts:
+    """Count the sessions that are not archived.
+
+    Raises:
+        StoreError: the database cannot be read.
+    """
+    needs_you = failed = at_work = queued = total = 0
+    first = None
+    for row in database.rows(_COUNT):
+        status, urgency, n = row["status"], row["urgency"], row["n"]
+        needs = status in _NEEDING if urgency is None else urgency <= Urgency.ASKS
+        total += n
+        needs_you += n if needs else 0
+        failed += n if needs and status in (Status.FAILED, Status.LOST) else 0
+        at_work += n if status in LIVE else 0
+        queued += n if status == Status.QUEUED else 0
+        first = (row["title"] or row["task"]) if needs and first is None else first
+    return Counts(needs_you=needs_you, failed=failed, at_work=at_work, queued=queued, total=total, first=first)

@@ -1,0 +1,36 @@
+"""The verb for status lines and prompts of a shell: status."""
+
+import click
+
+from . import common
+
+
+@click.command()
+@click.option("--tmux", is_flag=True, help="With the colours of a tmux status line.")
+@common.json_option
+def status(tmux: bool, as_json: bool) -> None:
+    """Count the sessions that need you, work, wait or failed.
+
+    One line, and nothing if all are zero.  For tmux.conf: set -ag status-right '#(agentdash status --tmux)'
+    """
+    from ....sessions.storage.counts import Counts, counts
+    from ....sessions.storage.database import Database
+    from ....sessions.storage.paths import Layout, default_home
+
+    if tmux and as_json:
+        raise click.UsageError("--tmux and --json exclude each other.")
+    layout = Layout(default_home())
+    found = Counts()
+    if layout.database.exists():  # a status line makes no state folder
+        database = Database(layout.database)
+        try:
+            found = counts(database)
+        finally:
+            database.close()
+    if as_json:
+        common.print_json(found)
+        return
+    from ...render.status_line import status_line
+
+    if line := status_line(found, tmux=tmux):
+        common.print_lines([line])

@@ -1,0 +1,112 @@
+"""Make the JSON Schema files in ``docs/schema`` from the types: ``python -m agentdash.tui.cli.schemas.documents``."""
+
+import ast
+import inspect
+import json
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, structs
+
+from .shapes import SOURCES
+from .verbs import LINES, NAMES, VERBS
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def documents() -> dict[str, dict[str, Any]]:
+    """Return the contents of all files by their names, without the ending."""
+    index = {"verbs": {verb: list(names) for verb, names in VERBS.items()}, "lines": sorted(LINES)}
+    return {"index": index} | {name: _document(name, kind) for name, kind in NAMES.items()}
+
+
+def encoded(document: dict[str, Any]) -> str:
+    """Return the text of a file."""
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _document(name: str, kind: Any) -> dict[str, Any]:
+    (schema,), components = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    kinds = {one.__name__: one for one in _structs(msgspec.inspect.type_info(kind))}
+    for component, definition in components.items():
+        if component in kinds:
+            _complete(definition, kinds[component])
+    head = {"$schema": DIALECT, "$id": f"agentdash:{name}"}
+    return head | schema | ({"$defs": dict(sorted(components.items()))} if components else {})
+
+
+def _complete(definition: dict[str, Any], kind: type[Struct]) -> None:
+    """Require the fields that are always printed, refuse others, and describe them with the texts of the type."""
+    described = _descriptions(_origin(kind))
+    definition.pop("title", None)
+    definition["required"] = []
+    definition["additionalProperties"] = False
+    for field in structs.fields(kind):
+        prop = definition["properties"][field.encode_name]
+        prop.pop("default", None)
+        if field.name in described:
+            prop.setdefault("description", described[field.name])
+        left_out = kind.__struct_config__.omit_defaults and not field.required
+        if field.default is not UNSET and not left_out:
+            definition["required"].append(field.encode_name)
+
+
+def _origin(kind: type[Struct]) -> type[Struct]:
+    while kind in SOURCES:
+        kind = SOURCES[kind]
+    return kind
+
+
+@cache
+def _descriptions(kind: type[Struct]) -> dict[str, str]:
+    """Return the texts below the fields of a type."""
+    try:
+        body = ast.parse(inspect.getsource(kind).lstrip()).body[0]
+    except (OSError, TypeError):
+        return {}  # it was made from others
+    texts, name = {}, None
+    for statement in body.body if isinstance(body, ast.ClassDef) else ():
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            name = statement.target.id
+        elif name and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            texts[name] = " ".join(str(statement.value.value).split())
+            name = None
+        else:
+            name = None
+    return texts
+
+
+def _structs(info: Any) -> Iterator[type[Struct]]:
+    """Yield all struct types that a type contains."""
+    seen: set[type] = set()
+    waiting = [info]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, msgspec.inspect.StructType):
+            if one.cls in seen:
+                continue
+            seen.add(one.cls)
+            yield one.cls
+        if isinstance(one, Struct):
+            waiting += [getattr(one, name) for name in one.__struct_fields__]
+        elif isinstance(one, tuple):
+            waiting += one
+
+
+def write(folder: Path) -> None:
+    """Write all files, and remove those that are not made any longer."""
+    made = {f"{name}.json": encoded(document) for name, document in documents().items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob("*.json"):
+        if path.name not in made:
+            path.unlink()
+    for name, text in made.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

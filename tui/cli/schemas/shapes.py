@@ -1,0 +1,178 @@
+"""The types of what ``--json`` prints.
+
+Most are made from the types of the values themselves, so that no list of fields is written twice.  ``agentdash`` itself
+loads none of them: :mod:`.documents` makes files of them.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Literal, get_type_hints
+
+from msgspec import UNSET, Struct, UnsetType, defstruct, structs
+
+from ....sessions import json_schema
+from ....sessions.adjustments import Adjustment
+from ....sessions.asks.model import Ask, Verdict
+from ....sessions.asks.recorded import RecordedAsk
+from ....sessions.changes.model import Edit, FileChanges, SessionChanges
+from ....sessions.conversation.marks import Mark
+from ....sessions.digest.collect import Digest
+from ....sessions.doctor.model import Finding
+from ....sessions.events.model import EventRecord as PlainEvent
+from ....sessions.events.model import StepEvent as PlainStepEvent
+from ....sessions.launch import Launch
+from ....sessions.model import Change, Prompt, Receipt, Session, Status, Step, Turn, TurnMode
+from ....sessions.rules.attention import Attention
+from ....sessions.settings.presets import Preset
+
+SOURCES: dict[type, type] = {}
+"""The types from which others were made: they describe the fields."""
+
+
+def derived(
+    name: str,
+    source: type[Struct],
+    /,
+    *,
+    keys: Collection[str] | None = None,
+    optional: Collection[str] = (),
+    **more: Any,
+) -> Any:
+    """Make a type from another one.
+
+    Args:
+        name: its name.
+        source: the type of the value.
+        keys: the fields to take, in their order; None for all.
+        optional: fields that may be missing.
+        more: types of further fields, or of fields that are replaced.
+    """
+    hints = get_type_hints(source, include_extras=True)
+    taken = {key: hints[key] for key in (structs_fields(source) if keys is None else keys)} | more
+    made = defstruct(name, _fields(taken, optional), kw_only=True, frozen=True, module=__name__)
+    made.__doc__ = source.__doc__
+    SOURCES[made] = source
+    return made
+
+
+def structs_fields(source: type[Struct]) -> list[str]:
+    """Return the names of the fields of a type, in their order."""
+    return [field.name for field in structs.fields(source)]
+
+
+def shape(name: str, doc: str, /, optional: Collection[str] = (), **fields: Any) -> Any:
+    """Make a type with these fields."""
+    made = defstruct(name, _fields(fields, optional), kw_only=True, frozen=True, module=__name__)
+    made.__doc__ = doc
+    return made
+
+
+def list_of(kind: Any) -> Any:
+    """Return the type of a list of values."""
+    return list[kind]
+
+
+def _fields(types: Mapping[str, Any], optional: Collection[str]) -> list[Any]:
+    return [(key, kind | UnsetType, UNSET) if key in optional else (key, kind) for key, kind in types.items()]
+
+
+SessionRecord = derived("SessionRecord", Session, keys=json_schema.SESSION_KEYS, attention=Attention | None, unread=int)
+Sent = shape(
+    "Sent", "A prompt that was sent or waits.",
+    key=str, state=str, turn=int | None, position=int | None, held=str | None, text=str, created_at=int,
+)  # fmt: skip
+ForkFacts = shape(
+    "ForkFacts", "The place behind which a fork begins.",
+    origin=str, turn=int | None, step=int | None, how=str,
+)  # fmt: skip
+Failure = shape("Failure", "An error: its type, and its text for the user.", type=str, message=str)
+Started = derived(
+    "Started", SessionRecord, warnings=list[str], prompt=Sent | None, error=Failure | None, by=str,
+    fork=ForkFacts, continues=dict[str, Any], optional=("prompt", "error", "by", "fork", "continues"),
+)  # fmt: skip
+Planned = derived("Planned", Launch, continues=dict[str, Any], optional=("continues",))
+ShownSession = derived(
+    "ShownSession", SessionRecord, turns=list[Turn], prompts=list[Prompt], adjustments=list[Adjustment]
+)
+ChangeRecord = derived("ChangeRecord", Change)
+OWN_STEP_KEYS = (*dict.fromkeys(key for own in json_schema.OWN_STEP_KEYS.values() for key in own), "parent")
+"""The fields that only some kinds of steps have."""
+StepRecord = derived(
+    "StepRecord", Step, keys=(*json_schema.STEP_KEYS, *OWN_STEP_KEYS), changes=list_of(ChangeRecord),
+    optional=OWN_STEP_KEYS,
+)  # fmt: skip
+MessageRecord = derived("MessageRecord", StepRecord, visible=bool, optional=OWN_STEP_KEYS)
+FollowedStep = derived("FollowedStep", StepRecord, session=str, optional=OWN_STEP_KEYS)
+Peeked = shape("Peeked", "A session and its last steps.", session=SessionRecord, steps=list_of(StepRecord))
+TurnSettings = shape("TurnSettings", "The settings of a turn.", turn=int, mode=TurnMode | None)
+Exported = shape(
+    "Exported",
+    "A session as a document.",
+    session=SessionRecord,
+    turns=list_of(TurnSettings),
+    steps=list_of(StepRecord),
+)
+ExportedFile = shape("ExportedFile", "A document that was written.", path=str, format=str, steps=int, bytes=int)
+EditRecord = derived("EditRecord", Edit, optional=("diff",))
+FileRecord = derived("FileRecord", FileChanges, edits=list_of(EditRecord))
+ChangesRecord = derived("ChangesRecord", SessionChanges, files=list_of(FileRecord))
+DigestRecord = shape(
+    "DigestRecord", "The facts of a part of a session.", session=str, status=Status, turn=int | None,
+    since_steps=int | None, since_at=int | None,
+    **get_type_hints(Digest, include_extras=True),
+)  # fmt: skip
+AskRecord = shape(
+    "AskRecord", "An ask of a live agent, and its fate.",
+    **{
+        key: get_type_hints(Ask if key in json_schema.ASK_KEYS else RecordedAsk, include_extras=True)[key]
+        for key in (*json_schema.ASK_PLACE_KEYS, *json_schema.ASK_KEYS, *json_schema.ASK_FATE_KEYS)
+    } | {"verdicts": list[Verdict]},
+)  # fmt: skip
+MarkRecord = derived("MarkRecord", Mark, has_effect=bool, undoable=bool)
+Removed = shape("Removed", "A session that was deleted.", deleted=str, receipt=Receipt | None)
+Interrupted = shape("Interrupted", "The end of a turn that was interrupted.", receipt=Receipt, prompt=Sent | None)
+UnconfirmedPrompt = shape(
+    "UnconfirmedPrompt", "A prompt of which it is not known whether the agent got it.",
+    turn=int, text=str, steered=bool, created_at=int,
+)  # fmt: skip
+Queue = shape(
+    "Queue", "The prompts of a session that wait.", session=str, held=str | None, unconfirmed=int,
+    unconfirmed_prompts=list_of(UnconfirmedPrompt), prompts=list_of(Sent),
+)  # fmt: skip
+PastPrompt = shape("PastPrompt", "An earlier prompt.", text=str, session=str, at=int)
+CleanedRecord = shape(
+    "CleanedRecord", "The result of a clean-up.", dry_run=bool, deleted=list[str], kept=list[str], removed=list[str],
+    empty_folders=int, removed_bytes=int,
+)  # fmt: skip
+OutputRecord = shape(
+    "OutputRecord", "The output of a turn.", session=str, turn=int, stream=Literal["stdout", "stderr"], path=str,
+    begin_byte=int, text=str, lossy=bool,
+)  # fmt: skip
+Diagnosis = shape("Diagnosis", "A rebuilt database, and the checks.", rebuilt=Any, findings=list[Finding])
+KeyRecord = shape(
+    "KeyRecord", "An action of the dashboard, and its keys.", action=str, keys=list[str], default=list[str],
+    where=list[str], help=str, fixed=bool, changes=bool,
+)  # fmt: skip
+WayRecord = shape("WayRecord", "The way to notify the user at a terminal.", kind=str, why=str, tmux=bool, bell=bool)
+Notified = shape("Notified", "A notification that was sent or not.", sent=bool, way=WayRecord | None)
+SettingRecord = shape(
+    "SettingRecord", "A setting, its value and its source.", key=str, value=Any, origin=str, path=str | None,
+    line=int | None, profile=str | None, takes=str, default=Any, default_words=str, choices=list[Any], description=str,
+)  # fmt: skip
+SettingsFile = shape("SettingsFile", "The settings file.", path=str, exists=bool)
+CheckedSettings = shape(
+    "CheckedSettings", "The settings file, and the profiles that were checked.", path=str, exists=bool, ok=bool,
+    profiles=list[str],
+)  # fmt: skip
+TrustedFile = shape("TrustedFile", "A trusted project file.", path=str, state=str, sha256=str, trusted_at=int)
+ProjectSetting = shape(
+    "ProjectSetting", "A setting of a project.", key=str, line=int | None, value=Any, own=Any, effective=Any
+)
+ReviewedFile = shape(
+    "ReviewedFile", "A project file and its settings.", path=str, state=str, reason=str | None, sha256=str | None,
+    trusted_at=int | None, settings=list_of(ProjectSetting), diff=Any,
+)  # fmt: skip
+ForgottenFile = shape("ForgottenFile", "A project file that is not trusted.", path=str, state=Literal["untrusted"])
+PresetRecord = derived("PresetRecord", Preset, name=str, optional=structs_fields(Preset))
+TemplateRecord = shape("TemplateRecord", "A prompt template.", name=str, text=str, description=str, fields=list[str])
+EventRecord = derived("EventRecord", PlainEvent, session=SessionRecord | None)
+StepEvent = derived("StepEvent", PlainStepEvent, step=StepRecord)

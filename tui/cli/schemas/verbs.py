@@ -1,0 +1,140 @@
+"""The types of what each verb prints with ``--json``."""
+
+from typing import Any
+
+from ....sessions.adjustments import Adjustment
+from ....sessions.doctor.model import Finding
+from ....sessions.events.model import Begin
+from ....sessions.lifecycle.explain import Explanation
+from ....sessions.lifecycle.process_list import ProcessInfo
+from ....sessions.lifecycle.resume_command import ResumeCommand
+from ....sessions.model import Receipt
+from ....sessions.prompts.effects import Effect
+from ....sessions.storage.counts import Counts
+from ....sessions.storage.takeovers import ByHand
+from ....sessions.storage.trash import Trashed
+from . import shapes
+
+Shape = Any
+"""A type; in a list of one item, an array of it."""
+
+NAMES: dict[str, Shape] = {
+    "adjustment": Adjustment,
+    "ask": shapes.AskRecord,
+    "changes": shapes.ChangesRecord,
+    "checked-settings": shapes.CheckedSettings,
+    "cleaned": shapes.CleanedRecord,
+    "counts": Counts,
+    "diagnosis": shapes.Diagnosis,
+    "digest": shapes.DigestRecord,
+    "effect": Effect,
+    "event": shapes.EventRecord,
+    "event-begin": Begin,
+    "event-step": shapes.StepEvent,
+    "explanation": Explanation,
+    "exported": shapes.Exported,
+    "exported-file": shapes.ExportedFile,
+    "failure": shapes.Failure,
+    "finding": Finding,
+    "followed-step": shapes.FollowedStep,
+    "forgotten-file": shapes.ForgottenFile,
+    "fork-facts": shapes.ForkFacts,
+    "interrupted": shapes.Interrupted,
+    "key": shapes.KeyRecord,
+    "mark": shapes.MarkRecord,
+    "message": shapes.MessageRecord,
+    "notified": shapes.Notified,
+    "past-prompt": shapes.PastPrompt,
+    "peeked": shapes.Peeked,
+    "planned": shapes.Planned,
+    "preset": shapes.PresetRecord,
+    "process": ProcessInfo,
+    "queue": shapes.Queue,
+    "receipt": Receipt,
+    "removed": shapes.Removed,
+    "resume-command": ResumeCommand,
+    "reviewed-file": shapes.ReviewedFile,
+    "sent": shapes.Sent,
+    "session": shapes.SessionRecord,
+    "setting": shapes.SettingRecord,
+    "settings-file": shapes.SettingsFile,
+    "shown-session": shapes.ShownSession,
+    "started": shapes.Started,
+    "step": shapes.StepRecord,
+    "taken-over": ByHand,
+    "template": shapes.TemplateRecord,
+    "trashed": Trashed,
+    "trusted-file": shapes.TrustedFile,
+    "turn-output": shapes.OutputRecord,
+    "any": Any,
+}
+"""The schemas by name, one file for each."""
+
+_STARTS = ("started", "started[]", "planned")
+
+VERBS: dict[str, tuple[str, ...]] = {
+    "answer": ("ask",),
+    "approve": ("ask",),
+    "archive": ("session[]",),
+    "asks": ("ask[]",),
+    "changes": ("changes",),
+    "clean": ("cleaned",),
+    "compact": ("started",),
+    "config check": ("checked-settings",),
+    "config get": ("any",),
+    "config init": ("settings-file",),
+    "config list": ("setting[]",),
+    "config path": ("settings-file",),
+    "config show": ("any",),
+    "continue": ("started", "planned"),
+    "deny": ("ask",),
+    "digest": ("digest",),
+    "doctor": ("finding[]", "diagnosis"),
+    "events": ("event-begin", "event", "event-step"),
+    "explain": ("explanation",),
+    "export": ("exported-file", "exported"),
+    "fork": ("started", "fork-facts"),
+    "inject": ("started", "started[]"),
+    "interrupt": ("interrupted",),
+    "keys": ("key[]",),
+    "logs": ("step[]", "followed-step"),
+    "ls": ("session[]",),
+    "mark": ("session[]",),
+    "marks": ("mark[]",),
+    "messages": ("message[]",),
+    "mode": ("adjustment",),
+    "model": ("adjustment",),
+    "notify": ("notified",),
+    "output": ("turn-output",),
+    "peek": ("peeked",),
+    "pin": ("session[]",),
+    "presets": ("preset[]",),
+    "prompts": ("past-prompt[]",),
+    "ps": ("process[]",),
+    "queue": ("queue", "sent", "session", "started", "started[]"),
+    "rename": ("session",),
+    "replay": ("step",),
+    "restore": ("session[]", "trashed[]"),
+    "resume-command": ("resume-command",),
+    "retry": ("started",),
+    "rewind": ("effect",),
+    "rm": ("removed[]",),
+    "run": _STARTS,
+    "schema": ("any",),
+    "show": ("shown-session",),
+    "spawn": _STARTS,
+    "start": ("session[]",),
+    "status": ("counts",),
+    "stop": ("receipt[]",),
+    "tail": ("followed-step",),
+    "takeover": ("taken-over",),
+    "templates": ("template[]",),
+    "trajectory": ("step[]",),
+    "trust": ("reviewed-file", "trusted-file[]", "forgotten-file"),
+    "view": ("step[]",),
+    "wait": ("session[]",),
+}
+"""The schemas of each verb's output: of all of it, or of each line of the verbs that print JSON lines."""
+
+LINES = frozenset({"events", "logs", "replay", "tail"})
+"""The verbs that print one value on each line, ``logs`` with ``-f``."""
