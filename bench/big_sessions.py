@@ -18,7 +18,12 @@ from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 
 NEEDLE = "a needle in the hay"
-SMALL_END = "The last step of the small one."
+SMALL_END = "end-of-the-small-one"
+"""The last message of the small session.
+
+It shares no character with :func:`big_end` in the same column, because the dashboard writes only the cells that
+change.
+"""
 SMALL_STEPS = 30
 SPARSE_NAME = sized("10 GB", "200 MB")
 SPARSE_BYTES = sized(10_000_000_000, 200_000_000)
@@ -78,11 +83,16 @@ class Home(Struct, frozen=True):
         shutil.rmtree(self.path / "cache", ignore_errors=True)
 
 
+def big_end(name: str) -> str:
+    """Return the last message of a generated session."""
+    return f"LAST_STEP_OF_{name.replace(' ', '_')}"
+
+
 def dense(path: Path, count: int, *, done: bool = True) -> Written:
     """Write a turn file of ``count`` steps."""
     needles = list(range(count * 95 // 100 + 4, count, max(10, count // 100)))
     name = f"{count // 1000}k"
-    end = f"The last step of {name}."
+    end = big_end(name)
     with path.open("wb") as out:
         out.write(THREAD)
         out.writelines(steps(range(count), dict.fromkeys(needles, NEEDLE)))
@@ -94,7 +104,7 @@ def sparse(path: Path) -> Written:
     """Write a turn file of 10 GB: between stretches of real lines there are holes, each one long line of NULs."""
     counts = [END_STEPS, *[STRETCH_STEPS] * (STRETCHES - 2), END_STEPS]
     total = sum(counts)
-    needles, end, first = list(range(total - 496, total, 100)), f"The last step of {SPARSE_NAME}.", 0
+    needles, end, first = list(range(total - 496, total, 100)), big_end(SPARSE_NAME), 0
     with path.open("wb") as out:
         out.write(THREAD)
         for number, count in enumerate(counts):
@@ -113,14 +123,21 @@ def _written(name: str, path: Path, count: int, end: str, needles: list[int]) ->
 
 
 def replaced(scratch: Path, big: Written) -> Home:
-    """Return a state folder whose second session has this file as its turn file."""
+    """Return a state folder whose second session has this file as its turn file.
+
+    The sessions end one after the other and count as read, so that their rows keep their places: a row that the user
+    has read goes to the next section ten seconds after the last key, and some measurements take longer.
+    """
     path = scratch / f"home-{big.name.replace(' ', '')}"
     small = scratch / "small.jsonl"
     small.write_bytes(THREAD + b"".join(steps(range(SMALL_STEPS))) + message(SMALL_STEPS, SMALL_END) + DONE)
     config = _settings(scratch / f"{path.name}.toml", f"cat <<'end'\n{DONE.decode()}end\n")
     with SessionManager(path, config) as manager:
-        ids = [manager.spawn(Start("Fix the parser.", agent="codex", title=t)).id for t in (f"big {big.name}", "small")]
-        manager.wait(ids, timeout=60)
+        ids = []
+        for title in (f"big {big.name}", "small"):
+            ids.append(manager.spawn(Start("Fix the parser.", agent="codex", title=title)).id)
+            manager.wait(ids, timeout=60)
+        manager.housekeeping.mark_all_seen(ids)
     home = Home(path, config, ids[0], big)
     small.replace(_turn_file(path, ids[1]))
     big.path.replace(_turn_file(path, ids[0]))

@@ -13,6 +13,8 @@ DASHBOARD = [sys.executable, "-m", "agentdash"]
 OPENINGS, PAGES, JUMPS = sized((9, 200, 10), (1, 3, 1))
 DOWN, UP, ENTER, PAGE_UP = "j", "k", "\r", "\x1b[5~"
 FIRST_READING_SECONDS = 300.0
+SETTLED_SECONDS = 0.5
+"""The time in which a screen with the awaited text is completed; often nothing follows."""
 
 
 class Dashboard(Terminal):
@@ -22,7 +24,7 @@ class Dashboard(Terminal):
         super().__init__(DASHBOARD, home.env)
         self.home = home
         self.until(SMALL_END)
-        self.until_quiet(0.3)
+        self.read(SETTLED_SECONDS)
 
     def open_big(self) -> float:
         """Return the milliseconds from the key until the big session's last step is on the screen."""
@@ -40,7 +42,7 @@ class Dashboard(Terminal):
         """Go back to the small session; the index of the big one is stored by then."""
         self.press(UP)
         self.until(SMALL_END)
-        self.until_quiet(0.3)
+        self.read(SETTLED_SECONDS)
 
 
 def first_paint(home: Home) -> list[object]:
@@ -84,7 +86,7 @@ def kept_memory(home: Home) -> list[list[object]]:
     try:
         small = memory(pid)
         dashboard.read_big()
-        dashboard.until_quiet(0.5)
+        dashboard.read(SETTLED_SECONDS)
         read = memory(pid)
         _read_about(dashboard)
         moved = memory(pid)

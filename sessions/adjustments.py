@@ -33,7 +33,7 @@ class Adjustment(Struct, frozen=True, kw_only=True):
     id: int
     session: str
     turn: int
-    """The newest turn at the time of the request."""
+    """The newest turn at the time of the request; 0 if the first one waits for another session to end."""
     what: Setting
     value: str
     counts_from: From

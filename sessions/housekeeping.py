@@ -12,7 +12,7 @@ from .lifecycle import session_ref
 from .lifecycle.ghosts import Ghost, ghosts, remove_empty
 from .lifecycle.launch_plan import new_title
 from .lifecycle.reconcile import settle
-from .lifecycle.taken_check import check_free
+from .lifecycle.taken_check import check_movable, held_elsewhere
 from .model import ENDED, Session, StoppedBy
 from .processes import runner_lock
 from .reader import SessionReader
@@ -56,16 +56,16 @@ class Housekeeping(Guarded):
         """Archive an ended session: no list shows it unless asked, and no clean-up deletes it.
 
         Raises:
-            SessionBusyError: it has not ended, or is taken over.
+            SessionBusyError: it has not ended, or a user of this machine has taken it over.
         """
         session = self.settled(ref)
         if not session.status.ended:
             raise SessionBusyError(
                 f"Session {session.short_id} is {session.status}: only ended sessions can be archived."
             )
-        check_free(session, "archived")
+        check_movable(self._layout, session, "archived")
         self._stop_workers([session.id])
-        if not self._store.archive(session.id, now_ms()):
+        if not self._store.archive(session.id, now_ms(), holder=_holder(session)):
             raise SessionBusyError(f"Session {session.short_id} was started again; not archived.")
         self._close_agents([session.id])
         self.record(self._layout.session(session.id))
@@ -78,8 +78,8 @@ class Housekeeping(Guarded):
         """Archive several sessions in one transaction, or take them out of the archive.
 
         Args:
-            session_ids: whole ids.  Sessions that have not ended, are taken over, or are already in the requested state
-                do not change.
+            session_ids: whole ids.  Sessions that have not ended, are taken over on this machine, or are already in the
+                requested state do not change.
             away: False takes them out of the archive.
             each: called with the number of sessions whose folder records it so far.
 
@@ -88,7 +88,8 @@ class Housekeeping(Guarded):
         """
         if away:
             self._stop_workers(session_ids)
-        changed = self._store.archive_all(session_ids, now_ms() if away else None)
+        gone = [taken.run_id for one in self._store.taken() if (taken := held_elsewhere(one)) is not None]
+        changed = self._store.archive_all(session_ids, now_ms() if away else None, holders=gone)
         if away:
             self._close_agents(changed)
         folders = [self._layout.session(session_id) for session_id in changed]
@@ -181,7 +182,8 @@ class Housekeeping(Guarded):
 
         The age counts from the end, not from the start: a session that worked for a week and has just ended stays.
         Sessions that run, are archived or taken over, lead linked workers that run, have left processes running, or
-        have a live agent that waits stay as well.
+        have a live agent that waits stay as well, and so do those for which another session waits: it would lose the
+        answer that it is to get.
         Empty folders of starts that were cut off are removed too.
         """
         if not dry_run:
@@ -189,8 +191,8 @@ class Housekeeping(Guarded):
             self._layout.check_writable()
         limit = now_ms() - round(older_than_s * 1000)
         old = [s for s in self._store.sessions(ENDED) if (s.ended_at or s.updated_at) < limit and not s.archived_at]
-        leading = self._store.families.leading()
-        kept = [s for s in old if s.id in leading or s.left or s.warm_since is not None or s.taken_by is not None]
+        needed = {waiting.before.id for waiting in self._store.chains.waiting()} | self._store.families.leading()
+        kept = [s for s in old if s.left or s.warm_since is not None or s.taken_by is not None or s.id in needed]
         deleted = [session for session in old if session not in kept]
         removed = trash.empty(self._layout, limit, dry_run=dry_run)
         if not dry_run:
@@ -236,7 +238,7 @@ class Housekeeping(Guarded):
             return False
         try:
             self.record(folder)
-            if not self._store.delete(session.id, session.turn, archived=archived):
+            if not self._store.delete(session.id, session.turn, archived=archived, holder=_holder(session)):
                 if not there:
                     remove_empty(folder)
                 return False
@@ -272,3 +274,9 @@ class Housekeeping(Guarded):
             return session
         self.settle()
         return self._reader.by_id(session.id)
+
+
+def _holder(session: Session) -> str:
+    """Return the ``run_id`` of the user of another machine who has the session; empty if there is none."""
+    taken = held_elsewhere(session)
+    return taken.run_id if taken is not None else ""

@@ -61,13 +61,16 @@ OWN_STEP_KEYS: dict[StepKind, tuple[str, ...]] = {
 }
 
 
-def step_json(step: Step) -> dict[str, Any]:
-    """Return the step as ``trajectory --json`` prints it: the common fields and those of its kind."""
+def step_json(step: Step, *, cut: bool = False) -> dict[str, Any]:
+    """Return the step as ``trajectory --json`` prints it: the common fields and those of its kind.
+
+    One that was ``cut`` by going back has ``cut``, which is true; other steps lack it.
+    """
     data: dict[str, Any] = to_builtins(step)
     for change, plain in zip(step.changes, data["changes"], strict=True):
         plain["added"], plain["removed"] = change.lines or (None, None)
     keys = STEP_KEYS + OWN_STEP_KEYS.get(step.kind, ()) + (("parent",) if step.parent else ())
-    return {key: data[key] for key in keys}
+    return {key: data[key] for key in keys} | ({"cut": True} if cut else {})
 
 
 ASK_PLACE_KEYS = ("id", "session", "turn", "state", "asked_at", "due_at")

@@ -217,6 +217,13 @@ def with_mode(plan: TurnPlan, options: Mapping[str, Any], mode: str, *, dangerou
     return structs.replace(plan, settings={**plan.settings, **options}, frame=frame)
 
 
+def with_model(plan: TurnPlan, model: str) -> TurnPlan:
+    """Return a plan with another model."""
+    former = plan.frame.mode
+    changed = structs.replace(former, model=model) if former is not None else None
+    return structs.replace(plan, model=model, frame=structs.replace(plan.frame, mode=changed))
+
+
 def following(launch: Launch) -> Launch:
     """Return the start of a turn that follows another one in the same process, and answers a prompt."""
     return structs.replace(launch, how="", conversation=None, fork=None, compacts=None)

@@ -38,7 +38,7 @@ from .lifecycle.launch_plan import (
 )
 from .lifecycle.stop import stop_session
 from .lifecycle.stop_family import AT_ONCE, stop_with_workers, stop_workers
-from .lifecycle.taken_check import check_free
+from .lifecycle.taken_check import check_free, check_movable
 from .lifecycle.wait import wait_until
 from .model import Receipt, Session, Status, StoppedBy
 from .processes import processes
@@ -268,7 +268,9 @@ class SessionManager(Guarded):
         return self._stop(ref, only=turn)
 
     def _stop(self, ref: str, *, now: bool = False, only: int | None = None) -> Receipt:
-        session = self._not_taken(ref, "stopped")
+        return self._end(self._not_taken(ref, "stopped"), now=now, only=only)
+
+    def _end(self, session: Session, *, now: bool = False, only: int | None = None) -> Receipt:
         if only is None:
             self.store.wakes.waive(session.id)
         receipt = stop_session(self.layout, self.store, session, settle=self.housekeeping.settle, now=now, only=only)
@@ -361,10 +363,19 @@ class SessionManager(Guarded):
         :meth:`.Housekeeping.restore` brings it back until the trash is cleaned.
 
         Raises:
-            SessionBusyError: a new turn started first, or a user has taken it over.
+            SessionBusyError: a new turn started first, or a user of this machine has taken it over.
         """
-        session = self._not_taken(ref, "deleted")
-        receipt = self.stop(session.id)
+        session = self.reader.get(ref, destructive=True)
+        if session.taken_by is not None:
+            self.housekeeping.settle()
+            session = self.reader.by_id(session.id)
+            check_movable(self.layout, session, "deleted")
+
+        def end(one: Session) -> Receipt:
+            return self._end(one) if one.id == session.id else self._stop_one(one)
+
+        self.store.wakes.waive(session.id)
+        receipt = stop_with_workers(self.store, session, end)
         if not self.housekeeping.bury(session, patience=5.0, archived=True):
             if self.store.session(session.id) is None:
                 raise UnknownSessionError(f"Session {session.short_id} was deleted.")

@@ -354,7 +354,7 @@ class SessionReader:
         session = self.get(ref)
         self._checked_turn(session, turn)
         turns, steps = self._queries.turns(session.id), partial(self._with_diffs, session, self._recorded(session))
-        return digest_of(session, turns, steps, turn=turn, whole=whole)
+        return digest_of(session, turns, steps, turn=turn, whole=whole, is_cut=self.shown(session.id).has_cut)
 
     def messages(self, ref: str) -> list[Step]:
         """Return prompts, messages and interrupted calls, also those that are cut (:meth:`shown`)."""

@@ -327,6 +327,7 @@ _WHY_NOT = {
     "retry": "cannot be retried: it neither failed nor was stopped",
     "new_like": "is a command and cannot be duplicated",
     "start_waiting": "does not wait for another session",
+    "wait_for": "does not wait for another session",
     "continue": "cannot be continued: it is at work, or a plain command",
 }
 _NONE = {

@@ -4,12 +4,21 @@ A front end shows everything that was recorded.  Turns for which a summary stand
 reads them word by word.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from ..steps import Step
 from .history import History, Position, step_is_visible
 from .marks import Mark
+
+IsCut = Callable[[Step], bool]
+"""Returns whether a step was cut by going back."""
+
+
+def none_cut(_: Step) -> bool:
+    """Return False: nothing is known to be cut."""
+    return False
 
 
 class Shown(Struct, frozen=True):
@@ -27,6 +36,10 @@ class Shown(Struct, frozen=True):
     def cuts(self, turn: int, step: int) -> bool:
         """Return whether a step was cut."""
         return not step_is_visible(self.kept, turn, step)
+
+    def has_cut(self, step: Step) -> bool:
+        """Return whether a step was cut; False for each step of a conversation without marks."""
+        return bool(self.marks) and self.cuts(step.turn, step.index)
 
 
 def shown(turns: Iterable[int], marks: Sequence[Mark]) -> Shown:

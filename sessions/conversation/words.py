@@ -66,3 +66,10 @@ def _saved(data: Mapping[str, object]) -> str:
 def _when(mark: Mark) -> str:
     time = f" at {clock(mark.at)[:5]}" if mark.at else ""
     return time + (f", by {one_line(mark.asked_by)}" if mark.asked_by else "")
+
+
+def turning(cut: bool) -> str:
+    """Return the note between steps that were cut by going back and others; ``cut`` is True if cut ones follow."""
+    if cut:
+        return "Went back: the following was cut from the conversation. Files and commands were not undone."
+    return "The conversation goes on here."

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from ..conversation.shown import IsCut, none_cut
 from ..model import MESSAGE_CHARACTERS, Step, StepKind, StepStatus, Usage
 from ..rules.step_outcome import took_effect
 from ..text.relative_paths import place_of
@@ -38,6 +39,8 @@ class Digest(Struct, frozen=True, kw_only=True):
 
     steps: int = 0
     """All but the prompts."""
+    steps_cut: int = 0
+    """The steps that were cut by going back.  They count as all others, because what they did was not undone."""
     prompts: int = 0
     commands: int = 0
     commands_failed: int = 0
@@ -63,17 +66,17 @@ class Digest(Struct, frozen=True, kw_only=True):
     errors: int = 0
     errors_fatal: int = 0
     error: str | None = None
-    """The last fatal error, or the last error if none is fatal."""
+    """The last fatal error, or the last error if none is fatal; of the steps that were not cut."""
     usage: Usage = field(default_factory=Usage)
     """Token usage of exactly this part, if known; steps do not carry it."""
     cost_usd: float | None = None
     last_message: str | None = None
-    """The beginning of the last message of the agent itself."""
+    """The beginning of the last message of the agent itself that was not cut."""
 
 
-def digest(steps: Iterable[Step], cwd: str | None) -> Digest:
-    """Summarise the steps; paths are relative to ``cwd``."""
-    count = _Count(cwd)
+def digest(steps: Iterable[Step], cwd: str | None, is_cut: IsCut = none_cut) -> Digest:
+    """Summarise the steps; paths are relative to ``cwd``, and ``is_cut`` names the steps that were cut."""
+    count = _Count(cwd, is_cut)
     for step in steps:
         count.add(step)
     return count.digest()
@@ -102,8 +105,9 @@ def after_marker(steps: Iterable[Step], seen_steps: int, seen_at: int | None = N
 class _Count:
     """The sums so far."""
 
-    def __init__(self, cwd: str | None) -> None:
+    def __init__(self, cwd: str | None, is_cut: IsCut) -> None:
         self._cwd = cwd
+        self._is_cut = is_cut
         self._sums: dict[str, Any] = {}  # whole numbers
         self._failures: list[FailedCommand] = []
         self._files: set[int] = set()
@@ -111,6 +115,7 @@ class _Count:
         self._lines: tuple[int, int] | None = None
         self._runs: deque[SuiteRun] = deque(maxlen=NAMED_RUNS)
         self._error: str | None = None
+        self._fatal = False
         self._said: str | None = None
 
     def add(self, step: Step) -> None:
@@ -119,6 +124,8 @@ class _Count:
             self._more("prompts")
             return
         self._more("steps")
+        cut = self._is_cut(step)
+        self._more("steps_cut", cut)
         if step.status is StepStatus.DECLINED:
             self._more("declined")
             return
@@ -135,8 +142,8 @@ class _Count:
             case StepKind.SUBAGENT:
                 self._more("subagents")
             case StepKind.ERROR:
-                self._went_wrong(step)
-            case StepKind.MESSAGE if step.parent is None and step.text.strip():
+                self._went_wrong(step, cut=cut)
+            case StepKind.MESSAGE if not cut and step.parent is None and step.text.strip():
                 self._said = shorten(clean(step.text).strip(), MESSAGE_CHARACTERS)
 
     def digest(self) -> Digest:
@@ -186,9 +193,10 @@ class _Count:
         if len(self._named) < NAMED_FILES:
             self._named.append(one_line(path, _CELLS))
 
-    def _went_wrong(self, step: Step) -> None:
+    def _went_wrong(self, step: Step, *, cut: bool) -> None:
         fatal = bool(step.fatal)
-        if fatal or not self._sums.get("errors_fatal"):
+        if not cut and (fatal or not self._fatal):
+            self._fatal = fatal
             self._error = one_line(step.text[:MESSAGE_CHARACTERS], _CELLS) or None
         self._more("errors")
         self._more("errors_fatal", fatal)

@@ -6,6 +6,7 @@ from itertools import chain
 
 from msgspec import structs
 
+from ..conversation.shown import IsCut, none_cut
 from ..model import Session, Step, Turn, Usage
 from .collect import Digest, after_marker, digest
 
@@ -14,18 +15,27 @@ Steps = Callable[[int | None], Iterator[Step]]
 
 
 def digest_of(
-    session: Session, turns: Sequence[Turn], steps: Steps, *, turn: int | None = None, whole: bool = False
+    session: Session,
+    turns: Sequence[Turn],
+    steps: Steps,
+    *,
+    turn: int | None = None,
+    whole: bool = False,
+    is_cut: IsCut = none_cut,
 ) -> Digest:
-    """Digest one turn, the whole session, or everything since the user last opened it."""
+    """Digest one turn, the whole session, or everything since the user last opened it.
+
+    ``is_cut`` names the steps that were cut by going back.
+    """
     seen_steps, seen_at = session.seen_steps, session.seen_at
     if turn is not None:
         chosen = [one for one in turns if one.n == turn]
-        return _with_usage(digest(steps(turn), session.cwd), chosen)
+        return _with_usage(digest(steps(turn), session.cwd, is_cut), chosen)
     if whole or seen_steps is None or seen_at is None:
-        return _with_usage(digest(steps(None), session.cwd), turns)
+        return _with_usage(digest(steps(None), session.cwd, is_cut), turns)
     unseen, seen = unseen_turns(turns, seen_steps, seen_at)
     new = after_marker(chain.from_iterable(steps(one.n) for one in unseen), seen, seen_at)
-    return _with_usage(digest(new, session.cwd), unseen if seen == 0 else ())
+    return _with_usage(digest(new, session.cwd, is_cut), unseen if seen == 0 else ())
 
 
 def unseen_turns(turns: Sequence[Turn], seen_steps: int, seen_at: int) -> tuple[Sequence[Turn], int]:

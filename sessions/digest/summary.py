@@ -24,6 +24,7 @@ def digest_lines(d: Digest) -> list[str]:
         _of(d.web_searches, "web search", 0, "web searches"),
         _of(d.subagents, "sub-agent", 0),
         f"{d.declined:,} declined" if d.declined else "",
+        f"{count(d.steps_cut, 'step')} cut by going back" if d.steps_cut else "",
         _errors(d),
         count(d.usage.total_tokens, "token") if d.usage.total_tokens is not None else "",
     ]

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from ..conversation.shown import IsCut, none_cut
 from ..errors import UsageError
 from ..model import Session, Step, Turn
 from .as_json import as_json
@@ -16,8 +17,13 @@ from .markdown import markdown
 class Writer(Protocol):
     """Makes the pieces of a document."""
 
-    def __call__(self, session: Session, steps: Iterable[Step], turns: Sequence[Turn] = ()) -> Iterator[str]:
-        """Yield the pieces from a session, its steps, each in its last form and in order, and all its turns."""
+    def __call__(
+        self, session: Session, steps: Iterable[Step], turns: Sequence[Turn] = (), is_cut: IsCut = none_cut
+    ) -> Iterator[str]:
+        """Yield the pieces from a session, its steps, each in its last form and in order, and all its turns.
+
+        The steps that ``is_cut`` names are marked: the conversation went on without them.
+        """
 
 
 class Format(Struct, frozen=True):

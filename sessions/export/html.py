@@ -12,6 +12,8 @@ from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
 
+from ..conversation.shown import IsCut, none_cut
+from ..conversation.words import turning
 from ..model import Session, Step, Turn
 from ..text.sanitize import clean
 from ..text.units import count, moment
@@ -22,30 +24,39 @@ from .tally import Tally
 _STYLE = Path(__file__).with_name("page.css")
 
 
-def html(session: Session, steps: Iterable[Step], turns: Sequence[Turn] = ()) -> Iterator[str]:
+def html(
+    session: Session, steps: Iterable[Step], turns: Sequence[Turn] = (), is_cut: IsCut = none_cut
+) -> Iterator[str]:
     """Yield the page in pieces.
 
     Args:
         session: its facts are above the steps.
         steps: each in its last form, in the order of turn and index; never all of them in memory.
         turns: all turns, whose changes of settings are shown.
+        is_cut: names the steps that were cut by going back.
     """
     title = escape(words.title_of(session))
     overview: list[str] = []
     yield _head(title)
     yield _header(title, session)
     yield '<main id="steps">\n'
-    yield from _turns(steps, session.cwd, overview, words.modes(turns))
+    yield from _turns(steps, session.cwd, overview, words.modes(turns), is_cut)
     yield f"</main>\n{_navigation(overview)}<footer>Exported by agentdash</footer>\n</body>\n</html>\n"
 
 
-def _turns(steps: Iterable[Step], folder: str, overview: list[str], modes: Mapping[int, str]) -> Iterator[str]:
+def _turns(
+    steps: Iterable[Step], folder: str, overview: list[str], modes: Mapping[int, str], is_cut: IsCut
+) -> Iterator[str]:
     """Yield all turns; add the counts of each to the overview."""
+    cut = False
     for turn, steps_of_turn in groupby(steps, attrgetter("turn")):
         tally = Tally(turn)
         first = next(steps_of_turn)
         yield _turn(first, modes.get(turn, ""))
         for step in chain([first], steps_of_turn):
+            if is_cut(step) is not cut:
+                cut = not cut
+                yield f'<p class="note cut">{escape(turning(cut))}</p>\n'
             tally.add(step)
             yield step_html(words.below(step, folder))
         yield "</section>\n"

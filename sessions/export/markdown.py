@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..conversation.shown import IsCut, none_cut
+from ..conversation.words import turning
 from ..model import Change, PlanItem, Session, Step, StepKind, Turn
 from ..text.units import count, line_change, moment
 from ..transcript import blocks
@@ -16,17 +18,21 @@ _NEVER_ENDED = frozenset({StepKind.MESSAGE, StepKind.PLAN})
 """Kinds that can end with a list, which a following message would continue."""
 
 
-def markdown(session: Session, steps: Iterable[Step], turns: Sequence[Turn] = ()) -> Iterator[str]:
+def markdown(
+    session: Session, steps: Iterable[Step], turns: Sequence[Turn] = (), is_cut: IsCut = none_cut
+) -> Iterator[str]:
     """Yield the document in pieces.
 
     Args:
         session: its facts are above the steps.
         steps: each in its last form, in the order of turn and index; never all of them in memory.
         turns: all turns, whose changes of settings are shown.
+        is_cut: names the steps that were cut by going back.
     """
     modes = words.modes(turns)
     yield f"# {plain(words.title_of(session))}\n\n{_facts(session)}\n"
     before: Step | None = None
+    cut = False
     for step in steps:
         if before is None or step.turn != before.turn:
             began = "" if step.at is None else f"\n*{moment(step.at, words.NOT_KNOWN, zone=True)}*\n"
@@ -34,6 +40,9 @@ def markdown(session: Session, steps: Iterable[Step], turns: Sequence[Turn] = ()
             yield f"\n## Turn {step.turn}\n{began}{mode}"
         elif before.kind in _NEVER_ENDED and step.kind is StepKind.MESSAGE:
             yield "\n<!-- -->\n"
+        if is_cut(step) is not cut:
+            cut = not cut
+            yield f"\n*{turning(cut)}*\n"
         yield f"\n{_block(words.below(step, session.cwd), before)}\n"
         before = step
 

@@ -7,11 +7,12 @@ from msgspec import structs
 
 from ..adjustments import Adjustment, Setting
 from ..agents.base import Agent
+from ..agents.planned import launch_of
 from ..agents.registry import agent_named
 from ..errors import SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
 from ..housekeeping import Housekeeping
-from ..launch import TurnPlan, with_mode
+from ..launch import Launch, TurnPlan, plan_like, with_mode, with_model
 from ..lifecycle.launch_plan import checked_text, recorded_profile
 from ..lifecycle.wait import wait_until
 from ..model import Session
@@ -100,13 +101,25 @@ class SessionAdjuster(Guarded):
         usual_models = {None, model_option(recipe.options), session.model, mode.model if mode is not None else None}
         keys = [key for key in options if key != "model"]
 
+        def changed_mode(plan: TurnPlan) -> TurnPlan:
+            return with_mode(plan, options, value, dangerous=value in agent.dangerous)
+
         def planned(plan: TurnPlan) -> TurnPlan:
             """Return the plan with the change, unless its prompt was requested with a setting of its own."""
             if what == "model":
                 return structs.replace(plan, model=value) if plan.model in usual_models else plan
             if any(plan.settings.get(key) != getattr(before, key) for key in keys):
                 return plan
-            return with_mode(plan, options, value, dangerous=value in agent.dangerous)
+            return changed_mode(plan)
+
+        def relaunched(recorded: Launch) -> Launch:
+            """Return the first start of a session that waits for another one, with the change."""
+            plan = plan_like(recorded)
+            plan = with_model(plan, value) if what == "model" else changed_mode(plan)
+            return launch_of(
+                plan, agent, prompt=session.task, cwd=session.cwd, session_id=session.id, turn=session.turn,
+                agent_session=None,
+            )  # fmt: skip
 
         asked = self._store.adjustments.request(
             session.id,
@@ -116,6 +129,7 @@ class SessionAdjuster(Guarded):
             counts_from=agent.adjusts_from,
             asked_by=self.asker,
             planned=planned,
+            relaunched=relaunched,
         )
         folder = self._layout.session(session.id)
         if folder.path.is_dir():

@@ -11,7 +11,7 @@ from typing import Any
 from ..adjustments import Adjustment, AdjustmentState, From, Setting
 from ..clock import now_ms
 from ..errors import UnknownSessionError
-from ..launch import TurnPlan
+from ..launch import Launch, TurnPlan
 from ..model import Status, short_id
 from .database import Database
 from .rows import dump, launch_from, load
@@ -36,6 +36,7 @@ class Adjustments:
         counts_from: From,
         asked_by: str,
         planned: Callable[[TurnPlan], TurnPlan],
+        relaunched: Callable[[Launch], Launch],
     ) -> Adjustment:
         """Record a change of the session's options, of its waiting prompts, and the request to a living agent.
 
@@ -47,9 +48,11 @@ class Adjustments:
             counts_from: the moment from which the agent uses it.
             asked_by: who requested it.
             planned: returns the plan of a waiting prompt with the change.
+            relaunched: returns the first start of a session that waits for another one with the change.
 
         Raises:
             UnknownSessionError: the session was deleted.
+            UsageError: ``relaunched`` raised it; nothing is recorded.
         """
         now = now_ms()
         with self._database.transaction() as db:
@@ -59,7 +62,10 @@ class Adjustments:
             kept = load(row["options"], dict[str, Any]) or {}
             db.execute("UPDATE sessions SET options = ? WHERE id = ?", (dump({**kept, **options}), session_id))
             _replan(db, session_id, planned)
-            state = AdjustmentState.ASKED if _agent_lives(db, row) else AdjustmentState.NEXT
+            waits = row["after"] is not None and row["status"] == Status.QUEUED
+            if waits:
+                _relaunch(db, row, relaunched)
+            state = AdjustmentState.ASKED if not waits and _agent_lives(db, row) else AdjustmentState.NEXT
             db.execute(
                 f"UPDATE adjustments SET state = ?, changed_at = ? WHERE session = ? AND what = ? AND {_PENDING}",  # noqa: S608
                 (AdjustmentState.NEXT, now, session_id, what),
@@ -67,7 +73,7 @@ class Adjustments:
             added = db.execute(
                 "INSERT INTO adjustments (session, turn, what, value, counts_from, state, asked_by, asked_at,"
                 " changed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-                (session_id, row["turn"], what, value, counts_from, state, asked_by, now, now),
+                (session_id, row["turn"] - waits, what, value, counts_from, state, asked_by, now, now),
             ).fetchone()
         return _adjustment(added)
 
@@ -163,6 +169,16 @@ def _agent_lives(db: sqlite3.Connection, session: sqlite3.Row) -> bool:
         "SELECT launch FROM turns WHERE session = ? AND n = ?", (session["id"], session["turn"])
     ).fetchone()
     return row is not None and bool(launch_from(row).transport)
+
+
+def _relaunch(db: sqlite3.Connection, session: sqlite3.Row, relaunched: Callable[[Launch], Launch]) -> None:
+    """Record the start of a turn that waits for the end of another session, with a change."""
+    place = (session["id"], session["turn"])
+    row = db.execute("SELECT launch FROM turns WHERE session = ? AND n = ?", place).fetchone()
+    if row is not None:
+        launch = relaunched(launch_from(row))
+        db.execute("UPDATE turns SET launch = ? WHERE session = ? AND n = ?", (dump(launch), *place))
+        db.execute("UPDATE sessions SET model = ? WHERE id = ?", (launch.model, session["id"]))
 
 
 def _replan(db: sqlite3.Connection, session_id: str, planned: Callable[[TurnPlan], TurnPlan]) -> None:

@@ -16,7 +16,7 @@ from ..model import Status, short_id
 from ..rules.chain import Predecessor, Standing
 from ..rules.chained_prompt import chained_prompt
 from .database import Database
-from .rows import dump
+from .rows import dump, launch_from
 
 _WAITS = "waiting.after IS NOT NULL AND waiting.status = 'queued'"
 _SELECT = (
@@ -61,27 +61,30 @@ class Chains:
         rows = self._database.rows(f"{_SELECT} AND waiting.id = ?", (session_id,))
         return _waiting(rows[0]) if rows else None
 
-    def start(self, waiting: Waiting, text: str, launch: Launch) -> bool:
+    def start(self, waiting: Waiting, text: str, launch: Launch, recorded: Launch) -> bool:
         """Make a session that waits an ordinary queued one; False if it or the other one changed since it was read.
 
         Args:
             waiting: the session, as :meth:`one` returned it.
             text: its prompt with the answer.
             launch: the exact start of its first turn.
+            recorded: the start that was recorded when ``launch`` was made from it: the settings can change until then.
         """
         now = now_ms()
         with self._database.transaction() as db:
             row = db.execute(f"{_SELECT} AND waiting.id = ?", (waiting.id,)).fetchone()
             if row is None or _waiting(row).before.state != waiting.before.state:
                 return False
+            place = (waiting.id, waiting.turn)
+            turn = db.execute("SELECT launch FROM turns WHERE session = ? AND n = ?", place).fetchone()
+            if turn is None or dump(launch_from(turn)) != dump(recorded):
+                return False
             db.execute(
                 "UPDATE sessions SET after = NULL, blocked = 0, followed = ?, reason = NULL, model = ?, updated_at = ?"
                 " WHERE id = ?",
                 (waiting.before.id, launch.model, now, waiting.id),
             )
-            db.execute(
-                "UPDATE turns SET launch = ? WHERE session = ? AND n = ?", (dump(launch), waiting.id, waiting.turn)
-            )
+            db.execute("UPDATE turns SET launch = ? WHERE session = ? AND n = ?", (dump(launch), *place))
             _insert_prompt(db, waiting.id, waiting.turn, text, now)
         return True
 

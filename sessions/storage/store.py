@@ -35,6 +35,8 @@ _WAITING = (
     " JOIN prompts ON prompts.session = turns.session AND prompts.turn = turns.n"
     " WHERE sessions.host = ? AND turns.status = 'queued' AND turns.launches = 0 ORDER BY prompts.id"
 )
+_FREE = "(taken_by IS NULL OR json_extract(taken_by, '$.run_id') IN (SELECT value FROM json_each(?)))"
+"""The condition that no user has taken a session over, except those whose ``run_id`` is in the array."""
 
 
 class Store(Queries):
@@ -243,18 +245,19 @@ class Store(Queries):
                 (asked_by, now_ms(), session.id, session.turn),
             )
 
-    def delete(self, session_id: str, turn: int, *, archived: bool = True) -> bool:
+    def delete(self, session_id: str, turn: int, *, archived: bool = True, holder: str = "") -> bool:
         """Remove an ended session's rows; False if a new turn started first or the session is gone.
 
-        Without ``archived``, also False if the session is archived.
+        Without ``archived``, also False if the session is archived.  Also False if a user has taken it over, unless
+        ``holder`` is the ``run_id`` of that user.
         """
         ended = ", ".join(f"'{status}'" for status in sorted(ENDED))
         with self.database.transaction() as db:
             above = parent_of(db, session_id)
             changed = db.execute(
                 f"DELETE FROM sessions WHERE id = ? AND turn = ? AND status IN ({ended})"  # noqa: S608
-                " AND taken_by IS NULL AND (? OR archived_at IS NULL)",
-                (session_id, turn, archived),
+                f" AND {_FREE} AND (? OR archived_at IS NULL)",
+                (session_id, turn, dump([holder]), archived),
             ).rowcount
             if changed:
                 db.execute("DELETE FROM requests WHERE session = ?", (session_id,))
@@ -262,29 +265,37 @@ class Store(Queries):
                 touch_children(db, session_id)
         return bool(changed)
 
-    def archive(self, session_id: str, at: int | None) -> bool:
-        """Archive an ended session (``at``: UTC ms) or take it out of the archive (None); False if it has not ended."""
+    def archive(self, session_id: str, at: int | None, *, holder: str = "") -> bool:
+        """Archive an ended session (``at``: UTC ms) or take it out of the archive (None); False if it has not ended.
+
+        Also False if a user has taken it over, unless ``holder`` is the ``run_id`` of that user.
+        """
         with self.database.transaction() as db:
             changed = db.execute(
                 f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({OPEN})"  # noqa: S608
-                " AND (taken_by IS NULL OR ? IS NULL)",
-                (at, session_id, at),
+                f" AND ({_FREE} OR ? IS NULL)",
+                (at, session_id, dump([holder]), at),
             ).rowcount
         return bool(changed)
 
-    def archive_all(self, session_ids: Iterable[str], at: int | None) -> list[str]:
+    def archive_all(self, session_ids: Iterable[str], at: int | None, *, holders: Iterable[str] = ()) -> list[str]:
         """Archive ended sessions (``at``: UTC ms), or take them out of the archive (None).
+
+        Args:
+            session_ids: the sessions.
+            at: the time, or None.
+            holders: the ``run_id`` of each user whose takeover does not prevent it.
 
         Returns:
             The ids of the sessions that changed; those that have not ended or were already there are left out.
         """
-        changed = []
+        changed, gone = [], dump(list(holders))
         with self.database.transaction() as db:
             for session_id in session_ids:
                 cursor = db.execute(
                     f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({OPEN})"  # noqa: S608
-                    " AND (archived_at IS NULL) <> (? IS NULL) AND (taken_by IS NULL OR ? IS NULL)",
-                    (at, session_id, at, at),
+                    f" AND (archived_at IS NULL) <> (? IS NULL) AND ({_FREE} OR ? IS NULL)",
+                    (at, session_id, at, gone, at),
                 )
                 changed += [session_id] if cursor.rowcount else []
         return changed

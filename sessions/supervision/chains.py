@@ -47,7 +47,7 @@ def _serve(layout: Layout, store: Store, found: Waiting) -> None:
 def release(layout: Layout, store: Store, waiting: Waiting, answer: str | None) -> bool:
     """Make a session that waits an ordinary queued one, with the answer in its prompt; False if it changed meanwhile.
 
-    Its settings are those of its request.
+    Its settings are those of its request, with the changes of the model and the mode since.
 
     Raises:
         UsageError: the agent cannot take them: another version of agentdash recorded them.
@@ -59,7 +59,7 @@ def release(layout: Layout, store: Store, waiting: Waiting, answer: str | None) 
     if takes_prompts(waiting.agent):
         text = chained_prompt(waiting.task, waiting.before, answer)
         launch = _launch_with(text, waiting, recorded)
-    if not store.chains.start(waiting, text, launch):
+    if not store.chains.start(waiting, text, launch, recorded):
         return False
     with suppress(OSError):
         write_identity(store, layout.session(waiting.id))

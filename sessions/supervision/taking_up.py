@@ -20,7 +20,7 @@ from ..storage.turn_output import output_in
 from ..transcript.compacted import retold_compacted
 from ..transcript.retelling import retold
 from ..transcript.visible import VisibleConversation
-from ..transcript.visible_steps import Source, source_of, steps_of
+from ..transcript.visible_steps import Source, requests_in, source_of, steps_of
 
 
 class TakenUp(Struct, frozen=True, kw_only=True):
@@ -136,7 +136,11 @@ def retold_prompt(layout: Layout, queries: Queries, session_id: str, prompt: str
     with contextlib.closing(source.reader(layout)) as reader:
         try:
             told = VisibleConversation(
-                source.history(), source.turns, source.prompts, lambda turn: reader.every_step((turn,))
+                source.history(),
+                source.turns,
+                source.prompts,
+                lambda turn: reader.every_step((turn,)),
+                lambda mark: requests_in(steps_of(layout, queries, source, [Part(mark=mark)])),
             ).told()
         except OSError as error:
             raise StoreError(f"{error.filename}: {error.strerror or error}.") from None

@@ -15,6 +15,9 @@ from ..model import Prompt, Step, StepKind, Turn
 ReadTurn = Callable[[int], Iterable[Step]]
 """Returns the steps of a turn with their whole texts, its prompt first."""
 
+ReadOrigin = Callable[[Mark], Iterable[str]]
+"""Returns the user's requests, whole and oldest first, that a fork took over from the session of its mark."""
+
 
 class Told(Struct, frozen=True, kw_only=True):
     """The visible conversation."""
@@ -35,13 +38,22 @@ class VisibleConversation:
         turns: its turns.
         prompts: its prompts.
         read: reads the steps of a turn.
+        origin: reads the requests of the session from which it was forked.
     """
 
-    def __init__(self, history: History, turns: Sequence[Turn], prompts: Sequence[Prompt], read: ReadTurn) -> None:
+    def __init__(
+        self,
+        history: History,
+        turns: Sequence[Turn],
+        prompts: Sequence[Prompt],
+        read: ReadTurn,
+        origin: ReadOrigin,
+    ) -> None:
         self._history = history
         self._turns = {turn.n: turn for turn in turns}
         self._prompts = {prompt.turn: prompt.text for prompt in reversed(prompts)}
         self._read = read
+        self._origin = origin
 
     def told(self) -> Told:
         """Return the visible conversation.
@@ -72,6 +84,8 @@ class VisibleConversation:
             position = self._before(compaction)
 
     def _requests_of(self, part: Part) -> list[str]:
+        if part.mark is not None and part.mark.kind == MarkKind.FORK:
+            return list(self._origin(part.mark))
         turn = self._turns.get(part.turn or 0)
         if turn is None or turn.compacts:
             return []

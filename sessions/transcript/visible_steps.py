@@ -102,6 +102,15 @@ def steps_of(
             yield step
 
 
+def requests_in(steps: Iterable[Step]) -> Iterator[str]:
+    """Yield the user's requests among steps."""
+    return (step.text for step in steps if _is_request(step))
+
+
+def _is_request(step: Step) -> bool:
+    return step.kind is StepKind.PROMPT and step.parent is None
+
+
 def _behind_mark(layout: Layout, queries: Queries, source: Source, mark: Mark, origins: int) -> Iterator[Step]:
     """Yield the steps that a mark stands for: those of the origin of a fork, or the summary of a compaction."""
     if mark.turn is None:
@@ -122,7 +131,7 @@ def _compacted(layout: Layout, queries: Queries, source: Source, mark: Mark, tur
     if mark.step is None:
         yield from before
         return
-    yield from (step for step in before if step.kind is StepKind.PROMPT and step.parent is None)
+    yield from (step for step in before if _is_request(step))
     for step in source.steps(layout, (turn,)):
         if step.index == mark.step:
             yield structs.replace(step, kind=StepKind.MESSAGE)

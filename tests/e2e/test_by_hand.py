@@ -222,6 +222,36 @@ def test_what_cannot_be_written_now_is_recorded_by_the_next_command(manager, ses
     assert manager.reader.output(session.id, 2) == added
 
 
+def test_the_conversation_that_an_undo_shows_is_the_one_whose_transcript_is_read(manager, session, interface):
+    manager.conversation.rewind(session.id, 0)
+    other = THREAD[:-1] + "2"
+    manager.prompts.inject(session.id, "another way")
+    manager.wait([session.id], timeout=60)
+    with manager.store.database.transaction() as db:  # the stand-in has one thread only
+        db.execute("UPDATE turns SET agent_session = ? WHERE session = ? AND n = 2", (other, session.id))
+        db.execute("UPDATE sessions SET agent_session = ? WHERE id = ?", (other, session.id))
+    manager.conversation.undo(session.id)
+    interface.says("by hand")
+    done = run(manager, session)
+    assert (done.turn, done.prompts, done.reason) == (3, 1, None)
+    assert manager.reader.turns(session.id)[2].agent_session == THREAD
+    assert (StepKind.MESSAGE, "you said by hand") in spoken(manager, session, 3)
+
+
+def test_a_turn_by_hand_behind_a_compaction_begins_no_conversation_again(manager, session, interface):
+    manager.compacting.compact(session.id)
+    assert manager.wait([session.id], timeout=60)[0].turn == 2
+    manager.prompts.inject(session.id, "and on")
+    assert manager.wait([session.id], timeout=60)[0].turn == 3
+    assert manager.store.launch(session.id, 3).how == "retold"
+    interface.says("by hand")
+    done = run(manager, session)
+    launch = manager.store.launch(session.id, 4)
+    assert (done.turn, done.prompts, launch.how, launch.compacts) == (4, 1, "", None)
+    visible = [step.text for step in manager.reader.messages(session.id) if step.turn == 4]
+    assert visible == ["by hand", "you said by hand"]
+
+
 def test_a_transcript_that_is_not_found_leaves_a_mark_with_the_reason(manager, session, interface):
     interface.transcript.unlink()
     done = run(manager, session)

@@ -281,6 +281,9 @@ class FakeManager:
     def ask(self, ask_id):
         return self.asks.one(ask_id)
 
+    def sessions(self, *, statuses=(), cwd=None, archived=False):
+        return sorted(self.changes(0).updated, key=lambda one: one.created_at, reverse=True)
+
     def get(self, ref, *, destructive=False):
         return next(one for _, sid, one in reversed(self.log) if sid == ref)
 

@@ -4,6 +4,7 @@ import pytest
 
 from agentdash.sessions.model import Status
 from agentdash.tui.dialogs.new_session import NewSessionScreen
+from agentdash.tui.dialogs.pick import PickScreen
 from pilot.fakes import session
 
 REASON = "running1 failed: waits; retry it, or: agentdash start waits001"
@@ -91,3 +92,27 @@ async def test_a_chain_is_a_branch_of_the_tree(dashboard, manager):
         assert "└" not in d.text()
         await d.press("T")
         await d.shows("└ shorten it")
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])
+async def test_a_key_lets_the_user_choose_what_a_session_waits_for(dashboard, manager, size):
+    manager.put(waiting(reason="after running1 (split the monolith)"))
+    async with dashboard(size=size) as d:
+        await d.select("waits001")
+        await d.press("percent_sign")
+        screen = await d.screen(PickScreen)
+        offers = [what for _, what in screen._offers]
+        assert not any("waits001" in what for what in offers)  # never itself
+        assert "running1" in offers[screen._at]  # the present one is marked
+        number = next(number for number, what in enumerate(offers) if "stopped1" in what)
+        await d.press(screen._offers[number][0])
+        await d.called("wait for", "waits001", "stopped1")
+        await d.shows('waits for "')
+        assert manager.get("waits001").after == "stopped1"
+
+
+async def test_a_session_that_does_not_wait_gets_no_list(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("percent_sign")
+        await d.shows("does not wait for another session")

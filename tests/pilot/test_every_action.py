@@ -129,7 +129,7 @@ async def starts_one_like_the_selected(d, keys):
     await d.shows("--sandbox read-only")
 
 
-@scenario("new_after", "start_waiting")
+@scenario("new_after", "wait_for", "start_waiting")
 async def starts_one_after_the_selected(d, keys):
     await d.select("running1")
     await keys("new_after")
@@ -139,6 +139,9 @@ async def starts_one_after_the_selected(d, keys):
     d.manager.put(session("waits001", Status.QUEUED, "wait for it", created=9, after="running1"))
     await d.shows("wait for it")
     await d.select("waits001")
+    await keys("wait_for")
+    await d.screen(PickScreen)
+    await d.press("escape")
     await keys("start_waiting")
     await d.called("start", "waits001", True)
 

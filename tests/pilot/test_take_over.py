@@ -94,3 +94,25 @@ def test_only_an_idle_session_offers_it():
     assert possible("take_over", idle)
     refused = ({"taken_by": TAKEN}, {"deleted_at": 1}, {"status": Status.RUNNING}, {"agent": "command"})
     assert [possible("take_over", structs.replace(idle, **own)) for own in refused] == [False] * 4
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])
+async def test_the_question_before_a_deletion_names_the_holder_on_another_machine(dashboard, manager, size):
+    async with dashboard(size=size) as d:
+        await d.select("done0001")
+        manager.put(structs.replace(manager.get("done0001"), taken_by=structs.replace(TAKEN, host="gone-machine")))
+        await d.shows("by hand (pts/3")
+        await d.press("D")
+        await d.shows("gone-machine")
+        await d.shows("ann (pts/3)")
+        await d.press("y")
+        await d.called("delete", "done0001")
+
+
+async def test_the_archive_says_who_had_the_session_on_another_machine(dashboard, manager):
+    async with dashboard() as d:
+        await d.select("done0001")
+        manager.put(structs.replace(manager.get("done0001"), taken_by=structs.replace(TAKEN, host="gone-machine")))
+        await d.shows("by hand (pts/3")
+        await d.press("A")
+        await d.shows("u to undo. Open by hand on gone-machine: ann (pts/3).")

@@ -95,6 +95,10 @@ ACTIONS = (
         id="start_waiting", keys="a", label="start", help="start the waiting session without waiting", weight=5,
         on_target=True, changes=True,
     ),
+    Action(
+        id="wait_for", keys="percent_sign", label="wait for", help="let the waiting session wait for another one",
+        weight=0, on_target=True, changes=True,
+    ),
     Action(id="write_prompt", keys="i,m", label="prompt", help="send a prompt to the session", weight=5, changes=True),
     Action(
         id="template", keys="f8", label="template", help="write from a template, filled in for the session", weight=0,
@@ -408,6 +412,7 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "queue": has_queue,
     TO_LEAD: lambda session: session.parent is not None,
     "start_waiting": lambda session: session.after is not None,
+    "wait_for": lambda session: session.after is not None,
     "retry": lambda session: can_retry(session) or (session.status.ended and session.denied > 0),
     "mark_read": lambda session: session.status.ended or not session.all_seen,
     **dict.fromkeys(CONVERSATION_IDS, lambda session: session.status.ended and takes_prompts(session.agent)),
@@ -417,7 +422,8 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
 
 
 _NOT_IN_TRASH = frozenset({
-    "new_like", "new_after", "start_waiting", "write_prompt", "template", "stop", "kill", "interrupt_turn", "mode",
+    "new_like", "new_after", "start_waiting", "wait_for", "write_prompt", "template", "stop", "kill", "interrupt_turn",
+    "mode",
     "take_over", "retry", "delete", "archive", "rename", "pin", "mark_read", "processes", "beside", *CONVERSATION_IDS,
 })  # fmt: skip
 """Actions that a deleted session refuses; it can be read and restored."""

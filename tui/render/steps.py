@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from ...sessions.conversation.shown import IsCut, none_cut
+from ...sessions.conversation.words import turning
 from ...sessions.model import Change, Step, StepKind
 from ...sessions.text.sanitize import clean, one_line, shorten
 from ...sessions.text.unified_diff import ADDED, HUNK, REMOVED, classified
@@ -28,13 +30,17 @@ _ROLES = {
 }
 
 
-def steps_text(steps: Iterable[Step], style: Style) -> Iterator[str]:
-    """Yield the lines of a trajectory, with a heading at the start of each turn."""
+def steps_text(steps: Iterable[Step], style: Style, is_cut: IsCut = none_cut) -> Iterator[str]:
+    """Yield the lines of a trajectory, with a heading at the start of each turn, and what was cut by going back."""
     turn = None
+    cut = False
     for step in steps:
         if step.turn != turn:
             turn = step.turn
             yield turn_heading(turn, style)
+        if is_cut(step) is not cut:
+            cut = not cut
+            yield style.paint(turning(cut), "dim")
         indent = "    " if step.parent else ""
         for line in step_text(step, style):
             yield indent + line

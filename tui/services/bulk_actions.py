@@ -16,6 +16,7 @@ from .. import texts
 from ..dialogs.confirm import Answer, ConfirmScreen
 from ..keys.actions import can_retry, can_stop
 from ..keys.key_queue import KeysInOrder
+from ..takeover_texts import put_away_warning
 from .background import Requests
 from .write_access import WriteAccess
 
@@ -76,9 +77,8 @@ class BulkActions:
 
     async def delete(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
         """Move the sessions to the trash after a question; return the ids of those that were moved."""
-        if not await self.confirmed(
-            "Delete", sessions, f"{texts.trash(sessions)} {texts.undoable(sessions, undo_key)}"
-        ):
+        consequence = f"{texts.trash(sessions)} {texts.undoable(sessions, undo_key)}"
+        if not await self.confirmed("Delete", sessions, _warned(sessions, consequence)):
             return []
         async with self.moving:
             return await self._each(
@@ -93,7 +93,7 @@ class BulkActions:
             return []
         left = len(sessions) - len(ended)
         others = f" {units.count(left, 'session', 'sessions')} of {len(sessions)} cannot be archived." if left else ""
-        if not await self.confirmed("Archive", ended, f"{texts.undoable(ended, undo_key)}{others}"):
+        if not await self.confirmed("Archive", ended, _warned(ended, f"{texts.undoable(ended, undo_key)}{others}")):
             return []
         async with self.moving:
             return await self._archive(ended, undo_key)
@@ -203,6 +203,11 @@ class BulkActions:
                 wait_for_dismiss=True,
             )
         return await answer is not Answer.NO
+
+
+def _warned(sessions: Sequence[Session], consequence: str) -> str:
+    """Return the consequence below the warning of sessions that users of other machines have, if there are any."""
+    return "\n".join(filter(None, (put_away_warning(sessions), consequence)))
 
 
 def stopped(receipts: Sequence[Receipt | AgentdashError]) -> str:

@@ -25,6 +25,7 @@ from ..dialogs.confirm import Answer, ConfirmScreen
 from ..keys.key_queue import KeysInOrder
 from ..keys.keymap import DEFAULT, Keymap
 from ..messages import SessionAwaited
+from ..takeover_texts import archived_of, put_away_warning
 from .adjust_actions import AdjustActions
 from .ask_actions import AskActions
 from .background import Requests
@@ -85,7 +86,7 @@ class SessionActions:
         """Conversations that go on in a new session."""
         self.adjust = AdjustActions(app, reader, access, requests)
         """The model and the mode of sessions."""
-        self.chains = ChainActions(access, requests)
+        self.chains = ChainActions(app, reader, access, requests)
         """The sessions that wait for the end of others."""
         self.projects = ProjectActions(app, reader, access, requests, signs)
         """The settings of projects."""
@@ -274,6 +275,8 @@ class SessionActions:
     async def delete(self, session: Session) -> None:
         """Delete a session after a question; a running one is stopped first, with a receipt."""
         consequence = f"{texts.trash([session])} {self._undo_hint(session)}"
+        if warning := put_away_warning([session]):
+            consequence = f"{warning}\n{consequence}"
         ladder, answer = await self._confirmed("Delete", session, lambda _: consequence)
         if ladder is None or answer is Answer.NO:
             return
@@ -295,7 +298,8 @@ class SessionActions:
             )
             self._remember([session.id] if archived else [])
         if archived:
-            self._requests.show_message(f'Archived "{texts.title(session)}". {self._undo_hint(session)}')
+            told = f'Archived "{texts.title(session)}". {self._undo_hint(session)} {archived_of(session)}'
+            self._requests.show_message(told.rstrip())
 
     def ask_for_title(self, session: Session) -> None:
         """Open the dialog with the session's title."""
@@ -374,7 +378,10 @@ class SessionActions:
         def write() -> tuple[Path, int]:
             target = Path(path).expanduser().absolute()
             steps = self._reader.each_step(session_id)
-            pieces = format_of(target).write(self._reader.get(session_id), steps, self._reader.turns(session_id))
+            pieces = format_of(target).write(
+                self._reader.get(session_id), steps, self._reader.turns(session_id),
+                self._reader.shown(session_id).has_cut,
+            )  # fmt: skip
             return target, save(target, pieces, force=replace)
 
         try:

@@ -49,6 +49,7 @@ TARGET_ACTIONS: Mapping[str, Act] = {
     "new_like": _new_like,
     "new_after": _new_after,
     "start_waiting": lambda operations, target: operations.chains.start(target.current),
+    "wait_for": lambda operations, target: operations.chains.choose(target.current),
     "continue": _continue,
     "stop": lambda operations, target: operations.stop_chosen(target.chosen),
     "kill": lambda operations, target: operations.kill_chosen(target.chosen, target.current),

@@ -278,6 +278,14 @@ def say_asked(ask: "RecordedAsk") -> None:
     print_lines([f"agentdash: {asked_line(ask)}"], err=True)
 
 
+def warn_of_holders(sessions: "Iterable[Session]") -> None:
+    """Print on stderr which of the sessions that are put away users of other machines have."""
+    from ...takeover_texts import put_away_warning
+
+    if warning := put_away_warning(sessions):
+        print_lines([f"agentdash: {warning}"], err=True)
+
+
 def say_blocked(session: "Session") -> None:
     """Print on stderr why a session is not started, and the ways out."""
     print_lines([f"agentdash: {name_of(session)}: {session.reason}"], err=True)

@@ -5,17 +5,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import common
+from .begin_options import begins_session
 from .mode_options import ModeCommand, chosen_settings
-from .start import (
-    complete_agents,
-    follow,
-    limit_option,
-    parse_pairs,
-    show_plan,
-    timeout_option,
-    wait_option,
-    with_limits,
-)
+from .start import complete_agents, follow, parse_pairs, show_plan, with_limits
 
 if TYPE_CHECKING:
     from ....sessions.lifecycle.continue_plan import Continued
@@ -28,15 +20,7 @@ if TYPE_CHECKING:
 @click.option("--model", "-m", metavar="NAME", help="Model to use.")
 @click.option("--cwd", "-C", type=click.Path(), help="Working folder (default: the same).")
 @click.option("--title", metavar="TEXT", help="Title of the new session (default: the same).")
-@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] (repeatable).")
-@click.option("--danger", is_flag=True, help="No sandbox, no approvals: the agent can do anything you can.")
-@limit_option
-@click.option("--dry-run", is_flag=True, help="Show the exact command without starting it.")
-@wait_option
-@timeout_option
-@common.json_option
-@common.id_argument
-@common.prompt_argument
+@begins_session(dry_run="Show the exact command without starting it.")
 def continue_(
     agent: str | None,
     model: str | None,

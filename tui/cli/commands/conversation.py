@@ -6,23 +6,16 @@ import click
 
 from ....sessions.errors import UsageError
 from . import common
+from .begin_options import begins_session
 from .mode_options import ModeCommand, chosen_settings
-from .start import follow, limit_option, parse_pairs, timeout_option, wait_option, with_limits
+from .start import follow, parse_pairs, with_limits
 
 
 @click.command(cls=ModeCommand)
 @click.option("--at", "place", metavar="TURN[.STEP]", help="Last turn or step that the fork has; default: the newest.")
 @click.option("--model", "-m", metavar="NAME", help="Model to use; default: that of the session.")
 @click.option("--title", metavar="TEXT", help="Title of the new session.")
-@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] (repeatable).")
-@click.option("--danger", is_flag=True, help="No sandbox, no approvals: the agent can do anything you can.")
-@limit_option
-@click.option("--dry-run", is_flag=True, help="Show from where it would go on, without starting it.")
-@wait_option
-@timeout_option
-@common.json_option
-@common.id_argument
-@common.prompt_argument
+@begins_session(dry_run="Show from where it would go on, without starting it.")
 def fork(
     ref: str,
     words: tuple[str, ...],

@@ -36,7 +36,7 @@ def export(ref: str, name: str | None, turn: int | None, output: str | None, for
         session = reader.get(ref)
         reader.check_folder(session)
         steps = _Counted(reader.each_step(session.id, turn))
-        pieces = chosen.write(session, steps, reader.turns(session.id))
+        pieces = chosen.write(session, steps, reader.turns(session.id), reader.shown(session.id).has_cut)
         if path is None:
             _print(pieces)
             return

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ....sessions.errors import UnknownSessionError
 
 if TYPE_CHECKING:
+    from ....sessions.conversation.shown import IsCut
     from ....sessions.model import Session, Step
     from ....sessions.reader import SessionReader
 
@@ -50,7 +51,7 @@ def with_sums(sessions: "Sequence[Session]", known: "Sequence[Session]") -> list
 
 
 def steps_with_workers(
-    reader: "SessionReader", session: "Session", steps: "Iterable[Step]"
+    reader: "SessionReader", session: "Session", steps: "Iterable[Step]", *, is_cut: "IsCut"
 ) -> Iterator[dict[str, Any]]:
     """Yield the steps of a session as JSON; a step that started workers has their ids as ``workers``."""
     from ....sessions.json_schema import step_json
@@ -59,4 +60,4 @@ def steps_with_workers(
     workers = [one for one in reader.descendants(session.id) if one.parent == session.id]
     for step in steps:
         started = started_by(step, workers)
-        yield step_json(step) | ({"workers": [one.id for one in started]} if started else {})
+        yield step_json(step, cut=is_cut(step)) | ({"workers": [one.id for one in started]} if started else {})

@@ -74,6 +74,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
         if not yes and not _agreed([session for session in sessions if session.status.live]):
             common.print_lines(["Nothing deleted."], err=True)
             return FAILED
+        common.warn_of_holders(sessions)
         deleted, errors = _deleted(manager, sessions)
     if as_json:
         from ....sessions.json_schema import receipt_json

@@ -21,7 +21,9 @@ def archive(refs: tuple[str, ...], as_json: bool) -> None:
     Archived sessions are listed only by `ls --archived` and are never cleaned up.  `restore` undoes it.
     """
     with common.open_manager() as manager:
-        sessions = [manager.housekeeping.archive(session.id) for session in common.named(manager.reader, refs)]
+        named = common.named(manager.reader, refs)
+        common.warn_of_holders(named)
+        sessions = [manager.housekeeping.archive(session.id) for session in named]
     _tell("archived", sessions, as_json)
 
 
@@ -101,7 +103,7 @@ def mark(refs: tuple[str, ...], unread: bool, as_json: bool) -> None:
 def clean(older_than: float, dry_run: bool, as_json: bool) -> None:
     """Delete old sessions and empty old trash.
 
-    Keeps sessions that are running, are archived, or left processes running.
+    Keeps sessions that are running, are archived, left processes running, or for which another session waits.
     """
     with common.settled_manager() as manager:
         cleaned = manager.housekeeping.clean(older_than, dry_run=dry_run)

@@ -10,7 +10,7 @@ from ....sessions.statuses import Status
 from . import common, family_list
 
 if TYPE_CHECKING:
-    from ....sessions.conversation.shown import Shown
+    from ....sessions.conversation.shown import IsCut, Shown
     from ....sessions.model import Session, Step
     from ....sessions.reader import SessionReader
 
@@ -135,11 +135,12 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
     """Print all steps of a session."""
     with common.open_manager() as manager:
         session = manager.reader.get(ref)
-        steps = manager.reader.each_step(session.id, turn)
+        shown, steps = manager.reader.shown(session.id), manager.reader.each_step(session.id, turn)
         if as_json:
-            common.print_json_array(family_list.steps_with_workers(manager.reader, session, steps))
+            found = family_list.steps_with_workers(manager.reader, session, steps, is_cut=shown.has_cut)
+            common.print_json_array(found)
         else:
-            print_steps(steps, full=full, as_json=False)
+            print_steps(steps, full=full, as_json=False, is_cut=shown.has_cut)
         if not as_json:
             common.looked_at(manager, session, turn)
         manager.reader.check_folder(session)
@@ -211,16 +212,19 @@ def explain(ref: str, as_json: bool) -> None:
     common.print_lines(explanation_text(explanation, common.style()))
 
 
-def print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
-    """Print steps as they are made."""
+def print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool, is_cut: "IsCut | None" = None) -> None:
+    """Print steps as they are made, with those marked that were cut by going back."""
+    from ....sessions.conversation.shown import none_cut
+
+    is_cut = is_cut or none_cut
     if as_json:
         from ....sessions.json_schema import step_json
 
-        common.print_json_array(map(step_json, steps))
+        common.print_json_array(step_json(step, cut=is_cut(step)) for step in steps)
         return
     from ...render.steps import steps_text
 
-    common.say_on(steps_text(steps, common.style(full=full)), otherwise="No steps yet.")
+    common.say_on(steps_text(steps, common.style(full=full), is_cut), otherwise="No steps yet.")
 
 
 def print_conversation(
@@ -231,8 +235,9 @@ def print_conversation(
     if as_json:
         from ....sessions.json_schema import step_json
 
-        visible = ({"visible": not (shown.marks and shown.cuts(step.turn, step.index))} for step in listed)
-        common.print_json_array(step_json(step) | one for step, one in zip(listed, visible, strict=True))
+        common.print_json_array(
+            step_json(step, cut=shown.has_cut(step)) | {"visible": not shown.has_cut(step)} for step in listed
+        )
         return
     from ...render.conversation import conversation_text
 

@@ -90,6 +90,7 @@ def narrower(store):
     return store.adjustments.request(
         SESSION, "mode", "plan", options={"permission_mode": "plan"}, counts_from="step", asked_by="you",
         planned=lambda plan: structs.replace(plan, settings={"permission_mode": "plan"}),
+        relaunched=lambda launch: launch,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import factories
 import pytest
 
+from agentdash.sessions.conversation.shown import none_cut
 from agentdash.sessions.model import Status, StepKind, Usage
 from agentdash.tui.cli.commands.family_list import steps_with_workers, with_sums
 from agentdash.tui.render.family_tree import tree_text, whole_families
@@ -59,6 +60,6 @@ def test_a_step_names_the_workers_that_it_started():
         factories.step(2, StepKind.COMMAND, command="ls", output="worker01"),
     ]
     reader = SimpleNamespace(descendants=lambda _: [FAMILY[3], FAMILY[2]])
-    first, second = steps_with_workers(reader, FAMILY[4], steps)
+    first, second = steps_with_workers(reader, FAMILY[4], steps, is_cut=none_cut)
     assert first["workers"] == ["worker01"]
     assert "workers" not in second
