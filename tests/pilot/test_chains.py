@@ -90,7 +90,7 @@ async def test_a_chain_is_a_branch_of_the_tree(dashboard, manager):
     manager.put(waiting())
     async with dashboard() as d:
         assert "└" not in d.text()
-        await d.press("T")
+        await d.press("f6")
         await d.shows("└ shorten it")
 
 
@@ -99,7 +99,7 @@ async def test_a_key_lets_the_user_choose_what_a_session_waits_for(dashboard, ma
     manager.put(waiting(reason="after running1 (split the monolith)"))
     async with dashboard(size=size) as d:
         await d.select("waits001")
-        await d.press("percent_sign")
+        await d.press("f6")
         screen = await d.screen(PickScreen)
         offers = [what for _, what in screen._offers]
         assert not any("waits001" in what for what in offers)  # never itself
@@ -114,5 +114,5 @@ async def test_a_key_lets_the_user_choose_what_a_session_waits_for(dashboard, ma
 async def test_a_session_that_does_not_wait_gets_no_list(dashboard):
     async with dashboard() as d:
         await d.select("running1")
-        await d.press("percent_sign")
+        await d.press("f6")
         await d.shows("does not wait for another session")

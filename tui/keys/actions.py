@@ -96,7 +96,7 @@ ACTIONS = (
         on_target=True, changes=True,
     ),
     Action(
-        id="wait_for", keys="percent_sign", label="wait for", help="let the waiting session wait for another one",
+        id="wait_for", keys="f6", label="wait for", help="let the waiting session wait for another one",
         weight=0, on_target=True, changes=True,
     ),
     Action(id="write_prompt", keys="i,m", label="prompt", help="send a prompt to the session", weight=5, changes=True),

@@ -211,7 +211,7 @@ def test_a_done_worker_is_the_users_only_if_nothing_wakes_its_lead(layout, store
     assert store.session(WORKER).led is led
     assert (in_order(store)[WORKER] is Urgency.DONE) is (led is Led.OVER)
     facts = {name: value for name, value, _ in family_facts(store, store.session(WORKER))}
-    assert facts["lead"].startswith(LEAD[:8])
+    assert facts["its lead"].startswith(LEAD[:8])
 
 
 def test_archiving_or_deleting_the_lead_gives_its_workers_to_the_user(layout, store, family):

@@ -104,6 +104,9 @@ def test_a_later_turn_has_the_instructions_that_its_request_names() -> None:
 def test_a_dialog_gets_the_settings_to_offer_with_their_values() -> None:
     config = Config(agents={"codex": CodexSettings(search=True, instructions="be brief")})
     offered = {info.name: {one.key: one.switch for one in info.offered} for info in agent_list(config)}
-    assert offered == {"codex": {"instructions": False, "search": True}, "claude": {"instructions": False}}
+    assert offered == {
+        "codex": {"instructions": False, "lead": True, "search": True},
+        "claude": {"instructions": False, "lead": True},
+    }
     codex = next(info for info in agent_list(config) if info.name == "codex")
     assert dict(codex.values) == {"search": True, "instructions": "be brief"}

@@ -12,6 +12,8 @@ VERBS = {
     "new_after": "spawn --after",
     "continue": "continue",
     "start_waiting": "start",
+    "wait_for": "start --after",
+    "to_lead": "show",
     "write_prompt": "inject",
     "template": "templates",
     "stop": "stop",
