@@ -21,7 +21,8 @@ from agentdash.widgets.table.columns import COLUMNS
 ROOMS = ("sessions", "widgets", "tui")
 _WORDS = re.compile(r"[A-Za-z]{2}")
 _CODE = re.compile(
-    r"\A[\s({…}]*(?:SELECT|COALESCE|INSERT|UPDATE|DELETE|ALTER|CREATE|PRAGMA|BEGIN|WITH|FROM|WHERE|CASE|EXISTS|\w+ IN)\b"
+    r"\A[\s({…}]*(?:SELECT|COALESCE|INSERT|UPDATE|DELETE|ALTER|CREATE|PRAGMA|BEGIN|WITH|FROM|WHERE|CASE|EXISTS)\b"
+    r"|\A[\s(]*\w+ IN\b"
     r"|[a-z-]+: [^;{}]+; *}|\A\$[a-z]|\(\?|\\[bsdS]"
 )
 """The beginning of SQL, a style sheet, a colour, and signs of a regular expression."""

@@ -10,6 +10,7 @@ from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.agents.offered_settings import OfferedSetting
+from agentdash.sessions.conversation.shown import Shown
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.facts import Fact
 from agentdash.sessions.housekeeping import Housekeeping
@@ -504,6 +505,9 @@ class FakeManager:
 
     def each_step(self, ref, turn=None):
         return iter(STEPS)
+
+    def shown(self, ref):
+        return Shown(marks=(), kept={step.turn: None for step in STEPS})
 
     def agents(self, folder=None):
         def info(name, *, installed=True, **own):

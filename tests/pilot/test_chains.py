@@ -90,7 +90,7 @@ async def test_a_chain_is_a_branch_of_the_tree(dashboard, manager):
     manager.put(waiting())
     async with dashboard() as d:
         assert "└" not in d.text()
-        await d.press("f6")
+        await d.press("T")
         await d.shows("└ shorten it")
 
 

@@ -109,4 +109,4 @@ def test_a_dialog_gets_the_settings_to_offer_with_their_values() -> None:
         "claude": {"instructions": False, "lead": True},
     }
     codex = next(info for info in agent_list(config) if info.name == "codex")
-    assert dict(codex.values) == {"search": True, "instructions": "be brief"}
+    assert dict(codex.values) == {"lead": False, "search": True, "instructions": "be brief"}
