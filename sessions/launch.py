@@ -150,7 +150,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     family: FamilyLimits = FamilyLimits()
     """The limits of the sessions that agents start, as the settings have them."""
     prices: Mapping[str, Price] = field(default_factory=dict)
-    """The user's own prices, if a limit on the cost or an estimate of it needs them."""
+    """The user's own prices, from which a runner estimates the cost."""
     warnings: tuple[str, ...] = ()
     """A sentence for each limit that cannot act, or not before the turn ends."""
     attention: AttentionSettings = AttentionSettings()

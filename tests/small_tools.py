@@ -1,12 +1,14 @@
 """Three small tools for tests of the MCP server; run as a program, it is ``agentdash`` with these tools."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from agentdash.sessions.orchestration import registry
-from agentdash.sessions.orchestration.calls import Calls
 from agentdash.sessions.orchestration.tool import RefusalError, Tool
+
+if TYPE_CHECKING:
+    from agentdash.sessions.orchestration.calls import Calls
 
 COUNT_LIMIT = 99
 
@@ -39,7 +41,7 @@ class SayArguments(Struct, frozen=True, forbid_unknown_fields=True):
     crash: bool = False
 
 
-def count(calls: Calls, arguments: CountArguments) -> Counted:
+def count(calls: "Calls", arguments: CountArguments) -> Counted:
     text = " ".join([arguments.word] * arguments.times)
     caller = calls.manager.caller
     return Counted(
@@ -50,14 +52,14 @@ def count(calls: Calls, arguments: CountArguments) -> Counted:
     )
 
 
-def sleep(calls: Calls, arguments: SleepArguments) -> str:
+def sleep(calls: "Calls", arguments: SleepArguments) -> str:
     calls.progress("asleep")
     calls.progress("still asleep")
     cancelled = calls.cancelled.wait(min(arguments.seconds, calls.client.wait_seconds))
     return "woken" if cancelled else f"slept {arguments.seconds:g} s"
 
 
-def say(calls: Calls, arguments: SayArguments) -> str:
+def say(calls: "Calls", arguments: SayArguments) -> str:
     print("a stray line on stdout")
     if arguments.refuse:
         raise RefusalError("not_yours", "Session 1 is not yours. Next: list_sessions.")

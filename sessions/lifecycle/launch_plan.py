@@ -14,7 +14,6 @@ from ..conversation.marks import Mark
 from ..errors import Remedy, UsageError
 from ..launch import Launch, Start, TurnPlan
 from ..model import Session
-from ..processes import processes
 from ..settings.config import PROFILE, Config
 from ..text.sanitize import one_line
 from ..turn_mode import TurnMode
@@ -176,9 +175,7 @@ def build_launch(
         )
     )
     limits = settings.limits.over(config.limits)
-    priced = limits.cost_usd is not None or launch.transport or _in_a_family(config, start)
-    prices = config.prices if priced else {}
-    launch = structs.replace(launch, limits=limits, prices=prices, family=config.orchestration.limits)
+    launch = structs.replace(launch, limits=limits, prices=config.prices, family=config.orchestration.limits)
     asked = later.limits if later else start.options.get("limits") or ()
     unable = judged(limits, agent.measures(launch, _environment(launch, later.env if later else {})), asked)
     return structs.replace(
@@ -193,12 +190,6 @@ def build_launch(
         mode=agent.turn_mode(settings, launch.model) if agent.prompted else None,
         settings=to_builtins(settings),
     )
-
-
-def _in_a_family(config: Config, start: Start) -> bool:
-    """Return whether a budget may count what the start costs."""
-    budgets = (config.orchestration.budget, start.budget)
-    return any(one.cost_usd is not None for one in budgets) or bool(os.environ.get(processes.SESSION_TAG))
 
 
 def plan_turn(config: Config, start: Start, *, home: Path, later: LaterTurn, notes: Sequence[str] = ()) -> TurnPlan:

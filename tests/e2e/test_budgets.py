@@ -10,7 +10,9 @@ from real_clis import EVERY_CLI
 from verbs import verb
 
 from agentdash.sessions.errors import RefusalError
+from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.launch import Start
+from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.membership import Budget
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes.processes import SESSION_TAG
@@ -23,6 +25,7 @@ pytestmark = pytest.mark.usefixtures("demo_agent")
 DELEGATE = """
 import sys
 from agentdash.sessions.errors import RefusalError
+from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.membership import Budget
@@ -93,18 +96,17 @@ def test_of_20_starts_in_one_moment_against_a_budget_for_four_exactly_four_are_a
     assert (state.account.open, state.account.below.cost_usd) == (4, 2.0)
 
 
-def inside(manager, monkeypatch, lead, start):
+def inside(lead, start):
     """Start a session from inside another one."""
-    with monkeypatch.context() as patch:
-        patch.setenv(SESSION_TAG, lead)
-        return manager.spawn(start)
+    with SessionManager(caller=Caller(session=lead, evidence="environment")) as caller:
+        return caller.spawn(start)
 
 
-def test_the_runners_of_a_family_end_their_turns_when_the_budget_is_crossed(manager, monkeypatch, leftovers):
+def test_the_runners_of_a_family_end_their_turns_when_the_budget_is_crossed(manager, leftovers):
     lead = manager.run(["sleep", "600"])
     manager.budgets.change(lead.id, Budget(tokens=60))
-    sibling = inside(manager, monkeypatch, lead.id, Start("[[demo:silent]] wait", agent="demo"))
-    spender = inside(manager, monkeypatch, lead.id, Start("[[demo:quick]] go", agent="demo"))
+    sibling = inside(lead.id, Start("[[demo:silent]] wait", agent="demo"))
+    spender = inside(lead.id, Start("[[demo:quick]] go", agent="demo"))
     ended = manager.wait([lead.id, sibling.id, spender.id], timeout=90)
     spent = ended[2].usage.total_tokens
     assert spent > 60
@@ -120,9 +122,9 @@ def test_the_runners_of_a_family_end_their_turns_when_the_budget_is_crossed(mana
     assert manager.prompts.inject(spender.id, "more [[demo:quick]]").turn == 2
 
 
-def test_a_budget_that_is_lowered_below_what_is_spent_ends_the_turn_that_runs(manager, monkeypatch):
+def test_a_budget_that_is_lowered_below_what_is_spent_ends_the_turn_that_runs(manager):
     lead = manager.run(["sleep", "600"])
-    worker = inside(manager, monkeypatch, lead.id, Start("[[demo:quick]] go", agent="demo"))
+    worker = inside(lead.id, Start("[[demo:quick]] go", agent="demo"))
     manager.wait([worker.id], timeout=60)
     manager.budgets.change(lead.id, Budget(tokens=1))
     [ended] = manager.wait([lead.id], timeout=60)
@@ -164,7 +166,7 @@ def test_a_session_cannot_raise_its_own_budget(manager):
     manager.budgets.change(lead.id, Budget(tokens=10))
     refused = verb("budget", lead.id, "--tokens", "1M", **{SESSION_TAG: lead.id})
     assert refused.returncode == 1
-    assert "ask the user" in refused.stderr
+    assert "cannot change the budget of itself" in refused.stderr
     assert manager.reader.budget(lead.id).budget == Budget(tokens=10)
 
 
@@ -186,7 +188,7 @@ def test_a_worker_whose_agent_reports_while_it_works_is_ended_in_its_turn(
     lead = manager.run(["sleep", "600"])
     manager.budgets.change(lead.id, budget)
     task = Start("[[fake:slow_steps]] go", agent=agent, cwd=str(tmp_path), options={"live": True} | FREE[agent])
-    worker = inside(manager, monkeypatch, lead.id, task)
+    worker = inside(lead.id, task)
     [ended] = manager.wait([worker.id], timeout=120)
     assert ended.status is Status.STOPPED
     assert ended.reason.startswith("stopped by its limit: budget of its lead: ")

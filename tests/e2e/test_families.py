@@ -59,6 +59,8 @@ def tagged(manager):
 
 def family(manager, at, place):
     """A lead with ten linked workers at work, and one detached."""
+    with open(os.environ["AGENTDASH_CONFIG"], "a") as settings:
+        settings.write("[orchestration]\nmax_open = 20\n")
     lead = manager.spawn(Start("lead", agent="demo", options={"script": "long"}))
     with inside(lead) as caller:
         start = Start("work", agent="demo", options={"script": "tree"}, lifecycle="linked")

@@ -81,7 +81,9 @@ def test_an_outside_lead_has_a_family(cli, family, tmp_path):
     listed = json.loads(cli("ls", "--family", "claude:0b1c2d3e", "--json"))
     assert [one["id"] for one in listed] == [family[3]]
     assert "claude 0b1c2d3e (outside)  1 worker: 1 ✓" in cli("ls", "--tree")
-    assert "worker of claude 0b1c2d3e, linked" in cli("explain", family[3])
+    explained = cli("explain", family[3])
+    assert "claude:0b1c2d3e" in explained
+    assert "linked: stopped with its lead" in explained
 
 
 def test_a_family_that_does_not_exist_is_an_error(cli, family):

@@ -321,7 +321,7 @@ def tries(name, command):
     return [*listed, *wrong, lambda _: [f"--{EVIL}"]]
 
 
-LINES = {"logs", "replay", "tail", "watch"}
+LINES = {"events", "logs", "replay", "tail", "watch"}
 """The verbs that print a JSON value a line with ``--json``, because they print as things happen."""
 
 

@@ -106,7 +106,8 @@ def test_unknown_names_and_both_forms_at_once_are_refused():
 
 
 READING = (
-    ("ls",), ("show", "ID"), ("trajectory", "ID"), ("messages", "ID"), ("output", "ID"), ("explain", "ID"),
+    ("ls",), ("ls", "--tree"), ("ls", "--family", "ID"), ("budget", "ID"),
+    ("show", "ID"), ("trajectory", "ID"), ("messages", "ID"), ("output", "ID"), ("explain", "ID"),
     ("digest", "ID"), ("changes", "ID"), ("changes", "ID", "--diff"), ("ps", "ID"), ("wait", "ID"), ("tail", "ID"),
     ("logs", "ID"), ("logs", "ID", "-f"), ("peek", "ID"), ("marks", "ID"), ("asks",), ("queue", "ID"), ("prompts",),
     ("resume-command", "ID"), ("status",), ("events",), ("keys",), ("templates",), ("presets",), ("schema",),

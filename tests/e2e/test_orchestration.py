@@ -149,7 +149,7 @@ def test_a_worker_leads_workers_of_its_own(lead, manager):
     with SessionManager(caller=Caller(session=worker.id, evidence="environment")) as inner:
         below = Leading(inner, wait_seconds=60.0).call("delegate", task="[[demo:quick]]", agent="codex-demo", wait_s=60)
     row = manager.reader.get(below["session"])
-    assert (row.parent, row.lead, row.depth, row.source) == (worker.id, None, 2, f"orchestrator:{worker.short_id}")
+    assert (row.parent, row.lead, row.depth, row.source) == (worker.id, None, 1, f"orchestrator:{worker.short_id}")
     entries = {entry["session"]: entry for entry in lead.call("list_sessions")["workers"]}
     assert entries[below["session"]]["lead"] == started["session"]
     with pytest.raises(RefusalError, match=r"^not_yours: "), SessionManager(caller=Caller(session=row.id)) as lowest:
@@ -184,6 +184,9 @@ def test_a_real_agent_that_claims_success_has_its_failures_beside_it(manager, ag
     if agent == "claude":
         with (tmp_path / "config.toml").open("a") as config:
             config.write('allowed_tools = ["Bash(make test)"]\n')
+    else:
+        with (tmp_path / "config.toml").open("a") as config:
+            config.write('[orchestration]\nmode = "full"\n')
     with SessionManager(caller=lead_of()) as own:
         arguments = {"task": "[[fake:claims]] go", "agent": agent, "working_dir": "project", "mode": mode}
         result = Leading(own, wait_seconds=100.0).call("delegate", wait_s=100, **arguments)

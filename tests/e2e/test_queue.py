@@ -126,11 +126,14 @@ def test_copies_are_numbered_and_queued_in_order(two_places):
 
 def test_who_waits_for_a_turn_of_another_session_takes_no_place(manager, tmp_path):
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
-    [failed] = manager.wait([manager.run(["false"]).id], timeout=60)
-    outer = manager.run([sys.executable, "-m", "agentdash", "retry", failed.id, "--wait"])
+    retry = "import os, sys; from agentdash.sessions.manager import SessionManager\n"
+    retry += "with SessionManager() as own: [failed] = own.wait([own.run(['false']).id])\n"
+    retry += "os.execv(sys.executable, [sys.executable, '-m', 'agentdash', 'retry', failed.id, '--wait'])"
+    outer = manager.run([sys.executable, "-c", retry])
     [ended] = manager.wait([outer.id], timeout=60)
     assert ended.exit_code == 1
-    assert manager.reader.get(failed.id).turn == 2
+    [failed] = manager.store.descendants(outer.id)
+    assert failed.turn == 2
 
 
 def test_one_that_cannot_be_sent_does_not_hold_up_the_others(manager, tmp_path, wait_until):

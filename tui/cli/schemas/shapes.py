@@ -15,6 +15,7 @@ from ....sessions.asks.model import Ask, Verdict
 from ....sessions.asks.recorded import RecordedAsk
 from ....sessions.changes.model import Edit, FileChanges, SessionChanges
 from ....sessions.conversation.marks import Mark
+from ....sessions.costs.family_sums import FamilySum
 from ....sessions.digest.collect import Digest
 from ....sessions.doctor.model import Finding
 from ....sessions.events.model import EventRecord as PlainEvent
@@ -76,6 +77,8 @@ def _fields(types: Mapping[str, Any], optional: Collection[str]) -> list[Any]:
 
 
 SessionRecord = derived("SessionRecord", Session, keys=json_schema.SESSION_KEYS, attention=Attention | None, unread=int)
+FamilyRecord = derived("FamilyRecord", FamilySum, states=dict[str, int])
+ListedSession = derived("ListedSession", SessionRecord, family=FamilyRecord | None, optional=("family",))
 Sent = shape(
     "Sent", "A prompt that was sent or waits.",
     key=str, state=str, turn=int | None, position=int | None, held=str | None, text=str, created_at=int,
@@ -95,13 +98,14 @@ ShownSession = derived(
 )
 ChangeRecord = derived("ChangeRecord", Change)
 OWN_STEP_KEYS = (*dict.fromkeys(key for own in json_schema.OWN_STEP_KEYS.values() for key in own), "parent")
+_ADDED = ("cut", "workers")
 """The fields that only some kinds of steps have."""
 StepRecord = derived(
-    "StepRecord", Step, keys=(*json_schema.STEP_KEYS, *OWN_STEP_KEYS), changes=list_of(ChangeRecord),
-    optional=OWN_STEP_KEYS,
+    "StepRecord", Step, keys=(*json_schema.STEP_KEYS, *OWN_STEP_KEYS), changes=list_of(ChangeRecord), cut=bool,
+    workers=list[str], optional=(*OWN_STEP_KEYS, *_ADDED),
 )  # fmt: skip
-MessageRecord = derived("MessageRecord", StepRecord, visible=bool, optional=OWN_STEP_KEYS)
-FollowedStep = derived("FollowedStep", StepRecord, session=str, optional=OWN_STEP_KEYS)
+MessageRecord = derived("MessageRecord", StepRecord, visible=bool, optional=(*OWN_STEP_KEYS, *_ADDED))
+FollowedStep = derived("FollowedStep", StepRecord, session=str, optional=(*OWN_STEP_KEYS, *_ADDED))
 Peeked = shape("Peeked", "A session and its last steps.", session=SessionRecord, steps=list_of(StepRecord))
 TurnSettings = shape("TurnSettings", "The settings of a turn.", turn=int, mode=TurnMode | None)
 Exported = shape(
@@ -137,6 +141,12 @@ UnconfirmedPrompt = shape(
 Queue = shape(
     "Queue", "The prompts of a session that wait.", session=str, held=str | None, unconfirmed=int,
     unconfirmed_prompts=list_of(UnconfirmedPrompt), prompts=list_of(Sent),
+)  # fmt: skip
+AmountRecord = shape("AmountRecord", "Tokens and money.", tokens=int | None, cost_usd=float | None)
+FamilyBudget = shape(
+    "FamilyBudget", "The budget of a lead, and the sums of it and all its workers.", id=str, budget=AmountRecord,
+    source=Literal["session", "settings"] | None, spent=AmountRecord, reserved=AmountRecord, left=AmountRecord,
+    workers=int, open=int,
 )  # fmt: skip
 PastPrompt = shape("PastPrompt", "An earlier prompt.", text=str, session=str, at=int)
 CleanedRecord = shape(
