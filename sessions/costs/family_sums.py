@@ -82,7 +82,8 @@ class Families:
         for session_id in removed:
             if (session := self._sessions.get(session_id)) is not None:
                 self._take_out(session)
-        for session in updated:
+        # Workers before their lead: a sum is then passed on once, not to each lead above.
+        for session in sorted(updated, key=lambda one: one.created_at, reverse=True):
             earlier = self._sessions.get(session.id)
             if earlier is None:
                 self._put_in(session)
@@ -108,8 +109,8 @@ class Families:
         return total.sum() if lead is None else total.copy().count(lead, 1, worker=False).sum()
 
     def workers(self, key: str) -> list[Session]:
-        """The sessions that a lead started itself, in the order in which they became known."""
-        return [self._sessions[one] for one in self._valid(key)]
+        """The sessions that a lead started itself, oldest first."""
+        return sorted((self._sessions[one] for one in self._valid(key)), key=lambda one: one.created_at)
 
     def below(self, key: str) -> Iterator[str]:
         """The ids of all workers of a lead, and of their workers."""
