@@ -3,8 +3,8 @@
 Tests run by turns, others each day.  A test is never left out because of what it tests:
 
 - Of the parameters of a test with the marker ``by_turns(n)``, ``make test`` has one of n, and the daily form the next.
-- Of the tests of keys and of processes, ``make test`` has a half, and the daily form the other one.  This holds for
-  runs of all tests: a run that names files, or chooses by name, has all of them.
+- Of the tests of keys, of processes and of benchmarks, ``make test`` has a third, and the daily form the next one.
+  This holds for runs of all tests: a run that names files, or chooses by name, has all of them.
 - Of the tests that repeat themselves more often than in ``make test``, the daily form has a third.
 - ``make torture`` leaves out nothing that repeats itself.
 """
@@ -17,11 +17,11 @@ import pytest
 from hypothesis import is_hypothesis_test
 from repetition import FORM, FULL, SEED, has_its_turn
 
-HALVED = {"e2e", "pilot"}
-"""The folders of the tests of keys and of processes."""
+BY_DAYS = {"bench", "e2e", "pilot"}
+"""The folders of the tests of benchmarks, of processes and of keys."""
 
 DAYS = 3
-"""The number of days in which the daily form has run everything that repeats itself."""
+"""The number of days in which everything has run."""
 
 
 def mark(item: pytest.Item) -> None:
@@ -48,8 +48,8 @@ def left_out(items: Iterable[pytest.Item], *, all_tests: bool) -> Iterator[pytes
             runs = has_its_turn(number, turns.args[0]) and _has_its_day(number, turns.args[0])
         elif item.get_closest_marker("torture"):
             runs = (FULL or not item.get_closest_marker("only_in_full")) and _has_its_day(number)
-        elif all_tests and item.path.parent.name in HALVED:
-            runs = has_its_turn(number, 2)
+        elif all_tests and item.path.parent.name in BY_DAYS:
+            runs = has_its_turn(number, DAYS)
             if FORM == "daily":
                 item.add_marker(pytest.mark.torture)
         else:
