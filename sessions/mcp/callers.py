@@ -1,5 +1,6 @@
 """The caller of the MCP server, and the managers that act in its name."""
 
+import os
 import uuid
 from collections.abc import Mapping
 from copy import copy
@@ -73,11 +74,27 @@ def _opened(lead: str) -> "SessionManager":
     from ..families.caller import find_caller
 
     caller = _with_lead(find_caller(), lead)
+    _complete_environment()
     from ..manager import SessionManager
     from ..projects import state_folder
 
     state_folder.choose()
     return SessionManager(caller=caller)
+
+
+def _complete_environment() -> None:
+    """Add the variables that the client did not hand on: workers find their settings and sign in with them.
+
+    codex (0.169.0) gives a server eighteen variables of its own choice and those that ``env_vars`` names.
+    """
+    from ..families.caller import CLAUDE_SESSION
+    from ..processes import processes
+
+    client = os.getppid()
+    own = {processes.SESSION_TAG, processes.RUN_TAG, processes.RUNNER_MARK, processes.HOOK_TAG, CLAUDE_SESSION}
+    for name, value in processes.environment(client).items() if client > 1 else ():
+        if name and name not in own:
+            os.environ.setdefault(name, value)
 
 
 def _with_lead(caller: "Caller", lead: str) -> "Caller":

@@ -19,6 +19,9 @@ _STARTS = re.compile(r"\bagentdash\b[^\n;&|]{0,200}\b(?:spawn|run)\b")
 _SERVER = "agentdash"
 _TOOL = "delegate"
 
+_ITEM = re.compile(r"item_\d+")
+"""The number that ``codex exec`` (0.169.0) prints in place of the id of a call."""
+
 _ID = re.compile(rf"(?<![0-9A-Za-z_-])[0-9A-Za-z_-]{{{SHORT_ID},64}}(?![0-9A-Za-z_-])")
 
 
@@ -32,7 +35,8 @@ def started_by(step: Step, workers: Sequence[Session]) -> list[Session]:
         return []
     named = {word[0] for word in _ID.finditer(_text(step.output))}
     # A worker with a call was started by the step with that call, even if another step names it.
-    return [one for one in workers if one.call is None and not named.isdisjoint((one.id, one.short_id))]
+    numbered = step.kind is StepKind.TOOL_CALL and _ITEM.fullmatch(step.call_id or "") is not None
+    return [one for one in workers if (numbered or one.call is None) and not named.isdisjoint((one.id, one.short_id))]
 
 
 def step_that_started(steps: Iterable[Step], worker: Session) -> Step | None:
