@@ -135,7 +135,9 @@ def test_a_prompt_that_is_to_be_the_next_turn_waits_for_it(manager, live, sessio
 def test_an_interrupt_ends_the_turn_with_its_command_and_leaves_the_agent(
     manager, live, session_of, at, wait_until, leftovers
 ):
-    session = session_of(live, COMMAND)
+    # On a busy machine an agent may need longer than the usual time, after which its process is ended.
+    patient = {name: {**own, "stop": {"interrupt_seconds": 60.0}} for name, own in FREE.items()}
+    session = session_of(live, COMMAND, patient)
     at(session, 1, Status.RUNNING)
     wait_until(lambda: len(leftovers(session.id)) > 2, what="a command of the agent")
     agent = agent_of(manager, session)
