@@ -51,6 +51,13 @@ def pytest_configure(config):
     if roomy and not FULL and "TMPDIR" not in os.environ and config.option.basetemp is None:
         os.environ["TMPDIR"] = str(MEMORY)
         tempfile.tempdir = None  # it is chosen again, from the environment
+    # A run of all tests leaves some out (selection.py), whose snapshots are not stale.
+    config.option.warn_unused_snapshots |= runs_all_tests(config)
+
+
+def runs_all_tests(config):
+    """Return whether the run chooses no files and no names."""
+    return not config.option.keyword and config.args_source is not pytest.Config.ArgsSource.ARGS
 
 
 def pytest_itemcollected(item):
@@ -61,8 +68,7 @@ def pytest_itemcollected(item):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Leave out what does not run in this form, and spread the tests that wait."""
-    chosen = config.option.keyword or config.args_source is pytest.Config.ArgsSource.ARGS
-    left_out = set(selection.left_out(items, all_tests=not chosen))
+    left_out = set(selection.left_out(items, all_tests=runs_all_tests(config)))
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
     items[:] = spread(item for item in items if item not in left_out)
