@@ -10,11 +10,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import usage_scene
+from screen import Picture, Scene, select, shown
+from taking_over import take_over_pictures
 from textual.pilot import Pilot
 
 from agentdash.sessions.agents.demo.place import make_demo
@@ -53,8 +56,6 @@ ASKING = (
 
 ASK_SECONDS = 60.0
 """Time within which each of them asks."""
-
-Scene = Callable[[Dashboard, Pilot[Any]], Awaitable[None]]
 
 
 async def table(app: Dashboard, pilot: Pilot[Any]) -> None:
@@ -228,7 +229,7 @@ def card(session: tuple[str, str, str, str]) -> Scene:
 QUEUED = ("When you are done, update the changelog", "Then run the whole test suite and report what fails")
 """Prompts that wait for the end of the turn of the session at work."""
 
-SCENES: dict[str, tuple[tuple[int, int], str, Scene]] = {
+SCENES: dict[str, Picture] = {
     "dashboard-160-dark": ((160, 45), "dark", table),
     "dashboard-160-light": ((160, 45), "light", table),
     "dashboard-200": ((200, 50), "dark", table),
@@ -267,14 +268,14 @@ SCENES: dict[str, tuple[tuple[int, int], str, Scene]] = {
 """Size, theme and preparation of each picture; the last two end a session."""
 
 
-WITHOUT_SESSIONS: dict[str, tuple[tuple[int, int], str, Scene]] = {
+WITHOUT_SESSIONS: dict[str, Picture] = {
     "empty": ((100, 30), "dark", table),
     "new-session": ((100, 30), "dark", new_session),
 }
 """Pictures taken in a state folder that is not a demo's, because a demo offers only its own agent."""
 
 
-LIVE: dict[str, tuple[tuple[int, int], str, Scene]] = {
+LIVE: dict[str, Picture] = {
     "asks": ((120, 30), "dark", table),
     "ask": ((100, 30), "dark", card(ASKING[0])),
     "ask-80": ((80, 24), "light", card(ASKING[0])),
@@ -302,7 +303,7 @@ async def folded(app: Dashboard, pilot: Pilot[Any]) -> None:
     await pilot.press("h")
 
 
-FAMILY: dict[str, tuple[tuple[int, int], str, Scene]] = {
+FAMILY: dict[str, Picture] = {
     "family": ((160, 30), "dark", family),
     "family-80": ((80, 24), "dark", family),
     "family-50": ((50, 24), "light", folded),
@@ -315,6 +316,9 @@ def main() -> int:
     with scratch_home() as home:
         with SessionManager(home / "empty", home / "config.toml") as manager:
             for name, scene in WITHOUT_SESSIONS.items():
+                asyncio.run(take(manager, name, scene))
+            usage_scene.prepare(manager)
+            for name, scene in usage_scene.SCENES.items():
                 asyncio.run(take(manager, name, scene))
         make_demo(home / "state", home / "code")
         with SessionManager(home / "state", home / "config.toml") as manager:
@@ -334,6 +338,7 @@ def main() -> int:
             finally:
                 for session in manager.reader.sessions():
                     manager.stop(session.id, now=True)
+        take_over_pictures(home / "takeover", take)
         make_demo(home / "live", home / "projects")
         with SessionManager(home / "live", home / "config.toml") as manager:
             start_live(manager, home / "projects")
@@ -407,7 +412,7 @@ def begin_repository(folder: Path) -> None:
     subprocess.run(["git", "-C", str(folder), *author, "commit", "-q", "--allow-empty", "-m", "Begin"], check=True)
 
 
-async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int], str, Scene]) -> None:
+async def take(manager: SessionManager, name: str, scene: Picture) -> None:
     """Take one picture, as SVG and PNG."""
     size, theme, prepare = scene
     (manager.reader.home / FILE).unlink(missing_ok=True)  # each picture begins with the dashboard's initial state
@@ -418,7 +423,7 @@ async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int],
         if manager.reader.sessions():
             first = manager.reader.sessions()[-1].task
             await shown(app, pilot, first.split()[0])  # a narrow table cuts the rest
-            if name not in LIVE and name not in FAMILY:
+            if name in SCENES:
                 select(app, "monolith" if size[0] < 100 else "Fix the flaky")
         await pilot.pause(0.5)
         await prepare(app, pilot)
@@ -430,27 +435,6 @@ async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int],
     path.write_text(svg, encoding="utf-8")
     as_png(path)
     print(path.name)
-
-
-def select(app: Dashboard, words: str) -> None:
-    """Put the cursor on a session."""
-    app.home.table.select(next(s.id for s in app.home.table._rows if words in s.task))
-
-
-async def shown(app: Dashboard, pilot: Pilot[Any], *words: str) -> None:
-    """Wait until the screen shows the words."""
-
-    async def poll() -> None:
-        while not all(word in text(app) for word in words):
-            await pilot.pause(0.05)
-
-    await asyncio.wait_for(poll(), 20)
-
-
-def text(app: Dashboard) -> str:
-    """Return the screen as text."""
-    strips = app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
 
 def as_png(svg: Path) -> None:

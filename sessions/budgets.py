@@ -5,9 +5,12 @@ from .families.guarded import Guarded, acts
 from .housekeeping import Housekeeping
 from .membership import Budget
 from .reader import SessionReader
-from .storage.family_budgets import FamilyState
+from .rules.period_budgets import Period, PeriodState
+from .settings.budgets import real
+from .storage.families.family_budgets import FamilyState
 from .storage.paths import Layout
 from .storage.store import Store
+from .supervision.queue import pump
 from .supervision.runner_process import poke
 
 
@@ -26,6 +29,26 @@ class SessionBudgets(Guarded):
         self._store = store
         self._reader = reader
         self._housekeeping = housekeeping
+
+    def raise_to(self, folder: str, period: Period, most: Budget) -> list[PeriodState]:
+        """Permit another amount until the day or the week ends, and start what waits for it; return all budgets.
+
+        Args:
+            folder: the folder of the budget in the settings; empty for that of all folders.
+            period: the period.
+            most: the amounts; a kind without one keeps its own.
+
+        Raises:
+            UsageError: the settings have no such budget.
+            NotAllowedError: an agent asks.
+        """
+        self._layout.check_writable()
+        self.rights.check_no_agent("A change of the budget of a day or a week")
+        if not self._store.period_budgets.raise_to(real(folder) if folder else "", period, most):
+            where = f" for {folder}" if folder else ""
+            raise UsageError(f"The settings have no budget of a {period}{where}. Next: set one in [budgets].")
+        pump(self._layout, self._store)
+        return self._reader.period_budgets()
 
     @acts("change the budget of", on_itself=False)
     def change(self, ref: str, budget: Budget) -> FamilyState:

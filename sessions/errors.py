@@ -54,6 +54,13 @@ class UsageError(AgentdashError):
     exit_code = 2
 
 
+class UnknownPriceError(AgentdashError):
+    """A model without a price."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(f'{model!r} has no price. Import prices, or set [prices."{model}"] in the settings.')
+
+
 class ConfigError(UsageError):
     """A setting that cannot be used; names file, line and key.  It blocks and never counts as "no settings"."""
 
@@ -76,19 +83,23 @@ class SessionBusyError(AgentdashError):
 
 
 class NotYoursError(AgentdashError):
-    """A session asked for a change of a session that is neither its own nor below it."""
+    """An agent asked for a change of a session that is neither its own nor below it."""
 
 
 class NotAllowedError(AgentdashError):
-    """An agent asked for a session that it may not start: its folder, its agent or its permissions.
+    """An agent asked for a session that it may not start: its folder, its agent, its permissions, or none at all.
 
     Args:
-        code: a word that programs can compare: ``folder_not_allowed``, ``agent_not_allowed``, ``mode_not_allowed``.
+        code: a word that programs can compare: ``folder_not_allowed``, ``agent_not_allowed``, ``mode_not_allowed``,
+            ``lead_deleted``.
         fact: what is not allowed, and what is.
+        remedy: the next step.
     """
 
-    def __init__(self, code: str, fact: str) -> None:
-        super().__init__(fact)
+    def __init__(
+        self, code: str, fact: str, remedy: str = "Ask the user, who can change [orchestration] in the settings."
+    ) -> None:
+        super().__init__(fact, None, remedy)
         self.code = code
 
 

@@ -13,12 +13,12 @@ from .lifecycle.ghosts import Ghost, ghosts, remove_empty
 from .lifecycle.launch_plan import new_title
 from .lifecycle.reconcile import settle
 from .lifecycle.taken_check import check_movable, held_elsewhere
-from .model import ENDED, Session, StoppedBy
+from .model import ENDED, LIVE, Session, StoppedBy
 from .processes import runner_lock
 from .reader import SessionReader
 from .storage import trash
-from .storage.drafts import forget_drafts
 from .storage.paths import Layout, SessionFolder
+from .storage.prompts.drafts import forget_drafts
 from .storage.session_record import write_identity
 from .storage.store import Store
 from .storage.trash import Cleaned
@@ -215,10 +215,17 @@ class Housekeeping(Guarded):
         if self._layout.read_only:
             return
         with suppress(ConfigError):  # the next start reports broken settings
-            keep_settings(self._store, self._reader.config())
+            if keep_settings(self._store, self._reader.config()):
+                self._poke_runners()
         settle(self._layout, self._store)
         if self._store.families.reported():
             self._archive_reported()
+
+    def _poke_runners(self) -> None:
+        """Have the runners of turns that are under way read the budgets again."""
+        for session in self._store.sessions(LIVE):
+            with suppress(OSError):
+                poke(self._layout.session(session.id).poke)
 
     @acts("delete", on_itself=False)
     def bury(self, session: Session, *, patience: float = 0.0, archived: bool = False) -> bool:

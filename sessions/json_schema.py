@@ -46,6 +46,7 @@ def session_json(session: Session, now: int | None = None) -> dict[str, Any]:
 STEP_KEYS = ("turn", "index", "kind", "text", "status", "at", "ended_at")
 _TOOL = ("server", "tool", "arguments", "output")
 OWN_STEP_KEYS: dict[StepKind, tuple[str, ...]] = {
+    StepKind.PROMPT: ("from",),
     StepKind.START: ("agent_session", "model"),
     StepKind.REASONING: ("about_tokens",),
     StepKind.COMMAND: ("command", "exit_code", "output"),

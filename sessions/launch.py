@@ -98,6 +98,8 @@ class Start(Struct, frozen=True):
     """Id of the lead's tool call that asks for it."""
     budget: Budget = Budget()
     """The tokens and the money that it and the sessions below it may use together."""
+    over_budget: bool = False
+    """The user starts it although the budget of a day or a week is spent."""
 
 
 class WarmSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -9,7 +9,6 @@ import shutil
 import sqlite3
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -19,13 +18,13 @@ from msgspec import structs
 from .agents.registry import PLAIN_COMMAND
 from .asks.recorded import RecordedAsk
 from .budgets import SessionBudgets
-from .errors import AgentdashError, SessionBusyError, UnknownSessionError
+from .errors import RefusalError
 from .families.caller import Caller, find_caller
-from .families.guarded import Guarded, acts
-from .families.joining import joined, membership
+from .families.guarded import acts
+from .families.joining import joined, membership, parent_of
 from .families.reach import known_caller, rights_of
 from .housekeeping import Housekeeping
-from .kept_settings import keep_settings
+from .kept_settings import keep_start
 from .launch import Start
 from .lifecycle.launch_plan import (
     Beginning,
@@ -36,11 +35,8 @@ from .lifecycle.launch_plan import (
     recorded_environment,
     title_of,
 )
-from .lifecycle.stop import stop_session
-from .lifecycle.stop_family import AT_ONCE, stop_with_workers, stop_workers
-from .lifecycle.taken_check import check_free, check_movable
 from .lifecycle.wait import wait_until
-from .model import Receipt, Session, Status, StoppedBy
+from .model import Session, Status, StoppedBy
 from .processes import processes
 from .prompts.adjusting import SessionAdjuster
 from .prompts.answering import SessionAsks
@@ -50,6 +46,7 @@ from .prompts.prompter import Prompter
 from .prompts.queue import SessionQueue
 from .reader import SessionReader
 from .settings.config import Loaded
+from .stopping import Stopping
 from .storage.paths import Layout, default_home
 from .storage.store import Store
 from .supervision.queue import pump
@@ -59,10 +56,10 @@ if TYPE_CHECKING:
     from .lifecycle.continue_plan import Continued
     from .lifecycle.takeover import Takeover
     from .prompts.conversations import SessionConversations
-    from .storage.takeovers import ByHand
+    from .storage.turns.takeovers import ByHand
 
 
-class SessionManager(Guarded):
+class SessionManager(Stopping):
     """Starts and ends sessions; :attr:`prompts` and :attr:`queue` send prompts, :attr:`reader` shows everything.
 
     Args:
@@ -138,8 +135,9 @@ class SessionManager(Guarded):
         Raises:
             UnknownSessionError, AmbiguousSessionError: the session to wait for does not exist, or several fit.
             UsageError: empty prompt, no such folder, unknown agent or option, broken settings.
-            NotAllowedError: an agent asks for a folder, an agent or permissions that it cannot give.
-            RefusalError: the session from inside which it is requested may not start it now.
+            NotAllowedError: an agent asks for a folder, an agent or permissions that it cannot give, or its own session
+                was deleted.
+            RefusalError: the session from inside which it is requested may not start it now, or a budget is spent.
         """
         settings = self.reader.settings_in(start.cwd)
         if (known := self._keyed(start)) is not None:
@@ -156,9 +154,16 @@ class SessionManager(Guarded):
         name = start.title or title_of(start.prompt)
         titles = [f"{name} ({n}/{copies})" for n in range(1, copies + 1)] if copies > 1 else [start.title]
         keys = [f"{start.key}/{n}" if start.key and copies > 1 else start.key for n in range(1, copies + 1)]
-        first = self.spawn(structs.replace(start, title=titles[0], key=keys[0]))
-        others = zip(titles[1:], keys[1:], strict=True)
-        return [first, *(self.spawn(structs.replace(start, title=t, key=k, session_id="")) for t, k in others)]
+        begun = [self.spawn(structs.replace(start, title=titles[0], key=keys[0]))]
+        for title, key in zip(titles[1:], keys[1:], strict=True):
+            try:
+                begun.append(self.spawn(structs.replace(start, title=title, key=key, session_id="")))
+            except RefusalError as refused:
+                known = ", ".join(one.short_id for one in begun)
+                raise RefusalError(
+                    refused.code, f"{len(begun)} of {copies} were started ({known}). {refused.fact}"
+                ) from None
+        return begun
 
     def continue_session(self, continued: "Continued") -> Session:
         """Start a session that continues another one, exactly as :meth:`.SessionReader.continued` planned it."""
@@ -205,7 +210,9 @@ class SessionManager(Guarded):
         joined(self.caller, parent, start, beginning.config.orchestration)
         self.rights.check_mode(start.agent, beginning.launch.mode, start.options)
         start = structs.replace(start, title=checked_text(start.title or title_of(start.prompt), "title"))
-        keep_settings(self.store, beginning.config)
+        if start.over_budget:
+            self.rights.check_no_agent("A start beyond a budget")
+        keep_start(self.store, self.reader.settings_in(start.cwd))
         folder = self.layout.session(start.session_id)
         folder.create()
         try:
@@ -229,8 +236,12 @@ class SessionManager(Guarded):
         return self.reader.by_id(start.session_id)
 
     def _parent(self) -> Session | None:
-        """Return the session from inside which the call comes."""
-        return self.store.session(self.caller.session) if self.caller.session is not None else None
+        """Return the session from inside which the call comes.
+
+        Raises:
+            NotAllowedError: it was deleted.
+        """
+        return parent_of(self.caller, self.store)
 
     def _keyed(self, start: Start) -> Session | None:
         """Return the session that the caller asked for by the same key before; a lost runner is started again."""
@@ -239,58 +250,6 @@ class SessionManager(Guarded):
         place = membership(self.caller, self._parent(), start)
         known = self.store.families.keyed(place.parent, place.lead, start.key)
         return self.housekeeping.settled(known) if known is not None else None
-
-    @acts("stop")
-    def stop(self, ref: str, *, now: bool = False) -> Receipt:
-        """Stop a session: ladder, sweep, receipt; ``now`` sends SIGKILL at once.
-
-        Its linked and ephemeral workers are stopped first, and the receipt is that of all of them.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several.
-            SessionBusyError: a user has taken it over.
-            AgentdashError: it could not be stopped.
-        """
-        session = self._not_taken(ref, "stopped")
-        self.store.wakes.waive(session.id)  # before the ends of its workers, which would wake it
-        return stop_with_workers(self.store, session, lambda one: self._stop_one(one, now=now))
-
-    def _stop_one(self, session: Session, *, now: bool = False) -> Receipt:
-        """Stop a session without its workers."""
-        return self._stop(session.id, now=now)
-
-    def _stop_workers(self, session: Session) -> None:
-        """Stop the linked workers of a session, but not the session."""
-        stop_workers(self.store, session, self._stop_one)
-
-    def _stop_turn(self, ref: str, turn: int) -> Receipt:
-        """Stop a turn of a session, but not one that follows it."""
-        return self._stop(ref, only=turn)
-
-    def _stop(self, ref: str, *, now: bool = False, only: int | None = None) -> Receipt:
-        return self._end(self._not_taken(ref, "stopped"), now=now, only=only)
-
-    def _end(self, session: Session, *, now: bool = False, only: int | None = None) -> Receipt:
-        if only is None:
-            self.store.wakes.waive(session.id)
-        receipt = stop_session(self.layout, self.store, session, settle=self.housekeeping.settle, now=now, only=only)
-        pump(self.layout, self.store)  # a session that was cancelled before its start frees its place
-        if not receipt.ended:
-            self.housekeeping.record(self.layout.session(session.id))
-        return receipt
-
-    def _not_taken(self, ref: str, what: str) -> Session:
-        """Return a session that no user has taken over.
-
-        Raises:
-            SessionBusyError: one has; ``what`` is what was to be done.
-        """
-        session = self.reader.get(ref, destructive=True)
-        if session.taken_by is not None:
-            self.housekeeping.settle()
-            session = self.reader.by_id(session.id)
-            check_free(session, what)
-        return session
 
     @acts("take over")
     def take_over(self, ref: str) -> "Takeover":
@@ -320,68 +279,6 @@ class SessionManager(Guarded):
         done = takeover.finish(exit_code)
         pump(self.layout, self.store)
         return done
-
-    @acts("stop")
-    def stop_all(self, refs: Iterable[str], *, now: bool = False) -> list[Receipt | AgentdashError]:
-        """Stop several sessions at once; return each one's receipt, or the error that prevented it.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: before anything is stopped.
-        """
-        ids = [self.reader.get(ref, destructive=True).id for ref in refs]
-
-        def one(session_id: str) -> Receipt | AgentdashError:
-            try:
-                return self.stop(session_id, now=now)
-            except AgentdashError as error:
-                return error
-
-        with ThreadPoolExecutor(max_workers=max(1, min(AT_ONCE, len(ids)))) as pool:
-            return list(pool.map(one, ids))
-
-    @acts("stop")
-    def stop_family(self, refs: Iterable[str], *, now: bool = False) -> list[tuple[Session, Receipt | AgentdashError]]:
-        """Stop sessions and all their descendants, until none is left: new ones may begin while others end.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: before anything is stopped.
-        """
-        roots = [self.reader.get(ref, destructive=True) for ref in refs]
-        done: dict[str, tuple[Session, Receipt | AgentdashError]] = {}
-        due = roots
-        while due:
-            receipts = self.stop_all([session.id for session in due], now=now)
-            done |= {session.id: (session, receipt) for session, receipt in zip(due, receipts, strict=True)}
-            below = [one for root in roots for one in self.store.descendants(root.id)]
-            due = list({one.id: one for one in below if one.id not in done and not one.status.ended}.values())
-        return list(done.values())
-
-    @acts("delete", on_itself=False)
-    def delete(self, ref: str) -> Receipt | None:
-        """Stop a session if needed, then move its folder to the trash; return the receipt if anything was stopped.
-
-        :meth:`.Housekeeping.restore` brings it back until the trash is cleaned.
-
-        Raises:
-            SessionBusyError: a new turn started first, or a user of this machine has taken it over.
-        """
-        session = self.reader.get(ref, destructive=True)
-        if session.taken_by is not None:
-            self.housekeeping.settle()
-            session = self.reader.by_id(session.id)
-            check_movable(self.layout, session, "deleted")
-
-        def end(one: Session) -> Receipt:
-            return self._end(one) if one.id == session.id else self._stop_one(one)
-
-        self.store.wakes.waive(session.id)
-        receipt = stop_with_workers(self.store, session, end)
-        if not self.housekeeping.bury(session, patience=5.0, archived=True):
-            if self.store.session(session.id) is None:
-                raise UnknownSessionError(f"Session {session.short_id} was deleted.")
-            raise SessionBusyError(f"Session {session.short_id} was started again; not deleted.")
-        pump(self.layout, self.store)  # sessions that wait for it need a decision
-        return receipt if receipt.ended or receipt.left else None
 
     def started(self, ref: str, timeout: float = 5.0) -> Session:
         """Return the session once its turn has left ``queued`` and ``starting``, or after ``timeout`` seconds.

@@ -10,6 +10,7 @@ from .membership import Budget as Budget
 from .membership import Led as Led
 from .membership import Lifecycle as Lifecycle
 from .membership import Membership as Membership
+from .plan_windows import PlanWindow
 from .progress import Activity as Activity
 from .progress import Plan as Plan
 from .receipts import Ended as Ended
@@ -354,3 +355,5 @@ class Changes(Struct, frozen=True, kw_only=True):
     removed: tuple[str, ...] = ()
     fresh: bool = False
     """True if the store was replaced: ``updated`` is complete, and everything known before is void."""
+    plans: tuple[PlanWindow, ...] | None = None
+    """The windows of the plans of agents; None if they were not read."""

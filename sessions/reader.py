@@ -20,31 +20,37 @@ from .lifecycle.agent_list import AgentInfo, agent_list
 from .lifecycle.launch_plan import build_launch, checked_prompt, completed
 from .lifecycle.process_list import ProcessInfo, process_list
 from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn, short_id
+from .plan_windows import PlanWindow
 from .rules.admission import FamilyLimits
-from .settings.config import Config, Loaded, config_path, load_config, read_settings
+from .settings.config import Config, Loaded, load_config, read_settings
+from .settings.place import config_path
 from .settings.presets import Preset
 from .settings.prompt_templates import PromptTemplate
 from .storage import trash
 from .storage.file_part import FilePart
 from .storage.marks import RelatedMark
 from .storage.paths import Layout, SessionFolder
-from .storage.prompt_history import MOST_PROMPTS, PastPrompt, containing, past_prompts
-from .storage.prompt_queue import QueuedPrompt
+from .storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt, containing, past_prompts
+from .storage.prompts.prompt_queue import QueuedPrompt
+from .storage.prompts.unconfirmed import Unconfirmed
 from .storage.queries import Queries
 from .storage.trash import Trashed
-from .storage.turn_output import output_in
-from .storage.unconfirmed import Unconfirmed
+from .storage.turns.turn_output import output_in
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from .changes.git import GitDiff
     from .changes.model import SessionChanges
     from .changes.recorded import Recorded
+    from .costs.usage_table import UsageQuery, UsageTable
     from .digest.collect import Digest
     from .lifecycle.continue_plan import Continued
     from .lifecycle.explain import Explanation
     from .lifecycle.resume_command import ResumeCommand
     from .projects.review import Review
-    from .storage.family_budgets import FamilyState
+    from .rules.period_budgets import PeriodState
+    from .storage.families.family_budgets import FamilyState
     from .transcript.session_steps import Facts, SessionSteps
 
 
@@ -250,7 +256,32 @@ class SessionReader:
             updated=tuple(session for session in changes.updated if session.archived_at is None),
             removed=changes.removed + tuple(session.id for session in changes.updated if session.archived_at),
             fresh=replaced,
+            plans=tuple(self._queries.plan_windows.all()),
         )
+
+    def usage(self, query: "UsageQuery") -> "UsageTable":
+        """Return the use of tokens and money by groups; deleted sessions count, because the money was spent.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        from .storage.use.use_queries import UseQueries  # a list of sessions adds nothing up
+
+        return UseQueries(self._queries.database).table(query)
+
+    def sessions_of_usage(
+        self, query: "UsageQuery", group: str | None = None, column: "date | None" = None
+    ) -> list[str]:
+        """Return the ids of the sessions of a group, of a column (its first day), or of a group in a column.
+
+        The sessions with the greatest use come first; deleted ones are among them.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        from .storage.use.use_queries import UseQueries
+
+        return UseQueries(self._queries.database).sessions(query, group, column)
 
     def turns(self, ref: str) -> list[Turn]:
         """Return the recorded facts of all turns."""
@@ -450,7 +481,8 @@ class SessionReader:
         changes, marks = self._queries.adjustments_of(session.id), self._queries.marks_of(session.id)
         budgets = self._queries.family_budgets.states(session.id, self._limits(launch))
         family, turn = family_facts(self._queries, session), turns[-1] if turns else None
-        return explain(self._layout, session, turn, launch, prompts, asks, changes, marks, budgets, family)
+        periods = self._queries.period_budgets.of_session(session.id)
+        return explain(self._layout, session, turn, launch, prompts, asks, changes, marks, budgets, family, periods)
 
     def budget(self, ref: str) -> "FamilyState":
         """Return the budget of a lead and the sums of all sessions below it.
@@ -463,6 +495,20 @@ class SessionReader:
         """
         name = ref if ":" in ref else self.get(ref).id
         return self._queries.family_budgets.state(name, self._limits(None))
+
+    def period_budgets(self, ref: str | None = None) -> "list[PeriodState]":
+        """Return the budgets of days and weeks with what is used of them: all, or those that bind a session.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: there is no such session, or several fit.
+        """
+        if ref is None:
+            return self._queries.period_budgets.states()
+        return self._queries.period_budgets.of_session(self.get(ref).id)
+
+    def plan_windows(self) -> list[PlanWindow]:
+        """Return the newest report of each window of the plans of agents, also of windows that have ended."""
+        return self._queries.plan_windows.all()
 
     def _limits(self, launch: Launch | None) -> FamilyLimits:
         """Return the limits of families in the settings; if these cannot be used, those of a start."""

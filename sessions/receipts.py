@@ -60,6 +60,8 @@ class Receipt(Struct, frozen=True, kw_only=True):
     note: str | None = None
     workers: tuple[str, ...] = ()
     """Ids of the linked workers that were stopped with it; their processes are in the receipt."""
+    reason: str | None = None
+    """The reason that was given with the request; None if none was."""
 
     def by_signal(self) -> dict[str, list[Ended]]:
         """Ended processes by signal, gentlest first; processes that exited on their own (``by itself``) come last."""

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from .text.unified_diff import counts
 from .usage import Usage
@@ -87,6 +87,8 @@ class Step(Struct, frozen=True, kw_only=True):
     at: int | None = None
     """Arrival of its first line, UTC ms; None if no clock was running."""
     ended_at: int | None = None
+    sender: str | None = field(default=None, name="from")
+    """``agentdash`` if it wrote the prompt, such as one that wakes a lead; None for other prompts and other steps."""
     parent: str | None = None
     """Tool call id of the sub-agent that did it; None for the main agent."""
     call_id: str | None = None

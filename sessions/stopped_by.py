@@ -11,6 +11,10 @@ class StoppedBy(StrEnum):
     SYSTEM = "the system"
     """A signal to the runner, such as at a shutdown."""
     LIMIT = "its limit"
+    LEAD = "its lead"
+    """A session or an outside agent that leads it."""
+    LEADS_LIMIT = "its lead's limit"
+    """A limit that ended a session above it."""
     AGENTDASH = "agentdash"
     OTHER = "another"
     """A name that another version of agentdash recorded."""
@@ -27,6 +31,16 @@ class StoppedBy(StrEnum):
     def because(self, reason: str) -> str:
         """Return the text to record if there is a reason beyond the name."""
         return f"{self}{_BEFORE_REASON}{reason}"
+
+    @property
+    def knows(self) -> bool:
+        """True if the one to whom a stop would be reported requested it: the user, or the lead."""
+        return self in (StoppedBy.YOU, StoppedBy.LEAD)
+
+
+def given_reason(text: str | None) -> str | None:
+    """Return the reason in a recorded text; None if there is none."""
+    return (text or "").partition(_BEFORE_REASON)[2] or None
 
 
 _BEFORE_REASON = ": "

@@ -89,5 +89,5 @@ class ProjectTrust(Guarded):
             UsageError: it comes from inside a session.
         """
         self._layout.check_writable()
-        if self.rights.caller.evidence in ("environment", "ancestor", "lead key"):
+        if self.rights.caller.evidence in ("environment", "ancestor", "lead key", "client"):
             raise UsageError("An agent cannot change which projects are trusted. Do it in your own terminal.")

@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 class Usage(Struct, frozen=True, kw_only=True):
     """Tokens of a turn or a session.
 
-    ``input_tokens`` includes ``cached_input_tokens``; ``output_tokens`` includes
+    ``input_tokens`` includes ``cached_input_tokens`` and ``cache_write_tokens``; ``output_tokens`` includes
     ``reasoning_output_tokens`` (the convention of codex, protocols 2.2; other agents are mapped to it).
     """
 
@@ -17,6 +17,7 @@ class Usage(Struct, frozen=True, kw_only=True):
     output_tokens: int | None = None
     reasoning_output_tokens: int | None = None
     total_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
     @classmethod
     def of(
@@ -25,6 +26,7 @@ class Usage(Struct, frozen=True, kw_only=True):
         cached: int | None = None,
         output: int | None = None,
         reasoning: int | None = None,
+        written: int | None = None,
     ) -> "Usage":
         """Build a usage whose total is the sum of input and output, if both are known."""
         total = None if input_tokens is None or output is None else input_tokens + output
@@ -34,6 +36,7 @@ class Usage(Struct, frozen=True, kw_only=True):
             output_tokens=output,
             reasoning_output_tokens=reasoning,
             total_tokens=total,
+            cache_write_tokens=written,
         )
 
     @property

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 from recorded_sessions import lines, record, said
 
+from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Session, Status
@@ -39,7 +40,12 @@ class Leading:
         tool = BY_NAME[name]
         given = msgspec.convert(arguments, tool.arguments)
         calls = Calls(self.manager, self.client, self.cancelled, self.progress.append)
-        result = tool.call(calls, given)
+        try:
+            result = tool.call(calls, given)
+        except RefusalError:
+            calls.reading.written(refused=True)
+            raise
+        calls.reading.written()
         if isinstance(result, str):
             assert tool.result is None
             return result
@@ -73,4 +79,4 @@ class Leading:
 
 def lead_of(session: str | None = None) -> Caller:
     """The caller: the lead, or a session."""
-    return Caller(session=session) if session else Caller(lead=LEAD, evidence="lead key")
+    return Caller(session=session) if session else Caller(lead=LEAD, evidence="client")

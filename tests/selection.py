@@ -2,10 +2,12 @@
 
 Tests run by turns, others each day.  A test is never left out because of what it tests:
 
-- Of the parameters of a test with the marker ``by_turns(n)``, ``make test`` has one of n, and the daily form the next.
-- Of the tests of keys, of processes and of benchmarks, ``make test`` has a third, and the daily form the next one.
+- Of the tests of keys, of processes, of installing and of benchmarks, ``make test`` has a sixth, and the daily form
+  the next two sixths.
   This holds for runs of all tests: a run that names files, or chooses by name, has all of them.
-- Of the tests that repeat themselves more often than in ``make test``, the daily form has a third.
+- Of the parameters of another test with the marker ``by_turns(n)``, ``make test`` has one of n, and the daily form the
+  next.
+- Of the tests that repeat themselves more often than in ``make test``, the daily form has a quarter.
 - ``make torture`` leaves out nothing that repeats itself.
 """
 
@@ -17,11 +19,17 @@ import pytest
 from hypothesis import is_hypothesis_test
 from repetition import FORM, FULL, SEED, has_its_turn
 
-BY_DAYS = {"bench", "e2e", "pilot"}
-"""The folders of the tests of benchmarks, of processes and of keys."""
+BY_DAYS = {"bench", "e2e", "packaging", "pilot"}
+"""The folders of the tests of benchmarks, of processes, of installing and of keys."""
 
-DAYS = 3
-"""The number of days in which everything has run."""
+PARTS = 6
+"""The number of parts of the tests in those folders; each day ``make test`` has another one."""
+
+SHARE = {"short": (0,), "daily": (1, 2)}
+"""The parts that a form has; another form has all."""
+
+DAYS = 4
+"""The number of days in which the daily form has run all tests that repeat themselves."""
 
 
 def mark(item: pytest.Item) -> None:
@@ -44,14 +52,14 @@ def left_out(items: Iterable[pytest.Item], *, all_tests: bool) -> Iterator[pytes
         test = item.nodeid.partition("[")[0]
         counts[test] += 1
         number = crc32(test.encode()) + counts[test] + int(SEED)
-        if turns is not None:
+        if all_tests and item.path.parent.name in BY_DAYS and not item.get_closest_marker("only_in_full"):
+            runs = number % PARTS in SHARE.get(FORM, range(PARTS))
+            if FORM == "daily":
+                item.add_marker(pytest.mark.torture)
+        elif turns is not None:
             runs = has_its_turn(number, turns.args[0]) and _has_its_day(number, turns.args[0])
         elif item.get_closest_marker("torture"):
             runs = (FULL or not item.get_closest_marker("only_in_full")) and _has_its_day(number)
-        elif all_tests and item.path.parent.name in BY_DAYS:
-            runs = has_its_turn(number, DAYS)
-            if FORM == "daily":
-                item.add_marker(pytest.mark.torture)
         else:
             runs = True
         if not runs:

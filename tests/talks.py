@@ -15,7 +15,7 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes
 from agentdash.sessions.prompts.prompter import PromptOptions
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
 from agentdash.sessions.supervision.next_turn import builder
 
 OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())

@@ -22,7 +22,7 @@ ROOMS = ("sessions", "widgets", "tui")
 _WORDS = re.compile(r"[A-Za-z]{2}")
 _CODE = re.compile(
     r"\A[\s({…}]*(?:SELECT|COALESCE|INSERT|UPDATE|DELETE|ALTER|CREATE|PRAGMA|BEGIN|WITH|FROM|WHERE|CASE|EXISTS)\b"
-    r"|\A[\s(]*\w+ IN\b"
+    r"|\A[\s(]*[\w.]+ IN\b|\A\w+ \([\w, ]+\) AS\b"
     r"|[a-z-]+: [^;{}]+; *}|\A\$[a-z]|\(\?|\\[bsdS]"
 )
 """The beginning of SQL, a style sheet, a colour, and signs of a regular expression."""

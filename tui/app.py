@@ -25,8 +25,8 @@ from ..sessions.model import Session
 from ..sessions.notifications.claims import Claims
 from ..sessions.notifications.settings import NotifySettings
 from ..sessions.settings.config import Config, DashboardSettings
-from ..sessions.storage.drafts import DraftFiles
 from ..sessions.storage.paths import Layout
+from ..sessions.storage.prompts.drafts import DraftFiles
 from ..sessions.text.plain_ascii import is_wanted
 from ..widgets.drawing import glyphs
 from ..widgets.drawing.plain_scrollbar import PlainScrollBar

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ..sessions.settings.prompt_templates import PromptTemplate
-from ..sessions.storage.prompt_history import PastPrompt
+from ..sessions.storage.prompts.prompt_history import PastPrompt
 from ..sessions.text.units import age, count
 from . import texts
 from .dialogs.entry import Entry

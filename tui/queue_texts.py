@@ -8,8 +8,8 @@ from ..sessions.agents.registry import is_agent, takes_prompts
 from ..sessions.model import Receipt, Session
 from ..sessions.prompts.prompter import Sent
 from ..sessions.rules.attention import unconfirmed
-from ..sessions.storage.prompt_queue import QueuedPrompt
-from ..sessions.storage.unconfirmed import Unconfirmed
+from ..sessions.storage.prompts.prompt_queue import QueuedPrompt
+from ..sessions.storage.prompts.unconfirmed import Unconfirmed
 from ..sessions.text.sanitize import cell_width, cut, one_line, pad
 from ..sessions.text.units import age, count
 from ..widgets.drawing.roles import MUTED
@@ -128,10 +128,16 @@ def _takes_prompts_now(session: Session) -> bool:
 def queue_row(session: Session, place: int, prompt: QueuedPrompt, now: int, width: int) -> Content:
     """Return a prompt as a line of the queue dialog: position, age, state, first words."""
     steers = "steers" if _steers(session, prompt) else ""
-    state = steers or ("next" if prompt.at_once else "held" if session.held else "queued")
+    waits = "held" if session.held else "by hand" if session.taken_by is not None else "queued"
+    state = steers or ("next" if prompt.at_once else waits)
     role = "bold $text-warning" if state == "held" else MUTED
     head = Content.assemble(f"{place:>3}  ", (pad(age(now - prompt.created_at), 5), MUTED), (pad(state, 12), role))
     return head + Content(cut(one_line(prompt.shown), max(0, width - head.cell_length)))
+
+
+def queue_holder(session: Session) -> str:
+    """Return who holds up the queue of a session that is open by hand; empty if it is not."""
+    return f"by hand: {one_line(session.taken_by.holder)}" if session.taken_by is not None else ""
 
 
 def unconfirmed_row(prompt: Unconfirmed, now: int, width: int) -> Content:

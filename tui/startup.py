@@ -59,6 +59,17 @@ def start(*, read_only: bool = False) -> int:
         return open_dashboard(manager, read_only=read_only)
 
 
+def replace_closed_streams() -> None:
+    """Discard the output if stdout or stderr is closed, as in ``agentdash ls >&-``.
+
+    The descriptor is then in use, so that no file of agentdash takes its number and gets what an agent prints.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(descriptor, "w", encoding="utf-8", errors="replace"))
+
+
 def tolerate_small_character_sets() -> None:
     """Let the output replace characters that the terminal does not have: they are not a reason to fail."""
     for stream in (sys.stdout, sys.stderr):

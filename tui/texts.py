@@ -8,6 +8,8 @@ from textual.content import Content
 
 from ..sessions.agents.demo.place import ONLY_INSIDE
 from ..sessions.agents.registry import agent_named, is_agent
+from ..sessions.costs.cost import cost_words
+from ..sessions.costs.usage_totals import session_cost
 from ..sessions.launch import Ladder, Launch
 from ..sessions.lifecycle.agent_list import AgentInfo
 from ..sessions.lifecycle.process_list import ProcessInfo
@@ -16,14 +18,14 @@ from ..sessions.rules.family_facts import family_forms
 from ..sessions.rules.limits import Limits
 from ..sessions.text import durations
 from ..sessions.text.sanitize import cell_width, cut, one_line, pad
-from ..sessions.text.units import clock, cost, count, money
+from ..sessions.text.units import clock, count, money
 from ..sessions.text.units import tokens as short_count
 from ..widgets.drawing.glyphs import Signs
 from ..widgets.drawing.middle_lines import CommandLine
 from ..widgets.drawing.roles import MUTED
 from ..widgets.drawing.short_forms import command, place
 from ..widgets.drawing.wrap import wrap
-from ..widgets.table.columns import state_word
+from ..widgets.table.columns import state_mark, state_word
 from ..widgets.table.density import Density
 from ..widgets.table.row_cells import cut_title
 from .context_texts import compaction_advised, context_forms
@@ -158,10 +160,11 @@ _BETWEEN = " · "
 def _state(session: Session, signs: Signs, width: int) -> Content:
     """Return the state with its mark, in its colour; only the word if there is no room for both."""
     word, style = state_word(session), _STATE_STYLES.get(session.status, MUTED)
-    mark = signs.states[session.status]
-    if session.is_stuck or session.asks_user:
-        mark, style = signs.stuck if session.is_stuck else signs.states[Status.WAITING], "bold $text-warning"
-    whole = f"{mark} {word}"
+    if session.taken_by is not None:
+        style = "$text-primary"
+    elif session.is_stuck or session.asks_user:
+        style = "bold $text-warning"
+    whole = f"{state_mark(session, signs)} {word}"
     return Content.styled(
         whole if cell_width(whole) <= width else cut(word, width), MUTED if session.put_away else style
     )
@@ -210,7 +213,7 @@ def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:
     context = context_forms(session)
     advised = compaction_advised(session)
     return (
-        (one_line(f"by hand: {taken.holder}"), "by hand") if taken is not None else ("",),
+        (one_line(taken.holder), one_line(taken.place)) if taken is not None else ("",),
         (one_line(f"{agent} {session.model or ''}"), agent),
         context if advised else ("",),
         (place(one_line(session.cwd)),),
@@ -220,7 +223,7 @@ def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:
         (f"after {short_id(session.predecessor)}" if session.predecessor else "",),
         ("warm: its process waits for prompts", "warm") if session.warm_since is not None else ("",),
         (f"{short_count(tokens)} tokens" if tokens is not None else "",),
-        (cost(session.cost_usd, session.cost_about_usd, ""),),
+        (cost_words(session_cost(session)),),
         ("",) if advised else context,
         (session.short_id,),
     )

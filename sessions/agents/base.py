@@ -24,6 +24,7 @@ from .usage_meter import Measurable, Measures, Meter, When
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..plan_windows import PlanWindow
     from .dialogue import Dialogue
     from .recorded_edits import Transcript
     from .sent_prompt import SentPrompt
@@ -191,6 +192,8 @@ class Agent(ABC):
     install_hint: ClassVar[str] = ""
     tested_versions: ClassVar[tuple[str, ...]] = ()
     """The versions whose events the adapter was tested with, oldest first; empty for an agent without versions."""
+    plan_mark: ClassVar[bytes] = b""
+    """Bytes that each line with a report about the user's plan contains; empty if the agent prints none."""
     prompted: ClassVar[bool] = True
     """True if the agent takes prompts; a plain command does not, and uses no model."""
     demo_only: ClassVar[bool] = False
@@ -350,6 +353,10 @@ class Agent(ABC):
         """
         return None
 
+    def final_meter(self, launch: "Launch", env: Mapping[str, str], began: int) -> Meter | None:  # noqa: ARG002
+        """Return a meter that is read once, when a turn without another meter has ended; None if there is none."""
+        return None
+
     def recorded_edits(
         self,
         agent_session: str,  # noqa: ARG002
@@ -405,9 +412,27 @@ class Agent(ABC):
         """Return the conversation that the agent's own interface shows, which a process ``pid`` is; None if unknown."""
         return None
 
+    def plan_windows(self, line: bytes) -> "tuple[PlanWindow, ...]":  # noqa: ARG002
+        """Return the windows of the user's plan that a line reports; called only for lines with :attr:`plan_mark`."""
+        return ()
+
+    def plan_at_end(self, agent_session: str, env: "Mapping[str, str]", began: int) -> "tuple[PlanWindow, ...]":  # noqa: ARG002
+        """Return the windows that only the agent's own record of an ended turn has.
+
+        Args:
+            agent_session: the conversation.
+            env: the environment of the turn.
+            began: the start of the turn, UTC ms.
+        """
+        return ()
+
     def refusals(self, stderr: str) -> "Iterable[str]":  # noqa: ARG002
         """Return the refused tools and programs that only stderr names."""
         return ()
+
+    def failed_edits(self, stderr: str) -> int:  # noqa: ARG002
+        """Return the number of edits that failed and that only stderr names."""
+        return 0
 
     def stderr_reason(self, text: str) -> str | None:
         """Return the line of stderr with the reason of a failed turn; None if there is none."""

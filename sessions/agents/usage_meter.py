@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ..costs.reports import Report
 from ..model import Usage
 
 
@@ -43,14 +44,21 @@ class Meter:
     """The turn's own tokens so far; unknown if the parser's facts hold them."""
     thread_usage = Usage()
     """The conversation's running total of tokens, if the agent keeps one."""
+    thread_before = Usage()
+    """That total at the beginning of the turn; unknown if the conversation begins with the turn."""
     cost_usd: float | None = None
     """The estimated cost of the turn beyond the agent's own figure, US dollars; None if nothing was priced."""
+    reports: list[Report]
+    """The calls that were read since the last time, to be recorded; the reader of the meter empties the list."""
     unpriced: str | None = None
     """A model that was called and has no price."""
     path: Path | None = None
     """A file of the agent that grows when there is new data; None if there is none, or it is not found yet."""
     seeks = False
     """True if :attr:`path` is not found yet: a later search may find it."""
+
+    def __init__(self) -> None:
+        self.reports = []
 
     @property
     def trouble(self) -> str | None:

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from ..model import Session, Status
-from .usage_totals import dollars, lacks_cost, lacks_tokens
+from .cost import Cost
+from .cost_count import CostCount
+from .usage_totals import lacks_tokens, session_cost
 
 STATES = (
     Status.WAITING, "stuck", Status.RUNNING, Status.QUEUED, Status.DONE, Status.FAILED, Status.STOPPED,
@@ -27,8 +29,6 @@ _COUNTED_AS = {
 _OUTSIDE = "\0lead:"
 """Begins the key of an outside lead; a NUL cannot be in an id."""
 
-_MILLION = 1_000_000
-
 
 class FamilySum(Struct, frozen=True, kw_only=True):
     """The workers below a lead; tokens and money are those of the lead and all its workers."""
@@ -38,14 +38,10 @@ class FamilySum(Struct, frozen=True, kw_only=True):
     """The number of workers in each state of :data:`STATES` that any worker has."""
     tokens: int | None = None
     """The sum of the known figures; None if none is known."""
-    dollars: float | None = None
-    """With the estimated costs; None if none is known."""
-    estimated: bool = False
-    """True if a part of ``dollars`` is estimated."""
+    cost: Cost = Cost()
+    """``missing`` counts the sessions that cost an unknown amount."""
     tokens_missing: int = 0
     """Sessions that used an unknown number of tokens."""
-    dollars_missing: int = 0
-    """Sessions that cost an unknown amount."""
 
 
 def outside_key(lead: str) -> str:
@@ -179,11 +175,12 @@ class Families:
 
 
 class _Total:
-    """Counts that can be added and subtracted without a remainder: money is in millionths of a dollar."""
+    """Counts that can be added and subtracted without a remainder: money as in :mod:`.cost_count`."""
 
     def __init__(self) -> None:
         self.workers = 0
         self._counts: Counter[str] = Counter()
+        self._cost = CostCount()
 
     def copy(self) -> "_Total":
         """The same counts, to be changed apart."""
@@ -194,6 +191,7 @@ class _Total:
     def add(self, other: "_Total", by: int = 1) -> None:
         """Add other counts, or subtract them."""
         self.workers += by * other.workers
+        self._cost.add(other._cost, by)
         for name, number in other._counts.items():
             self._counts[name] += by * number
 
@@ -206,12 +204,8 @@ class _Total:
         if (tokens := session.usage.total_tokens) is not None:
             counts["tokens"] += by * tokens
             counts["tokens known"] += by
-        if (cost := dollars(session)) is not None:
-            counts["money"] += by * round(cost * _MILLION)
-            counts["money known"] += by
-        counts["estimated"] += by * (session.cost_about_usd is not None)
         counts["no tokens"] += by * lacks_tokens(session)
-        counts["no money"] += by * lacks_cost(session)
+        self._cost.count(session_cost(session), by)
         return self
 
     def sum(self) -> FamilySum:
@@ -221,10 +215,8 @@ class _Total:
             workers=self.workers,
             states=tuple((str(state), counts[state]) for state in STATES if counts[state]),
             tokens=counts["tokens"] if counts["tokens known"] else None,
-            dollars=counts["money"] / _MILLION if counts["money known"] else None,
-            estimated=counts["estimated"] > 0,
+            cost=self._cost.cost,
             tokens_missing=counts["no tokens"],
-            dollars_missing=counts["no money"],
         )
 
 

@@ -121,11 +121,20 @@ def list_price(model: str) -> Price | None:
 
 def price_of(model: str, overrides: Mapping[str, Price]) -> Price | None:
     """Return a model's price: the user's, longest pattern first, then the list price; None if it has none."""
+    price = stated_price(model, overrides).over(list_price(_plain(model.lower())) or Price())
+    return price if price.known else None
+
+
+def stated_price(model: str, overrides: Mapping[str, Price]) -> Price:
+    """Return the values that the user's prices state for a model, longest pattern first."""
     name = model.lower()
-    plain = name.partition("[")[0]  # claude appends the size of the context to the name: claude-opus-4-8[1m]
+    plain = _plain(name)
     matching = [key for key in overrides if name == key.lower() or fnmatchcase(plain, key.lower())]
     price = Price()
     for key in sorted(matching, key=len, reverse=True):
         price = price.over(overrides[key])
-    price = price.over(list_price(plain) or Price())
-    return price if price.known else None
+    return price
+
+
+def _plain(name: str) -> str:
+    return name.partition("[")[0]  # claude appends the size of the context to the name: claude-opus-4-8[1m]

@@ -79,6 +79,15 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = None
 
+    as_of: Annotated[
+        Annotated[str, Meta(max_length=40)] | None,
+        Meta(
+            description="Date of these prices; it is kept with the costs that are computed with them.",
+            examples=["2026-11-22"],
+            extra={"default": "that of the list price"},
+        ),
+    ] = None
+
     @property
     def known(self) -> bool:
         """True if a call can be priced at all."""

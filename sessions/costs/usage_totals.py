@@ -1,11 +1,11 @@
-"""Totals of tokens and money over many sessions, and the number of sessions without a figure.  Pure."""
+"""The tokens and the cost of turns and sessions, and their totals; a missing figure is counted.  Pure."""
 
 from collections.abc import Iterable
 
 from msgspec import Struct
 
-from ..model import Session, Status
-from ..usage import known_sum
+from ..model import Session, Status, Turn
+from .cost import Cost, total_of
 
 WITHOUT_MODEL = frozenset({"command"})
 """The agents that use no model: their sessions never count as missing."""
@@ -16,13 +16,9 @@ class Sums(Struct, frozen=True, kw_only=True):
 
     tokens: int | None = None
     """The sum of the known figures; None if none is known."""
-    dollars: float | None = None
-    """With the estimated costs."""
-    estimated: bool = False
-    """True if a part of ``dollars`` is estimated."""
+    cost: Cost = Cost()
     tokens_missing: int = 0
     """Sessions that used an unknown number of tokens."""
-    dollars_missing: int = 0
 
 
 def sums(sessions: Iterable[Session]) -> Sums:
@@ -31,26 +27,26 @@ def sums(sessions: Iterable[Session]) -> Sums:
     tokens = [session.usage.total_tokens for session in listed if session.usage.total_tokens is not None]
     return Sums(
         tokens=sum(tokens) if tokens else None,
-        dollars=known_sum(*(dollars(session) for session in listed)),
-        estimated=any(session.cost_about_usd is not None for session in listed),
+        cost=total_of(map(session_cost, listed)),
         tokens_missing=sum(map(lacks_tokens, listed)),
-        dollars_missing=sum(map(lacks_cost, listed)),
     )
 
 
-def dollars(session: Session) -> float | None:
-    """Return the cost of a session with its estimated part; None if neither is known."""
-    return known_sum(session.cost_usd, session.cost_about_usd)
+def session_cost(session: Session) -> Cost:
+    """Return the cost of a session; it is missing if a model was used and there is no figure."""
+    cost = Cost(reported_usd=session.cost_usd, computed_usd=session.cost_about_usd)
+    return Cost(missing=1) if cost.known_usd is None and _used_a_model(session) else cost
+
+
+def turn_cost(turn: Turn) -> Cost:
+    """Return the cost of a turn; it is missing if the turn used tokens and there is no figure."""
+    cost = Cost(reported_usd=turn.cost_usd, computed_usd=turn.cost_about_usd)
+    return Cost(missing=1) if cost.known_usd is None and turn.usage.known else cost
 
 
 def lacks_tokens(session: Session) -> bool:
     """Return whether the session used an unknown number of tokens."""
     return session.usage.total_tokens is None and _used_a_model(session)
-
-
-def lacks_cost(session: Session) -> bool:
-    """Return whether the session cost an unknown amount of money."""
-    return dollars(session) is None and _used_a_model(session)
 
 
 def _used_a_model(session: Session) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from ..conversation.shown import IsCut, none_cut
+from ..costs.cost import Cost
 from ..model import MESSAGE_CHARACTERS, Step, StepKind, StepStatus, Usage
 from ..rules.step_outcome import took_effect
 from ..text.relative_paths import place_of
@@ -69,7 +70,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     """The last fatal error, or the last error if none is fatal; of the steps that were not cut."""
     usage: Usage = field(default_factory=Usage)
     """Token usage of exactly this part, if known; steps do not carry it."""
-    cost_usd: float | None = None
+    cost: Cost = Cost()
     last_message: str | None = None
     """The beginning of the last message of the agent itself that was not cut."""
 

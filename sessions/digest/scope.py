@@ -7,6 +7,8 @@ from itertools import chain
 from msgspec import structs
 
 from ..conversation.shown import IsCut, none_cut
+from ..costs.cost import total_of
+from ..costs.usage_totals import turn_cost
 from ..model import Session, Step, Turn, Usage
 from .collect import Digest, after_marker, digest
 
@@ -53,6 +55,5 @@ def unseen_turns(turns: Sequence[Turn], seen_steps: int, seen_at: int) -> tuple[
 
 def _with_usage(digest: Digest, turns: Sequence[Turn]) -> Digest:
     """Add the usage of whole turns from their rows; the usage of a part of a turn is not known."""
-    costs = [turn.cost_usd for turn in turns if turn.cost_usd is not None]
     usage = reduce(Usage.plus, (turn.usage for turn in turns), Usage())
-    return structs.replace(digest, usage=usage, cost_usd=sum(costs) if costs else None)
+    return structs.replace(digest, usage=usage, cost=total_of(map(turn_cost, turns)))

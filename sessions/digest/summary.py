@@ -2,6 +2,7 @@
 
 from itertools import groupby
 
+from ..costs.cost import cost_words
 from ..text.sanitize import one_line
 from ..text.units import count, line_change
 from .collect import COUNTED_FILES, Digest
@@ -27,6 +28,7 @@ def digest_lines(d: Digest) -> list[str]:
         f"{count(d.steps_cut, 'step')} cut by going back" if d.steps_cut else "",
         _errors(d),
         count(d.usage.total_tokens, "token") if d.usage.total_tokens is not None else "",
+        cost_words(d.cost),
     ]
     work = " · ".join(filter(None, facts)) or (count(d.steps, "step") if d.steps else "")
     last = f'last: "{one_line(d.last_message, MESSAGE_CELLS)}"' if d.last_message else ""

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..settings.config import Loaded
-from ..settings.config import config_path as usual_config_path
+from ..settings.place import config_path as usual_config_path
 from ..storage.paths import Layout
 from . import (
     agent_clis,
+    budgets,
     clipboard,
     database,
     inotify,
     limits,
     logind,
     mcp_server,
+    prices,
     records,
     settings,
     state_folder,
@@ -35,6 +37,8 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("MCP clients", mcp_server.clients),
     ("settings", settings.settings_file),
     ("limits", limits.limits),
+    ("budgets", budgets.budgets),
+    ("prices", prices.prices),
     ("state folder", state_folder.folder),
     ("permissions", state_folder.permissions),
     ("disk space", state_folder.disk_space),

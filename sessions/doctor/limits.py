@@ -10,6 +10,7 @@ from ..costs.price_table import CHECKED
 from ..errors import AgentdashError
 from ..lifecycle.limit_checks import judged
 from ..settings.config import Config, load_config
+from ..settings.imported_prices import imported, with_imported
 from . import commands
 from .model import Finding, Subject, ok, warn
 
@@ -51,7 +52,8 @@ def _warnings(config: Config, name: str, subject: Subject) -> tuple[str, ...]:
         )
     except AgentdashError:
         return ()
-    launch = structs.replace(launch, limits=held, prices=config.prices)
+    prices = with_imported(config.prices, imported(subject.config_path))
+    launch = structs.replace(launch, limits=held, prices=prices)
     return judged(held, agent.measures(launch, subject.env))
 
 

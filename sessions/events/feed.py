@@ -73,7 +73,7 @@ class EventFeed:
             StoreError: the database cannot be read.
         """
         self._version = self._database.data_version()
-        log = changes_after(self._database, 0)
+        log = changes_after(self._database, self._since, every_session=True)
         if self._since is not None and self._since > log.seq:
             raise UsageError(
                 f"--since {self._since}: the newest position is {log.seq}. If the database was rebuilt, its positions"

@@ -6,6 +6,8 @@ from pathlib import PurePath
 
 from msgspec import structs
 
+from ..costs.cost import cost_words
+from ..costs.usage_totals import session_cost
 from ..model import Change, Session, Step, Turn, Usage
 from ..rules.mode_changes import changes_by_turn, line_of
 from ..text.sanitize import clean, one_line
@@ -38,12 +40,17 @@ def facts(session: Session) -> list[tuple[str, str]]:
         "Status": status,
         "Exit": one_line(" ".join(str(v) for v in (session.exit_code, session.signal) if v is not None)),
         "Left": _left(session),
-        "Cost": money(session.cost_usd, NOT_KNOWN),
+        "Cost": _cost(session),
         "Tokens": tokens(session.usage),
         "Session": one_line(session.id),
         "Conversation": one_line(session.agent_session or ""),
     }
     return [(name, value) for name, value in known.items() if value]
+
+
+def _cost(session: Session) -> str:
+    cost = session_cost(session)
+    return NOT_KNOWN if cost.known_usd is None else cost_words(cost)
 
 
 def modes(turns: Sequence[Turn]) -> dict[int, str]:

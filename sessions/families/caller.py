@@ -26,7 +26,7 @@ _OWN_KEYS = ("AGENTDASH_HOME", "AGENTDASH_CONFIG", "AGENTDASH_PROFILE", "PATH", 
 _MOST_ANCESTORS = 64
 _LEAD = re.compile(r"[A-Za-z0-9._:-]{1,200}")
 
-Evidence = Literal["", "environment", "ancestor", "lead key"]
+Evidence = Literal["", "environment", "ancestor", "lead key", "client"]
 
 
 class Caller(Struct, frozen=True, kw_only=True):
@@ -41,8 +41,14 @@ class Caller(Struct, frozen=True, kw_only=True):
     evidence: Evidence = ""
     """The way in which the session or the lead was found; empty for the user.
 
-    It is ``environment`` or ``ancestor`` also inside a session of another state folder.
+    It is ``environment`` or ``ancestor`` also inside a session of another state folder, and ``client`` for every
+    client of the MCP server outside a session.
     """
+
+    @property
+    def acts_for_user(self) -> bool:
+        """True if it has the rights of the user: also a command of an agent outside any session has them."""
+        return self.session is None and self.evidence != "client"
 
 
 class _Ancestor(Struct, frozen=True):

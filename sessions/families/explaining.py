@@ -1,16 +1,17 @@
-"""The facts of a family for an explanation: what wakes a lead, and for whom a worker's need is."""
+"""The facts of a family for an explanation: its place, what wakes a lead, and for whom a worker's need is."""
+
+from collections.abc import Mapping
 
 from ..agents.registry import agent_named
 from ..clock import now_ms
-from ..membership import Led
+from ..facts import Fact
+from ..membership import Led, Lifecycle
 from ..model import Session, short_id
 from ..storage.queries import Queries
 from ..storage.wakes import Wakes
+from ..text.sanitize import one_line
 from ..text.units import count
 from .waking import decision
-
-NamedFact = tuple[str, str, str]
-"""Name, value and source."""
 
 _LEADS = {
     Led.AT_WORK: "is at work",
@@ -18,10 +19,16 @@ _LEADS = {
     Led.OVER: "has ended, and nothing wakes it: what its workers need is for the user",
 }
 
+_FATES: Mapping[Lifecycle, str] = {
+    "linked": "stopped with its lead",
+    "detached": "goes on if its lead is stopped",
+    "ephemeral": "stopped with its lead; archived once done and read",
+}
 
-def family_facts(queries: Queries, session: Session) -> tuple[NamedFact, ...]:
-    """Return why a lead is woken or not, and what a worker leaves to its lead; empty outside a family."""
-    facts = [_worker(session)] if session.led is not None else []
+
+def family_facts(queries: Queries, session: Session) -> tuple[Fact, ...]:
+    """Return a worker's place and what it leaves to its lead, and why a lead is woken; empty outside a family."""
+    facts = [*_place(session), *([_worker(session)] if session.led is not None else [])]
     wakes = Wakes(queries.database)
     family = wakes.family(session.id) if wakes.is_lead(session.id) else None
     if family is None:
@@ -32,12 +39,25 @@ def family_facts(queries: Queries, session: Session) -> tuple[NamedFact, ...]:
         value = f"in {max(0, gather.due_at - now_ms()) // 1000} s: {now.reason}"
     else:
         value = f"{'due' if now.wakes else 'no'}: {now.reason}"
-    facts.append(("wakes", value, "wakes, queue, sessions.reported_turn, sessions.woken_turn"))
-    facts.append(("woken", f"{count(family.lead.used, 'time')} of {family.lead.most}", "wake_ends, settings"))
+    facts.append(Fact("wakes", value, "wakes, queue, sessions.reported_turn, sessions.woken_turn"))
+    facts.append(Fact("woken", f"{count(family.lead.used, 'time')} of {family.lead.most}", "wake_ends, settings"))
     return tuple(facts)
 
 
-def _worker(session: Session) -> NamedFact:
+def _place(session: Session) -> list[Fact]:
+    """Return the place of a session in a family; none for a session that only the user started."""
+    if session.parent is None and session.lead is None and session.key is None:
+        return []
+    lead = f"session {short_id(session.parent)}" if session.parent is not None else session.lead or "none"
+    facts = [
+        Fact("lead", f"{one_line(lead)}, depth {session.depth}", "sessions.parent, lead, depth"),
+        Fact("lifecycle", f"{session.lifecycle}: {_FATES[session.lifecycle]}", "sessions.lifecycle"),
+    ]
+    named = {"key": session.key, "call": session.call}
+    return facts + [Fact(name, one_line(value), f"sessions.{name}") for name, value in named.items() if value]
+
+
+def _worker(session: Session) -> Fact:
     name = short_id(session.parent or "")
     value = f"{name} {_LEADS[session.led or Led.OVER]}"
     if session.escalated:
@@ -45,4 +65,4 @@ def _worker(session: Session) -> NamedFact:
     if session.status.ended:
         read = "has" if session.reported_turn >= session.turn else "has not"
         value += f"; it {read} read the end of turn {session.turn}"
-    return "its lead", value, "sessions, settings"
+    return Fact("its lead", value, "sessions, settings")

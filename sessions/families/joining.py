@@ -3,17 +3,43 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from msgspec import structs
 
 from ..errors import NotAllowedError
 from ..launch import Start
 from ..membership import Budget, Membership
-from ..model import Session
+from ..model import Session, short_id
 from ..settings.orchestration import OrchestrationSettings
+from ..text.sanitize import one_line
 from .caller import Caller
 
 ANY_FOLDER = "*"
+
+
+class Sessions(Protocol):
+    """The query for a session."""
+
+    def session(self, session_id: str) -> Session | None:
+        """Return the session with exactly this id."""
+        ...
+
+
+def parent_of(caller: Caller, sessions: Sessions) -> Session | None:
+    """Return the session from inside which a start is requested; None if it is requested by the user or from outside.
+
+    Raises:
+        NotAllowedError: that session was deleted: no limit and no budget would count what it starts.
+    """
+    if caller.session is None:
+        return None
+    found = sessions.session(caller.session)
+    if found is None:
+        short = short_id(caller.session)
+        fact = f"Session {short} was deleted, and this process of it cannot start sessions."
+        raise NotAllowedError("lead_deleted", fact, f"Ask the user, who can restore it: agentdash restore {short}")
+    return found
 
 
 def membership(caller: Caller, parent: Session | None, start: Start) -> Membership:
@@ -41,7 +67,7 @@ def joined(caller: Caller, parent: Session | None, start: Start, settings: Orche
     Raises:
         NotAllowedError: the settings allow the folder or the agent to none that leads.
     """
-    if parent is None and caller.lead is None:
+    if parent is None and caller.acts_for_user:
         return start
     check_agent(start.agent, settings)
     root = parent.cwd if parent is not None else str(Path.cwd())
@@ -54,8 +80,8 @@ def check_agent(name: str, settings: OrchestrationSettings) -> None:
     Raises:
         NotAllowedError: ``orchestration.agents`` does not have it.
     """
-    if settings.agents is not None and name not in settings.agents:
-        names = ", ".join(settings.agents) or "none"
+    if not settings.allows(name):
+        names = ", ".join(settings.agents or ()) or "none"
         raise NotAllowedError("agent_not_allowed", f"An agent cannot start {name}; the settings allow {names}.")
 
 
@@ -64,20 +90,20 @@ def allowed_folder(folder: str, root: str, allowed: Sequence[str] | None) -> str
 
     Args:
         folder: the absolute folder of the worker.
-        root: the folder of the lead, to which relative folders of the settings belong.
+        root: the folder of the lead, which is always allowed, and to which relative folders of the settings belong.
         allowed: ``orchestration.allowed_dirs``.
 
     Raises:
         NotAllowedError: it is neither an allowed folder nor below one.
     """
-    real = Path(os.path.realpath(folder))
-    if allowed is not None and ANY_FOLDER in allowed:
+    real, home = Path(os.path.realpath(folder)), Path(os.path.realpath(root))
+    if real == home or (allowed is not None and ANY_FOLDER in allowed):
         return str(real)
-    places = [root] if allowed is None else allowed
-    roots = [Path(os.path.realpath(Path(root, Path(place).expanduser()))) for place in places]
+    roots = [home] if allowed is None else [Path(os.path.realpath(home / Path(one).expanduser())) for one in allowed]
     if any(real == one or one in real.parents for one in roots):
         return str(real)
-    names = ", ".join(map(str, roots)) or "none"
+    names = ", ".join(map(one_line, map(str, roots))) or "none but its lead's own"
     raise NotAllowedError(
-        "folder_not_allowed", f"An agent cannot start a worker in {real}; it can in these folders and below: {names}."
+        "folder_not_allowed",
+        f"An agent cannot start a worker in {one_line(str(real))}; it can in these folders and below: {names}.",
     )

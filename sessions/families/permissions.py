@@ -56,7 +56,7 @@ def bound_of(caller: "Caller", queries: "Queries", settings: "OrchestrationSetti
     session = queries.session(caller.session) if caller.session is not None else None
     if session is None:
         bound = RANKS[settings.mode]
-        return Bound(rank=bound) if caller.lead is not None and bound < FULL else None
+        return None if caller.acts_for_user or bound >= FULL else Bound(rank=bound)
     if not is_agent(session.agent):
         return Bound(rank=0, agent=session.agent)
     mode = queries.newest_turn(session.id).mode

@@ -42,7 +42,7 @@ def known_caller(caller: Caller, layout: Layout, store: "Store") -> Caller:
     """
     if caller.session is not None:
         here = store.session(caller.session) is not None or (layout.trash / caller.session).is_dir()
-        return caller if here else structs.replace(caller, session=None)
+        return caller if here or store.was_deleted(caller.session) else structs.replace(caller, session=None)
     if caller.lead is None:
         return caller
     agent, _, conversation = caller.lead.partition(":")
@@ -83,9 +83,9 @@ class _InTrashToo:
 
     def is_below(self, session_id: str, lead: str) -> bool:
         if self._store.session(session_id) is None and (deleted := trash.record(self._layout, session_id)) is not None:
-            parent = deleted.session.parent
-            return parent is not None and (parent == lead or self._store.families.is_below(parent, lead))
+            above = deleted.session.parent or deleted.session.lead
+            return above is not None and (above == lead or self._store.families.is_below(above, lead))
         return self._store.families.is_below(session_id, lead)
 
-    def descendants(self, session_id: str) -> list[Session]:
-        return self._store.descendants(session_id)
+    def descendants(self, session_id: str | None, lead: str | None) -> list[Session]:
+        return self._store.descendants(session_id, lead)

@@ -1,4 +1,7 @@
-"""The sessions that a caller may change: from inside a session only itself and those below it.
+"""The sessions that a caller may change: an agent changes only itself and the sessions below it.
+
+It is a session, or a client of the MCP server outside any session: that has only those below it.  A command of an agent
+outside any session, such as the user's own claude, acts for the user.
 
 Reading is free.  ``orchestration.reach = "all"`` in the settings file lifts the limit.  A guard is not a wall: it stops
 accidents and confused models, and the sandbox of an agent is what holds a hostile one.
@@ -8,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Protocol
 
 from ..agents.registry import agent_named
-from ..errors import AgentdashError, ConfigError, NotYoursError
+from ..errors import AgentdashError, ConfigError, NotAllowedError, NotYoursError
 from ..facts import Fact
 from ..model import Session, short_id
 from ..turn_mode import TurnMode
@@ -17,10 +20,13 @@ from .permissions import Bound, check_mode
 
 _NAMED = 5
 
+_WAY_OUT = ", who can change it or set orchestration.reach"
+
 _EVIDENCE = {
     "environment": "the tag in its environment",
     "ancestor": "an ancestor process",
     "lead key": "the conversation of its agent",
+    "client": "the request of a client",
 }
 
 
@@ -28,11 +34,11 @@ class Family(Protocol):
     """The query for the place of a session in its family."""
 
     def is_below(self, session_id: str, lead: str) -> bool:
-        """Return whether a session descends from another one."""
+        """Return whether a session descends from another one, or from an outside lead."""
         ...
 
-    def descendants(self, session_id: str) -> list[Session]:
-        """Return the sessions below a session."""
+    def descendants(self, session_id: str | None, lead: str | None) -> list[Session]:
+        """Return the sessions below a session and below an outside lead."""
         ...
 
 
@@ -40,8 +46,8 @@ class Rights:
     """The rights of a caller.
 
     Args:
-        caller: who calls; without a session every act is allowed.
-        family: the query of families; None if there is no session.
+        caller: who calls; the user is allowed every act.
+        family: the query of families; None if every act is allowed.
         session_of: returns the id of the session that a reference, a prompt or an ask names, or raises the error that
             the act itself would raise.
         reach: reads ``orchestration.reach`` of the settings file.
@@ -69,29 +75,34 @@ class Rights:
             NotYoursError: it is not the caller's session, nor below it; or it is the caller's, and the act is none that
                 a session does to itself.
         """
-        me, family = self.caller.session, self._family
-        if me is None or family is None or self._reaches_all():
+        family = self._family
+        if self._is_free() or family is None:
             return
         for session_id in self._ids(target):
-            if session_id == me:
+            if session_id == self.caller.session:
                 if on_itself:
                     continue
-                raise NotYoursError(f"Session {short_id(me)} cannot {verb} itself.")
-            if not family.is_below(session_id, me):
-                raise NotYoursError(
-                    f"Session {short_id(me)} cannot {verb} session {short_id(session_id)}: "
-                    f"it can change {self.reach_text()}."
-                )
+                raise NotYoursError(f"{self._name()} cannot {verb} itself.")
+            if not any(family.is_below(session_id, one) for one in (self.caller.session, self.caller.lead) if one):
+                raise self._not_yours(f"{verb} session {short_id(session_id)}")
 
     def check_user(self, verb: str) -> None:
-        """Refuse an act on all sessions from inside a session.
+        """Refuse an act on all sessions to an agent.
 
         Raises:
-            NotYoursError: the caller is a session.
+            NotYoursError: the caller is a session or a client of the MCP server.
         """
-        me = self.caller.session
-        if me is not None and not self._reaches_all():
-            raise NotYoursError(f"Session {short_id(me)} cannot {verb}: it can change {self.reach_text()}.")
+        if not self._is_free():
+            raise self._not_yours(verb)
+
+    def check_no_agent(self, what: str) -> None:
+        """Refuse what only the user can do, whatever the reach of agents is.
+
+        Raises:
+            NotAllowedError: an agent asks, inside agentdash or outside.
+        """
+        if self.caller.lead is not None or not self.caller.acts_for_user:
+            raise NotAllowedError("only_the_user", f"only_the_user: {what} is for the user only. Next: ask the user.")
 
     def check_mode(self, agent: str, mode: TurnMode | None, options: Collection[str] = ()) -> None:
         """Refuse permissions that the caller cannot give: they are more than its own.
@@ -104,19 +115,21 @@ class Rights:
         Raises:
             NotAllowedError: they are more than its own.
         """
-        if self.caller.session is None and self.caller.lead is None:
+        if self.caller.acts_for_user:
             return
         check_mode(self._bound(), agent_named(agent), mode, options)
 
     def reach_text(self) -> str:
         """Name the sessions that the caller can change."""
-        if self.caller.session is None or self._family is None or self._reaches_all():
+        if self._is_free() or self._family is None:
             return "all sessions"
-        below = [session.short_id for session in self._family.descendants(self.caller.session)]
+        below = [one.short_id for one in self._family.descendants(self.caller.session, self.caller.lead)]
+        itself = "only itself" if self.caller.session is not None else ""
         if not below:
-            return "only itself; it has started no sessions"
+            return f"{itself or 'no session'}; it has started no sessions"
         more = f" and {len(below) - _NAMED} more" if len(below) > _NAMED else ""
-        return f"only itself and the sessions below it: {', '.join(below[:_NAMED])}{more}"
+        which = f"the sessions below it: {', '.join(below[:_NAMED])}{more}"
+        return f"{itself} and {which}" if itself else f"only {which}"
 
     def caller_text(self) -> str:
         """Name the caller and the evidence."""
@@ -129,7 +142,18 @@ class Rights:
         reach = Fact("caller can change", self.reach_text(), "orchestration.reach, sessions.parent")
         return Fact("caller", self.caller_text(), "environment, ancestor processes"), reach
 
-    def _reaches_all(self) -> bool:
+    def _name(self) -> str:
+        session = self.caller.session
+        return f"Session {short_id(session)}" if session is not None else f"The outside lead {self.caller.lead}"
+
+    def _not_yours(self, act: str) -> NotYoursError:
+        fact = f"{self._name()} cannot {act}: it can change {self.reach_text()}."
+        return NotYoursError(fact, None, f"Ask the user{_WAY_OUT if self.caller.session is None else ''}.")
+
+    def _is_free(self) -> bool:
+        """Return whether the caller can change all sessions."""
+        if self.caller.acts_for_user:
+            return True
         try:
             return self._reach() == "all"
         except ConfigError:

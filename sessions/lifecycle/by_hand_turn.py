@@ -23,8 +23,8 @@ from ..storage.line_reader import LineReader
 from ..storage.paths import Layout, SessionFolder
 from ..storage.session_record import write_identity
 from ..storage.store import Store
-from ..storage.takeovers import ByHand, Slice, Takeovers
-from ..storage.turn_output import remove_output
+from ..storage.turns.takeovers import ByHand, Slice, Takeovers
+from ..storage.turns.turn_output import remove_output
 from ..supervision.identity import left_by_agent, owner
 from ..supervision.next_turn import builder
 from ..taken_by import BY_HAND, Talk

@@ -19,10 +19,11 @@ from ..processes import processes, runner_lock
 from ..rules.attention import attention
 from ..rules.compaction import should_compact
 from ..rules.family_account import budget_words
+from ..rules.period_budgets import PeriodState, state_words
 from ..rules.status import MEANINGS
-from ..storage.family_budgets import FamilyState
+from ..storage.families.family_budgets import FamilyState
 from ..storage.paths import Layout
-from ..storage.turn_output import output_of
+from ..storage.turns.turn_output import output_of
 from ..text.sanitize import one_line
 from ..text.units import share, tokens
 from .reconcile import agent_lives, survivors
@@ -60,7 +61,8 @@ def explain(
     adjustments: Sequence[Adjustment] = (),
     marks: Sequence[Mark] = (),
     budgets: Sequence[FamilyState] = (),
-    family: Sequence[tuple[str, str, str]] = (),
+    family: Sequence[Fact] = (),
+    periods: Sequence[PeriodState] = (),
 ) -> Explanation:
     """Collect the facts about a session and its newest turn; reads only."""
     folder = layout.session(session.id)
@@ -72,11 +74,11 @@ def explain(
         ),
     ]
     facts.append(_attention_fact(session))
-    facts += [Fact(*one) for one in family]
+    facts += family
     facts += _chain_facts(session)
-    facts += _family_facts(session)
     facts += _mark_facts(marks)
     facts += [_budget_fact(one, session) for one in budgets]
+    facts += [Fact(one.budget.name, state_words(one), one.budget.key) for one in periods]
     if session.taken_by is not None:
         facts.append(Fact("by hand", f"{session.taken_by.holder} has the agent's own interface", "sessions.taken_by"))
     if lost_conversation(session):
@@ -106,21 +108,6 @@ def explain(
         rule=_rule(session, turn, held),
         facts=tuple(facts),
     )
-
-
-def _family_facts(session: Session) -> list[Fact]:
-    """Return the place of a session in a family; none for a session that only the user started."""
-    if session.parent is None and session.lead is None and session.key is None:
-        return []
-    leads = f"session {short_id(session.parent)}" if session.parent is not None else session.lead
-    fates = {"linked": "stopped with its lead", "detached": "goes on if its lead is stopped"}
-    fate = fates.get(session.lifecycle, "stopped with its lead; archived once done and read")
-    facts = [
-        Fact("lead", f"{one_line(leads or 'none')}, depth {session.depth}", "sessions.parent, lead, depth"),
-        Fact("lifecycle", f"{session.lifecycle}: {fate}", "sessions.lifecycle"),
-    ]
-    named = {"key": session.key, "call": session.call}
-    return facts + [Fact(name, one_line(value), f"sessions.{name}") for name, value in named.items() if value]
 
 
 def _rule(session: Session, turn: Turn | None, held: bool) -> str:

@@ -9,6 +9,7 @@ from ..clock import now_ms
 from ..errors import NewerStoreError, StoreError
 from ..processes import processes
 from ..storage import trash
+from ..storage.deleted import remember
 from ..storage.paths import Layout, SessionFolder
 from ..storage.restore import restore
 from ..storage.session_record import Identity, read_identity, write_identity
@@ -37,7 +38,8 @@ def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
     """Give every session folder its rows again; existing rows stay as they are.
 
     A folder whose record is lost gets one made from its turn files.  The empty folder of a start that was cut off is
-    removed.  A deletion that was cut off is finished.
+    removed.  A deletion that was cut off is finished.  Deleted sessions stay deleted, and count in the sums of their
+    families again.
 
     A database that cannot be read is moved aside first, never deleted.  Running runners open the new one at their next
     check and continue to record.  ``max_running`` is the settings' cap of the queue.
@@ -55,6 +57,7 @@ def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
                 done = _mend(layout, store, folder, kind, done)
             except (StoreError, OSError) as error:
                 done = structs.replace(done, skipped=(*done.skipped, str(error)))
+        remember(store, trash.sessions(layout))
         settle(layout, store)
     finally:
         store.close()

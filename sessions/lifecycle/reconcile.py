@@ -22,12 +22,12 @@ from ..rules.status import EndFacts, at_the_end
 from ..rules.turn_facts import Facts
 from ..storage.file_part import FilePart
 from ..storage.line_reader import LineReader
-from ..storage.live_log import LiveLog
 from ..storage.paths import SESSION_ID, Layout
 from ..storage.session_record import write_identity
 from ..storage.store import Store
-from ..storage.turn_log import Outcome, Owner, TurnLog
-from ..storage.turn_output import output_in, remove_output
+from ..storage.turns.live_log import LiveLog
+from ..storage.turns.turn_log import Outcome, Owner, TurnLog
+from ..storage.turns.turn_output import output_in, remove_output
 from ..supervision.hooks import run_end_hook
 from ..supervision.next_turn import builder
 from ..supervision.prompt_evidence import recover_steered, with_transcript
@@ -52,9 +52,12 @@ MAX_LAUNCHES = 3
 def settle(layout: Layout, store: Store) -> None:
     """Check every open turn and give each dead one its outcome; then advance the queue."""
     turns, living = store.open_turns(), cache(living_runners)
+    elsewhere = store.open_elsewhere(processes.host_name())
     for turn in turns:
         try:
-            _reconcile(layout, store, turn, living)
+            foreign = turn.session in elsewhere and turn.boot_id != processes.boot_id()
+            if not foreign and not _needs_nothing(layout, turn):
+                _reconcile(layout, store, turn, living)
         except (OSError, AgentdashError):
             continue  # one broken session must not hide the others from lists or block the queue
     with suppress(OSError):
@@ -147,10 +150,20 @@ def is_foreign(session: Session, turn: Turn) -> bool:
     return session.host != processes.host_name() and turn.boot_id != processes.boot_id()
 
 
+def _needs_nothing(layout: Layout, turn: Turn) -> bool:
+    """Return whether a runner has the turn, or it waits for a place; makes no query, as most open turns are such."""
+    if turn.status is Status.QUEUED and not turn.launches:
+        return True
+    return turn.boot_id == processes.boot_id() and runner_lock.is_held(layout.session(turn.session).lock)
+
+
 def _reconcile(layout: Layout, store: Store, turn: Turn, living: Callable[[], Collection[Path]]) -> None:
     """Check one open turn; ``living`` returns the locks of the runners whose processes live."""
-    session, folder = store.session(turn.session), layout.session(turn.session)
-    if session is None or is_foreign(session, turn) or runner_lock.is_held(folder.lock):
+    folder = layout.session(turn.session)
+    if runner_lock.is_held(folder.lock):
+        return  # a turn whose runner lives costs no query
+    session = store.session(turn.session)
+    if session is None or is_foreign(session, turn):
         return
     if turn.status is Status.QUEUED:
         if turn.launches:

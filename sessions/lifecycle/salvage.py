@@ -16,10 +16,10 @@ from ..rules.status import EndFacts, at_the_end
 from ..rules.turn_facts import Facts
 from ..storage.file_part import FilePart
 from ..storage.line_reader import ArrivalTimes, LineReader
-from ..storage.live_log import OWN
 from ..storage.paths import SessionFolder
 from ..storage.queries import Recipe
 from ..storage.session_record import Identity
+from ..storage.turns.live_log import OWN
 from .launch_plan import title_of
 from .reconcile import parsed_facts
 from .stream_turns import turns_in

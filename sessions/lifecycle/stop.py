@@ -13,6 +13,7 @@ from ..processes import processes as procs
 from ..processes import runner_lock
 from ..processes.stop_ladder import KILL_PATIENCE
 from ..rules.status import stop_reason
+from ..stopped_by import given_reason
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..supervision.hooks import run_end_hook
@@ -21,7 +22,6 @@ from ..text.units import count
 from .reconcile import is_foreign, survivors
 
 POLL_SECONDS = 0.05
-_CANCELLED = stop_reason(StoppedBy.YOU)
 REACTION_SECONDS = 5.0
 """Time that a runner may need beyond its ladder before it is considered stuck."""
 
@@ -34,11 +34,13 @@ def stop_session(
     settle: Callable[[], None],
     now: bool = False,
     only: int | None = None,
+    by: str = StoppedBy.YOU,
 ) -> Receipt:
     """Stop a session and wait for the receipt.
 
     Stopping an ended session changes nothing, unless it left processes behind: those are ended.  ``only`` is the one
-    turn to stop: if it has ended, the turn that follows it goes on, and so does the process of a live agent.
+    turn to stop: if it has ended, the turn that follows it goes on, and so does the process of a live agent.  ``by`` is
+    recorded with the stop: the requester, and the reason if there is one (:meth:`.StoppedBy.because`).
 
     Raises:
         AgentdashError: no runner carried it out.
@@ -50,24 +52,24 @@ def stop_session(
     if turn.status.live and is_foreign(session, turn):
         raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; stop it there.")
     cancelled = turn.status is Status.QUEUED and store.cancel_queued(
-        session.id, turn.n, Status.STOPPED, _CANCELLED, "stop requested before it started", by=StoppedBy.YOU
+        session.id, turn.n, Status.STOPPED, stop_reason(by), "stop requested before it started", by=by
     )
     if cancelled:
-        run_end_hook(layout, store, session.id, turn.n, Status.STOPPED, _CANCELLED)
+        run_end_hook(layout, store, session.id, turn.n, Status.STOPPED, stop_reason(by))
     if (cancelled or turn.status.ended) and not survivors(layout, turn):
         if cancelled:
-            return Receipt(session=session.id, status=Status.STOPPED, note="not started yet")
+            return Receipt(session=session.id, status=Status.STOPPED, note="not started yet", reason=given_reason(by))
         store.count_left(session.id, 0, None)
         return Receipt(session=session.id, status=turn.status, note=f"nothing to stop: {turn.status}")
     try:
         kind = "interrupt" if only is not None and turn.transport else "kill" if now else "stop"
-        request = store.request(session.id, turn.n, kind, StoppedBy.YOU)
+        request = store.request(session.id, turn.n, kind, by)
     except StoreError as error:
         return _stop_unrecorded(layout, session, turn, str(error))
     patience = _patience(store.launch(session.id, turn.n), session)
     receipt = _Errand(layout, store, session.id, turn.n, request, settle).run(patience)
     # The session got a new turn in the meantime: stop that one as well.
-    return receipt or stop_session(layout, store, session, settle=settle, now=now, only=only)
+    return receipt or stop_session(layout, store, session, settle=settle, now=now, only=only, by=by)
 
 
 def _had_ended(store: Store, session_id: str, n: int) -> Receipt:

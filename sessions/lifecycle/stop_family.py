@@ -1,4 +1,4 @@
-"""Stop a session with its linked and ephemeral workers: their processes first, and one receipt for all of them."""
+"""Stop a session with its linked and ephemeral workers, all in one moment and with one receipt."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +18,10 @@ _MOST_ROUNDS = 20
 
 
 def stop_with_workers(store: Store, session: Session, stop: Callable[[Session], Receipt]) -> Receipt:
-    """Stop the linked workers below a session, then the session, then those that began in the meantime.
+    """Stop a session and the linked workers below it, then those that began in the meantime.
+
+    All are asked at once, and the session first: a lead that waits for its workers would answer their ends, call its
+    model again, and be recorded as done.
 
     Args:
         store: the rows.
@@ -31,10 +34,13 @@ def stop_with_workers(store: Store, session: Session, stop: Callable[[Session], 
     Raises:
         AgentdashError: the lead could not be stopped, or a worker could not; all others were.
     """
-    receipts, errors = _stopped(at_work(store, session.id), stop)
-    own = stop(session)
+    receipts, errors = _stopped([session, *at_work(store, session.id)], stop)
+    failure = errors.pop(session.id, None)
     more, failed = _until_none(store, session, stop, errors)
+    if failure is not None:
+        raise failure
     _check(session, errors | failed)
+    own = receipts.pop(session.id)
     return merged(own, list((receipts | more).values()))
 
 
@@ -98,7 +104,7 @@ def _stopped(
 
 
 def merged(own: Receipt, workers: Sequence[Receipt]) -> Receipt:
-    """Return the receipt of a lead with what its workers' receipts have."""
+    """Return the receipt of a lead with what its workers' receipts have, and the id of each worker once."""
     if not workers:
         return own
     times = [one.duration_ms for one in (own, *workers) if one.duration_ms is not None]
@@ -107,5 +113,5 @@ def merged(own: Receipt, workers: Sequence[Receipt]) -> Receipt:
         ended=(*(process for one in workers for process in one.ended), *own.ended),
         left=(*(process for one in workers for process in one.left), *own.left),
         duration_ms=max(times) if times else None,
-        workers=tuple(one.session for one in workers),
+        workers=tuple(dict.fromkeys([*own.workers, *(id_ for one in workers for id_ in (one.session, *one.workers))])),
     )

@@ -22,7 +22,7 @@ from ..processes import processes, runner_lock
 from ..processes.runner_lock import HeldLock
 from ..storage.paths import Layout
 from ..storage.store import Store
-from ..storage.takeovers import ByHand, Takeovers
+from ..storage.turns.takeovers import ByHand, Takeovers
 from ..supervision.identity import owner
 from ..supervision.runner_process import poke
 from ..taken_by import Talk

@@ -99,6 +99,6 @@ def _complete_environment() -> None:
 
 def _with_lead(caller: "Caller", lead: str) -> "Caller":
     """Return the caller; outside of any session, and of claude, the lead is the one that the client names."""
-    if caller.session is not None or caller.lead is not None:
+    if caller.session is not None:
         return caller
-    return structs.replace(caller, lead=lead, evidence="lead key")
+    return structs.replace(caller, lead=caller.lead or lead, evidence="client")

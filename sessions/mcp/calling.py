@@ -4,13 +4,16 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Raw, Struct
 
 from ..errors import AgentdashError
 from ..orchestration.tool import RefusalError, Tool
+
+if TYPE_CHECKING:
+    from ..orchestration.reading import Reading
 
 
 def tool_named(tools: Sequence[Tool], name: object) -> Tool:
@@ -59,6 +62,17 @@ def outcome(act: Callable[[], Struct | str]) -> dict[str, Any]:
         if os.environ.get("AGENTDASH_DEBUG"):
             traceback.print_exception(error)
         return _text(f"internal_error: {type(error).__name__}: {error}", is_error=True)
+
+
+def conclude(reading: "Reading", *, written: bool, refused: bool) -> None:
+    """Record the ends that an answer named as read if the client has the answer; never raises."""
+    try:
+        if written:
+            reading.written(refused=refused)
+        else:
+            reading.drop()
+    except Exception as error:  # noqa: BLE001 - the ends are named again
+        log(f"ends are not recorded as read: {type(error).__name__}: {error}")
 
 
 def log(text: str) -> None:

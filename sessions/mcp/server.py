@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
@@ -18,12 +18,16 @@ from ... import __version__
 from ..orchestration.tool import RefusalError, Tool
 from . import protocol
 from .callers import Managers
-from .calling import arguments_of, log, outcome, tool_named
+from .calling import arguments_of, conclude, log, outcome, tool_named
 from .clients import Client, client_of
+from .depth import usable
 from .instructions import INSTRUCTIONS
 from .listing import listed
 from .protocol import Id, Message, ProtocolError
 from .stdio import LONGEST_LINE, Output, lines, own_streams
+
+if TYPE_CHECKING:
+    from ..orchestration.reading import Reading
 
 SERVER = {"name": "agentdash", "title": "agentdash", "version": __version__}
 MOST_CALLS = 64
@@ -43,11 +47,13 @@ class _EndedError(BaseException):
 class OpenCall:
     """A call that is being carried out."""
 
-    def __init__(self, send: Callable[[bytes], None], token: object) -> None:
+    def __init__(self, send: Callable[[bytes], bool], token: object) -> None:
         self.cancelled = threading.Event()
         """Set if nothing waits for the answer any longer: a tool that waits returns at once."""
         self.withdrawn = False
         """True if the client cancelled it: it then gets no answer."""
+        self.reading: Reading | None = None
+        """The ends that the answer names; None before a tool is called."""
         self._send, self._token = send, token
         self._count, self._sent_at = 0, -PROGRESS_EVERY
 
@@ -65,16 +71,16 @@ class Server:
 
     Args:
         tools: the tools on offer.
-        send: writes one line; called from several threads.
+        send: writes one line and returns whether the client took it; called from several threads.
         managers: the source of managers, in whose name tools act.
     """
 
-    def __init__(self, tools: Sequence[Tool], send: Callable[[bytes], None], managers: Managers | None = None) -> None:
+    def __init__(self, tools: Sequence[Tool], send: Callable[[bytes], bool], managers: Managers | None = None) -> None:
         self._tools, self._send = tools, send
         self._managers = managers or Managers()
         self._client = Client()
         self._open: dict[Id, OpenCall] = {}
-        self._threads: dict[Id, threading.Thread] = {}
+        self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()
 
     def receive(self, line: bytes) -> None:
@@ -90,7 +96,7 @@ class Server:
     def finish(self, patience: float = _PATIENCE) -> None:
         """Let open calls end: those that wait return, those that act are given ``patience`` seconds."""
         with self._lock:
-            threads = list(self._threads.values())
+            threads = list(self._threads)
             for call in self._open.values():
                 call.cancelled.set()
         until = time.monotonic() + patience
@@ -120,9 +126,9 @@ class Server:
         except ProtocolError as error:
             self._send(protocol.failure(message.key, error))
 
-    def _answer(self, message: Message, result: dict[str, Any]) -> None:
+    def _answer(self, message: Message, result: dict[str, Any]) -> bool:
         whole = result if message.version is None else protocol.stateless(result, SERVER)
-        self._send(protocol.answer(message.key, whole))
+        return self._send(protocol.answer(message.key, whole))
 
     def _result(self, message: Message) -> dict[str, Any]:
         """Return the result of a request that is answered at once.
@@ -131,7 +137,7 @@ class Server:
             ProtocolError: the method is not known.
         """
         described = {"capabilities": {"tools": {}}, "instructions": INSTRUCTIONS}
-        kept = {} if message.version is None else {"ttlMs": _KEEP_MS, "cacheScope": "private"}
+        kept: dict[str, Any] = {} if message.version is None else {"ttlMs": _KEEP_MS, "cacheScope": "private"}
         match message.method:
             case "initialize":
                 self._client = client_of(message.arguments.get("clientInfo"), os.environ)
@@ -140,7 +146,10 @@ class Server:
             case "server/discover":
                 return {"supportedVersions": list(protocol.STATELESS_VERSIONS), **described, **kept}
             case "tools/list":
-                return {"tools": listed(self._tools), **kept}
+                tools = usable(self._tools)
+                if kept and len(tools) < len(self._tools):
+                    kept["ttlMs"] = 0  # the user can change orchestration.max_depth
+                return {"tools": listed(tools), **kept}
             case "ping":
                 return {}
             case unknown:
@@ -159,7 +168,8 @@ class Server:
                 raise ProtocolError(protocol.INVALID_REQUEST, f"The request {key!r} is open already.")
             full = len(self._open) >= MOST_CALLS
             if not full:
-                self._open[key], self._threads[key] = call, thread
+                self._open[key] = call
+                self._threads.add(thread)
         if full:
             self._answer(message, outcome(_refuse_more))
         else:
@@ -170,9 +180,14 @@ class Server:
             result = outcome(lambda: self._call(message, call))
         finally:
             with self._lock:
-                del self._open[key], self._threads[key]
-        if not call.withdrawn:
-            self._answer(message, result)
+                del self._open[key]
+        try:
+            written = not call.withdrawn and self._answer(message, result)
+            if call.reading is not None:
+                conclude(call.reading, written=written, refused="isError" in result)
+        finally:
+            with self._lock:
+                self._threads.discard(threading.current_thread())
 
     def _call(self, message: Message, call: OpenCall) -> Any:
         """Return what a tool returns.
@@ -192,7 +207,9 @@ class Server:
         stated = message.meta.get(protocol.CLIENT_KEY)
         client = self._client if message.version is None else client_of(stated, os.environ)
         settings = manager.reader.config().orchestration
-        return Calls(manager, client.under(settings, os.environ), call.cancelled, call.progress)
+        calls = Calls(manager, client.under(settings, os.environ), call.cancelled, call.progress)
+        call.reading = calls.reading
+        return calls
 
 
 def _refuse_more() -> str:

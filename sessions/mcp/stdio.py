@@ -65,12 +65,13 @@ class Output:
         self._descriptor = descriptor
         self._lock = Lock()
 
-    def send(self, line: bytes) -> None:
-        """Write one line."""
+    def send(self, line: bytes) -> bool:
+        """Write one line; return whether the client took the whole of it."""
         with self._lock:
             rest = memoryview(line)
             try:
                 while rest:
                     rest = rest[os.write(self._descriptor, rest) :]
             except OSError:
-                pass  # the end of input follows
+                return False  # the end of input follows
+        return True

@@ -105,7 +105,7 @@ class StopSessions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     sessions: Annotated[
         list[str], Meta(min_length=1, max_length=200, description="Worker ids. Each can go on with send_message.")
     ]
-    reason: Annotated[str, Meta(description="Why, for the result of this call.")] = ""
+    reason: Annotated[str, Meta(description="Why: recorded with the stop.")] = ""
 
 
 class AnswerAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

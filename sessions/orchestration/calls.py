@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..errors import AgentdashError, AmbiguousSessionError, UnknownSessionError
 from ..model import Session
+from ..rules.family_account import Account
 from ..settings.orchestration import OrchestrationSettings
-from ..storage.workers import Workers
+from ..storage.families.family_budgets import FamilyState
+from ..storage.families.workers import Workers
 from .family import Family, overview
 from .quoting import words
+from .reading import Reading
 from .refusals import refusal
 
 if TYPE_CHECKING:
@@ -44,11 +47,13 @@ class Calls:
         self.progress = progress
         self.workers = Workers(manager.store.database)
         """The caller's workers in the store."""
+        self.reading = Reading(manager.layout, self.workers)
+        """The ends that the answer names."""
 
     def family(self) -> Family:
         """Return the caller's workers as they are recorded at this moment."""
         caller = self.manager.caller
-        return Family(caller, self.workers.below(caller.session, caller.lead))
+        return Family(caller, self.manager.store.descendants(caller.session, caller.lead))
 
     def settings(self) -> OrchestrationSettings:
         """Return ``[orchestration]``; the defaults if the settings cannot be used, so that reading goes on."""
@@ -103,7 +108,13 @@ class Calls:
     def overview(self, family: Family | None = None) -> str:
         """Return the state of the caller's workers in a line."""
         family, caller = family or self.family(), self.manager.caller
-        own = self.own_session()
-        budget = own.budget if own is not None and own.budget is not None else self.settings().budget
-        spoken = [family.name(one) for one in self.workers.spoken_to(caller.session, caller.lead)]
-        return overview(family, own, budget, spoken)
+        spoken = [family.name(one) for one in self.workers.spoken_to(caller.session, caller.lead, self.reading.turns())]
+        return overview(family, self._budget(caller.session or caller.lead), spoken)
+
+    def _budget(self, name: str | None) -> FamilyState | None:
+        """Return the caller's budget and what it and its workers used, the deleted ones included."""
+        limits = self.settings().limits
+        try:
+            return self.manager.store.family_budgets.state(name, limits) if name is not None else None
+        except UnknownSessionError:  # an outside lead that has no workers yet
+            return FamilyState(id=name or "", budget=limits.budget, own=False, account=Account())

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from ..agents.registry import agent_named
 from ..digest.collect import Digest, digest
 from ..errors import AgentdashError
 from ..model import Session, Step, StepKind, StepStatus
@@ -27,6 +28,9 @@ _TURNS = 20
 
 _REMEMBERED = 400
 """Turns whose facts are kept, so that a repeated call does not read their files again."""
+
+_STDERR_BYTES = 64 * 1024
+"""The end of a turn's stderr, which names edits that some agents have no event for."""
 
 _PATH, _TEST, _COMMAND = 160, 200, 160
 
@@ -54,6 +58,8 @@ def facts_of(reader: "SessionReader", session: Session, turn: int | None = None)
     if found is None:
         try:
             found = collected(reader.each_step(session.id, number), session.cwd)
+            unnamed = agent_named(session.agent).failed_edits(reader.stderr_tail(session.id, number, _STDERR_BYTES)[0])
+            found = structs.replace(found, edits_failed=found.edits_failed + unnamed)
         except (AgentdashError, OSError):
             return None
         while len(_known) >= _REMEMBERED:

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from ..costs.cost import cost_words
 from ..families.caller import Caller
 from ..membership import Budget
 from ..model import Session, Status, short_id
+from ..storage.families.family_budgets import FamilyState
 from ..text.units import count, money, tokens
 from .quoting import words
 from .refusals import refusal
@@ -85,13 +87,12 @@ def need(session: Session) -> str:
     return "denied" if session.denied and session.status is Status.RUNNING else ""
 
 
-def overview(family: Family, own: Session | None, budget: Budget | None, spoken_to: Sequence[str]) -> str:
+def overview(family: Family, state: FamilyState | None, spoken_to: Sequence[str]) -> str:
     """Return the state of a family in a line: ``6 workers, 4 at work, 1 needs you, $1.20 of $5.00``.
 
     Args:
         family: the workers.
-        own: the caller's own session, whose usage counts for its budget.
-        budget: the budget of the caller; None for no limit.
+        state: the caller's budget, and what it and its workers used; None if it is the user.
         spoken_to: ids of the workers to which the user spoke.
     """
     listed = [one for one in family.sessions if not one.put_away]
@@ -101,20 +102,16 @@ def overview(family: Family, own: Session | None, budget: Budget | None, spoken_
     parts = [count(len(listed), "worker"), f"{at_work} at work"]
     parts += [f"{needing} {'needs' if needing == 1 else 'need'} you"] if needing else []
     parts += [f"{failed} failed"] if failed else []
-    parts += _spent([*family.sessions, *([own] if own else [])], budget)
+    parts += _spent(state) if state is not None else []
     text = ", ".join(parts)
     return f"{text}; the user spoke to {', '.join(spoken_to[:_LISTED])}" if spoken_to else text
 
 
-def _spent(sessions: Sequence[Session], budget: Budget | None) -> list[str]:
-    costs = [part for one in sessions for part in (one.cost_usd, one.cost_about_usd) if part is not None]
-    estimated = any(one.cost_about_usd for one in sessions)
-    used = [one.usage.total_tokens for one in sessions if one.usage.total_tokens is not None]
-    limit = budget or Budget()
-    parts = []
-    if costs or limit.cost_usd is not None:
+def _spent(state: FamilyState) -> list[str]:
+    limit, spent, parts = state.budget or Budget(), state.account.spent, []
+    if spent.cost_usd or spent.missing or limit.cost_usd is not None:
         of = f" of {money(limit.cost_usd)}" if limit.cost_usd is not None else ""
-        parts.append(f"{'≈' if estimated else ''}{money(sum(costs))}{of}")
+        parts.append(f"{cost_words(spent.cost, money(0.0))}{of}")
     if limit.tokens is not None:
-        parts.append(f"{tokens(sum(used))} of {tokens(limit.tokens)} tokens")
+        parts.append(f"{tokens(spent.tokens)} of {tokens(limit.tokens)} tokens")
     return parts

@@ -7,6 +7,7 @@ from ..errors import (
     AgentdashError,
     AmbiguousSessionError,
     ConfigError,
+    NotAllowedError,
     NotYoursError,
     RefusalError,
     SessionBusyError,
@@ -30,6 +31,14 @@ _NEXT: tuple[tuple[type[AgentdashError], str, str], ...] = (
 """The code and the next step for each kind of error; the first that fits is used."""
 
 
+_ALLOWED = {
+    "folder_not_allowed": "use one of these, or ask the user to change orchestration.allowed_dirs.",
+    "agent_not_allowed": "use another agent, or ask the user to change orchestration.agents.",
+    "mode_not_allowed": "give the worker a mode that does no more than yours, or ask the user.",
+}
+"""The next step for each code of a start that is not allowed."""
+
+
 def refusal(code: str, fact: str, next_step: str) -> RefusalError:
     """Return a refusal: what is the case, and the next step."""
     from ..text.sanitize import one_line, shorten
@@ -44,6 +53,8 @@ def refused(code: str = "failed", next_step: str = "list_sessions shows the stat
         yield
     except RefusalError:
         raise
+    except NotAllowedError as error:
+        raise refusal(error.code, error.fact, _ALLOWED.get(error.code, "ask the user.")) from None
     except AgentdashError as error:
         for kind, its_code, its_next in _NEXT:
             if isinstance(error, kind):

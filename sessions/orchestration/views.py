@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from ..model import Session
-from .facts import did, facts_of, shared, touched
+from .facts import TurnFacts, did, facts_of, shared, touched
 from .family import Family, need
 from .quoting import words
 from .results import Asked, Did, Shared, WorkerResult
@@ -70,6 +70,8 @@ class Views:
     def __init__(self, calls: "Calls", family: Family) -> None:
         self._reader = calls.manager.reader
         self._family = family
+        self._facts: dict[str, TurnFacts | None] = {}
+        self._touched: dict[str, set[str]] = {}
 
     def brief(self, session: Session, detail: Detail, *, message: bool = False) -> WorkerResult:
         """Return a worker as its row records it; no file is read."""
@@ -77,7 +79,7 @@ class Views:
 
     def whole(self, session: Session, detail: Detail) -> WorkerResult:
         """Return a worker with what it did in its newest turn, what it asks, and its answer."""
-        facts = facts_of(self._reader, session) if session.steps or session.status.ended else None
+        facts = self._facts_of(session) if session.steps or session.status.ended else None
         if facts is None:
             return self._made(session, detail)
         answer = words_of_answer(facts.answer, detail.answer)
@@ -97,10 +99,22 @@ class Views:
         )
 
     def _also_changed(self, session: Session, detail: Detail) -> tuple[Shared, ...]:
-        facts = facts_of(self._reader, session)
+        facts = self._facts_of(session)
         others = [one for one in self._family.sessions if one.id != session.id and one.steps]
-        paths = {self._family.name(one.id): touched(self._reader, one) for one in others}
+        paths = {self._family.name(one.id): self._touched_by(one) for one in others}
         return shared(facts, paths, detail.names) if facts is not None else ()
+
+    def _facts_of(self, session: Session) -> TurnFacts | None:
+        """Return what a worker did in its newest turn; read once for all results of a call."""
+        if session.id not in self._facts:
+            self._facts[session.id] = facts_of(self._reader, session)
+        return self._facts[session.id]
+
+    def _touched_by(self, session: Session) -> set[str]:
+        """Return the files that a worker changed; read once for all results of a call."""
+        if session.id not in self._touched:
+            self._touched[session.id] = touched(self._reader, session)
+        return self._touched[session.id]
 
     def _made(
         self,

@@ -1,7 +1,8 @@
 """Wait until something new happens to workers, and name each end once.
 
 The end that a lead has read is a number in the worker's row (``reported_turn``), so an end is named once over restarts
-and with several servers.  A need of a running worker has no such number: this process remembers what it named.
+and with several servers; :mod:`.reading` records it when the client has the answer.  A need of a running worker has no
+such number: this process remembers what it named.
 """
 
 import threading
@@ -57,6 +58,8 @@ class Wait:
         watched = ids if ids is not None else [one.id for one in family.own() if not one.status.ended]
         self._names = {session_id: family.name(session_id) for session_id in watched}
         self._told = ""
+        self._held_elsewhere = False
+        """An end was passed over, because another answer that names it is not written yet."""
 
     def until(self, quantor: str, seconds: float) -> Waited:
         """Return what is new as soon as something is, or what is at work when the time is over.
@@ -88,6 +91,8 @@ class Wait:
             if now - settled_at >= SETTLE_SECONDS:
                 settled_at = now
                 housekeeping.settle()
+                if self._held_elsewhere:
+                    version = None  # the server that holds an end can be killed, which changes no row
             calls.cancelled.wait(max(0.0, min(POLL_SECONDS, deadline - now)))
 
     def _check_cancelled(self) -> None:
@@ -123,7 +128,8 @@ class Wait:
 
     def _answer(self, moment: Moment) -> Waited:
         views = Views(self._calls, moment.family)
-        ends = moment.ended[:MOST_AT_ONCE]
+        ends, left = self._calls.reading.claim(moment.ended, MOST_AT_ONCE, moment.family.is_own)
+        self._held_elsewhere = len(ends) + left < len(moment.ended)
 
         def made(detail: Detail) -> Waited:
             needing, working = moment.needing[:MOST_AT_ONCE], [one for one in moment.at_work if not need(one)]
@@ -135,26 +141,18 @@ class Wait:
                 at_work=tuple(views.brief(one, detail) for one in listed),
                 gone=tuple(moment.gone[: detail.brief]),
                 ended_before=tuple(moment.family.name(one.id) for one in moment.before[: detail.brief]),
-                more=len(moment.ended) - len(ends) + len(moment.needing) - len(needing) + len(working) - len(listed),
+                more=left + len(moment.needing) - len(needing) + len(working) - len(listed),
             )
 
         waited = fitted(made)
         self._check_cancelled()  # reading the facts takes time
-        kept = self._claimed(moment.family, ends)
-        shown = [result for result, session in zip(waited.ended, ends, strict=True) if session.id in kept]
+        for one in ends:
+            if not moment.family.is_own(one):
+                self._remember(one, f"end {one.turn}")
         for one in moment.needing:
             self._remember(one, self._need_key(one))
-        waited = structs.replace(waited, ended=tuple(structs.replace(one, unread=False) for one in shown))
+        waited = structs.replace(waited, ended=tuple(structs.replace(one, unread=False) for one in waited.ended))
         return structs.replace(waited, overview=self._calls.overview(), next=_next(waited))
-
-    def _claimed(self, family: Family, ends: Sequence[Session]) -> set[str]:
-        """Record that these ends are named; return those that no other server named first."""
-        kept = self._calls.workers.report(one for one in ends if family.is_own(one))
-        for one in ends:
-            if not family.is_own(one):
-                self._remember(one, f"end {one.turn}")
-                kept.add(one.id)
-        return kept
 
     def _report(self, moment: Moment) -> None:
         line = f"{len(moment.at_work)} at work, {len(moment.ended)} ended, {len(moment.needing)} need you"

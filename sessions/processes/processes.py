@@ -51,6 +51,7 @@ def host_name() -> str:
     return os.uname().nodename
 
 
+@cache
 def boot_id() -> str:
     """An id that changes with every boot of this machine."""
     with contextlib.suppress(OSError):

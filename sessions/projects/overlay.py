@@ -14,6 +14,7 @@ from msgspec import structs
 from ..agents.base import Agent, AgentSettings
 from ..agents.registry import agent_named
 from ..rules.limits import Limits
+from ..settings.budgets import BudgetSettings
 from ..settings.config import Config
 from ..settings.presets import Preset
 
@@ -35,6 +36,7 @@ def overlaid(own: Config, theirs: Config, stated: Mapping[str, Any]) -> Config:
         own,
         default_agent=theirs.default_agent,
         limits=lowered(own.limits, theirs.limits),
+        budgets=tighter(own.budgets, theirs.budgets),
         agents={
             name: _section(own, theirs, name, sections.get(name, {}))
             for name in dict.fromkeys((*own.agents, *theirs.agents))
@@ -51,6 +53,12 @@ def lowered(own: Limits, theirs: Limits) -> Limits:
     }
     stricter = theirs.action if own.action == "warn" or theirs.action == "stop" else None
     return Limits(**lower, action=stricter or own.action)
+
+
+def tighter(own: BudgetSettings, theirs: BudgetSettings) -> BudgetSettings:
+    """Return the lower of two values for each budget, as a start in the project's folder is bound by both."""
+    keys = ("day_usd", "day_tokens", "week_usd", "week_tokens")
+    return structs.replace(own, **{key: _lowest(getattr(own, key), getattr(theirs, key)) for key in keys})
 
 
 def _lowest(own: float | None, theirs: float | None) -> float | None:

@@ -14,7 +14,7 @@ from ..agents.usage_meter import When
 from ..launch import Launch
 from ..settings.config import Config
 
-TABLES = ("default_agent", "agents", "limits", "presets", "templates")
+TABLES = ("default_agent", "agents", "limits", "budgets", "presets", "templates")
 """The keys of the top of a project's file."""
 
 Found = Iterator[tuple[tuple[str, ...], str]]
@@ -44,6 +44,8 @@ def refused(stated: Mapping[str, Any], theirs: Config, own: Config) -> Found:
         yield from _refused_agent(stated["default_agent"], own, ("default_agent",))
     for name, section in stated.get("agents", {}).items():
         yield from _refused_keys(name, section, own, ("agents", name))
+    if "folders" in stated.get("budgets", {}):
+        yield ("budgets", "folders"), f"{_NOT_ALLOWED} Its own folder has the budgets of [budgets]."
     for name, preset in stated.get("presets", {}).items():
         yield from _refused_preset(preset, theirs.default_agent, own, ("presets", name))
 

@@ -155,7 +155,7 @@ def _leaves(stated: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[t
             yield at, value
 
 
-_DEPTH = {"agents": 3, "presets": 3, "templates": 3, "limits": 2}
+_DEPTH = {"agents": 3, "presets": 3, "templates": 3, "limits": 2, "budgets": 2}
 """The number of names in the key of a plain setting of a table."""
 
 

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 from zlib import crc32
 
-from ..settings.config import config_path
+from ..settings.place import config_path
 from ..storage.paths import usual_home
 from . import file
 

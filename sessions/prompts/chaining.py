@@ -4,8 +4,8 @@ from ..errors import SessionBusyError, UnknownSessionError
 from ..families.guarded import Guarded, acts
 from ..model import Session
 from ..reader import SessionReader
-from ..storage.chains import Waiting
 from ..storage.paths import Layout
+from ..storage.prompts.chains import Waiting
 from ..storage.store import Store
 from ..supervision.chains import last_message, release
 from ..supervision.queue import pump
@@ -30,6 +30,7 @@ class SessionChains(Guarded):
         Raises:
             UnknownSessionError, AmbiguousSessionError: no such session, or several.
             SessionBusyError: it does not wait for another one.
+            RefusalError: a limit or a budget of its lead forbids it now.
             StoreError: the answer cannot be read.
         """
         self._layout.check_writable()

@@ -30,10 +30,10 @@ from ..rules.delivery import PromptState
 from ..settings.config import Loaded
 from ..settings.merge import merged
 from ..storage.paths import Layout
-from ..storage.prompt_queue import QueuedPrompt, Request, resend_key
+from ..storage.prompts.prompt_queue import QueuedPrompt, Request, resend_key
+from ..storage.prompts.unconfirmed import Unconfirmed
 from ..storage.queries import Recipe
 from ..storage.store import Store
-from ..storage.unconfirmed import Unconfirmed
 from ..supervision.next_turn import builder
 from ..supervision.queue import pump
 from ..supervision.runner_process import poke
@@ -84,6 +84,8 @@ class PromptOptions(Struct, frozen=True, kw_only=True):
     """It goes before the prompts that wait."""
     at_once: bool = False
     """It is sent as soon as the session is free, although its queue is held."""
+    over_budget: bool = False
+    """The user sends it although the budget of a day or a week is spent."""
     compacts: Compaction | None = None
     """The turn compacts the conversation, and the prompt only names that; None for an ordinary prompt."""
     steer: bool = True
@@ -328,6 +330,8 @@ class Prompter(Guarded):
         recipe = self._store.recipe(session.id)
         kept = _kept(recipe, options)
         plan = self._plan(session, prompt, options, recipe, kept, verb)
+        if options.over_budget:
+            self.rights.check_no_agent("A prompt beyond a budget")
         keep_settings(self._store, self._reader.config())
         added = self._store.queue.add(
             Request(
@@ -341,6 +345,7 @@ class Prompter(Guarded):
                 steers=options.may_steer and _reads_prompts(self._store.newest_turn(session.id)),
                 options=kept if kept != recipe.options else None,
                 only_after=only_after,
+                over_budget=options.over_budget,
                 resends=resends,
                 steered=steered,
             ),

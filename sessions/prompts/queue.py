@@ -7,9 +7,9 @@ from ..model import Session
 from ..reader import SessionReader
 from ..rules.delivery import PromptState
 from ..storage.paths import Layout
-from ..storage.prompt_queue import QueuedPrompt
+from ..storage.prompts.prompt_queue import QueuedPrompt
+from ..storage.prompts.unconfirmed import Unconfirmed, dismiss
 from ..storage.store import Store
-from ..storage.unconfirmed import Unconfirmed, dismiss
 from ..supervision.next_turn import builder
 from .prompter import Prompter, PromptOptions, Sent
 

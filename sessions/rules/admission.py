@@ -19,6 +19,8 @@ class FamilyLimits(Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_depth: int = 3
     max_workers: int = 20
     max_open: int = 8
+    max_rounds: int = 0
+    """Prompts that agents can send to one worker after its task; 0 does not limit them."""
     budget: Budget = Budget()
     """The budget of a lead that has no lead and no budget of its own."""
 
@@ -71,6 +73,20 @@ def check_numbers(limits: FamilyLimits, now: Numbers) -> None:
             "too_many",
             f"{now.open} of {limits.max_open} workers have not ended (orchestration.max_open)."
             " Next: wait for one of them.",
+        )
+
+
+def check_rounds(limits: FamilyLimits, sent: int) -> None:
+    """Check that an agent may send a worker one more prompt.
+
+    Raises:
+        RefusalError: ``too_many_rounds``.
+    """
+    if limits.max_rounds and sent >= limits.max_rounds:
+        raise RefusalError(
+            "too_many_rounds",
+            f"{sent} of {limits.max_rounds} prompts were sent to this worker (orchestration.max_rounds)."
+            " Next: go on with what it answered, delegate the rest to another worker, or ask the user.",
         )
 
 
@@ -128,7 +144,7 @@ def check_room(ledger: Ledger, share: Budget) -> None:
     rest, budget = left(ledger), ledger.budget
     cost, tokens = share.cost_usd or 0.0, share.tokens or 0
     if budget.cost_usd is not None and (rest.cost_usd <= 0 or cost > rest.cost_usd + _ROUNDING):
-        used = [dollars(one.cost_usd) if one.cost_usd else "" for one in (ledger.spent, ledger.reserved)]
+        used = [one.dollars() if one.cost_usd else "" for one in (ledger.spent, ledger.reserved)]
         raise _over(ledger, dollars(budget.cost_usd), used, dollars(cost) if cost else "", "usd")
     if budget.tokens is not None and (rest.tokens <= 0 or tokens > rest.tokens):
         used = [f"{one.tokens:,}" if one.tokens else "" for one in (ledger.spent, ledger.reserved)]

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ..model import Led, Session, Status, StoppedBy
+from ..model import Led, Session, Status
 from ..text import durations, units
 from ..text.sanitize import one_line
 from .delivery import HELD_BY_USER
@@ -137,10 +137,10 @@ def _need_of_ended(session: Session) -> AttentionKind | None:
 
 
 def _is_held_unseen(session: Session) -> bool:
-    """Return whether prompts are held, and neither by the user nor after a stop of the user, who knows of them."""
+    """Return whether prompts are held, and neither by the user nor after a stop of the user or the lead."""
     if not session.status.ended or not session.queued or session.held in (None, HELD_BY_USER):
         return False
-    return session.stopped_by is not StoppedBy.YOU and session.is_unseen
+    return not (session.stopped_by is not None and session.stopped_by.knows) and session.is_unseen
 
 
 def _reason(session: Session, kind: AttentionKind, now: int) -> str:

@@ -61,6 +61,11 @@ def standing(session_id: str, before: Predecessor) -> Standing:
     return Standing(due=False, blocked=False, reason=f"after {short_id(before.id)} ({title})")
 
 
+def refused(why: str) -> Standing:
+    """Return the standing of a session that its lead may not start now; it is tried again with each served queue."""
+    return Standing(due=False, blocked=True, reason=f"waits: {one_line(why)}")
+
+
 def unreadable(session_id: str, before: Predecessor, why: str) -> Standing:
     """Return the standing of a session whose predecessor's answer cannot be read."""
     what = f"the answer of {short_id(before.id)} cannot be read ({one_line(why, 2 * TITLE_CELLS)}): waits"

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
+from ..costs.cost import Cost
 from ..membership import Budget
 from .limits import dollars
 
@@ -13,10 +14,31 @@ class Amount(Struct, frozen=True):
 
     tokens: int = 0
     cost_usd: float = 0.0
+    """With the computed part."""
+    computed_usd: float = 0.0
+    missing: int = 0
+    """Sessions that used a model at a cost that is unknown in part or as a whole; it does not count."""
 
     def plus(self, other: "Amount") -> "Amount":
         """Add both."""
-        return Amount(self.tokens + other.tokens, self.cost_usd + other.cost_usd)
+        return Amount(
+            self.tokens + other.tokens,
+            self.cost_usd + other.cost_usd,
+            self.computed_usd + other.computed_usd,
+            self.missing + other.missing,
+        )
+
+    @property
+    def cost(self) -> Cost:
+        """The cost with its provenance; no figure if nothing was spent."""
+        reported = max(0.0, self.cost_usd - self.computed_usd)
+        return Cost(reported_usd=reported or None, computed_usd=self.computed_usd or None, missing=self.missing)
+
+    def dollars(self, *, above: float = 0.0) -> str:
+        """Return the money with its marks: ``$1.20``, ``≈$1.20``, ``≥$1.20``; ``?`` if all of it is unknown."""
+        if not self.cost_usd:
+            return self.cost.mark or "$0.00"
+        return f"{self.cost.mark}{dollars(self.cost_usd, above=above)}"
 
 
 class Member(Struct, frozen=True, kw_only=True):
@@ -93,7 +115,7 @@ def _rest(share: Budget | None, spent: Amount) -> Amount:
 def crossed(budget: Budget, spent: Amount) -> str | None:
     """Return what is spent of a budget that is crossed: ``$2.03 of $2.00``; None if it is not crossed."""
     if budget.cost_usd is not None and spent.cost_usd > budget.cost_usd:
-        return f"{dollars(spent.cost_usd, above=budget.cost_usd)} of {dollars(budget.cost_usd)}"
+        return f"{spent.dollars(above=budget.cost_usd)} of {dollars(budget.cost_usd)}"
     if budget.tokens is not None and spent.tokens > budget.tokens:
         return f"{spent.tokens:,} of {budget.tokens:,} tokens"
     return None
@@ -111,9 +133,8 @@ def budget_words(budget: Budget, account: Account) -> str:
     """Return the state of a budget, one line: ``$1.20 of $5.00 spent, $0.60 reserved, $3.20 left``."""
     left, parts = left_of(budget, account), []
     if budget.cost_usd is not None:
-        spent = dollars(account.spent.cost_usd) if account.spent.cost_usd else "$0.00"
         reserved = dollars(account.below.cost_usd) if account.below.cost_usd else ""
-        parts.append(_words(spent, dollars(budget.cost_usd), reserved, f"${left.cost_usd or 0:,.2f}"))
+        parts.append(_words(account.spent.dollars(), dollars(budget.cost_usd), reserved, f"${left.cost_usd or 0:,.2f}"))
     if budget.tokens is not None:
         reserved = f"{account.below.tokens:,}" if account.below.tokens else ""
         parts.append(_words(f"{account.spent.tokens:,}", f"{budget.tokens:,} tokens", reserved, f"{left.tokens:,}"))

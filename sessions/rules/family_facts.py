@@ -6,7 +6,7 @@ from ..text.sanitize import one_line
 from ..text.units import money, tokens
 
 
-def family_facts(session: Session) -> list[str]:
+def family_words(session: Session) -> list[str]:
     """Return the facts of a worker and of a lead: ``worker of 1a2b3c4d, linked, depth 1``, ``budget $2.00``."""
     return [forms[0] for forms in family_forms(session)]
 
@@ -17,7 +17,7 @@ def family_forms(session: Session) -> list[tuple[str, ...]]:
     if (lead := lead_name(session)) is not None:
         depth = f", depth {session.depth}" if session.depth else ""
         facts.append((f"worker of {lead}, {session.lifecycle}{depth}", f"worker of {lead}"))
-    if session.budget is not None and (words := budget_words(session.budget)):
+    if session.budget is not None and (words := limit_words(session.budget)):
         facts.append((f"budget {words}",))
     return facts
 
@@ -35,7 +35,7 @@ def outside_name(lead: str) -> str:
     return one_line(f"{kind} {short_id(name)}".strip())
 
 
-def budget_words(budget: Budget) -> str:
+def limit_words(budget: Budget) -> str:
     """Return the limits of a budget: ``$2.00, 412k tok``; empty if it has none."""
     parts = [money(budget.cost_usd)] if budget.cost_usd is not None else []
     parts += [f"{tokens(budget.tokens)} tok"] if budget.tokens is not None else []

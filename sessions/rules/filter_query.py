@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from ..costs.usage_totals import session_cost
 from ..errors import UsageError
 from ..model import Session, Status
 from ..text import durations
 from ..text.sanitize import cell_width, one_line, whole_names
-from ..usage import known_sum
 from .attention import is_needed
 from .urgency import needs_you
 
@@ -243,7 +243,7 @@ _TEXTS: Mapping[str, Callable[[Session], str | None]] = {
 }
 
 _AMOUNTS: Mapping[str, tuple[Callable[[Session, int], float | None], str, Callable[[str], float | None]]] = {
-    "cost": (lambda session, _: known_sum(session.cost_usd, session.cost_about_usd), ">=", _count),
+    "cost": (lambda session, _: session_cost(session).known_usd, ">=", _count),
     "tok": (lambda session, _: session.usage.total_tokens, ">=", _count),
     "turn": (lambda session, _: session.turn, "=", _count),
     "new": (lambda session, _: session.unread, ">=", _count),

@@ -93,7 +93,7 @@ def used_up(limits: Limits, tokens: int | None, cost_usd: float | None, *, estim
     if limits.tokens is not None and tokens is not None and tokens > limits.tokens:
         reasons["tokens"] = f"used more than {limits.tokens:,} tokens ({tokens:,})"
     if limits.cost_usd is not None and cost_usd is not None and cost_usd > limits.cost_usd:
-        about = "about " if estimated else ""
+        about = "≈" if estimated else ""
         used = dollars(cost_usd, above=limits.cost_usd)
         reasons["cost"] = f"cost more than {dollars(limits.cost_usd)} ({about}{used})"
     return reasons

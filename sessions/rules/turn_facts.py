@@ -1,8 +1,13 @@
 """The facts that the lines of one turn give, from which its status follows."""
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct, field
 
 from ..model import Usage
+
+if TYPE_CHECKING:
+    from ..costs.reports import Reported
 
 
 class Compacted(Struct, frozen=True):
@@ -35,6 +40,10 @@ class Facts(Struct, kw_only=True):
     """This turn's tokens, if the agent counts per turn or process."""
     thread_usage: Usage = field(default_factory=Usage)
     """The thread's tokens, if the agent counts cumulatively (codex)."""
+    thread_before: Usage = field(default_factory=Usage)
+    """The thread's tokens at the beginning of the turn; unknown if the agent's own data does not show them."""
+    reported: "Reported | None" = None
+    """Takes every report of use and every compaction; None if the reader keeps none."""
     cost_usd: float | None = None
     running_cost_usd: float | None = None
     """The newest running total of a live agent that reports one: it may include the cost of earlier turns.

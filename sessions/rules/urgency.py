@@ -1,27 +1,8 @@
 """The order of urgency, in which the user should see sessions.  Pure; the database stores its results."""
 
-from enum import IntEnum
-
 from ..model import Session, Status
 from .attention import AttentionKind, kind_of_need
-
-
-class Urgency(IntEnum):
-    """The urgency of a session, the most urgent first.
-
-    The numbers are stored (:mod:`..storage.urgency`): a change of the order needs a new version of the schema.
-    """
-
-    WAITING = 0
-    STUCK = 1
-    FAILED = 2
-    DENIED = 3
-    ASKS = 4
-    AT_WORK = 5
-    DONE = 6
-    QUEUED = 7
-    AT_REST = 8
-
+from .urgency_order import Urgency
 
 _OF_NEED = {
     AttentionKind.WAITING: Urgency.WAITING,

@@ -120,7 +120,7 @@ def setting_named(key: str, *, demo: bool = False) -> Setting:
 
 def _with_source(one: Setting) -> Setting:
     """Add the table that supplies the value if an agent's section, or a preset, does not set it."""
-    if len(one.path) < 4:
+    if len(one.path) < 4 or one.path[0] not in ("agents", "presets"):
         return one
     table = f"agents.{NAME}.{one.path[2]}" if one.path[0] == "presets" else one.path[2]
     return structs.replace(one, default_words=f"as in [{table}]")

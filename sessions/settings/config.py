@@ -23,8 +23,10 @@ from ..notifications.settings import NotifySettings
 from ..rules.attention import AttentionSettings
 from ..rules.limits import Limits
 from ..storage.paths import default_home
+from .budgets import BudgetSettings
 from .merge import merged
 from .orchestration import OrchestrationSettings
+from .place import config_path
 from .presets import Preset
 from .projects import ProjectsSettings
 from .prompt_templates import PromptTemplate, unusable_field
@@ -100,6 +102,7 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     asks: AsksSettings = field(default_factory=AsksSettings)
     live: WarmSettings = field(default_factory=WarmSettings)
     orchestration: OrchestrationSettings = field(default_factory=OrchestrationSettings)
+    budgets: BudgetSettings = field(default_factory=BudgetSettings)
     projects: ProjectsSettings = field(default_factory=ProjectsSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
@@ -122,6 +125,7 @@ class Config(Struct, frozen=True, kw_only=True):
     asks: AsksSettings = field(default_factory=AsksSettings)
     live: WarmSettings = field(default_factory=WarmSettings)
     orchestration: OrchestrationSettings = field(default_factory=OrchestrationSettings)
+    budgets: BudgetSettings = field(default_factory=BudgetSettings)
     projects: ProjectsSettings = field(default_factory=ProjectsSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
@@ -148,16 +152,6 @@ class Config(Struct, frozen=True, kw_only=True):
         except msgspec.ValidationError as error:
             key, why = explained(error, kind)
             raise UsageError(f"Option {key or '?'} of {agent_name}: {why}") from None
-
-
-def config_path() -> Path:
-    """``$AGENTDASH_CONFIG``, else ``config.toml`` in the platform's folder for a user's settings."""
-    chosen = os.environ.get("AGENTDASH_CONFIG")
-    if chosen:
-        return Path(chosen).expanduser().absolute()
-    from platformdirs import user_config_path
-
-    return user_config_path("agentdash", appauthor=False) / "config.toml"
 
 
 class Overlay(Struct, frozen=True, kw_only=True):

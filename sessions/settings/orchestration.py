@@ -38,6 +38,9 @@ class OrchestrationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_depth: Annotated[int, Meta(ge=0, description="Greatest number of leads above a worker.")] = 3
     max_workers: Annotated[int, Meta(ge=0, description="Greatest number of workers that one lead can start.")] = 20
     max_open: Annotated[int, Meta(ge=0, description="Greatest number of workers of one lead that are not ended.")] = 8
+    max_rounds: Annotated[
+        int, Meta(ge=0, description="Greatest number of prompts that agents can send to one worker; 0: no limit.")
+    ] = 0
     budget: Budget = Budget()
     wait_seconds: Annotated[
         Annotated[float, Meta(gt=0)] | None,
@@ -60,5 +63,13 @@ class OrchestrationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fi
     def limits(self) -> FamilyLimits:
         """The part that travels with a start."""
         return FamilyLimits(
-            max_depth=self.max_depth, max_workers=self.max_workers, max_open=self.max_open, budget=self.budget
+            max_depth=self.max_depth,
+            max_workers=self.max_workers,
+            max_open=self.max_open,
+            max_rounds=self.max_rounds,
+            budget=self.budget,
         )
+
+    def allows(self, agent: str) -> bool:
+        """Return whether workers may be of this agent."""
+        return self.agents is None or agent in self.agents

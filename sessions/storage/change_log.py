@@ -10,6 +10,8 @@ from ..model import Session, Status
 from .database import Database
 from .rows import SELECT_SESSION, session_from
 
+_BEHIND = "WHERE seq > coalesce(?, (SELECT seq FROM counter)) ORDER BY seq"
+
 
 class SessionAt(Struct, frozen=True):
     """A session, and the position of its last change."""
@@ -48,17 +50,24 @@ class ChangeLog(Struct, frozen=True, kw_only=True):
     deletions: tuple[Deletion, ...] = ()
 
 
-def changes_after(database: Database, seq: int) -> ChangeLog:
+def changes_after(database: Database, seq: int | None, *, every_session: bool = False) -> ChangeLog:
     """Return the changes after a position, as one snapshot.
+
+    Args:
+        database: the database.
+        seq: the position; None for the newest, behind which there is no end and no deletion.
+        every_session: return all sessions.  The ends before ``seq`` are not read: there is one for each turn ever.
 
     Raises:
         StoreError: the database cannot be read.
     """
     with database.snapshot():
         newest = database.rows("SELECT seq FROM counter")
-        sessions = database.rows(f"{SELECT_SESSION} WHERE sessions.seq > ? ORDER BY sessions.seq", (seq,))
-        ends = database.rows("SELECT * FROM ends WHERE seq > ? ORDER BY seq", (seq,))
-        gone = database.rows("SELECT * FROM tombstones WHERE seq > ? ORDER BY seq", (seq,))
+        sessions = database.rows(
+            f"{SELECT_SESSION} WHERE sessions.seq > ? ORDER BY sessions.seq", (0 if every_session else seq,)
+        )
+        ends = database.rows(f"SELECT * FROM ends {_BEHIND}", (seq,))  # noqa: S608
+        gone = database.rows(f"SELECT * FROM tombstones {_BEHIND}", (seq,))  # noqa: S608
     return ChangeLog(
         seq=newest[0]["seq"],
         sessions=tuple(SessionAt(row["seq"], session_from(row)) for row in sessions),

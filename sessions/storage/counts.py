@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from ..rules.urgency import Urgency
+from ..rules.urgency_order import Urgency
 from ..statuses import LIVE, Status
 from .database import Database
 

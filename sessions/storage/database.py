@@ -16,7 +16,6 @@ from ..errors import DiskFullError, ReadOnlyError, Remedy, StoreError
 from .migrations import migrate
 from .paths import is_read_only, read_only_error
 from .read_only import Opened, open_read_only, signature
-from .urgency import write_urgency
 
 BUSY_SECONDS = 15.0
 """Longest wait of a writer for the others; transactions here take milliseconds."""
@@ -63,6 +62,8 @@ class Database:
         """
         with self._lock, self._told():
             self._drop_if_replaced()
+            from .urgency import write_urgency  # a status line reads without the rules
+
             connection = self._writer = self._writer or self._open_writer()
             connection.execute("BEGIN IMMEDIATE")
             self._writing = connection

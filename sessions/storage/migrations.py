@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import NewerStoreError
-from .urgency import write_urgency
+from .budgets_migration import STATEMENTS as BUDGETS
+from .reports_migration import STATEMENTS as REPORTS
 
 Statements = tuple[str, ...]
 
@@ -223,6 +224,7 @@ MIGRATIONS: tuple[Statements, ...] = (
             " NEW.status, coalesce(NEW.ended_at, CAST(strftime('%s', 'now') AS INTEGER) * 1000)); END"
         ),
     ),
+    REPORTS + BUDGETS,  # 14: every report of use, kept also for deleted sessions; budgets of days and weeks; plans
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""
 
@@ -245,6 +247,8 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
     try:
         for statement in _missing(_version(connection, path)):
             connection.execute(statement)
+        from .urgency import write_urgency  # rarely a database is migrated
+
         write_urgency(connection)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")

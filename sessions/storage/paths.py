@@ -31,6 +31,8 @@ class SessionFolder:
         self.id = path.name
         self.turns = path / "turns"
         self.lock = path / "runner.lock"
+        self.reading = path / "reading.lock"
+        """Held by the server whose answer names the session's end, until the lead has the answer."""
         self.poke = path / "poke"
         self.stdin = path / "stdin"
         """The FIFO from which a live agent reads; made when it is needed."""

@@ -13,16 +13,19 @@ from ..errors import UnknownSessionError
 from ..launch import Launch
 from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn, short_id
 from ..rules.urgency import by_urgency
-from .adjustments import Adjustments
-from .asks import Asks
 from .database import Database
-from .families import Families
-from .family_budgets import FamilyBudgets
+from .families.families import Families
+from .families.family_budgets import FamilyBudgets
+from .families.workers import FAMILY
 from .marks import Marks, RelatedMark, recorded
-from .prompt_queue import PromptQueue, QueuedPrompt
+from .prompts.adjustments import Adjustments
+from .prompts.asks import Asks
+from .prompts.prompt_queue import PromptQueue, QueuedPrompt
+from .prompts.unconfirmed import Unconfirmed, unconfirmed
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
-from .unconfirmed import Unconfirmed, unconfirmed
 from .urgency import CURRENT, OUTDATED
+from .use.period_budgets import PeriodBudgets
+from .use.plan_windows import PlanWindows
 
 OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
 """The states of a turn that has not ended, as SQL."""
@@ -53,6 +56,10 @@ class Queries:
         """The families of sessions."""
         self.family_budgets = FamilyBudgets(self.database)
         """The budgets of leads."""
+        self.period_budgets = PeriodBudgets(self.database)
+        """The budgets of days and weeks."""
+        self.plan_windows = PlanWindows(self.database)
+        """The windows of the plans of agents."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -110,13 +117,12 @@ class Queries:
         )
         return [session_from(row) for row in rows]
 
-    def descendants(self, session_id: str) -> list[Session]:
-        """The sessions that a session started, those that they started, and so on; oldest first."""
+    def descendants(self, session_id: str | None, lead: str | None = None) -> list[Session]:
+        """The sessions that a session or an outside lead started, those that they started, and so on; oldest first."""
         rows = self.database.rows(
-            "WITH RECURSIVE family (id) AS (SELECT id FROM sessions WHERE parent = ?"  # noqa: S608
-            " UNION SELECT sessions.id FROM sessions JOIN family ON sessions.parent = family.id)"
-            f" {SELECT_SESSION} WHERE sessions.id IN family AND sessions.id <> ? ORDER BY created_at",
-            (session_id, session_id),
+            f"{FAMILY} {SELECT_SESSION} WHERE sessions.id IN family AND sessions.id IS NOT ?"
+            " ORDER BY created_at, sessions.rowid",
+            (session_id, lead, session_id),
         )
         return [session_from(row) for row in rows]
 
@@ -170,6 +176,15 @@ class Queries:
         )
         return [row["kind"] for row in rows]
 
+    def requester(self, session_id: str, turn: int) -> str | None:
+        """Return the text to record for the stop that the open requests ask for; None if none is open."""
+        rows = self.database.rows(
+            "SELECT asked_by FROM requests WHERE session = ? AND turn >= ? AND done_at IS NULL"
+            " ORDER BY kind = 'close', id LIMIT 1",
+            (session_id, turn),
+        )
+        return str(rows[0]["asked_by"]) if rows else None
+
     def is_warm(self, session_id: str) -> bool:
         """Return whether a live agent of the session waits for prompts."""
         return bool(self.database.rows("SELECT 1 FROM sessions WHERE id = ? AND warm_since IS NOT NULL", (session_id,)))
@@ -198,6 +213,11 @@ class Queries:
             tuple(states),
         )
         return [turn_from(row) for row in rows]
+
+    def open_elsewhere(self, host: str) -> set[str]:
+        """The ids of the sessions in use that another machine than ``host`` started."""
+        rows = self.database.rows(f"SELECT id FROM sessions WHERE host <> ? AND status IN ({OPEN})", (host,))  # noqa: S608
+        return {row["id"] for row in rows}
 
     def launch(self, session_id: str, n: int) -> Launch | None:
         """The record of how a turn is, or was, started; None if there is no such turn."""

@@ -32,6 +32,7 @@ USAGE_COLUMNS = (
     "output_tokens",
     "reasoning_output_tokens",
     "total_tokens",
+    "cache_write_tokens",
 )
 _SESSION_COLUMNS = (
     "id", "agent", "title", "task", "reason", "cwd", "model", "turn", "cost_usd", "exit_code",

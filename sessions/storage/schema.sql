@@ -85,7 +85,8 @@ CREATE TABLE sessions (
     share         TEXT,                         -- membership.Budget: reserved for it and all below when it was admitted
     woken_turn    INTEGER NOT NULL DEFAULT 0,   -- the newest turn whose end is in a prompt that wakes its lead, or wakes none
     escalates_at  INTEGER,                      -- when what it needs of its lead counts for the user; NULL: it needs nothing
-    escalated     INTEGER NOT NULL DEFAULT 0    -- 1: that time has come
+    escalated     INTEGER NOT NULL DEFAULT 0,   -- 1: that time has come
+    cache_write_tokens INTEGER
 ) STRICT;
 CREATE INDEX sessions_escalates ON sessions (escalates_at) WHERE escalates_at IS NOT NULL AND NOT escalated;
 CREATE UNIQUE INDEX sessions_key ON sessions (coalesce(parent, lead, ''), key) WHERE key IS NOT NULL;
@@ -248,6 +249,47 @@ CREATE TABLE wake_ends (                         -- the ends that a prompt of ag
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX wake_ends_session ON wake_ends (session);
 
+CREATE TABLE budgets (                           -- the budgets of days and weeks, for runners: rules.period_budgets
+    source    TEXT NOT NULL,                     -- the folder of the project that has it; empty: the user's settings
+    folder    TEXT NOT NULL,                     -- a real path; empty: all folders
+    period    TEXT NOT NULL,                     -- day, week
+    tokens    INTEGER,
+    cost_usd  REAL,
+    action    TEXT NOT NULL,                     -- warn, stop
+    PRIMARY KEY (source, folder, period)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE budget_raises (                     -- what the user permits in the current period instead
+    folder    TEXT NOT NULL,
+    period    TEXT NOT NULL,
+    begins    TEXT NOT NULL,                     -- the first day of that period
+    tokens    INTEGER,
+    cost_usd  REAL,
+    PRIMARY KEY (folder, period)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE shares (                            -- what a turn reserves of these budgets; it counts until the turn ends
+    session   TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    turn      INTEGER NOT NULL,
+    tokens    INTEGER,
+    cost_usd  REAL,
+    base_tokens INTEGER NOT NULL,                -- what the session had used before the turn
+    base_cost_usd REAL NOT NULL,
+    free      INTEGER NOT NULL DEFAULT 0,        -- 1: the user started it beyond the budgets
+    PRIMARY KEY (session, turn)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE plan_windows (                      -- the newest report of each window of an agent's plan
+    agent     TEXT NOT NULL,
+    account   TEXT NOT NULL,                     -- the agent's name of the limit; empty if it has none
+    window    TEXT NOT NULL,                     -- plan_windows.PlanWindow: 5 h, week, or the agent's own name
+    used_percent REAL,                           -- NULL: not reported
+    resets_at INTEGER,                           -- UTC ms; NULL: not reported
+    seen_at   INTEGER NOT NULL,                  -- when the report came
+    status    TEXT NOT NULL,                     -- ok, warning, limited
+    PRIMARY KEY (agent, account, window)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE requests (                          -- what a front end asks of a runner
     id         INTEGER PRIMARY KEY,
     session    TEXT NOT NULL,
@@ -269,7 +311,11 @@ CREATE TABLE tombstones (
     budget     TEXT,
     total_tokens INTEGER,
     cost_usd   REAL,
-    cost_about_usd REAL
+    cost_about_usd REAL,
+    agent      TEXT,                             -- what its use is grouped by
+    cwd        TEXT,
+    title      TEXT,
+    model      TEXT
 ) STRICT;
 CREATE INDEX tombstones_seq ON tombstones (seq);
 CREATE INDEX tombstones_parent ON tombstones (parent) WHERE parent IS NOT NULL;
@@ -282,6 +328,62 @@ CREATE TABLE ends (                              -- the end of each turn; it sta
     status  TEXT NOT NULL,
     at      INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE reports (                           -- what agents reported about their use; it stays if the session is deleted
+    session    TEXT NOT NULL,
+    turn       INTEGER NOT NULL,
+    source     TEXT NOT NULL,                    -- costs.reports: message, models, running, result, call, thread, record
+    key        TEXT NOT NULL,                    -- names the report among those of its source in the turn
+    kind       TEXT NOT NULL,                    -- call, turn, thread
+    at         INTEGER NOT NULL,
+    model      TEXT,
+    input_tokens INTEGER,                        -- with those read from and written to a cache
+    cached_input_tokens INTEGER,
+    cache_write_tokens INTEGER,
+    cache_write_1h_tokens INTEGER,               -- of these, those that stay for an hour
+    output_tokens INTEGER,                       -- with those of reasoning
+    reasoning_output_tokens INTEGER,
+    total_tokens INTEGER,
+    reported_usd REAL,
+    computed_usd REAL,
+    price      TEXT,                             -- the costs.prices.Price with which it was computed
+    price_as_of TEXT,                            -- the date of that price
+    counted    INTEGER NOT NULL DEFAULT 0,       -- 1: it counts; of each turn those of one source do
+    PRIMARY KEY (session, turn, source, key)
+) STRICT, WITHOUT ROWID;
+
+-- The reports that count, by quarters of an hour: a year has some hundred thousand reports, too many to add up for a
+-- screen.  Derived: written with the reports of its turn, in the same transaction.
+CREATE TABLE use_sums (
+    session    TEXT NOT NULL,
+    turn       INTEGER NOT NULL,
+    quarter    INTEGER NOT NULL,                 -- the time of the reports, divided by 15 minutes
+    model      TEXT NOT NULL,                    -- '' if it is not known
+    price_as_of TEXT NOT NULL,                   -- '' if nothing was computed, or the date is not known
+    input_tokens INTEGER,
+    cached_input_tokens INTEGER,
+    cache_write_tokens INTEGER,
+    output_tokens INTEGER,
+    reasoning_output_tokens INTEGER,
+    total_tokens INTEGER,
+    reported_usd REAL,
+    computed_usd REAL,
+    missing    INTEGER NOT NULL,                 -- 1: some of it has no cost
+    PRIMARY KEY (session, turn, quarter, model, price_as_of)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX use_sums_quarter ON use_sums (quarter);
+
+CREATE TABLE compactions (                       -- each compaction that an agent reported
+    session    TEXT NOT NULL,
+    turn       INTEGER NOT NULL,
+    n          INTEGER NOT NULL,                 -- its number in the turn, from 1
+    at         INTEGER NOT NULL,
+    trigger    TEXT,                             -- manual, auto; NULL: the agent does not report it
+    step       INTEGER,
+    tokens_before INTEGER,
+    tokens_after INTEGER,
+    PRIMARY KEY (session, turn, n)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE seen (
     session TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
@@ -301,9 +403,12 @@ END;
 CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN
     UPDATE counter SET seq = seq + 1;
     INSERT OR REPLACE INTO tombstones
-        (session, seq, deleted_at, parent, lead, budget, total_tokens, cost_usd, cost_about_usd)
+        (session, seq, deleted_at, parent, lead, budget, total_tokens, cost_usd, cost_about_usd, agent, cwd, title,
+            model)
         VALUES (OLD.id, (SELECT seq FROM counter), CAST(strftime('%s', 'now') AS INTEGER) * 1000,
-            OLD.parent, OLD.lead, OLD.budget, OLD.total_tokens, OLD.cost_usd, OLD.cost_about_usd);
+            OLD.parent, OLD.lead, OLD.budget, OLD.total_tokens, OLD.cost_usd, OLD.cost_about_usd,
+                OLD.agent, OLD.cwd,
+            iif(OLD.title = '', substr(OLD.task, 1, 200), OLD.title), OLD.model);
 END;
 CREATE TRIGGER turn_ended AFTER UPDATE OF status ON turns
     WHEN NEW.status IN ('done', 'failed', 'stopped', 'lost')
@@ -311,6 +416,70 @@ CREATE TRIGGER turn_ended AFTER UPDATE OF status ON turns
     UPDATE counter SET seq = seq + 1;
     INSERT INTO ends (seq, session, turn, status, at) VALUES ((SELECT seq FROM counter), NEW.session, NEW.n, NEW.status,
         coalesce(NEW.ended_at, CAST(strftime('%s', 'now') AS INTEGER) * 1000));
+END;
+-- A turn's own sum is a report too, also from a runner of an earlier version, which writes only `turns`.
+CREATE TRIGGER turn_used AFTER UPDATE OF usage, cost_usd, cost_about_usd, ended_at, steps ON turns
+    WHEN (json_extract(NEW.usage, '$.input_tokens') IS NOT NULL OR json_extract(NEW.usage, '$.total_tokens') > 0
+        OR NEW.cost_usd IS NOT NULL
+        OR NEW.cost_about_usd IS NOT NULL OR (NEW.ended_at IS NOT NULL AND NEW.started_at IS NOT NULL
+            AND NOT (NEW.status = 'failed' AND NEW.exit_code IS NULL AND NEW.signal IS NULL AND NEW.steps = 0)
+            AND (SELECT agent FROM sessions WHERE id = NEW.session) <> 'command'))
+    AND (NEW.usage IS NOT OLD.usage OR NEW.cost_usd IS NOT OLD.cost_usd
+            OR NEW.cost_about_usd IS NOT OLD.cost_about_usd
+        OR NEW.ended_at IS NOT OLD.ended_at OR (NEW.ended_at IS NOT NULL AND NEW.steps <> OLD.steps)) BEGIN
+    INSERT INTO reports (session, turn, source, key, kind, at, model, input_tokens, cached_input_tokens,
+            cache_write_tokens, output_tokens, reasoning_output_tokens, total_tokens, reported_usd, computed_usd,
+            counted)
+        SELECT NEW.session, NEW.n, 'record', '', 'turn', coalesce(NEW.ended_at, NEW.started_at, NEW.created_at),
+                model,
+            json_extract(NEW.usage, '$.input_tokens'), json_extract(NEW.usage, '$.cached_input_tokens'),
+            json_extract(NEW.usage, '$.cache_write_tokens'), json_extract(NEW.usage, '$.output_tokens'),
+            json_extract(NEW.usage, '$.reasoning_output_tokens'), json_extract(NEW.usage, '$.total_tokens'),
+            NEW.cost_usd, NEW.cost_about_usd,
+            NOT EXISTS (SELECT 1 FROM reports WHERE session = NEW.session AND turn = NEW.n AND source <> 'record'
+                AND counted)
+        FROM sessions WHERE id = NEW.session
+        ON CONFLICT DO UPDATE SET at = excluded.at, model = excluded.model, input_tokens = excluded.input_tokens,
+            cached_input_tokens = excluded.cached_input_tokens, cache_write_tokens = excluded.cache_write_tokens,
+            output_tokens = excluded.output_tokens, reasoning_output_tokens = excluded.reasoning_output_tokens,
+            total_tokens = excluded.total_tokens, reported_usd = excluded.reported_usd,
+            computed_usd = excluded.computed_usd, counted = excluded.counted;
+    DELETE FROM use_sums WHERE session = NEW.session AND turn = NEW.n AND EXISTS (SELECT 1 FROM reports
+        WHERE session = NEW.session AND turn = NEW.n AND source = 'record' AND counted);
+    INSERT INTO use_sums SELECT session, turn, at / 900000, coalesce(model, ''), coalesce(price_as_of, ''),
+            input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_output_tokens,
+            total_tokens, reported_usd, computed_usd, reported_usd IS NULL AND computed_usd IS NULL
+        FROM reports WHERE session = NEW.session AND turn = NEW.n AND source = 'record' AND counted;
+END;
+CREATE TRIGGER turn_restored AFTER INSERT ON turns
+    WHEN (json_extract(NEW.usage, '$.input_tokens') IS NOT NULL OR json_extract(NEW.usage, '$.total_tokens') > 0
+        OR NEW.cost_usd IS NOT NULL
+        OR NEW.cost_about_usd IS NOT NULL OR (NEW.ended_at IS NOT NULL AND NEW.started_at IS NOT NULL
+            AND NOT (NEW.status = 'failed' AND NEW.exit_code IS NULL AND NEW.signal IS NULL AND NEW.steps = 0)
+            AND (SELECT agent FROM sessions WHERE id = NEW.session) <> 'command')) BEGIN
+    INSERT INTO reports (session, turn, source, key, kind, at, model, input_tokens, cached_input_tokens,
+            cache_write_tokens, output_tokens, reasoning_output_tokens, total_tokens, reported_usd, computed_usd,
+            counted)
+        SELECT NEW.session, NEW.n, 'record', '', 'turn', coalesce(NEW.ended_at, NEW.started_at, NEW.created_at),
+                model,
+            json_extract(NEW.usage, '$.input_tokens'), json_extract(NEW.usage, '$.cached_input_tokens'),
+            json_extract(NEW.usage, '$.cache_write_tokens'), json_extract(NEW.usage, '$.output_tokens'),
+            json_extract(NEW.usage, '$.reasoning_output_tokens'), json_extract(NEW.usage, '$.total_tokens'),
+            NEW.cost_usd, NEW.cost_about_usd,
+            NOT EXISTS (SELECT 1 FROM reports WHERE session = NEW.session AND turn = NEW.n AND source <> 'record'
+                AND counted)
+        FROM sessions WHERE id = NEW.session
+        ON CONFLICT DO UPDATE SET at = excluded.at, model = excluded.model, input_tokens = excluded.input_tokens,
+            cached_input_tokens = excluded.cached_input_tokens, cache_write_tokens = excluded.cache_write_tokens,
+            output_tokens = excluded.output_tokens, reasoning_output_tokens = excluded.reasoning_output_tokens,
+            total_tokens = excluded.total_tokens, reported_usd = excluded.reported_usd,
+            computed_usd = excluded.computed_usd, counted = excluded.counted;
+    DELETE FROM use_sums WHERE session = NEW.session AND turn = NEW.n AND EXISTS (SELECT 1 FROM reports
+        WHERE session = NEW.session AND turn = NEW.n AND source = 'record' AND counted);
+    INSERT INTO use_sums SELECT session, turn, at / 900000, coalesce(model, ''), coalesce(price_as_of, ''),
+            input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_output_tokens,
+            total_tokens, reported_usd, computed_usd, reported_usd IS NULL AND computed_usd IS NULL
+        FROM reports WHERE session = NEW.session AND turn = NEW.n AND source = 'record' AND counted;
 END;
 CREATE TRIGGER queue_added AFTER INSERT ON queue BEGIN
     UPDATE sessions SET queued = (SELECT COUNT(*) FROM queue WHERE session = NEW.session AND state = 'queued')

@@ -8,20 +8,24 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from msgspec import Struct, structs
+
 from ..clock import now_ms
 from ..conversation.marks import Mark
-from ..errors import StoreError
+from ..errors import RefusalError, StoreError
 from ..launch import Launch, Start
 from ..model import ENDED, Budget, Membership, Session, Status
-from .adjustments import Adjustments
-from .admission import admit
-from .asks import Asks
-from .chains import Chains, give_up
-from .families import hand_up, parent_of
+from ..rules.period_budgets import agent_refusal_words, refusal_words, waits_words, warning_words
+from .families.admission import admit
+from .families.families import above_of, hand_up
 from .marks import Marks, add_mark
-from .prompt_queue import PromptQueue, hold_after, insert_turn, put_back
+from .prompts.adjustments import Adjustments
+from .prompts.asks import Asks
+from .prompts.chains import Chains, give_up
+from .prompts.prompt_queue import PromptQueue, hold_after, insert_turn, put_back
 from .queries import OPEN, Queries
 from .rows import dump
+from .use.period_budgets import admit_turn, warnings_for
 from .wakes import Wakes, note_end
 
 _BUSY = (
@@ -37,6 +41,15 @@ _WAITING = (
 )
 _FREE = "(taken_by IS NULL OR json_extract(taken_by, '$.run_id') IN (SELECT value FROM json_each(?)))"
 """The condition that no user has taken a session over, except those whose ``run_id`` is in the array."""
+
+
+class Places(Struct, frozen=True, kw_only=True):
+    """The queued turns that may start now, and those that a budget holds."""
+
+    taken: list[tuple[str, int]]
+    """The sessions and their turns, in the order they were requested."""
+    waits: tuple[str, int] | None = None
+    """A session that waits, and the time (UTC ms) at which to serve the queue again; None if a process waits."""
 
 
 class Store(Queries):
@@ -81,10 +94,12 @@ class Store(Queries):
             mark: the mark of a fork; its number and its session are not used.
 
         Raises:
-            RefusalError: its lead may not start it now.
+            RefusalError: its lead may not start it now, or the budget of a day or a week is spent.
         """
         now = now_ms()
         with self.database.transaction() as db:
+            warnings = tuple(warning_words(state) for state in warnings_for(db, start.cwd))
+            launch = structs.replace(launch, warnings=(*launch.warnings, *warnings)) if warnings else launch
             place, share = admit(db, membership or Membership(), launch.family)
             db.execute(
                 "INSERT INTO sessions (id, agent, title, task, cwd, model, options, command, env, source, parent,"
@@ -104,6 +119,11 @@ class Store(Queries):
                 )  # fmt: skip
             prompt = None if start.after else start.prompt
             insert_turn(db, start.session_id, 1, prompt, launch, run_id, now, place.parent)
+            held = None if start.after else admit_turn(db, start.session_id, 1, free=start.over_budget)
+            if held is not None:
+                by_agent = place.parent is not None or place.lead is not None
+                words = agent_refusal_words if by_agent else refusal_words
+                raise RefusalError("over_budget", words(held.state))
 
     def launch_age_ms(self, session_id: str, n: int) -> int | None:
         """Return how long ago a runner was last started for a queued turn; None if the turn is no longer queued."""
@@ -162,32 +182,40 @@ class Store(Queries):
             db.executemany("UPDATE sessions SET escalated = 1 WHERE id = ?", [(one,) for one in ids])
         return ids
 
-    def take_places(self, host: str) -> list[tuple[str, int]]:
-        """Return the queued turns that may start now, in the order they were requested; each goes to one caller.
+    def take_places(self, host: str) -> Places:
+        """Return the queued turns that may start now; each goes to one caller.
 
         A session takes no place while a turn that was requested from inside it is queued or runs.  The session waits
-        for that turn; if all places were taken by such sessions, none could ever continue.
+        for that turn; if all places were taken by such sessions, none could ever continue.  A turn that does not fit
+        into the budget of a day or a week waits, and holds up no other.
         """
         if not self.database.rows("SELECT 1 FROM turns WHERE status = 'queued' AND launches = 0 LIMIT 1"):
-            return []
+            return Places(taken=[])
         now = now_ms()
         with self.database.transaction() as db:
             places = db.execute("SELECT value FROM settings WHERE name = 'max_running'").fetchone()
             busy = db.execute(_BUSY, (host,)).fetchone()[0]
             waiting = db.execute(_WAITING, (host,)).fetchall()
-            chosen = waiting[: max(0, places["value"] - busy)] if places else waiting
-            for row in chosen:
-                db.execute(
-                    "UPDATE turns SET launches = 1, launched_at = ? WHERE session = ? AND n = ?",
-                    (now, row["session"], row["n"]),
-                )
+            free = max(0, places["value"] - busy) if places else len(waiting)
+            chosen: list[sqlite3.Row] = []
+            due: dict[str, int] = {}
+            for row in waiting:
+                held = admit_turn(db, row["session"], row["n"]) if len(chosen) < free else None
+                if held is not None:
+                    due[row["session"]] = held.due_at
+                    _note(db, row["session"], waits_words(held.state), now)
+                elif len(chosen) < free:
+                    chosen.append(row)
+                    db.execute(
+                        "UPDATE turns SET launches = 1, launched_at = ? WHERE session = ? AND n = ?",
+                        (now, row["session"], row["n"]),
+                    )
             reason = f"queued: {busy + len(chosen)} of {places['value'] if places else 0} slots in use"
-            for row in waiting[len(chosen) :]:
-                db.execute(
-                    "UPDATE sessions SET reason = ?, updated_at = ? WHERE id = ? AND reason IS NOT ?",
-                    (reason, now, row["session"], reason),
-                )
-        return [(row["session"], row["n"]) for row in chosen]
+            for row in waiting:
+                if row not in chosen and row["session"] not in due:
+                    _note(db, row["session"], reason, now)
+            waits = _begin_wait(db, due, now)
+        return Places(taken=[(row["session"], row["n"]) for row in chosen], waits=waits)
 
     def give_place_back(self, session_id: str, n: int) -> None:
         """Release the place of a turn for which no runner could be started."""
@@ -253,7 +281,7 @@ class Store(Queries):
         """
         ended = ", ".join(f"'{status}'" for status in sorted(ENDED))
         with self.database.transaction() as db:
-            above = parent_of(db, session_id)
+            above = above_of(db, session_id)
             changed = db.execute(
                 f"DELETE FROM sessions WHERE id = ? AND turn = ? AND status IN ({ended})"  # noqa: S608
                 f" AND {_FREE} AND (? OR archived_at IS NULL)",
@@ -261,7 +289,7 @@ class Store(Queries):
             ).rowcount
             if changed:
                 db.execute("DELETE FROM requests WHERE session = ?", (session_id,))
-                hand_up(db, session_id, above)
+                hand_up(db, session_id, *above)
                 touch_children(db, session_id)
         return bool(changed)
 
@@ -363,3 +391,23 @@ class Store(Queries):
 def touch_children(db: sqlite3.Connection, session_id: str) -> None:
     """Put a session's children into the change feed: their parent is gone, or back."""
     db.execute("UPDATE sessions SET seq = seq WHERE parent = ?", (session_id,))
+
+
+def _note(db: sqlite3.Connection, session_id: str, reason: str, now: int) -> None:
+    """Record why a queued session waits."""
+    db.execute(
+        "UPDATE sessions SET reason = ?, updated_at = ? WHERE id = ? AND reason IS NOT ?",
+        (reason, now, session_id, reason),
+    )
+
+
+def _begin_wait(db: sqlite3.Connection, due: Mapping[str, int], now: int) -> tuple[str, int] | None:
+    """Return the session and the time for which the caller has a process wait; None if one waits for that time."""
+    if not due:
+        return None
+    session, at = min(due.items(), key=lambda one: one[1])
+    row = db.execute("SELECT value FROM settings WHERE name = 'budgets_due'").fetchone()
+    if row is not None and now < row["value"] <= at:
+        return None
+    db.execute("INSERT OR REPLACE INTO settings (name, value) VALUES ('budgets_due', ?)", (at,))
+    return session, at

@@ -14,7 +14,7 @@ from ..clock import now_ms
 from ..launch import TurnPlan
 from ..model import ENDED, Status, StoppedBy
 from .database import Database
-from .prompt_queue import Build, Request, insert_prompt, take
+from .prompts.prompt_queue import Build, Request, insert_prompt, take
 from .rows import MOST_WAKES, WAKES_USED
 
 Rows = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]
@@ -32,7 +32,7 @@ _UNTOLD = f"sessions.{_LED} AND sessions.status IN ({_ENDED}) AND max(reported_t
 _STOP_BY = "(SELECT stop_by FROM turns WHERE turns.session = sessions.id AND turns.n = sessions.turn) AS stop_by"
 _LEAD_STOP_BY = _STOP_BY.replace("sessions.", "leads.")
 _LEAD = (
-    f"SELECT id, agent, host, status, turn, started_at, archived_at, {_LEAD_STOP_BY},"  # noqa: S608
+    f"SELECT id, agent, host, status, turn, archived_at, {_LEAD_STOP_BY},"  # noqa: S608
     f" {WAKES_USED} AS used, {MOST_WAKES} AS most FROM sessions AS leads WHERE id = ?"
 )
 _UNSENT = "queue.state = 'queued' AND queue.changed_at = queue.created_at"
@@ -68,8 +68,6 @@ class Lead(Struct, frozen=True, kw_only=True):
     host: str
     status: Status
     turn: int
-    started_at: int | None = None
-    """Start of its newest turn, UTC ms."""
     archived: bool = False
     stopped_by: StoppedBy | None = None
     """The requester of its newest turn's stop, also of one that came after its final event."""
@@ -181,13 +179,6 @@ class Wakes:
                 (now_ms(), lead_id),
             )
 
-    def report(self, session_id: str, turn: int) -> None:
-        """Record that its lead has read the end of a turn; a waiting prompt that reports nothing else is cancelled."""
-        with self._database.transaction() as db:
-            db.execute(
-                "UPDATE sessions SET reported_turn = ? WHERE id = ? AND reported_turn < ?", (turn, session_id, turn)
-            )
-
 
 def note_end(db: sqlite3.Connection, session_id: str) -> None:
     """Begin to gather ends, inside the transaction that ends a turn.
@@ -234,7 +225,6 @@ def _family(rows: Rows, lead_id: str) -> Family | None:
         host=row["host"],
         status=_status(row["status"]),
         turn=row["turn"],
-        started_at=row["started_at"],
         archived=row["archived_at"] is not None,
         stopped_by=StoppedBy.recorded(row["stop_by"]),
         used=row["used"],

@@ -8,16 +8,16 @@ from contextlib import suppress
 
 from ..agents.planned import launch_of
 from ..agents.registry import agent_named, takes_prompts
-from ..errors import AgentdashError
+from ..errors import AgentdashError, RefusalError
 from ..launch import Launch, plan_like
 from ..model import StepKind, Turn
-from ..rules.chain import standing, unreadable
+from ..rules.chain import refused, standing, unreadable
 from ..rules.chained_prompt import MOST_CHARACTERS, NO_ANSWER, chained_prompt
-from ..storage.chains import Waiting
 from ..storage.paths import Layout
+from ..storage.prompts.chains import Waiting
 from ..storage.session_record import write_identity
 from ..storage.store import Store
-from ..storage.turn_output import output_in
+from ..storage.turns.turn_output import output_in
 
 
 def serve_chains(layout: Layout, store: Store) -> None:
@@ -37,6 +37,9 @@ def _serve(layout: Layout, store: Store, found: Waiting) -> None:
             answer = last_message(layout, store, waiting.before.id)
             if release(layout, store, waiting, NO_ANSWER if answer is None else answer):
                 return
+        except RefusalError as error:
+            store.chains.note(waiting, refused(error.fact))
+            return
         except (OSError, AgentdashError) as error:
             # One session that cannot start must not hold up the others.
             store.chains.note(waiting, unreadable(waiting.id, waiting.before, str(error)))
@@ -50,6 +53,7 @@ def release(layout: Layout, store: Store, waiting: Waiting, answer: str | None) 
     Its settings are those of its request, with the changes of the model and the mode since.
 
     Raises:
+        RefusalError: its lead may not start it now.
         UsageError: the agent cannot take them: another version of agentdash recorded them.
     """
     recorded = store.launch(waiting.id, waiting.turn)

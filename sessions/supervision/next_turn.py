@@ -12,7 +12,7 @@ from ..errors import UnknownSessionError
 from ..launch import Launch, TurnPlan
 from ..model import Session, short_id
 from ..storage.paths import Layout
-from ..storage.prompt_queue import Build, QueuedPrompt
+from ..storage.prompts.prompt_queue import Build, QueuedPrompt
 from ..storage.store import Store
 from ..turn_mode import TurnMode
 

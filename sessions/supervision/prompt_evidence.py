@@ -6,8 +6,8 @@ from ..agents.registry import agent_named
 from ..launch import Launch
 from ..model import Session
 from ..rules.delivery import TurnEvidence, fate_of_steered, needs_transcript
-from ..storage.live_log import LiveLog
 from ..storage.store import Store
+from ..storage.turns.live_log import LiveLog
 
 
 def with_transcript(

@@ -4,6 +4,8 @@ There is no daemon.  The queue is served by every process that requests a turn, 
 every command that reconciles.  Only after ``kill -9`` of the last runner does it wait for the next command.
 """
 
+from contextlib import suppress
+
 from ..errors import AgentdashError
 from ..processes import processes
 from ..storage.paths import Layout
@@ -28,7 +30,13 @@ def pump(layout: Layout, store: Store, own: str | None = None) -> int | None:
         serve_wakes(layout, store)
     serve_escalations(layout, store)
     kept = None
-    for session_id, turn in store.take_places(processes.host_name()):
+    places = store.take_places(processes.host_name())
+    if places.waits is not None:
+        from .wake_waiter import send_waiter  # most users have no budget of a day
+
+        with suppress(OSError):
+            send_waiter(layout, *places.waits)
+    for session_id, turn in places.taken:
         if session_id == own:
             kept = turn
             continue

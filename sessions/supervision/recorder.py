@@ -10,9 +10,13 @@ import sys
 import time
 from collections.abc import Callable
 
+from msgspec import structs
+
 from ..agents.base import Agent
 from ..clock import now_ms
 from ..compaction import Compaction
+from ..costs.pricing import Pricing
+from ..costs.reports import Reported
 from ..costs.session_usage import Spent
 from ..errors import AgentdashError, StoreError
 from ..launch import Launch
@@ -28,14 +32,15 @@ from ..storage.file_part import FilePart
 from ..storage.paths import Layout
 from ..storage.session_record import write_identity
 from ..storage.store import Store
-from ..storage.turn_log import Outcome, TurnLog
-from ..storage.turn_output import TurnOutput, own_output
+from ..storage.turns.turn_log import Outcome, TurnLog
+from ..storage.turns.turn_output import TurnOutput, own_output
 from .child import AgentChild
 from .disk import DiskWatch, Reserve
 from .family_budget import FamilyBudget
 from .follow import Follower
 from .idleness import Look
 from .next_turn import builder
+from .plan_watch import PlanWatch
 from .prompt_evidence import with_transcript
 from .spending import Spending
 from .stuck import StuckWatch
@@ -82,6 +87,7 @@ class Recorder:
         self._activity = ActivityWatch()
         self._spending: Spending | None = None
         self._family: FamilyBudget | None = None
+        self._plans: PlanWatch | None = None
         self._over: dict[str, str] = {}
         self._ever_over: dict[str, str] = {}
         self._output = output or own_output(self._folder, turn)
@@ -153,17 +159,22 @@ class Recorder:
         recorded = self._recorded_stuck() if adopted_after_s is not None else None
         if agent.prompted:
             self._stuck_watch = StuckWatch(launch.attention, used, recorded, agent.polling_tools)
-        meter = None
-        self._family = FamilyBudget(self._store, self._session, launch.family)
+        env = dict(os.environ) | dict(launch.env)
+        self._plans = PlanWatch(self._store, agent, env, began)
+        self._family = FamilyBudget(self._store, self._session, turn, launch.family)
         counted = self._watchdog.counts or self._family.watched
-        if counted or launch.transport:
-            meter = agent.meter(self._family.limited(launch), dict(os.environ) | dict(launch.env), began)
-        if counted or meter is not None:
-            self._spending = Spending(lambda: self._store.turns(self._session), turn, meter)
+        meter = agent.meter(self._family.limited(launch), env, began) if counted or launch.transport else None
+        final = agent.final_meter(launch, env, began) if meter is None else None
+        if counted or meter is not None or final is not None:
+            self._spending = Spending(
+                lambda: self._store.turns(self._session), turn, meter or final, at_end=meter is None
+            )
+        parser = agent.parser(turn, launch.transport)
+        parser.facts.reported = Reported(Pricing(launch.prices), self._known_model())
         self._follower = Follower(
             output.stdout.path,
             output.times,
-            agent.parser(turn, launch.transport),
+            parser,
             self._step,
             self._line,
             output.stdout.begin,
@@ -210,6 +221,8 @@ class Recorder:
         return due
 
     def _line(self, line: bytes) -> None:
+        if self._plans is not None:
+            self._plans.feed(line)
         if self._spending is not None:
             self._spending.feed(line)
         if self._hears is not None and self._follower is not None:
@@ -226,6 +239,12 @@ class Recorder:
             session = self._store.session(self._session)
             if session is not None and session.stuck is not None and session.stuck_at is not None:
                 return session.stuck, session.stuck_at
+        return None
+
+    def _known_model(self) -> str | None:
+        with contextlib.suppress(StoreError):
+            session = self._store.session(self._session)
+            return session.model if session is not None else None
         return None
 
     def _printed_at(self, follower: Follower) -> float:
@@ -353,6 +372,11 @@ class Recorder:
             )
         )
         verdict, compaction = judged(verdict, self._compacts, facts)
+        if self._plans is not None and not goes_on:
+            self._plans.finish(facts.agent_session)
+        limited = self._plans.limited if self._plans is not None else None
+        if limited is not None and verdict.status is Status.FAILED:
+            verdict = structs.replace(verdict, reason="; ".join(filter(None, (verdict.reason, limited))))
         outcome = Outcome(
             status=verdict.status,
             reason=verdict.reason,
@@ -410,6 +434,8 @@ class Recorder:
         self._ever_over |= over
         if self._family is not None and (family := self._family.check()) is not None:
             self._ever_over["budget"] = family
+        if self._family is not None and self._family.warning is not None:
+            self._ever_over["period"] = self._family.warning
 
     def fail_to_start(self, agent: Agent, reason: str) -> None:
         """Record a failed turn: the agent could not be started."""

@@ -21,28 +21,32 @@ class Spending:
         turns: reads all turns of the session; may raise StoreError.
         n: the number of this turn.
         meter: follows this turn while it runs; None if only the stream's own facts are known.
+        at_end: the meter is read only when the turn has ended: no limit needs it earlier.
     """
 
-    def __init__(self, turns: Callable[[], Sequence[Turn]], n: int, meter: Meter | None) -> None:
+    def __init__(
+        self, turns: Callable[[], Sequence[Turn]], n: int, meter: Meter | None, *, at_end: bool = False
+    ) -> None:
         self._turns = turns
         self._n = n
         self._meter = meter
+        self._at_end = at_end
         self._earlier: Spent | None = None
 
     @property
     def meter_path(self) -> Path | None:
         """The file whose growth means more use; None if there is none, or it is not found yet."""
-        return self._meter.path if self._meter is not None else None
+        return self._meter.path if self._meter is not None and not self._at_end else None
 
     @property
     def polled(self) -> bool:
         """True if the meter may have to be polled, because no event announces its figures."""
-        return self._meter is not None and (self._meter.seeks or self._meter.path is not None)
+        return self._meter is not None and not self._at_end and (self._meter.seeks or self._meter.path is not None)
 
     @property
     def trouble(self) -> str | None:
         """The reason why a limit cannot act, in words; None if there is none."""
-        return self._meter.trouble if self._meter is not None else None
+        return self._meter.trouble if self._meter is not None and not self._at_end else None
 
     def feed(self, line: bytes) -> None:
         """Pass a line of the agent's output to the meter."""
@@ -51,23 +55,33 @@ class Spending:
 
     def update(self, facts: Facts) -> bool:
         """Update the facts from the meter; return whether there is more to read at once."""
-        if self._meter is None:
+        if self._meter is None or self._at_end:
             return False
-        more = self._meter.read_new(facts.agent_session)
-        if self._meter.usage.known:
-            facts.usage = self._meter.usage
-        if self._meter.thread_usage.known and facts.end is None:  # after the end the agent's own last figure counts
-            facts.thread_usage = self._meter.thread_usage
-        facts.cost_about_usd = self._meter.cost_usd
+        return self._read(self._meter, facts)
+
+    def _read(self, meter: Meter, facts: Facts) -> bool:
+        more = meter.read_new(facts.agent_session)
+        if meter.usage.known:
+            facts.usage = meter.usage
+        if meter.thread_usage.known and facts.end is None:  # after the end the agent's own last figure counts
+            facts.thread_usage = meter.thread_usage
+        if meter.thread_before.known:
+            facts.thread_before = meter.thread_before
+        facts.cost_about_usd = meter.cost_usd
+        if facts.reported is not None:
+            for report in meter.reports:
+                facts.reported.add(report)
+        meter.reports.clear()
         return more
 
     def finish(self, facts: Facts) -> None:
         """Read the rest after the agent is gone, and close the meter."""
+        if self._meter is None:
+            return
         for _ in range(_FINAL_LOOKS):
-            if not self.update(facts):
+            if not self._read(self._meter, facts):
                 break
-        if self._meter is not None:
-            self._meter.close()
+        self._meter.close()
 
     def now(self, facts: Facts) -> Spent:
         """Return the use so far; without the earlier turns while the store cannot be read."""

@@ -16,7 +16,7 @@ from ..launch import Fork, Way
 from ..storage.line_reader import LineReader
 from ..storage.paths import Layout
 from ..storage.queries import Queries
-from ..storage.turn_output import output_in
+from ..storage.turns.turn_output import output_in
 from ..transcript.compacted import retold_compacted
 from ..transcript.retelling import retold
 from ..transcript.visible import VisibleConversation

@@ -6,6 +6,8 @@ import select
 import time
 from collections.abc import Callable
 
+from msgspec import structs
+
 from ..agents.registry import agent_named
 from ..clock import now_ms
 from ..errors import StoreError
@@ -14,10 +16,11 @@ from ..model import Left, Receipt, Status, StoppedBy
 from ..processes import agent_group, processes
 from ..processes.process_ownership import SessionProcesses
 from ..processes.stop_ladder import POLL, Phase, Stop
+from ..stopped_by import given_reason
 from ..storage.paths import Layout
 from ..storage.store import Store
-from ..storage.turn_log import Claim, TurnLog
-from ..storage.turn_output import output_in
+from ..storage.turns.turn_log import Claim, TurnLog
+from ..storage.turns.turn_output import output_in
 from . import inotify
 from .child import AgentChild
 from .escalating import serve_escalations
@@ -87,6 +90,7 @@ class TurnRunner:
         self._stop: Stop | None = None
         self._phase: Phase | None = None
         self._stopped_by: str | None = None
+        self._interrupted_by: str = StoppedBy.YOU
         self._unfinished_stop: str | None = None
         self._sweeps_after_turn = False
         self._run_id: str | None = None
@@ -272,12 +276,18 @@ class TurnRunner:
         if self._interrupts(kinds):
             return None
         if kinds or self._signals.requested:
-            return StoppedBy.YOU
+            return self._requester()
         if self._signals.shutdown:
             return StoppedBy.SYSTEM
         if not self._folder.path.is_dir():
             return StoppedBy.AGENTDASH.because("its folder was removed")  # no front end could see or stop it
         return None
+
+    def _requester(self) -> str:
+        """Return who requested a stop, with the reason; a request that cannot be read is the user's."""
+        with contextlib.suppress(StoreError):
+            return self._store.requester(self._session, self._turn) or StoppedBy.YOU
+        return StoppedBy.YOU
 
     def _interrupts(self, kinds: list[str]) -> bool:
         """Ask a live agent to end its turn; False if more is requested, or it does not end the turn in time."""
@@ -288,7 +298,8 @@ class TurnRunner:
             self._next_look = now  # the request is answered when the end is recorded
             return True
         due = turn.interrupt(now) + self._ladder.interrupt
-        self._recorder.guarded(lambda: self._log.stopping(StoppedBy.YOU))
+        self._interrupted_by = self._requester()
+        self._recorder.guarded(lambda: self._log.stopping(self._interrupted_by))
         self._next_look = min(self._next_look, now + INTERRUPT_SECONDS)
         return now < due
 
@@ -307,9 +318,15 @@ class TurnRunner:
                 self._end_workers(self._stopped_by)
             self._conclude(())
         else:
-            self._stopped_by = StoppedBy.YOU
+            self._stopped_by = self._interrupted_by
             took = round((time.monotonic() - turn.interrupted_at) * 1000)
-            receipt = Receipt(session=self._session, status=Status.STOPPED, duration_ms=took, note="turn interrupted")
+            receipt = Receipt(
+                session=self._session,
+                status=Status.STOPPED,
+                duration_ms=took,
+                note="turn interrupted",
+                reason=given_reason(self._stopped_by),
+            )
             self._conclude((), lambda _: receipt)
             self._recorder.retried(lambda: self._log.answer(receipt))
         with contextlib.suppress(StoreError):
@@ -348,7 +365,7 @@ class TurnRunner:
         if by is not None and StoppedBy.recorded(by) is StoppedBy.LIMIT:
             from .end_workers import end_workers  # few sessions lead others
 
-            self._recorder.guarded(lambda: end_workers(self._layout, self._store, self._session))
+            self._recorder.guarded(lambda: end_workers(self._layout, self._store, self._session, by))
 
     def _advance(self, now: float, due: bool) -> bool:
         """Take the next step towards the end; True if this runner has nothing more to do.
@@ -457,6 +474,9 @@ class TurnRunner:
             self._recorder.guarded(lambda: self._log.left(stop.left))
             self._recorder.guarded(lambda: self._log.rung(None))
         else:
-            status = self._conclude(stop.left, lambda status: stop.receipt(self._session, status, now))
-        receipt = stop.receipt(self._session, status, now)
+            status = self._conclude(stop.left, lambda status: self._receipt(stop, status, now))
+        receipt = self._receipt(stop, status, now)
         self._recorder.retried(lambda: self._log.answer(receipt))
+
+    def _receipt(self, stop: Stop, status: Status, now: float) -> Receipt:
+        return structs.replace(stop.receipt(self._session, status, now), reason=given_reason(self._stopped_by))

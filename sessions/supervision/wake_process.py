@@ -1,4 +1,4 @@
-"""The process that waits until the ends of workers are gathered, and then serves the queue.
+"""The process that waits until the ends of workers are gathered, or a budget begins again, and then serves the queue.
 
 ``python -P -m agentdash.sessions.supervision.wake_process HOME MILLISECONDS``.  It holds no state: if it is killed, the
 next process that serves the queue does the same.
@@ -8,19 +8,24 @@ import sys
 import time
 from pathlib import Path
 
+from ..clock import now_ms
 from ..errors import AgentdashError
 from ..storage.paths import Layout
 from ..storage.store import Store
 from .queue import pump
 from .spawn import clean_signals
 
+LONGEST_SLEEP_SECONDS = 60.0
+"""A process that sleeps until midnight checks this often whether the machine slept, and the state folder is there."""
+
 
 def main(argv: list[str]) -> int:
     """Wait, and serve the queue; the arguments are described at the top of this module."""
     home, milliseconds = argv
     clean_signals()
-    time.sleep(int(milliseconds) / 1000)
     layout = Layout(Path(home))
+    if not _wait(layout, now_ms() + int(milliseconds)):
+        return 0
     try:
         store = Store(layout.database)
         pump(layout, store)
@@ -29,6 +34,15 @@ def main(argv: list[str]) -> int:
         print(error, file=sys.stderr)  # noqa: T201 - the runner's log of the lead
         return 1
     return 0
+
+
+def _wait(layout: Layout, due_at: int) -> bool:
+    """Wait until ``due_at`` (UTC ms) of the wall clock; False if the state folder is gone."""
+    while (rest := due_at - now_ms()) > 0:
+        if not layout.database.exists():
+            return False
+        time.sleep(min(rest / 1000, LONGEST_SLEEP_SECONDS))
+    return True
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import time
 
 from ..costs.session_usage import Spent
 from ..rules.limits import Limits, Measured, crossed, seconds_left, used_up
-from ..storage.turn_output import TurnOutput
+from ..storage.turns.turn_output import TurnOutput
 from .follow import Follower
 
 

@@ -34,11 +34,6 @@ def money(dollars: float | None, unknown: str = "?") -> str:
     return f"{sign}${f'{fine:.4f}'.rstrip('0')}" if fine else f"{sign}<$0.0001"
 
 
-def cost(dollars: float | None, about: float | None, unknown: str = "?") -> str:
-    """Return a cost with the part that is estimated: ``$0.31``, ``≈$0.31``."""
-    return money(dollars, unknown) if about is None else f"≈{money((dollars or 0.0) + about)}"
-
-
 def share(part: int | None, whole: int | None) -> str:
     """Return a part of a whole: ``12%``; "" if one of them is not known."""
     return f"{round(100 * part / whole)}%" if part is not None and whole else ""

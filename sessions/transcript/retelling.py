@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from ..model import Step, StepKind
+from ..model import Step, StepKind, StoppedBy
 from ..text.sanitize import clean, one_line
 from .in_short import in_short
 
@@ -20,10 +20,10 @@ EDGE = "| "
 
 INDENT = "    "
 
-_ENDS = {"USER": 1_000, "ASSISTANT": 200, "DONE": 200}
+_ENDS = {"USER": 1_000, "ASSISTANT": 200, "DONE": 200, "AGENTDASH": 200}
 """The characters that stay at each end of a shortened text, by its speaker."""
 
-_USER, _AGENT, _DONE = _ENDS
+_USER, _AGENT, _DONE, _REPORT = _ENDS
 
 _OVERHEAD = 16
 """Characters that an entry takes beside its text."""
@@ -55,7 +55,7 @@ class Record:
             return
         if step.kind in (StepKind.PROMPT, StepKind.MESSAGE):
             if step.text.strip():
-                self._put(_USER if step.kind is StepKind.PROMPT else _AGENT, step.text)
+                self._put(_speaker(step), step.text)
                 self.messages += 1
         elif line := in_short(step):
             self._put(_DONE, line)
@@ -63,8 +63,9 @@ class Record:
 
     def without_repeated(self, prompt: str) -> None:
         """Leave out a prompt at the end that is sent again: the agent did nothing after it."""
-        again = _Entry(_USER, _bounded(prompt, self._most))
-        while self._entries and self._entries[-1] == again:
+        text = _bounded(prompt, self._most)
+        again = (_Entry(_USER, text), _Entry(_REPORT, text))
+        while self._entries and self._entries[-1] in again:
             self._size -= self._entries.pop().size
             self.messages -= 1
 
@@ -97,7 +98,7 @@ class Record:
 
     def fit(self) -> None:
         """Shorten it and leave out entries, until it is not too long."""
-        for whose in ((_AGENT, _DONE), (_USER,)):
+        for whose in ((_AGENT, _DONE, _REPORT), (_USER,)):
             self._shorten(whose)
             self._leave_out(whose)
 
@@ -119,6 +120,13 @@ class Record:
             else:
                 kept.append(entry)
         self._entries = kept
+
+
+def _speaker(step: Step) -> str:
+    """Return who wrote a prompt or a message; a prompt that wakes a lead is a report of agentdash."""
+    if step.kind is not StepKind.PROMPT:
+        return _AGENT
+    return _REPORT if step.sender == StoppedBy.AGENTDASH else _USER
 
 
 class _Entry(Struct, frozen=True):

@@ -15,10 +15,10 @@ from ..agents.json_lines import NOT_JSON
 from ..clock import monotonic
 from ..conversation.shown import Shown
 from ..errors import StoreError
-from ..model import Prompt, Status, Step, StepKind, Turn
+from ..model import Prompt, Status, Step, StepKind, StoppedBy, Turn
 from ..storage.file_part import FilePart
 from ..storage.paths import SessionFolder
-from ..storage.turn_output import TurnOutput, outputs_of
+from ..storage.turns.turn_output import TurnOutput, outputs_of
 from ..text.units import size
 from . import index_file
 from .additions import Diffs
@@ -210,29 +210,35 @@ class SessionSteps:
         first = {prompt.turn: prompt for prompt in reversed(prompts)}
         for place, (turn, output) in enumerate(zip(turns, outputs, strict=True)):
             if place == len(self._turns):
-                self._turns.append(self._taken_up(turn.n, output, first.get(turn.n)))
+                self._turns.append(self._taken_up(turn, output, first.get(turn.n)))
             elif place in moved or not self._turns[place].ends_at(output.stdout.end):
                 self._turns[place].close()
-                self._turns[place] = self._taken_up(turn.n, output, first.get(turn.n))
+                self._turns[place] = self._taken_up(turn, output, first.get(turn.n))
             tail = self._tail
             if tail is not None and tail.turn == turn.n and not tail.ends_at(output.stdout.end):
                 tail.close()
                 self._tail = self._index(turn.n, output, tail_from=tail.begin)
 
-    def _taken_up(self, turn: int, output: TurnOutput, prompt: Prompt | None) -> TurnIndex:
+    def _taken_up(self, turn: Turn, output: TurnOutput, prompt: Prompt | None) -> TurnIndex:
         """Return the index of a turn; it continues from the saved one, if there is one that fits."""
-        index, part = self._index(turn, output, prompt), output.stdout
-        saved = index_file.load(self._index_path(turn), part.path, self._agent.name, part.begin, part.end)
+        by = turn.asked_by if turn.asked_by == StoppedBy.AGENTDASH else None
+        index, part = self._index(turn.n, output, prompt, sender=by), output.stdout
+        saved = index_file.load(self._index_path(turn.n), part.path, self._agent.name, part.begin, part.end)
         if saved is not None:
             index.take_up(saved)
         return index
 
     def _index(
-        self, turn: int, output: TurnOutput, prompt: Prompt | None = None, tail_from: int | None = None
+        self,
+        turn: int,
+        output: TurnOutput,
+        prompt: Prompt | None = None,
+        tail_from: int | None = None,
+        sender: str | None = None,
     ) -> TurnIndex:
         asked, part = None, output.stdout
         if prompt is not None:
-            asked = Step(turn=turn, kind=StepKind.PROMPT, text=prompt.text, at=prompt.created_at)
+            asked = Step(turn=turn, kind=StepKind.PROMPT, text=prompt.text, at=prompt.created_at, sender=sender)
         return TurnIndex(
             part.path,
             output.times,

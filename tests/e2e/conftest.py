@@ -79,6 +79,16 @@ class Terminal:
         """Press keys by tmux's names for them."""
         self._run("send-keys", *keys)
 
+    def press_until(self, key, text, every=2):
+        """Press a key again, every so many seconds, until this text is on the screen: for programs that drop keys."""
+        for _ in range(30):
+            self.keys(key)
+            try:
+                return self._wait_until(lambda: text in self.screen, timeout=every, what=f"{text!r} on the screen")
+            except StuckError:
+                continue
+        pytest.fail(f"pressed {key} in vain for {text!r}; the screen:\n{self.screen}")
+
     def type(self, text):
         """Type text as it stands."""
         self._run("send-keys", "-l", text)

@@ -193,3 +193,77 @@ def test_a_worker_whose_agent_reports_while_it_works_is_ended_in_its_turn(
     assert ended.status is Status.STOPPED
     assert ended.reason.startswith("stopped by its limit: budget of its lead: ")
     assert leftovers(worker.id) == []
+
+
+SPAWN = ["spawn", "--agent", "demo", "--limit", "tokens=20", "[[demo:silent]] wait"]
+
+
+def test_of_ten_starts_in_one_moment_a_budget_of_the_day_for_four_admits_four_and_holds_none_that_it_admitted(
+    manager, tmp_path, monkeypatch
+):
+    path = tmp_path / "settings.toml"
+    path.write_text("[budgets]\nday_tokens = 80\n")
+    monkeypatch.setenv("AGENTDASH_CONFIG", str(path))
+    fronts = [
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "agentdash", *SPAWN],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(10)
+    ]
+    answers = [(front.communicate(timeout=240), front.returncode) for front in fronts]
+    refused = [err for (_, err), code in answers if code == 1 and "over_budget" in err]
+    admitted = manager.reader.sessions()
+    assert len(admitted) == 4
+    assert not any("budget" in (session.reason or "") for session in admitted)
+    assert len(refused) == 6
+    assert all("Next: wait" in err and "Traceback" not in err for err in refused)
+
+
+def test_a_budget_of_the_day_ends_what_crosses_it_holds_what_waits_and_lets_it_go_when_it_is_raised(
+    manager, tmp_path, monkeypatch
+):
+    path = tmp_path / "settings.toml"
+    path.write_text("[budgets]\nday_tokens = 2\n")
+    monkeypatch.setenv("AGENTDASH_CONFIG", str(path))
+    first = manager.spawn(Start("[[demo:quick]] go", agent="demo"))
+    second = manager.spawn(Start("[[demo:quick]] go on", agent="demo", after=first.id))
+    (ended,) = manager.wait([first.id], timeout=90)
+    assert ended.reason == f"over limit: today's budget: {ended.usage.total_tokens} of 2 tokens"
+    held = verb("ls", "--json").stdout
+    (row,) = [one for one in json.loads(held) if one["id"] == second.id]
+    assert (row["status"], row["reason"]) == ("queued", "waits: today's budget of 2 tokens is spent")
+    facts = json.loads(verb("explain", second.id, "--json").stdout)["facts"]
+    assert next(fact for fact in facts if fact["source"] == "budgets.day_tokens")["name"] == "today's budget"
+    refused = verb("spawn", "--agent", "demo", "more")
+    assert (refused.returncode, "over_budget" in refused.stderr) == (1, True)
+    inside = verb("spawn", "--agent", "demo", "--over-budget", "more", **{SESSION_TAG: first.id})
+    assert (inside.returncode, "only_the_user" in inside.stderr) == (1, True)
+    by_agent = verb("budget", "--day-tokens", "1M", **{SESSION_TAG: first.id})
+    assert (by_agent.returncode, "only_the_user" in by_agent.stderr) == (1, True)
+    beyond = manager.spawn(Start("[[demo:quick]] go", agent="demo", over_budget=True))
+    assert manager.wait([beyond.id], timeout=90)[0].reason is None
+    raised = json.loads(verb("budget", "--day-tokens", "1M", "--json").stdout)
+    assert (raised[0]["budget"]["tokens"], raised[0]["raised"]) == (1_000_000, True)
+    assert manager.wait([second.id], timeout=90)[0].status is Status.DONE
+
+
+def test_a_project_adds_a_budget_for_its_own_folder_and_lifts_none(manager, tmp_path, monkeypatch):
+    path = tmp_path / "settings.toml"
+    path.write_text("[budgets]\nday_tokens = 1000\n")
+    monkeypatch.setenv("AGENTDASH_CONFIG", str(path))
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    (project / ".agentdash.toml").write_text("[budgets]\nday_tokens = 5000\nday_usd = 1\n")
+    assert verb("trust", str(project), "--yes").returncode == 0
+    session = manager.spawn(Start("[[demo:quick]] go", agent="demo", cwd=str(project)))
+    manager.wait([session.id], timeout=90)
+    bound = manager.reader.period_budgets(session.id)
+    assert [(one.budget.folder, one.budget.most.tokens, one.budget.most.cost_usd) for one in bound] == [
+        (str(project), 5000, 1.0),
+        ("", 1000, None),
+    ]
+    (project / ".agentdash.toml").write_text('[budgets.folders."/"]\nday_tokens = 5\n')
+    assert "budgets.folders" in verb("trust", str(project), "--yes").stderr

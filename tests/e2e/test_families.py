@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from agentdash.sessions.agents.demo.place import mark_demo
-from agentdash.sessions.families.caller import Caller
+from agentdash.sessions.families.caller import CLAUDE_SESSION, Caller
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
@@ -118,8 +118,33 @@ def test_a_limit_that_ends_a_lead_ends_its_linked_workers(manager, at, place):
     lead = manager.spawn(Start("lead", agent="demo", options={"script": "long", "limits": {"wall_seconds": 4}}))
     with inside(lead) as caller:
         worker = caller.spawn(Start("work", agent="demo", options={"script": "long"}, lifecycle="linked"))
+        third = SessionManager(caller=Caller(session=worker.id, evidence="environment"))
+        below = third.spawn(Start("work", agent="demo", options={"script": "long"}, lifecycle="linked"))
     at(lead, 1, Status.STOPPED)
-    at(worker, 1, Status.STOPPED)
+    for one in (worker, below):
+        reason = at(one, 1, Status.STOPPED).reason
+        assert reason.startswith(f"stopped by its lead's limit: {lead.short_id} "), reason
+        assert "ran longer than 4s" in reason
+        facts = json.loads(verb("explain", "--json", one.id)[1])["facts"]
+        [asked] = [fact["value"] for fact in facts if fact["name"] == "stop requested"]
+        assert asked.startswith(f"by its lead's limit: {lead.short_id}")
+
+
+def test_a_lead_that_stops_a_worker_by_command_line_gives_the_reason(manager, at, place):
+    lead = manager.spawn(Start("lead", agent="demo", options={"script": "long"}))
+    with inside(lead) as caller:
+        worker = caller.spawn(Start("work", agent="demo", options={"script": "long"}, lifecycle="linked"))
+    at(worker, 1, Status.RUNNING)
+    env = os.environ | {processes.SESSION_TAG: lead.id}
+    code, out, err = verb("stop", "--json", "--reason", "wrong\x1b[31m\nfolder " + "x" * 900, worker.id, env=env)
+    assert code == 0, err
+    [receipt] = json.loads(out)
+    assert receipt["reason"].startswith("wrong")
+    assert len(receipt["reason"]) <= 200
+    assert receipt["reason"].isprintable()
+    assert manager.reader.by_id(worker.id).reason.startswith("stopped by its lead: wrong")
+    assert json.loads(verb("stop", "--json", "--reason", "lunch", lead.id)[1])[0]["reason"] == "lunch"
+    assert manager.reader.by_id(lead.id).reason.startswith("stopped by you: lunch")
 
 
 def test_an_ephemeral_worker_is_archived_once_it_is_done_and_read(manager, at, place):
@@ -180,6 +205,18 @@ def test_a_worker_changes_no_sibling_lead_or_stranger_by_command_line(manager, a
     assert text.count(f"Session {worker.short_id} cannot") == 8 * len(targets), text
     assert [facts(manager.reader.by_id(one.id)) for one in targets] == seen
     assert not manager.store.database.rows("SELECT 1 FROM requests")
+
+
+def test_a_command_of_a_claude_outside_any_session_acts_for_the_user(manager, at, place):
+    stranger = manager.spawn(Start("x", agent="demo", options={"script": "long"}))
+    at(stranger, 1, Status.RUNNING)
+    outside = os.environ | {CLAUDE_SESSION: "a-talk"}
+    code, out, err = verb("spawn", "--json", "--agent", "demo", "--set", "script=long", "go", env=outside)
+    assert code == 0, err
+    assert manager.reader.by_id(json.loads(out)["id"]).lead == "claude:a-talk"
+    code, _, err = verb("stop", stranger.short_id, env=outside)
+    assert code == 0, err
+    assert manager.reader.by_id(stranger.id).status is Status.STOPPED
 
 
 def test_explain_names_the_place_in_the_family_and_the_caller(manager, at, place):

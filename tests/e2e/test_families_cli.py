@@ -52,7 +52,7 @@ def test_a_family_can_be_listed_alone_as_a_tree_and_with_its_sums(cli, family):
     sums = {one["id"]: one["family"] for one in listed}
     assert sums[lead]["workers"] == 2
     assert sums[lead]["states"] == {"done": 2}
-    assert sums[lead]["dollars"] is None
+    assert sums[lead]["cost"] == {"reported_usd": None, "computed_usd": None, "missing": 0}
     assert sums[child]["workers"] == 1
     assert sums[grandchild] is None
 

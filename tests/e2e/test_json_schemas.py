@@ -11,7 +11,7 @@ from verbs import verb
 
 from agentdash.sessions.json_schema import dump
 from agentdash.sessions.model import Status
-from agentdash.sessions.storage.takeovers import ByHand
+from agentdash.sessions.storage.turns.takeovers import ByHand
 from agentdash.tui.cli.main import cli
 from agentdash.tui.cli.schemas.documents import documents, encoded
 from agentdash.tui.cli.schemas.verbs import LINES, NAMES, VERBS
@@ -106,13 +106,14 @@ def test_unknown_names_and_both_forms_at_once_are_refused():
 
 
 READING = (
-    ("ls",), ("ls", "--tree"), ("ls", "--family", "ID"), ("budget", "ID"),
+    ("ls",), ("ls", "--tree"), ("ls", "--family", "ID"), ("budget", "ID"), ("budget",), ("plan",),
     ("show", "ID"), ("trajectory", "ID"), ("messages", "ID"), ("output", "ID"), ("explain", "ID"),
     ("digest", "ID"), ("changes", "ID"), ("changes", "ID", "--diff"), ("ps", "ID"), ("wait", "ID"), ("tail", "ID"),
     ("logs", "ID"), ("logs", "ID", "-f"), ("peek", "ID"), ("marks", "ID"), ("asks",), ("queue", "ID"), ("prompts",),
     ("resume-command", "ID"), ("status",), ("events",), ("keys",), ("templates",), ("presets",), ("schema",),
     ("config list",), ("config path",), ("config show",), ("config check",), ("config get", "queue.max_running"),
     ("trust", "--list"), ("restore",), ("export", "ID", "-o", "out.json"), ("stop", "ID"),
+    ("usage",), ("prices", "gpt-5"), ("usage", "--by", "session"),
     ("rename", "ID", "x"), ("pin", "ID"), ("mark", "ID"), ("archive", "ID"), ("restore", "ID"), ("clean", "--dry-run"),
     ("rewind", "ID", "1", "--dry-run"), ("rewind", "ID", "1"), ("replay", "ID", "--speed", "1000"), ("rm", "ID", "-y"),
 )  # fmt: skip

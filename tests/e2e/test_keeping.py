@@ -23,8 +23,8 @@ from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage import trash
-from agentdash.sessions.storage.drafts import DraftFiles
 from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.prompts.drafts import DraftFiles
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
@@ -225,10 +225,10 @@ def test_several_are_stopped_at_once_and_one_that_fails_spoils_no_other(manager,
     sessions = [manager.started(manager.run(["sleep", "600"]).id) for _ in range(3)]
     stop = SessionManager.stop
 
-    def one_fails(self, ref, *, now=False):
+    def one_fails(self, ref, **options):
         if ref == sessions[1].id:
             raise SessionBusyError("it runs on elsewhere")
-        return stop(self, ref, now=now)
+        return stop(self, ref, **options)
 
     monkeypatch.setattr(SessionManager, "stop", one_fails)
     first, second, third = manager.stop_all([session.id for session in sessions])

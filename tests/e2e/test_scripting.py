@@ -1,5 +1,8 @@
 """Ids and waits, as scripts use them."""
 
+import subprocess
+import sys
+
 import pytest
 from verbs import verb
 
@@ -29,3 +32,13 @@ def test_C3_wait_exits_with_the_outcome(manager, words, code):
     options = words[words.index("--timeout") :] if "--timeout" in words else [w for w in words if w == "--any"]
     ids = [command(manager, *word.split()).id for word in words if word not in options]
     assert verb("wait", *ids, *options).returncode == code
+
+
+@pytest.mark.parametrize("words", [("ls",), ("ls", "--json"), ("events",), ("status",), ("schema",)], ids=" ".join)
+@pytest.mark.parametrize("closed", [(1,), (2,), (1, 2)], ids=str)
+def test_a_closed_output_is_discarded(manager, words, closed):
+    closings = " ".join(f"{number}>&-" for number in closed)
+    line = f'"$0" -m agentdash "$@" {closings}'
+    done = subprocess.run(["sh", "-c", line, sys.executable, *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not (manager.layout.home / "cli.log").exists()

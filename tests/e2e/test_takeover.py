@@ -17,6 +17,9 @@ MINUTE = 60
 _CARD = "Try new model"
 """What codex 0.169.0 may offer before it shows the conversation."""
 
+_CODEX = "OpenAI Codex"
+"""What codex 0.169.0 shows above the conversation."""
+
 
 def welcome(scratch_home, folder):
     """Let claude meet a user who has chosen a theme and a key, and who trusts the folder: it asks others first."""
@@ -38,7 +41,9 @@ class Interface:
         """Decline what the interface offers before it shows the conversation, and wait for that."""
         self._wait_until(lambda: self._has(said, _CARD), timeout=MINUTE, what="the interface")
         if self._has(_CARD):
-            self._terminal.keys("Down", "Enter")
+            self._terminal.keys("Down")
+            self._terminal.shows("\u203a 2.")
+            self._terminal.keys("Enter")
         self._terminal.shows(said)
 
     def _has(self, *texts):
@@ -59,6 +64,12 @@ class Interface:
             screen = self._terminal.screen.lower()
             return told in screen or "again to" in screen
 
+        if self._has(_CODEX):  # it loses a Ctrl+C that comes just after the end of a turn
+            self._terminal.type("/quit")
+            self._terminal.shows("/quit")
+            self._terminal.keys("Enter")
+            self._terminal.shows(told)
+            return
         self._terminal.keys("C-c")
         self._wait_until(asked, timeout=MINUTE, what="the end of the interface, or its question")
         if told not in self._terminal.screen:

@@ -94,8 +94,14 @@ def test_a_lead_with_four_workers_is_woken_once_and_no_front_end_is_needed(famil
     lead = four.manager.reader.get(four.lead)
     at(lead, 2, Status.DONE)
     (prompt,) = four.prompts()
-    assert prompt.startswith("Your workers have ended: 4 done.")
+    assert prompt.startswith("The ends of 4 workers: 4 done.")
     assert all(worker[:8] in prompt for worker in four.workers)
+    steps = json.loads(run("trajectory", "--json", four.lead).stdout)
+    assert [step["from"] for step in steps if step["kind"] == "prompt"] == [None, "agentdash"]
+    for words in (("trajectory", four.lead), ("export", four.lead), ("export", "--format", "html", four.lead)):
+        shown = run(*words).stdout
+        assert "agentdash: The ends of 4 workers: 4 done." in shown
+        assert "agentdash: [[demo:quick]]" not in shown
     assert four.explained()["woken"] == "1 time of 20"
     assert four.explained()["wakes"].startswith("no: it has read the ends")
     worker = four.manager.reader.get(four.workers[0])
@@ -141,7 +147,7 @@ def test_the_prompt_waits_in_a_held_queue_where_it_can_be_cancelled_for_good(fam
     four.let_go()
     wait_until(lambda: four.manager.queue.prompts(four.lead), timeout=60, what="the prompt")
     shown = run("queue", four.lead).stdout
-    assert "agentdash: Your workers have ended: 4 done." in shown
+    assert "agentdash: The ends of 4 workers: 4 done." in shown
     run("queue", four.lead, "cancel", "1")
     run("queue", four.lead, "release")
     run("ls")

@@ -34,10 +34,11 @@ from agentdash.sessions.model import (
     Usage,
 )
 from agentdash.sessions.reader import SessionReader
-from agentdash.sessions.settings.config import config_path, read_settings
-from agentdash.sessions.storage.prompt_history import MOST_PROMPTS, PastPrompt
-from agentdash.sessions.storage.takeovers import ByHand
-from agentdash.sessions.storage.unconfirmed import Unconfirmed
+from agentdash.sessions.settings.config import read_settings
+from agentdash.sessions.settings.place import config_path
+from agentdash.sessions.storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt
+from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
+from agentdash.sessions.storage.turns.takeovers import ByHand
 from agentdash.sessions.transcript.kind_codes import encoded
 from agentdash.sessions.transcript.mark_steps import Marking, marking
 from agentdash.sessions.transcript.session_steps import Growth
@@ -47,6 +48,7 @@ from pilot.fake_asks import FakeAsks
 from pilot.fake_chains import FakeChains
 from pilot.fake_conversation import FakeCompactor, FakeConversation
 from pilot.fake_prompts import FakePrompts, FakeQueue
+from pilot.fake_usage import FakeUsage
 from pilot.gate import Gate
 
 INSTRUCTIONS = OfferedSetting(key="instructions", help="Text to append to the agent's system prompt.", switch=False)
@@ -226,6 +228,7 @@ class FakeManager:
         self.chains = FakeChains(self)
         self.conversation = FakeConversation(self)
         self.compacting = FakeCompactor(self)
+        self.used = FakeUsage()
         self.options_of = {}
         self.allowances = {}
         """What would have allowed a refused turn, by session."""
@@ -278,6 +281,12 @@ class FakeManager:
             newest = {sid: one for seq, sid, one in self.log if seq > since}
             updated = tuple(one for one in newest.values() if one is not None)
             return Changes(seq=self.seq, updated=updated, removed=tuple(s for s, one in newest.items() if one is None))
+
+    def usage(self, query):
+        return self.used.usage(query)
+
+    def sessions_of_usage(self, query, group=None, column=None):
+        return self.used.sessions_of_usage(query, group, column)
 
     def ask(self, ask_id):
         return self.asks.one(ask_id)
@@ -385,7 +394,7 @@ class FakeManager:
     def recent_prompts(self, limit=200):
         return ["write the migration", "add dark\nmode"]
 
-    def stop(self, ref, *, now=False):
+    def stop(self, ref, *, now=False, reason=""):
         self.asked("stop", ref, now)
         if not now:
             self.may_end.wait()
@@ -397,11 +406,11 @@ class FakeManager:
         left = (Left(pid=9, command="sudo x", reason="belongs to another user"),)
         return Receipt(session=ref, status=Status.STOPPED, ended=ended, left=left, duration_ms=1200)
 
-    def stop_all(self, refs, *, now=False):
+    def stop_all(self, refs, *, now=False, reason=""):
         self.asked("stop_all", tuple(refs), now)
         return [Receipt(session=ref, status=Status.STOPPED) for ref in refs]
 
-    def stop_family(self, refs, *, now=False):
+    def stop_family(self, refs, *, now=False, reason=""):
         self.asked("stop_family", tuple(refs), now)
         return [(self.get(ref), Receipt(session=ref, status=Status.STOPPED)) for ref in refs]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agentdash.sessions.storage.drafts import DraftFiles
 from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.prompts.drafts import DraftFiles
 from agentdash.tui.dialogs.new_session import NewSessionScreen
 from agentdash.tui.services import drafts
 from agentdash.widgets.inputs.prompt_box import PromptInput

@@ -32,14 +32,18 @@ from agentdash.tui.dialogs.rename import RenameScreen
 from agentdash.tui.dialogs.save import SaveScreen
 from agentdash.tui.dialogs.views import ViewsScreen
 from agentdash.tui.keys.actions import REGISTRY
+from agentdash.tui.screens import usage as usage_screen
 from agentdash.tui.screens.changes import ChangesScreen
+from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.settings import SettingsScreen
+from agentdash.tui.screens.usage import UsageScreen
 from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.services import external_programs, interface_run
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.steps.step_groups import GROUPS
 from pilot.fake_asks import command
 from pilot.fake_conversation import TALK
+from pilot.fake_usage import MONTH, TODAY
 from pilot.fakes import session
 
 SCENARIOS = {}
@@ -100,6 +104,11 @@ def changed(manager):
     found = SessionChanges(session="waiting1", cwd="/home/ann", files=(file("src/clock.py", 3), file("b.py", 3)))
     manager.changes_of = lambda ref: found
     manager.git_diffs = lambda cwd: lambda path: GitDiff(answer=GitAnswer.NO_REPOSITORY)
+
+
+@pytest.fixture(autouse=True)
+def today(monkeypatch):
+    monkeypatch.setattr(usage_screen, "day_of", lambda _: TODAY)
 
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))
@@ -775,6 +784,45 @@ async def moves_in_the_files(d, keys):
         await keys(name)
         seen.append(screen.files.cursor)
     assert seen == [1, 0, 1, 0]
+
+
+async def used(d, keys):
+    d.manager.used.facts = list(MONTH)
+    await keys("usage")
+    screen = await d.screen(UsageScreen)
+    await d.until(lambda: screen.figures is not None)
+    return screen
+
+
+@scenario("usage", "usage.day", "usage.week", "usage.month", "usage.group", "usage.unit")
+async def shows_usage(d, keys):
+    screen = await used(d, keys)
+    for name in ("week", "month", "day"):
+        await keys(f"usage.{name}")
+        await d.until(lambda name=name: screen.view.step == name)
+    await keys("usage.group", "usage.unit")
+    await d.until(lambda: (screen.view.by, screen.view.unit) == ("agent", "tokens"))
+
+
+@scenario("usage.down", "usage.up", "usage.first", "usage.last", "usage.page_down", "usage.page_up")
+async def moves_in_the_rows_of_usage(d, keys):
+    screen = await used(d, keys)
+    seen = []
+    for name in ("down", "up", "last", "first", "page_down", "page_up"):
+        await keys(f"usage.{name}")
+        seen.append(screen.list.cursor)
+    assert seen == [1, 0, 2, 0, 2, 0]
+
+
+@scenario("usage.earlier", "usage.later", "usage.open")
+async def moves_in_the_columns_of_usage_and_shows_their_sessions(d, keys):
+    screen = await used(d, keys)
+    last = screen.plot.cursor
+    await keys("usage.earlier", "usage.earlier")
+    assert screen.plot.cursor == last - 2
+    await keys("usage.later", "usage.later", "usage.open")
+    await d.screen(MainScreen)
+    await d.shows("usage of today")
 
 
 @scenario("files.open")

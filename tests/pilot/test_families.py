@@ -1,10 +1,15 @@
 """Leads and their workers on the screen: the tree with its sums, the ways between steps, the stop of a lead."""
 
+import asyncio
+
 import factories
 import pytest
 from factories import T0
 
-from agentdash.sessions.model import Budget, Status, Step, StepKind, StepStatus
+from agentdash.sessions.launch import Ladder
+from agentdash.sessions.model import Budget, Ended, Receipt, Status, Step, StepKind, StepStatus
+from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.stopping import StoppingScreen
 from agentdash.widgets.table.ordering import Grouping
 from pilot.fakes import session
 
@@ -149,8 +154,9 @@ async def test_a_worker_that_is_folded_away_is_unfolded(dashboard, family):
     async with dashboard(size=(160, 45)) as d:
         d.main.pane.group_by(Grouping.TREE)
         await d.select("lead0001")
-        await d.press("h", "enter", "g", "j")
-        await d.press("enter")
+        await d.press("h", "enter")
+        await d.until(lambda: d.main.detail.steps.current is not None)
+        await d.press("g", "j", "enter")
         await d.until(lambda: d.main.current.id == "worker01")
 
 
@@ -162,6 +168,17 @@ async def test_the_key_from_the_table_goes_to_the_step_of_the_lead(dashboard, fa
         await d.until(lambda: d.main.current.id == "lead0001")
         await d.until(lambda: d.main.detail.steps.current is not None and d.main.detail.steps.current.index == 4)
         assert d.main.detail.steps.has_focus
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_question_about_many_processes_keeps_its_keys_on_the_screen(dashboard, size):
+    lines = [f"{4000 + n} sleep {n}" for n in range(60)]
+    consequence = "SIGINT now, SIGTERM after 3s, SIGKILL after 6s. Also ends 2 linked workers. 1 session keeps running."
+    async with dashboard(size=size) as d:
+        await d.app.push_screen(ConfirmScreen("Stop it?", lines, consequence, "stop", more="stop these too"))
+        await d.shows("4000 sleep 0")
+        await d.shows("keeps running.")
+        await d.shows("n cancel")
 
 
 async def test_a_session_without_a_lead_refuses_the_key_with_the_reason(dashboard, family):
@@ -193,10 +210,28 @@ async def test_the_stop_of_a_lead_names_the_workers_that_it_ends_and_those_that_
     async with dashboard(size=(160, 45)) as d:
         await d.select("lead0001")
         await d.press("x")
-        await d.shows("Also ends 2 workers (2 linked).")
+        await d.shows("Also ends 2 linked workers.")
         await d.shows("1 session started by it keeps running.")
+        d.manager.may_end.clear()
         await d.press("y")
         await d.called("stop", "lead0001", False)
+        await d.shows("It and 2 workers: each gets SIGINT, SIGTERM after 3s, SIGKILL after 6s")
+        await d.press("X")
+        await d.shows("SIGKILL to it and its workers")
+        d.manager.may_end.set()
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_long_receipt_leaves_its_summary_and_its_keys_on_the_screen(dashboard, family, size):
+    ended = tuple(Ended(pid=4000 + n, command=f"sleep {n}", signal="SIGTERM") for n in range(60))
+    receipt = Receipt(session="lead0001", status=Status.STOPPED, ended=ended, workers=("worker01", "worker02"))
+    async with dashboard(size=size) as d:
+        screen = StoppingScreen("lead", Ladder(), asyncio.Event().wait, workers=2)
+        await d.app.push_screen(screen)
+        await d.shows("after 6s")
+        screen.show_receipt(receipt)
+        await d.shows("60 processes ended (SIGTERM 60)")
+        await d.shows("Enter close")
 
 
 async def test_the_stop_of_a_whole_family_has_one_receipt(dashboard, family):

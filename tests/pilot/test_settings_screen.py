@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.settings.config import config_path
+from agentdash.sessions.settings.place import config_path
 from agentdash.tui.screens.settings import SettingsScreen
 from agentdash.tui.terminal import mouse
 from agentdash.tui.themes import THEMES
@@ -52,7 +52,7 @@ async def test_all_settings_are_shown_with_value_origin_and_what_they_do(dashboa
         await d.shows('default: "dark"')
         assert "max_running" not in d.text()
         await d.press("escape")
-        await d.shows("[queue]")
+        await d.shows("[orchestration]")
         assert "dashboard.theme: Colour theme" in d.text()
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)

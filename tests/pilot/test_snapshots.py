@@ -25,9 +25,11 @@ from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.new_session import NewSessionScreen
 from agentdash.tui.dialogs.no_agent import NoAgentScreen
 from agentdash.tui.dialogs.stopping import StoppingScreen
+from agentdash.tui.screens.usage import UsageScreen
 from agentdash.widgets.table.ordering import Grouping
 from pilot.fake_asks import EVERY, command
 from pilot.fake_conversation import TALK
+from pilot.fake_usage import MONTH, TODAY
 from pilot.fakes import SESSIONS, session
 from pilot.terminal import strips
 
@@ -361,5 +363,21 @@ async def test_a_family(dashboard, manager, screen, size, folded, plain):
         await d.select("lead0001")
         if folded:
             await d.press("h")
+        await d.settled()
+        assert drawn(d.app) == screen
+
+
+@pytest.mark.parametrize(
+    ("size", "plain"), [((160, 45), False), ((80, 24), False), ((50, 24), False), ((80, 24), True)]
+)
+async def test_usage(dashboard, manager, monkeypatch, screen, size, plain):
+    monkeypatch.setattr("agentdash.tui.screens.usage.day_of", lambda _: TODAY)
+    manager.used.facts = list(MONTH)
+    async with dashboard(size=size, plain_ascii=plain) as d:
+        await ready(d)
+        await d.press("dollar_sign")
+        usage = await d.screen(UsageScreen)
+        await d.until(lambda: usage.figures is not None)
+        await d.press("h", "h", "h")
         await d.settled()
         assert drawn(d.app) == screen

@@ -9,7 +9,10 @@ from textual.app import App, SuspendNotSupported
 
 from agentdash.sessions.errors import Remedy, SessionBusyError
 from agentdash.sessions.model import Status, TakenBy
+from agentdash.sessions.processes import processes
 from agentdash.sessions.settings.config import DashboardSettings
+from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.queue import QueueScreen
 from agentdash.tui.keys.actions import possible
 from agentdash.tui.services import interface_run
 from pilot.fakes import session
@@ -87,6 +90,44 @@ async def test_a_read_only_dashboard_opens_nothing(dashboard, opened):
         await d.press("H")
         await d.shows("read-only")
         assert opened == []
+
+
+@pytest.mark.parametrize("key", ["H", "x", "D", "A"])
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)], ids=str)
+async def test_keys_that_would_disturb_the_holder_are_refused_at_once_with_the_name(dashboard, manager, size, key):
+    async with dashboard(size=size) as d:
+        await d.select("done0001")
+        taken = structs.replace(TAKEN, host=processes.host_name())
+        manager.put(structs.replace(manager.get("done0001"), taken_by=taken))
+        await d.shows("by hand (pts/3")
+        await d.press(key)
+        await d.shows("by hand: ann (pts/3).")  # a narrow line loses its middle, never the holder
+        assert not isinstance(d.app.screen, ConfirmScreen)
+        assert {call[0] for call in manager.calls}.isdisjoint({"delete", "archive", "stop", "take_over"})
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)], ids=str)
+async def test_the_row_the_counts_and_the_headline_show_that_it_is_by_hand(dashboard, manager, size):
+    async with dashboard(size=size) as d:
+        await d.select("done0001")
+        manager.put(structs.replace(manager.get("done0001"), taken_by=TAKEN))
+        await d.shows("✎ 1")
+        (row,) = [line for line in d.text().splitlines() if line.lstrip().startswith("✎") and "✎ 1" not in line]
+        assert "✓" not in row
+        await d.press("enter")
+        await d.shows("✎ by hand")
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)], ids=str)
+async def test_the_queue_names_who_has_the_session_by_hand(dashboard, manager, size):
+    async with dashboard(size=size) as d:
+        manager.queue.added("done0001", "then this")
+        manager.put(structs.replace(manager.get("done0001"), taken_by=TAKEN))
+        await d.select("done0001")
+        await d.press("Q")
+        await d.screen(QueueScreen)
+        await d.shows("by hand     then this")
+        await d.shows("─ by hand: ann (pts/3) ")
 
 
 def test_only_an_idle_session_offers_it():

@@ -9,7 +9,7 @@ from msgspec import structs
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status
 from agentdash.sessions.settings.prompt_templates import PromptTemplate
-from agentdash.sessions.storage.prompt_history import PastPrompt
+from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
 from agentdash.tui.dialogs.confirm import ConfirmScreen
 from agentdash.tui.dialogs.find import FindScreen
 from agentdash.tui.dialogs.new_session import NewSessionScreen

@@ -73,7 +73,7 @@ def _not_by_itself(turn, asked):
 
 
 def _stopped_late(turn, asked):
-    """Whether the agent's turn was done, and a front end stopped its process before that had ended."""
+    """Whether the agent's turn was over, and a front end stopped its process before that had ended."""
     return turn.signal is not None and turn.stop_requested_at is not None and _was_asked_for(turn, asked)
 
 
@@ -102,14 +102,15 @@ def was_cut(scene, turn):
     return full is not None and bytes_of["wrote"].get(turn.run_id) == full
 
 
-def _not_failed(scene, session, turn, _):
+def _not_failed(scene, session, turn, asked):
     if turn.exit_code == 0 and session.agent == "command" and was_cut(scene, turn):
         return None if "output is incomplete" in (turn.reason or "") else "but for another reason than its full disk"
     if turn.exit_code == 0 and (session.agent == "command" or proper_end(output_of(scene, turn), session.agent)):
         return "but it ended well"
     if turn.agent_pid is None:
         return None if turn.reason else "without a reason"
-    if turn.transport and turn.signal is not None and turn.session not in scene.agent_kills:
+    late = turn.end == "failed" and _stopped_late(turn, asked)
+    if turn.transport and turn.signal is not None and turn.session not in scene.agent_kills and not late:
         return f"but no one killed its agent with {turn.signal}"
     known = turn.exit_code is not None or turn.signal is not None or turn.end is not None
     return None if known else "but nothing is known of its end"

@@ -126,8 +126,8 @@ def _check_delivered(scene, sessions, rows, report):
 
 def _check_conversation(scene, session, turns, prompts, steered, report):
     """By the agent's own record: a live agent was given each prompt as often as its states say."""
-    path = scene.home / "demo" / f"{session.id}.json"
-    said = kept.entries(path) if path.exists() else []
+    paths = (scene.home / "demo").glob(f"{session.id}*.json")  # a later conversation has its number behind the id
+    said = [text for path in paths for text in kept.entries(path)]
     given = Counter(token for text in said for token in tokens_of(text)[-1:])
     report.counts["prompts delivered"] += sum(given.values())
     states = defaultdict(list)

@@ -138,6 +138,24 @@ def test_a_list_loads_the_module_of_its_verb_and_no_steps():
     assert "agentdash.tui.cli.commands.start" not in loaded
 
 
+def test_a_status_line_loads_neither_the_settings_nor_the_model(tmp_path, monkeypatch):
+    """tmux runs it every few seconds."""
+    monkeypatch.delenv("AGENTDASH_HOME", raising=False)  # the state folder is found by the settings file
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    from agentdash.sessions.storage.paths import Layout, usual_home
+    from agentdash.sessions.storage.store import Store
+
+    layout = Layout(usual_home())
+    layout.create()
+    store = Store(layout.database)
+    assert store.sessions() == []
+    store.close()
+    loaded = loaded_by("import agentdash.tui.cli.main as cli\ncli.run(['status'])")
+    assert "agentdash.sessions.storage.database" in loaded
+    assert not loaded & {f"agentdash.sessions.{name}" for name in ("settings.config", "agents.base", "model", "launch")}
+
+
 def test_a_runner_loads_little():
     loaded = loaded_by("import agentdash.sessions.supervision.runner")
     assert {name.split(".")[0] for name in loaded} & HEAVY == set()

@@ -11,7 +11,7 @@ import click
 
 from ... import __version__
 from ...sessions.errors import AgentdashError
-from ..startup import tolerate_small_character_sets
+from ..startup import replace_closed_streams, tolerate_small_character_sets
 from .exit_codes import FAILED, INTERRUPTED, TIMED_OUT
 from .verb_group import WORDS, VerbGroup
 
@@ -95,6 +95,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code; no exception escapes."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in arguments[: arguments.index("--")] if "--" in arguments else "--json" in arguments
+    replace_closed_streams()
     tolerate_small_character_sets()
     try:
         result = cli.main(arguments, prog_name="agentdash", standalone_mode=False)

@@ -38,7 +38,9 @@ _MODULES = {
     "replay": ("replay",),
     "resume": ("resume-command",),
     "setup": ("demo", "completion"),
+    "plan": ("plan",),
     "prompt": ("inject", "retry", "interrupt"),
+    "prices": ("prices",),
     "prompts": ("prompts",),
     "queue": ("queue",),
     "schema": ("schema",),
@@ -48,6 +50,7 @@ _MODULES = {
     "takeover": ("takeover",),
     "tail": ("tail", "logs", "peek"),
     "templates": ("templates",),
+    "usage": ("usage",),
     "view": ("view",),
     "watch": ("watch", "table"),
 }
@@ -60,7 +63,7 @@ _MODULE_OF = {verb: module for module, verbs in _MODULES.items() for verb in ver
 
 _SECTIONS = {
     "Start": ("spawn", "run", "start", "continue", "presets", "templates", "demo"),
-    "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait", "events", "status"),
+    "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait", "events", "status", "usage", "plan"),
     "Prompt and stop": (
         "inject", "queue", "prompts", "retry", "interrupt", "compact", "model", "mode", "budget", "takeover",
         "resume-command", "stop",
@@ -72,7 +75,7 @@ _SECTIONS = {
     ),
     "Keep and delete": ("rename", "pin", "mark", "archive", "restore", "rm", "clean"),
     "Lead": ("mcp", "skill"),
-    "Set up": ("config", "trust", "keys", "notify", "doctor", "completion", "schema"),
+    "Set up": ("config", "prices", "trust", "keys", "notify", "doctor", "completion", "schema"),
 }  # fmt: skip
 """The verbs by use, as the help shows them; a verb that is in none comes last."""
 
@@ -82,7 +85,7 @@ _SYNONYMS = {
     "follow": "tail", "log": "logs", "why": "explain", "diff": "changes", "settings": "config", "history": "prompts",
     "undo": "rewind", "branch": "fork", "handover": "continue", "summarize": "compact",
     "allow": "approve", "accept": "approve",
-    "reject": "deny", "questions": "asks",
+    "reject": "deny", "questions": "asks", "cost": "usage", "costs": "usage", "tokens": "usage",
 }  # fmt: skip
 """Names that other programs use for a verb."""
 

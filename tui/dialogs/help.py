@@ -25,6 +25,7 @@ from ..keys.actions import (
     STEPS_KEYS,
     TABLE_ACTIONS,
     TABLE_KEYS,
+    USAGE_ACTIONS,
     VIEWER_ACTIONS,
     Action,
     Place,
@@ -44,6 +45,7 @@ _GROUPS = {
     Place.STEP: ("step pane", STEP_KEYS),
     Place.PROMPT: ("prompt", PROMPT_KEYS),
     Place.FILES: ("changed files", (*FILES_KEYS, *CHANGES_ACTIONS)),
+    Place.USAGE: ("usage", USAGE_ACTIONS),
 }
 
 EVERY_DAY = (

@@ -15,8 +15,8 @@ from textual.widgets.option_list import Option
 
 from ...sessions.model import Session
 from ...sessions.prompts.queue import SessionQueue
-from ...sessions.storage.prompt_queue import QueuedPrompt
-from ...sessions.storage.unconfirmed import Unconfirmed
+from ...sessions.storage.prompts.prompt_queue import QueuedPrompt
+from ...sessions.storage.prompts.unconfirmed import Unconfirmed
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from .. import queue_texts, texts
 from ..messages import SessionsChanged
@@ -129,6 +129,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
             return
         session, width, time = self._now.session, self._list.size.width - 2, self._clock()
         self._dialog.border_title = Content(self._signs.plain(f'Queue of "{texts.title(session)}"'))
+        self._dialog.border_subtitle = Content(self._signs.plain(queue_texts.queue_holder(session)))
         lines = [queue_texts.unconfirmed_row(prompt, time, width) for prompt in self._now.unconfirmed]
         lines += [
             queue_texts.queue_row(session, place, prompt, time, width)

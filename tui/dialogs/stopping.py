@@ -18,12 +18,13 @@ from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.line import Line
 from ...widgets.drawing.middle_lines import CommandLine, MiddleLines
 from ...widgets.drawing.short_forms import command
+from ..family_texts import stopping
 
 TICK_SECONDS = 0.25
 
 
 class StoppingScreen(ModalScreen[None]):
-    """Counts down to the next signal, then shows what was ended.
+    """Counts down to the next signal, or names the signals if workers are stopped too, then shows what was ended.
 
     Closing it neither cancels nor speeds up the stop: the runner carries it out.
     """
@@ -34,9 +35,16 @@ class StoppingScreen(ModalScreen[None]):
     ]
 
     def __init__(
-        self, title: str, ladder: Ladder, hurry: Callable[[], Awaitable[object]], *, signs: Signs = UNICODE
+        self,
+        title: str,
+        ladder: Ladder,
+        hurry: Callable[[], Awaitable[object]],
+        *,
+        workers: int = 0,
+        signs: Signs = UNICODE,
     ) -> None:
         super().__init__()
+        self._workers = workers
         self._title = title
         self._ladder = ladder
         self._hurry = hurry
@@ -60,6 +68,7 @@ class StoppingScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """Start the countdown."""
         self._head(f'Stopping "{self._title}"')
+        self._countdown.display = not self._workers
         self.set_interval(TICK_SECONDS, self._tick)
         self._tick()
 
@@ -83,7 +92,10 @@ class StoppingScreen(ModalScreen[None]):
 
     def _tick(self) -> None:
         if self._receipt is None:
-            self._countdown.show_text(countdown(self._ladder, monotonic() - self._began))
+            if self._workers:
+                self._summary.update(stopping(self._workers, self._ladder))
+            else:
+                self._countdown.show_text(countdown(self._ladder, monotonic() - self._began))
 
     def _head(self, title: str) -> None:
         self._dialog.border_title = title.replace("[", "\\[")

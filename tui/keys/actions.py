@@ -24,6 +24,7 @@ from ...widgets.steps.trajectory import Trajectory
 from ...widgets.table.session_table import SessionTable
 from .conversation_keys import CONVERSATION_IDS, CONVERSATION_KEYS
 from .family_keys import TO_LEAD, TO_LEAD_KEYS
+from .usage_keys import USAGE, USAGE_KEYS
 
 
 class Place(StrEnum):
@@ -38,12 +39,16 @@ class Place(StrEnum):
     DIFFS = "diffs"
     """The diffs beside the list of changed files."""
     PROMPT = "prompt"
+    USAGE = "usage"
+    """The screen of usage."""
 
 
 EVERYWHERE = frozenset({Place.TABLE, Place.STEPS, Place.STEP, Place.PROMPT})
 """The screens of sessions.  In a prompt, characters are text, and only other keys act."""
 READING = frozenset({Place.STEPS, Place.STEP})
 CHANGES = frozenset({Place.FILES, Place.DIFFS})
+OTHER_SCREENS = CHANGES | {Place.USAGE}
+"""Screens without a session's prompt."""
 
 
 class Action(Struct, frozen=True, kw_only=True):
@@ -178,6 +183,7 @@ ACTIONS = (
     Action(
         id="beside", keys="vertical_line", label="compare", help="compare marked sessions side by side"
     ),
+    Action(id=USAGE[0], keys=USAGE[1], label=USAGE[2], help=USAGE[3], weight=0),
     Action(id="follow", keys="f,F", label="follow", help="toggle follow (stay at the newest step)"),
     Action(id="command_line", keys="colon", label="command", help="run a command by name", weight=0),
     Action(
@@ -273,8 +279,16 @@ CHANGES_ACTIONS = tuple(
 )
 """The keys of the screen of changed files."""
 
+USAGE_ACTIONS = tuple(
+    Action(
+        id=f"usage.{name}", keys=keys, label=label, help=help_, where=frozenset({Place.USAGE}), does=does, weight=weight
+    )
+    for name, keys, label, help_, does, weight in USAGE_KEYS
+)
+"""The keys of the screen of usage."""
+
 APP_ACTIONS = tuple(
-    Action(id=name, keys=keys, help=help_, where=EVERYWHERE | CHANGES, does=does, fixed=fixed, weight=0)
+    Action(id=name, keys=keys, help=help_, where=EVERYWHERE | OTHER_SCREENS, does=does, fixed=fixed, weight=0)
     for name, keys, help_, does, fixed in (
         ("palette", "ctrl+p", "command palette", "command_palette", False),
         ("suspend", "ctrl+z", "suspend (fg resumes)", "suspend_process", False),
@@ -329,7 +343,7 @@ REGISTRY = {
     action.id: action
     for actions in (
         ACTIONS, PANE_ACTIONS, APP_ACTIONS, TABLE_KEYS, TABLE_ACTIONS, STEPS_KEYS, LINES_KEYS, VIEWER_ACTIONS,
-        STEP_KEYS, PROMPT_KEYS, FILES_KEYS, CHANGES_ACTIONS,
+        STEP_KEYS, PROMPT_KEYS, FILES_KEYS, CHANGES_ACTIONS, USAGE_ACTIONS,
     )
     for action in actions
 }  # fmt: skip
@@ -363,7 +377,7 @@ def here(*, table: bool = True) -> list[Action]:
 _ALWAYS = frozenset({
     "new_session", "write_prompt", "template", "help", "quit", "back", "theme", "mouse", "undo", "next_pane",
     "command_line", "log", "settings", "trust", "split", "smaller", "larger", "zoom", "meter", "next_attention",
-    "table.next_attention", "table.previous_attention",
+    "table.next_attention", "table.previous_attention", USAGE[0],
 })  # fmt: skip
 
 

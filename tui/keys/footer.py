@@ -32,6 +32,11 @@ CHANGES: Labels = (
     ("files.open", "diffs"), ("files.edit", "editor"), ("files.copy", "copy path"), ("files.step", "go to step"),
     ("files.look_again", "refresh"), ("back", "back"),
 )  # fmt: skip
+USAGE: Labels = (
+    ("usage.open", "sessions"), ("usage.group", "group"), ("usage.unit", "cost/tokens"), ("usage.day", "day"),
+    ("usage.week", "week"), ("usage.month", "month"), ("usage.earlier usage.later", "column"), ("back", "back"),
+    ("usage.down usage.up", "row"),
+)  # fmt: skip
 
 
 _DAILY: Labels = (

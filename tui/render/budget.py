@@ -2,19 +2,44 @@
 
 from typing import Any
 
+from msgspec import to_builtins
+
+from ...sessions.costs.cost import cost_words
 from ...sessions.membership import Budget
 from ...sessions.rules.family_account import Amount, budget_words, left_of
-from ...sessions.storage.family_budgets import FamilyState
+from ...sessions.rules.period_budgets import PeriodState, state_words
+from ...sessions.storage.families.family_budgets import FamilyState
 from ...sessions.text.units import count, money
 
 
 def budget_line(state: FamilyState) -> str:
     """Return the budget of a lead, its sums and its workers, on one line."""
     spent = state.account.spent
-    words = f"no budget: {money(spent.cost_usd)} and {spent.tokens:,} tokens spent"
+    words = f"no budget: {cost_words(spent.cost, money(0.0))} and {spent.tokens:,} tokens spent"
     if state.budget is not None:
         words = budget_words(state.budget, state.account) + ("" if state.own else " (orchestration.budget)")
     return f"{state.name}  {words}; {count(state.account.workers, 'worker')}, {state.account.open} not ended"
+
+
+def period_line(state: PeriodState) -> str:
+    """Return the state of the budget of a day or a week, on one line."""
+    return f"{state.budget.name}  {state_words(state)}"
+
+
+def period_json(state: PeriodState) -> dict[str, Any]:
+    """Return the budget of a day or a week with what is used of it; what is not limited is null."""
+    budget, left = state.budget, state.left
+    return {
+        "folder": budget.folder or None,
+        "period": budget.period,
+        "action": budget.action,
+        "budget": {"tokens": budget.most.tokens, "cost_usd": budget.most.cost_usd},
+        "raised": state.raised,
+        "spent": _amount(state.spent),
+        "reserved": _amount(state.reserved),
+        "left": {"tokens": left.tokens, "cost_usd": left.cost_usd},
+        "unknown_cost": state.spent.missing,
+    }
 
 
 def budget_json(state: FamilyState) -> dict[str, Any]:
@@ -25,7 +50,7 @@ def budget_json(state: FamilyState) -> dict[str, Any]:
         "id": state.id,
         "budget": {"tokens": budget.tokens, "cost_usd": budget.cost_usd},
         "source": None if state.budget is None else "session" if state.own else "settings",
-        "spent": _amount(state.account.spent),
+        "spent": _amount(state.account.spent) | to_builtins(state.account.spent.cost),
         "reserved": _amount(state.account.below),
         "left": {"tokens": left.tokens, "cost_usd": left.cost_usd},
         "workers": state.account.workers,

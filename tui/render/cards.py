@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...sessions.adjustments import Adjustment
+from ...sessions.costs.cost import cost_words
+from ...sessions.costs.usage_totals import session_cost, turn_cost
 from ...sessions.launch import Launch
-from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn, short_id
-from ...sessions.rules.family_facts import family_facts
+from ...sessions.model import MESSAGE_CHARACTERS, Ended, Prompt, Receipt, Session, Turn, short_id
+from ...sessions.rules.family_facts import family_words
 from ...sessions.rules.mode_changes import ModeChange, changes_by_turn
 from ...sessions.text.sanitize import cell_width, clean, one_line, pad
-from ...sessions.text.units import cost, count, duration, moment, share, tokens
+from ...sessions.text.units import count, duration, moment, share, tokens
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.short_forms import place
 from ..context_texts import compact_command, compaction_advised
@@ -47,13 +49,25 @@ def receipt_text(receipt: Receipt, title: str, style: Style) -> list[str]:
     """Return the summary, then the processes that each signal ended, then those left and the reasons."""
     took = f", {duration(receipt.duration_ms)}" if receipt.duration_ms is not None else ""
     lines = [f'{short_id(receipt.session)}  {receipt.status}  "{one_line(title, 40)}": {receipt.summary()}{took}']
+    if receipt.reason:
+        lines.append(f"  reason    {one_line(receipt.reason)}")
     for how, processes in receipt.by_signal().items():
-        names = ", ".join(f"{one_line(process.command, 60)} {process.pid}" for process in processes)
-        lines.append(f"  {pad(how, 9)} {one_line(names)}")
+        lines += _ended_lines(how, processes, style)
     for left in receipt.left:
         text = f"  left      {one_line(left.command, 60)} {left.pid}: {one_line(left.reason)}"
         lines.append(style.paint(text, "danger"))
     return [*lines, f"  {one_line(receipt.note)}"] if receipt.note else lines
+
+
+def _ended_lines(how: str, processes: Sequence[Ended], style: Style) -> list[str]:
+    """Return one line if it fits, else a line for each command with the ids of its processes."""
+    pids: dict[str, list[str]] = {}
+    for process in processes:
+        pids.setdefault(one_line(process.command, 60), []).append(str(process.pid))
+    commands = [f"{command} {' '.join(numbers)}" for command, numbers in pids.items()]
+    whole = ", ".join(commands)
+    rows = [whole] if cell_width(whole) + 12 <= style.width else commands
+    return [f"  {pad(how if n == 0 else '', 9)} {row}" for n, row in enumerate(rows)]
 
 
 def explanation_text(explanation: "Explanation", style: Style) -> list[str]:
@@ -94,7 +108,7 @@ def _session_facts(session: Session, signs: Signs) -> dict[str, str | None]:
         "created": moment(session.created_at),
         "ended": moment(session.ended_at),
         "tokens": tokens(session.usage.total_tokens),
-        "cost": signs.plain(cost(session.cost_usd, session.cost_about_usd)),
+        "cost": signs.plain(cost_words(session_cost(session), "?")),
         "context": _context(session),
         "exit": " ".join(str(v) for v in (session.exit_code, session.signal) if v is not None),
         "unknown": count(session.unknown, "line") if session.unknown else None,
@@ -103,7 +117,7 @@ def _session_facts(session: Session, signs: Signs) -> dict[str, str | None]:
         "by hand": f"{taken.holder}, since {moment(taken.since)}" if (taken := session.taken_by) is not None else None,
         "asks": f"{session.asking} without an answer: agentdash asks {session.short_id}" if session.asking else None,
         "parent": session.parent,
-        "family": "; ".join(family_facts(session)),
+        "family": "; ".join(family_words(session)),
     }
 
 
@@ -134,7 +148,7 @@ def _turn_line(turn: Turn, style: Style) -> str:
         f"{mark(style, turn.status)} {turn.status}",
         "" if turn.duration_ms is None else duration(turn.duration_ms),
         f"{tokens(turn.usage.total_tokens)} tok",
-        style.signs.plain(cost(turn.cost_usd, turn.cost_about_usd)),
+        style.signs.plain(cost_words(turn_cost(turn), "?")),
         count(turn.steps, "step"),
         one_line(turn.reason or ""),
     )

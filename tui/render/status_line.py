@@ -1,5 +1,7 @@
 """The counts of sessions as one line: plain, or for the status line of tmux."""
 
+from collections.abc import Sequence
+
 from ...sessions.storage.counts import Counts
 from ...sessions.text.sanitize import cut, one_line
 
@@ -10,8 +12,8 @@ _PARTS = (("needs_you", "need you", "yellow"), ("at_work", "at work", "green"), 
 """The field, its words, and its colour of the terminal."""
 
 
-def status_line(counts: Counts, *, tmux: bool) -> str:
-    """Return the counts that are not zero, and the title of the most urgent session; empty if there are none."""
+def status_line(counts: Counts, *, tmux: bool, plans: Sequence[str] = ()) -> str:
+    """Return the counts that are not zero, the title of the most urgent session, and plans; empty if there is none."""
     parts = []
     for field, words, colour in _PARTS:
         number = getattr(counts, field)
@@ -22,6 +24,7 @@ def status_line(counts: Counts, *, tmux: bool) -> str:
             title = cut(one_line(counts.first), _TITLE_CELLS)
             text += f": {_escaped(title) if tmux else title}"
         parts.append(f"#[fg={colour}]{text}#[default]" if tmux else text)
+    parts += [f"#[fg=yellow]{_escaped(text)}#[default]" if tmux else text for text in plans]
     return ", ".join(parts)
 
 

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
+from ...sessions.costs.cost import cost_words, tokens_words
 from ...sessions.costs.usage_totals import sums
 from ...sessions.model import SHORT_ID, Session, Status
 from ...sessions.rules.urgency import needs_you
 from ...sessions.text.sanitize import cut, one_line
-from ...sessions.text.units import count, money, tokens
+from ...sessions.text.units import count
 from ...widgets.drawing.short_forms import place
 from ...widgets.table.columns import (
     OTHERS,
@@ -116,14 +117,8 @@ def counts(sessions: Sequence[Session], style: Style) -> str:
     marks = {_STUCK: style.signs.stuck} | style.signs.states
     parts = [f"{marks[state]} {numbers[state]} {state}" for state in _COUNTED if numbers[state]]
     total = sums(sessions)
-    parts += [f"{_sum(tokens(total.tokens), total.tokens_missing)} tok"] if total.tokens is not None else []
-    if total.dollars is not None:
-        about = "≈" if total.estimated else ""
-        parts.append(style.signs.plain(_sum(f"{about}{money(total.dollars)}", total.dollars_missing)))
+    used = tokens_words(total.tokens, total.tokens_missing)
+    parts += [style.signs.plain(f"{used} tok")] if total.tokens is not None else []
+    parts += filter(None, [style.signs.plain(cost_words(total.cost))])
     line = "   ".join([count(len(sessions), "session"), *parts])
     return style.paint(cut(line, style.width), "strong")
-
-
-def _sum(text: str, missing: int) -> str:
-    """Return a sum, with a plus sign if some sessions' values are missing."""
-    return f"{text}+" if missing else text

@@ -36,9 +36,11 @@ from ..panes.table.table_pane import TablePane
 from ..services.background import Requests
 from ..services.change_feed import ChangeFeed
 from ..services.session_actions import SessionActions
+from ..state.plan_note import PlanNote
 from ..state.ui_state import UiState
 from .family_ways import FamilyWays
 from .session_screen import SessionScreen
+from .usage_ways import UsageWays
 
 
 class MainScreen(SessionScreen):
@@ -66,6 +68,7 @@ class MainScreen(SessionScreen):
         self._where = _where(reader.home)
         self._feed = feed
         self._tally = Tally()
+        self._plans = PlanNote(lambda seconds: self.set_timer(seconds, self._plan_ended), clock)
         self.status = StatusLine(signs=signs, note="read-only" if self.read_only else "", id="status")
         self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
         self.pane = TablePane(self.table, ui_state, requests, signs, reader)
@@ -86,6 +89,7 @@ class MainScreen(SessionScreen):
         self._ways = FamilyWays(operations.app, reader, requests, self._show_session)
         self.areas = [self.pane, detail]
         self._split = Split(self, self.pane, detail, ui_state)
+        self._usage = UsageWays(operations.app, reader, requests, self.pane, signs, clock)
         self._row = RowActions(operations.app, reader, requests, self._programs, detail.viewer.documents)
         self.too_small = Static("", id="too-small", markup=False)
 
@@ -184,6 +188,7 @@ class MainScreen(SessionScreen):
         changes, read_id = self._feed.take(), self._read_id
         with self.app.batch_update():
             self._tally.update(changes.updated, changes.removed)
+            self._plans.show(self._feed.plans)
             removed = [key for key in changes.removed if key not in self.pane.away.ids]
             # Steps that arrive while the user reads the session never count as new.
             updated = [
@@ -201,6 +206,11 @@ class MainScreen(SessionScreen):
             self.detail.read_queue(changed)
             if changed.id == self._read_id:
                 self.mark_seen(changed)
+
+    def _plan_ended(self) -> None:
+        """Take a window that has ended out of the first line."""
+        self._plans.show(self._feed.plans)
+        self.show_words()
 
     @on(SessionAwaited)
     def _select_awaited(self) -> None:
@@ -322,6 +332,17 @@ class MainScreen(SessionScreen):
         else:
             await self.operations.undo()
 
+    def action_usage(self) -> None:
+        """Show what sessions used."""
+        self._usage.open(self.keymap, self._to_table)
+
+    def _to_table(self) -> None:
+        self.give_keys(self.table)
+
+    @on(TablePane.ChoiceLeft)
+    def _choice_left(self) -> None:
+        self.action_usage()
+
     def action_beside(self) -> None:
         """Show the marked sessions, or the selected one, side by side on a screen of their own."""
         from .watch import MOST, WatchScreen
@@ -352,7 +373,7 @@ class MainScreen(SessionScreen):
 
     def show_words(self) -> None:
         """Update counts, headline, the prompt's label and the valid keys."""
-        self.status.show(self._tally, self._where)
+        self.status.show(self._tally, self._where, self._plans.words)
         target = self.target
         self.detail.show_texts(self.current, self.sender.effect(target), self.keymap, self.sender.mode(target))
         self._show_preview()

@@ -14,8 +14,9 @@ from textual.widgets import Input, Static
 from ...sessions.errors import ConfigError
 from ...sessions.reader import SessionReader
 from ...sessions.settings.catalog import ENVIRONMENT
-from ...sessions.settings.config import Loaded, config_path
+from ...sessions.settings.config import Loaded
 from ...sessions.settings.effective import Held, held
+from ...sessions.settings.place import config_path
 from ...sessions.settings.template import write_first
 from ...sessions.settings.toml_positions import place_of
 from ...sessions.text.sanitize import clean

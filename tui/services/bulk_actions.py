@@ -211,11 +211,11 @@ def _warned(sessions: Sequence[Session], consequence: str) -> str:
 
 
 def stopped(receipts: Sequence[Receipt | AgentdashError]) -> str:
-    """Return the result of several stops in one line."""
+    """Return the result of several stops in one line; it counts the workers that ended with their leads."""
     done = [receipt for receipt in receipts if isinstance(receipt, Receipt)]
     ended, left = sum(len(receipt.ended) for receipt in done), sum(len(receipt.left) for receipt in done)
-    summary = (
-        f"Stopped {units.count(len(done), 'session')}: {units.count(ended, 'process', 'processes')} ended, {left} left."
-    )
+    sessions = {session for receipt in done for session in (receipt.session, *receipt.workers)}
+    ended_of = f"{units.count(ended, 'process', 'processes')} ended, {left} left."
+    summary = f"Stopped {units.count(len(sessions), 'session')}: {ended_of}"
     failed = [clean(error.fact) for error in receipts if not isinstance(error, Receipt)]
     return " ".join([summary, *failed[:3]])

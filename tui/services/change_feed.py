@@ -6,6 +6,7 @@ from typing import Protocol
 
 from ...sessions.clock import monotonic
 from ...sessions.model import Changes, Session
+from ...sessions.plan_windows import PlanWindow
 
 LEAST_SECONDS = 0.1
 """Minimum interval between two messages to the screen."""
@@ -39,6 +40,9 @@ class ChangeFeed:
         self._unsettled: set[str] = set()
         self._warm: set[str] = set()
         """Those of the unsettled sessions whose agent only waits for prompts."""
+        self.plans: tuple[PlanWindow, ...] = ()
+        """The newest reports of the windows of the plans of agents."""
+        self._plans_changed = False
         self._told_at = 0.0
         self._due = False
 
@@ -68,7 +72,7 @@ class ChangeFeed:
     async def pull(self) -> None:
         """Read the changes in a thread, and notify the screen of them."""
         self._merge(await asyncio.to_thread(self._source.changes, self._seq))
-        if (self._updated or self._removed) and not self._due:
+        if (self._updated or self._removed or self._plans_changed) and not self._due:
             self._due = True
             wait = self._told_at + LEAST_SECONDS - monotonic()
             if wait > 0:
@@ -96,6 +100,8 @@ class ChangeFeed:
         for session_id in changes.removed:
             self._updated.pop(session_id, None)
             self._removed.add(session_id)
+        if changes.plans is not None and changes.plans != self.plans:
+            self.plans, self._plans_changed = changes.plans, True
         self._hear(changes)
 
     def announce(self) -> None:
@@ -107,4 +113,5 @@ class ChangeFeed:
         """Return all changes since the last call."""
         taken = Changes(seq=self._seq, updated=tuple(self._updated.values()), removed=tuple(self._removed))
         self._updated, self._removed, self._due = {}, set(), False
+        self._plans_changed = False
         return taken

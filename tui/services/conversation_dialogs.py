@@ -7,7 +7,7 @@ from typing import TypeVar
 from ...sessions.model import Session, Step
 from ...sessions.prompts.conversations import SessionConversations
 from ...sessions.prompts.effects import Effect
-from ...sessions.storage.drafts import FORK
+from ...sessions.storage.prompts.drafts import FORK
 from ...sessions.transcript.going_back import Here, NoPlaceError, place_of
 from ...sessions.transcript.session_steps import Growth
 from ...widgets.drawing.glyphs import Signs

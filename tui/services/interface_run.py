@@ -9,7 +9,7 @@ from .pager_editor import deaf, run
 if TYPE_CHECKING:
     from ...sessions.lifecycle.takeover import Takeover
     from ...sessions.manager import SessionManager
-    from ...sessions.storage.takeovers import ByHand
+    from ...sessions.storage.turns.takeovers import ByHand
 
 
 class InterfaceError(AgentdashError):

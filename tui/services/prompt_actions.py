@@ -9,7 +9,7 @@ from ...sessions.model import Receipt, Session
 from ...sessions.prompts.prompter import PromptOptions, Sent
 from ...sessions.prompts.queue import SessionQueue
 from ...sessions.reader import SessionReader
-from ...sessions.storage.prompt_queue import QueuedPrompt
+from ...sessions.storage.prompts.prompt_queue import QueuedPrompt
 from ...widgets.drawing.glyphs import Signs
 from .. import queue_texts, texts
 from ..dialogs.confirm import Answer, ConfirmScreen

@@ -5,6 +5,7 @@ Errors never end the dashboard, and nothing here blocks the event loop.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from msgspec import structs
 from ...sessions.launch import Ladder, Launch, Start
 from ...sessions.lifecycle.agent_list import AgentInfo
 from ...sessions.lifecycle.process_list import ProcessInfo
+from ...sessions.lifecycle.taken_check import held_elsewhere
 from ...sessions.model import Receipt, Session
 from ...sessions.reader import SessionReader
-from ...sessions.storage.drafts import NEW_SESSION
+from ...sessions.storage.prompts.drafts import NEW_SESSION
 from ...sessions.text import units
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.short_forms import place
@@ -274,6 +276,8 @@ class SessionActions:
 
     async def delete(self, session: Session) -> None:
         """Delete a session after a question; a running one is stopped first, with a receipt."""
+        if self._refused_by_hand("delete", session):
+            return
         consequence = f"{texts.trash([session])} {self._undo_hint(session)}"
         if warning := put_away_warning([session]):
             consequence = f"{warning}\n{consequence}"
@@ -290,6 +294,8 @@ class SessionActions:
 
     async def archive(self, session: Session) -> None:
         """Archive a session."""
+        if self._refused_by_hand("archive", session):
+            return
         async with self.bulk.moving:
             if any(session.id in batch for batch in self._undoable):
                 return  # a second press, before the row is gone
@@ -300,6 +306,13 @@ class SessionActions:
         if archived:
             told = f'Archived "{texts.title(session)}". {self._undo_hint(session)} {archived_of(session)}'
             self._requests.show_message(told.rstrip())
+
+    def _refused_by_hand(self, action: str, session: Session) -> bool:
+        """Return whether a user of this machine has the session by hand, and name that user."""
+        refused = session.taken_by is not None and held_elsewhere(session) is None
+        if refused:
+            self._requests.show_refusal(texts.why_not(action, session, read_only=False))
+        return refused
 
     def ask_for_title(self, session: Session) -> None:
         """Open the dialog with the session's title."""
@@ -420,7 +433,11 @@ class SessionActions:
         ask = self._requests.ask
         from ..dialogs.stopping import StoppingScreen
 
-        screen = StoppingScreen(texts.title(session), ladder, lambda: ask(stop, True), signs=self.signs)
+        below = await ask(self._reader.descendants, session.id) or ()
+        ending, going_on = family_texts.ends_too(below, session)
+        workers = len(ending) + len(going_on) * family
+        hurry = partial(ask, stop, True)
+        screen = StoppingScreen(texts.title(session), ladder, hurry, workers=workers, signs=self.signs)
         self.app.push_screen(screen)
         receipt = await ask(stop, now)
         if receipt is None:

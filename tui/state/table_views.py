@@ -40,9 +40,14 @@ class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return Arrangement(sort=sort, reverse=self.reverse, grouping=self.grouping)
 
     @property
+    def filters(self) -> bool:
+        """True if a filter, a state or a folder is chosen."""
+        return bool(self.filter or self.quick or self.folder)
+
+    @property
     def chooses(self) -> bool:
         """True if it hides any session."""
-        return bool(self.filter or self.quick or self.folder)
+        return self.filters
 
     @property
     def away(self) -> frozenset[str]:

@@ -10,6 +10,8 @@ from functools import lru_cache
 from msgspec import Struct, field, structs
 
 from ...sessions.conversation.marks import MarkKind
+from ...sessions.costs.cost import cost_words
+from ...sessions.costs.usage_totals import session_cost
 from ...sessions.model import SHORT_ID, Load, Session, Status
 from ...sessions.text import units
 from ...sessions.text.sanitize import cut, cut_left, one_line, pad
@@ -68,18 +70,20 @@ class Choice(Struct, frozen=True):
 
 
 def _state(session: Session, moment: Moment) -> str:
-    return f"{_mark(session, moment)} {state_word(session)}{' new' if is_new(session) else ''}"
+    return f"{state_mark(session, moment.signs)} {state_word(session)}{' new' if is_new(session) else ''}"
 
 
 def is_new(session: Session) -> bool:
     """Return whether the session ended, and the user has not opened it since."""
-    return session.status.ended and session.attention and not session.put_away
+    return session.status.ended and session.attention and not session.put_away and session.taken_by is None
 
 
 def state_word(session: Session) -> str:
-    """The state as a word: also ``stuck`` (running without progress), ``archived`` or ``deleted`` (put away)."""
+    """The state as a word; besides the statuses ``stuck``, ``asks``, ``archived``, ``deleted`` and ``by hand``."""
     if session.put_away:
         return "archived" if session.deleted_at is None else "deleted"
+    if session.taken_by is not None:
+        return "by hand"
     if session.asks_user:
         return "asks"
     return "stuck" if session.is_stuck else str(session.status)
@@ -95,10 +99,13 @@ def fork_sign(session: Session, signs: Signs) -> str:
     return f"{signs.marks[MarkKind.FORK]} " if session.source == MarkKind.FORK else ""
 
 
-def _mark(session: Session, moment: Moment) -> str:
+def state_mark(session: Session, signs: Signs) -> str:
+    """The character of the state: that of a turn by hand while the agent's own interface is open."""
+    if session.taken_by is not None and not session.put_away:
+        return signs.marks[MarkKind.TAKEOVER]
     if session.asks_user:
-        return moment.signs.states[Status.WAITING]
-    return moment.signs.stuck if session.is_stuck else moment.signs.states[session.status]
+        return signs.states[Status.WAITING]
+    return signs.stuck if session.is_stuck else signs.states[session.status]
 
 
 def _age(session: Session, moment: Moment) -> str:
@@ -121,7 +128,7 @@ def _time(session: Session, moment: Moment) -> str:
 
 
 def _cost(session: Session, moment: Moment) -> str:
-    return moment.signs.plain(units.cost(session.cost_usd, session.cost_about_usd))
+    return moment.signs.plain(cost_words(session_cost(session), "?"))
 
 
 def _context(session: Session, _: Moment) -> str:
@@ -151,7 +158,7 @@ def _load(text_of: Callable[[Load], str]) -> Callable[[Session, Moment], str]:
 STATE = Column("state", 12, _state)
 """Mark and word of the state."""
 
-LEAD = Column("", 2, lambda session, moment: f"{gutter(session, moment.signs)}{_mark(session, moment)}")
+LEAD = Column("", 2, lambda session, moment: f"{gutter(session, moment.signs)}{state_mark(session, moment.signs)}")
 """The gutter, which shows marks and pins, and the mark of the state."""
 
 _NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True, help="unread steps")
@@ -216,6 +223,8 @@ _ROLES = {
 
 def role(session: Session) -> str:
     """The role of a session's colour; put-away sessions, and ended ones that the user has seen, are dim."""
+    if session.taken_by is not None and not session.put_away:
+        return "running"
     if session.put_away or (session.status.ended and not session.attention):
         return "dim"
     if session.asks_user:

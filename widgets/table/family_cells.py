@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from ...sessions.costs.cost import cost_words, tokens_words
 from ...sessions.costs.family_sums import FamilySum
 from ...sessions.model import Session, Status
 from ...sessions.text import units
@@ -54,7 +55,7 @@ def _forms(total: FamilySum, signs: Signs) -> Iterator[list[Cell]]:
     spaced = [(f"{number} {_mark(state, signs)}", _ROLES[_status(state)]) for state, number in total.states]
     dense = [(text.replace(" ", ""), role) for text, role in spaced]
     tokens = [(f" {text}", "dim")] if (text := _tokens(total, signs)) else []
-    money = [(f" {text}", "dim")] if (text := _money(total, signs)) else []
+    money = [(f" {text}", "dim")] if (text := signs.plain(cost_words(total.cost))) else []
     yield [words, *spaced, *tokens, *money]
     yield [words, *spaced, *money]
     yield [*dense, *money]
@@ -73,12 +74,4 @@ def _tokens(total: FamilySum, signs: Signs) -> str:
     """The tokens: ``412k``; ``≥412k`` if some are not known; "" if none were used."""
     if total.tokens is None:
         return "? tok" if total.tokens_missing else ""
-    return signs.plain(f"{'≥' if total.tokens_missing else ''}{units.tokens(total.tokens)}")
-
-
-def _money(total: FamilySum, signs: Signs) -> str:
-    """The cost: ``$3.10``; ``≈$3.10`` if estimated in part, ``≥$3.10`` if some is not known; "" without any cost."""
-    if total.dollars is None or (total.dollars_missing and not total.dollars):
-        return "$?" if total.dollars_missing else ""
-    sign = "≥" if total.dollars_missing else "≈" if total.estimated else ""
-    return signs.plain(f"{sign}{units.money(total.dollars)}")
+    return signs.plain(tokens_words(total.tokens, total.tokens_missing))

@@ -11,7 +11,8 @@ from typing import Any
 from msgspec import Struct
 
 from ...sessions.costs.family_sums import outside_key
-from ...sessions.model import Load, Session, Status, known_sum
+from ...sessions.costs.usage_totals import session_cost
+from ...sessions.model import Load, Session, Status
 from ...sessions.rules.urgency import urgency
 from .sections import Section
 
@@ -76,7 +77,7 @@ class Row(Struct, frozen=True):
 
 
 def _cost(session: Session) -> float | None:
-    return known_sum(session.cost_usd, session.cost_about_usd)
+    return session_cost(session).known_usd
 
 
 def _context(session: Session) -> float | None:

@@ -3,7 +3,8 @@
 from enum import StrEnum
 
 from ...sessions.model import Session
-from ...sessions.rules.urgency import Urgency, urgency
+from ...sessions.rules.urgency import urgency
+from ...sessions.rules.urgency_order import Urgency
 
 
 class Section(StrEnum):

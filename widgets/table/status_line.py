@@ -1,13 +1,16 @@
 """The first line of the screen: counts of the sessions that need the user, and the totals of all sessions."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from textual.content import Content
 
-from ...sessions.costs.usage_totals import dollars, lacks_cost, lacks_tokens
+from ...sessions.conversation.marks import MarkKind
+from ...sessions.costs.cost import Cost, cost_words, tokens_words
+from ...sessions.costs.cost_count import CostCount
+from ...sessions.costs.usage_totals import lacks_tokens, session_cost
 from ...sessions.model import Session, Status
-from ...sessions.text import units
+from ...sessions.text.sanitize import cell_width
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.line import Line
 from ..drawing.roles import MUTED
@@ -17,6 +20,7 @@ _GROUPS = (
     ("stuck", "stuck", None, "$text-warning bold"),
     ("asking", "asking", Status.WAITING, "$text-warning bold"),
     ("running", "running", Status.RUNNING, "$text-primary"),
+    ("by hand", "by hand", None, "$text-primary"),
     ("queued", "queued", Status.QUEUED, MUTED),
     ("failed new", "new", Status.FAILED, "$text-error"),
     ("done new", "new", Status.DONE, "$text-success"),
@@ -44,12 +48,9 @@ class Tally:
         self._sessions: dict[str, Session] = {}
         self.groups: Counter[str] = Counter()
         self.tokens = 0
-        self._millionths = 0
-        """Millionths of a dollar: a sum of integers is exactly 0 when all sessions are gone."""
-        self.estimated = 0
-        """The number of sessions whose cost is estimated in part."""
-        self.tokens_missing = self.dollars_missing = 0
-        """The number of sessions with unknown tokens, or unknown cost."""
+        self.tokens_missing = 0
+        """The number of sessions with unknown tokens."""
+        self._cost = CostCount()
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -60,9 +61,9 @@ class Tally:
         return self._sessions.values()
 
     @property
-    def dollars(self) -> float:
-        """The sum of the known costs and the estimated ones."""
-        return self._millionths / 1e6
+    def cost(self) -> Cost:
+        """The sum of the costs."""
+        return self._cost.cost
 
     def update(self, updated: Iterable[Session], removed: Iterable[str]) -> None:
         """Apply changes."""
@@ -78,10 +79,8 @@ class Tally:
             return
         self.groups[_group(session)] += by
         self.tokens += by * (session.usage.total_tokens or 0)
-        self._millionths += by * round((dollars(session) or 0.0) * 1e6)
-        self.estimated += by * (session.cost_about_usd is not None)
         self.tokens_missing += by * lacks_tokens(session)
-        self.dollars_missing += by * lacks_cost(session)
+        self._cost.count(session_cost(session), by)
 
 
 class StatusLine(Line):
@@ -93,13 +92,21 @@ class StatusLine(Line):
         self._signs = signs
         self._note = note
 
-    def show(self, tally: Tally, where: str) -> None:
-        """Show the current counts."""
-        self.show_text(counts(tally, where, self.size.width, self._signs, note=self._note))
+    def show(self, tally: Tally, where: str, plan: Sequence[str] = ()) -> None:
+        """Show the current counts; ``plan`` has the forms of the words about a plan, the longest first."""
+        self.show_text(counts(tally, where, self.size.width, self._signs, note=self._note, plan=plan))
 
 
-def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE, *, note: str = "") -> Content:
-    """The line: sessions that need the user first; the folder and the sums if there is room."""
+def counts(
+    tally: Tally, where: str, width: int, signs: Signs = UNICODE, *, note: str = "", plan: Sequence[str] = ()
+) -> Content:
+    """The line: sessions that need the user first; a plan, the folder and the sums if there is room."""
+    for words in plan:
+        beside = width - cell_width(words) - 2
+        line = counts(tally, where, beside, signs, note=note)
+        if beside > 0 and line.cell_length <= beside:
+            room = width - line.cell_length - cell_width(words)
+            return Content.assemble(line, " " * room, (signs.plain(words), "$text-warning"))
     first = Content.assemble((note, "$text-warning bold"), "   ") if note else Content("")
     title = first + Content.assemble(("agentdash", "bold"), "   ") if width >= 70 else first
     placed = first + Content.assemble(("agentdash", "bold"), (f"  {where}" if where else "", MUTED), "   ")
@@ -124,20 +131,26 @@ def _groups(tally: Tally, signs: Signs, form: int) -> Content:
         if form == _NUMBERS and status is Status.WAITING:  # one mark, one number
             number = tally.groups["waiting"] + tally.groups["asking"] if name == "waiting" else 0
         if number:
-            mark = signs.states[status] if status else signs.stuck
+            mark = signs.states[status] if status else _without_status(name, signs)
             text = f"{mark} {number} {(name, short, '')[form]}"
             parts.append(Content.styled(text.rstrip(), style))
     return Content("   " if form == 0 else "  ").join(parts) if parts else Content.styled("nothing running", MUTED)
 
 
 def _sums(tally: Tally) -> str:
-    tokens = f"{units.tokens(tally.tokens)}{'+' if tally.tokens_missing else ''} tok" if tally.tokens else ""
-    about, more = "≈" if tally.estimated else "", "+" if tally.dollars_missing else ""
-    cost = f"{about}{units.money(tally.dollars)}{more}" if tally.dollars else ""
-    return "  ".join(filter(None, (tokens, cost)))
+    tokens = f"{tokens_words(tally.tokens, tally.tokens_missing)} tok" if tally.tokens else ""
+    cost = tally.cost
+    return "  ".join(filter(None, (tokens, cost_words(cost) if cost.known_usd or cost.missing else "")))
+
+
+def _without_status(name: str, signs: Signs) -> str:
+    """The character of a group that has no status of its own."""
+    return signs.marks[MarkKind.TAKEOVER] if name == "by hand" else signs.stuck
 
 
 def _group(session: Session) -> str:
+    if session.taken_by is not None and not session.put_away:
+        return "by hand"
     if session.is_stuck:
         return "stuck"
     if session.asks_user:

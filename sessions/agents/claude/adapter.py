@@ -22,6 +22,7 @@ from ..leading import ALL_TOOLS, LeadingAgent, LeadSettings, leads
 from ..usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
+    from ...plan_windows import PlanWindow
     from ..dialogue import Dialogue
     from ..sent_prompt import SentPrompt
 
@@ -107,6 +108,7 @@ class Claude(Agent, LeadingAgent):
     mode_key = "permission_mode"
     mode_help = "Permission mode"
     takes_instructions = True
+    plan_mark = b'"rate_limit_event"'
     polling_tools = Agent.polling_tools | {"BashOutput", "TaskOutput"}
     # SIGINT ends it with its commands; a late SIGTERM only makes it call the model again (protocols 1.1).
     ladder = Ladder(interrupt=4.0, terminate=1.5)
@@ -119,6 +121,12 @@ class Claude(Agent, LeadingAgent):
     forks_ends = True
     lost_conversation = "No conversation found"  # 2.1.197 and 2.1.330, also if it is run in another folder
     env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
+
+    def plan_windows(self, line: bytes) -> "tuple[PlanWindow, ...]":
+        """Return the windows of a ``rate_limit_event``."""
+        from ..plan_reports import claude_report  # most turns print none
+
+        return claude_report(line, self.name)
 
     def launch(self, request: LaunchRequest) -> Launch:
         """Build the argv; a new conversation gets the session's id, a later attempt a new one: claude refuses used ids.

@@ -16,6 +16,12 @@ LOCAL_COMMAND = "<local-command-"
 """The beginning of a repeated line that is not a prompt: claude's own answer to a command such as ``/compact``."""
 
 
+class CacheWrites(Struct):
+    """The tokens written to the cache, by the time that they stay there."""
+
+    ephemeral_1h_input_tokens: Count | None = None
+
+
 class ApiUsage(Struct):
     """Tokens of one model call, or of the turns that a ``result`` ends; cached tokens are counted separately."""
 
@@ -23,11 +29,18 @@ class ApiUsage(Struct):
     cache_creation_input_tokens: Count | None = None
     cache_read_input_tokens: Count | None = None
     output_tokens: Count | None = None
+    cache_creation: CacheWrites | None = None
 
     def counted(self) -> Usage:
-        """Return the usage as agentdash counts it: ``input_tokens`` includes cached tokens."""
+        """Return the usage as agentdash counts it: ``input_tokens`` includes tokens read from and written to caches."""
         read = (self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens)
-        return Usage.of(known_sum(*read), self.cache_read_input_tokens, self.output_tokens)
+        written = self.cache_creation_input_tokens
+        return Usage.of(known_sum(*read), self.cache_read_input_tokens, self.output_tokens, written=written)
+
+    @property
+    def written_1h(self) -> int | None:
+        """The part of the tokens written to the cache that stays for an hour."""
+        return self.cache_creation.ephemeral_1h_input_tokens if self.cache_creation is not None else None
 
 
 class Text(Struct, tag_field="type", tag="text"):
@@ -164,6 +177,7 @@ class ModelUsage(Struct, rename="camel"):
     cache_creation_input_tokens: Count = 0
     cache_read_input_tokens: Count = 0
     output_tokens: Count = 0
+    cost_usd: Dollars | None = field(default=None, name="costUSD")
     context_window: Count = 0
     """The greatest number of tokens that the model takes; 0 if it is not known."""
 
@@ -171,6 +185,11 @@ class ModelUsage(Struct, rename="camel"):
     def tokens(self) -> int:
         """All tokens."""
         return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens + self.output_tokens
+
+    def counted(self) -> Usage:
+        """Return the usage as agentdash counts it."""
+        read, written = self.cache_read_input_tokens, self.cache_creation_input_tokens
+        return Usage.of(self.input_tokens + read + written, read, self.output_tokens, written=written)
 
 
 class Result(Line, tag="result"):

@@ -20,6 +20,7 @@ from .ask_notices import AskNotices
 from .compaction import CompactionNotes
 from .control import changed_setting
 from .notices import NOTICES, SILENT, notice_text
+from .reports import note_compaction, note_message, note_result
 from .result import failure
 from .running_cost import RunningCost
 from .tools import TaskList, answered, begun, tool_name
@@ -103,6 +104,7 @@ class ClaudeParser(EventParser):
         compacted = self.state.compaction.note(event)
         if compacted is not None:
             self.facts.compacted = compacted
+            note_compaction(self.facts.reported, event, self.state.next, at)
             self.facts.context_tokens = compacted.tokens_after or self.facts.context_tokens
         if event.subtype == "api_retry":
             self.facts.notice = text
@@ -265,6 +267,7 @@ class ClaudeParser(EventParser):
             self._earlier = self._earlier.plus(event.usage.counted())
             self.facts.usage = self._earlier
             self._live = Usage()
+        note_result(self.facts.reported, event, at)
         cost = event.total_cost_usd
         if self._cost is not None:
             cost = self._cost.add(event, self._earlier.total_tokens or 0)
@@ -352,6 +355,7 @@ class ClaudeParser(EventParser):
             self._counted.clear()
         self._counted[hash(speaker)] = hash(message.id)
         used = message.usage.counted()
+        note_message(self.facts.reported, message, used)
         if speaker is None:
             self.facts.context_tokens = used.total_tokens or self.facts.context_tokens
         self._live = self._live.plus(used)

@@ -76,6 +76,7 @@ class ClaudeMeter(Meter):
     """Adds up the cost of the model calls since claude's last own figure."""
 
     def __init__(self, prices: Mapping[str, Price]) -> None:
+        super().__init__()
         self._prices = prices
         self._found: dict[str, Price | None] = {}
         self._open: dict[int, _Open] = {}

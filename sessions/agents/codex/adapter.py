@@ -18,6 +18,7 @@ from ..leading import LeadingAgent, LeadSettings, leads
 from ..usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
+    from ...plan_windows import PlanWindow
     from ..dialogue import Dialogue
     from ..recorded_edits import Transcript
     from ..sent_prompt import SentPrompt
@@ -159,6 +160,7 @@ class Codex(Agent, LeadingAgent):
     name = "codex"
     title = "Codex"
     binary = "codex"
+    plan_mark = b'"account/rateLimits/updated"'
     tested_versions = ("0.169.0",)  # protocols 2
     install_hint = "Install it with `npm install -g @openai/codex`."
     settings_type = CodexSettings
@@ -174,6 +176,20 @@ class Codex(Agent, LeadingAgent):
     forks_ends = True
     lost_conversation = "no rollout found"  # 0.169.0
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
+
+    def plan_windows(self, line: bytes) -> "tuple[PlanWindow, ...]":
+        """Return the windows of a notification of the app-server; ``codex exec`` prints none."""
+        from ..plan_reports import server_report  # most turns print none
+
+        return server_report(line, self.name)
+
+    def plan_at_end(self, agent_session: str, env: Mapping[str, str], began: int) -> "tuple[PlanWindow, ...]":
+        """Return the windows of the newest report in the thread's transcript."""
+        from ..plan_reports import rollout_report
+        from .rollout.edits import find_rollout  # a turn needs it once, at its end
+
+        path = find_rollout(_home(env), agent_session, began)
+        return rollout_report(path, self.name) if path is not None else ()
 
     def launch(self, request: LaunchRequest) -> Launch:
         """Build the argv: options before ``resume`` or ``fork``, and always the sandbox, which codex does not remember.
@@ -299,6 +315,14 @@ class Codex(Agent, LeadingAgent):
 
         return CodexMeter(_home(env), began, launch.prices if launch.limits.cost_usd is not None else None)
 
+    def final_meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:
+        """Return a meter of the thread's transcript, which has the calls that the stream adds up."""
+        if launch.transport:
+            return None
+        from .usage import CodexMeter
+
+        return CodexMeter(_home(env), began, None)
+
     def recorded_edits(self, agent_session: str, env: Mapping[str, str | None], at: int) -> "Transcript | None":
         """Return the thread's transcript, below the ``CODEX_HOME`` that was recorded with the session."""
         from .rollout.edits import open_rollout  # the runner does not need it
@@ -337,6 +361,12 @@ class Codex(Agent, LeadingAgent):
         from .refusals import complaints, culprit
 
         return [culprit(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
+
+    def failed_edits(self, stderr: str) -> int:
+        """Return the number of patches that did not apply: codex has no event for them."""
+        from .refusals import unapplied
+
+        return unapplied(stderr)
 
     def stderr_reason(self, text: str) -> str | None:
         """Return the first line that begins with ``Error`` or ``error:``, else the last that is not noise."""

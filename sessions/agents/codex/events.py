@@ -15,6 +15,7 @@ class Usage(Struct):
 
     input_tokens: Count | None = None
     cached_input_tokens: Count | None = None
+    cache_write_input_tokens: Count | None = None
     output_tokens: Count | None = None
     reasoning_output_tokens: Count | None = None
 

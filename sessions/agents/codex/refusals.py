@@ -10,10 +10,13 @@ from collections.abc import Iterator
 
 from ...digest.shell import programs
 from ...model import Step, StepKind, StepStatus
-from ...text.sanitize import one_line, shorten
+from ...text.sanitize import clean, one_line, shorten
 
 _REJECTED = re.compile(r"error=patch rejected: |error=.{0,200}?`([^`]{1,4000})` rejected: ")
 """Lines of stderr; the command is in backticks."""
+
+_UNAPPLIED = re.compile(r"\bERROR\b.{0,80}\berror=apply_patch verification failed: ")
+"""A line of stderr, without colours."""
 
 _READ_ONLY = "Read-only file system"
 _STOPPED = re.compile(rf"^`.{{1,4000}}` rejected: |{_READ_ONLY}", re.DOTALL)
@@ -42,11 +45,23 @@ def refused(step: Step) -> str | None:
 
 
 def complaints(stderr: str) -> Iterator[str | None]:
-    """Yield the refused commands that stderr names, with codex's shell wrapper; None for a patch."""
-    for line in stderr.splitlines():
+    """Yield the refused commands that stderr names, with codex's shell wrapper; None for a patch.
+
+    The app server writes the lines with colours (codex-cli 0.169.0).
+    """
+    for line in clean(stderr).splitlines():
         match = _REJECTED.search(line)
         if match is not None:
             yield match[1]
+
+
+def unapplied(stderr: str) -> int:
+    """Count the patches that stderr says did not apply.
+
+    codex-cli 0.169.0 has no event for such a patch, with or without its app server (measured).  Its stderr and its
+    rollout have the same words; the app server writes them with colours.
+    """
+    return sum(_UNAPPLIED.search(line) is not None for line in clean(stderr).splitlines())
 
 
 def culprit(command: str, output: str = "") -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import structs
 
+from ...costs.reports import THREAD, Report
 from ...model import Step, StepKind, StepStatus, Usage
 from ..event_parser import EventState
 from ..tolerant_decoder import TolerantDecoder
@@ -58,7 +59,10 @@ class CodexParser(CallItemParser):
             reported.cached_input_tokens,
             reported.output_tokens,
             reported.reasoning_output_tokens,
+            reported.cache_write_input_tokens,
         )
+        if self.facts.reported is not None:
+            self.facts.reported.add(Report(source=THREAD, key="", kind="thread", usage=usage, at=at))
         self.facts.thread_usage = usage
         return [self._new(StepKind.USAGE, "tokens of the whole thread", at=at, usage=usage, whole_thread=True)]
 

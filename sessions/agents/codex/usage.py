@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ...costs.price_table import price_of
 from ...costs.prices import Call, Price
+from ...costs.reports import MOST_PENDING, ROLLOUT, Report
 from ...model import Usage
 from ...storage.line_reader import LineReader
 from ..json_lines import Count
@@ -93,6 +94,7 @@ class CodexMeter(Meter):
     seeks = True
 
     def __init__(self, home: Path, began: int, prices: Mapping[str, Price] | None) -> None:
+        super().__init__()
         self._home = home
         self._began = began
         self._prices = prices
@@ -103,6 +105,7 @@ class CodexMeter(Meter):
         self._searches = 0
         self._model = ""
         self._total = _Tokens()
+        self._calls = 0
         self._recorded = False
         """True if this turn has records of single calls; the sums then add nothing."""
 
@@ -156,23 +159,38 @@ class CodexMeter(Meter):
             case _RecordLine():
                 if self._is_ours(event.timestamp):
                     self._recorded = True
-                    self._count(event.payload.usage)
+                    self._count(event.payload.usage, event.timestamp)
+                else:  # a killed turn has calls behind its last sum
+                    self.thread_before = self.thread_before.plus(_usage(event.payload.usage))
             case _CountLine(payload=_Counted(info=_Info(total_token_usage=_Tokens() as total))):
-                if not self._recorded and self._is_ours(event.timestamp):
-                    self._count(_rest(total, self._total))
+                ours = self._is_ours(event.timestamp)
+                if not ours:
+                    self.thread_before = _usage(total)
+                elif not self._recorded:
+                    self._count(_rest(total, self._total), event.timestamp)
                 self._total = total
                 self.thread_usage = _usage(total)
 
     def _is_ours(self, timestamp: str) -> bool:
-        try:
-            return datetime.fromisoformat(timestamp).timestamp() * 1000 >= self._began
-        except ValueError:
-            return True
+        at = _milliseconds(timestamp)
+        return at is None or at >= self._began
 
-    def _count(self, tokens: _Tokens) -> None:
+    def _count(self, tokens: _Tokens, timestamp: str) -> None:
         if not tokens.input_tokens and not tokens.output_tokens:
             return  # the same sum, repeated because another value changed
         self.usage = self.usage.plus(_usage(tokens))
+        self._calls += 1
+        if len(self.reports) < MOST_PENDING:
+            self.reports.append(
+                Report(
+                    source=ROLLOUT,
+                    key=str(self._calls),
+                    kind="call",
+                    model=self._model or None,
+                    usage=_usage(tokens),
+                    at=_milliseconds(timestamp),
+                )
+            )
         if self._prices is None:
             return
         price = price_of(self._model, self._prices) if self._model else None
@@ -180,6 +198,13 @@ class CodexMeter(Meter):
             self.unpriced = self._model or "a model not named in its transcript"
             return
         self.cost_usd = (self.cost_usd or 0.0) + price.cost(_call(tokens))
+
+
+def _milliseconds(timestamp: str) -> int | None:
+    try:
+        return int(datetime.fromisoformat(timestamp).timestamp() * 1000)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def configured_model(home: Path) -> str | None:
@@ -195,7 +220,11 @@ def configured_model(home: Path) -> str | None:
 
 def _usage(tokens: _Tokens) -> Usage:
     return Usage.of(
-        tokens.input_tokens, tokens.cached_input_tokens, tokens.output_tokens, tokens.reasoning_output_tokens
+        tokens.input_tokens,
+        tokens.cached_input_tokens,
+        tokens.output_tokens,
+        tokens.reasoning_output_tokens,
+        tokens.cache_write_input_tokens,
     )
 
 

@@ -46,7 +46,12 @@ class Conversation:
         return key != "" and any(said.key == key for said in self.said)
 
     def add(self, text: str, key: str = "") -> None:
-        """Add a prompt; a demo that cannot write continues without the file."""
+        """Add a prompt; a demo that cannot write continues without the file.
+
+        The file is read again: a second agent, whose runner was killed, may have added prompts to it.
+        """
+        kept = self._read()
+        self.said = [*kept, *(said for said in self.said if said not in kept)]
         self.said.append(Said(key=key, text=text, at=time.time_ns() // 1_000_000))
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(mode=0o700, exist_ok=True)

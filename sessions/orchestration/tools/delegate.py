@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from ...errors import AgentdashError, UsageError
+from ...families.joining import check_agent
 from ...membership import Budget
 from ...model import Session, Status, short_id
+from ...settings.orchestration import OrchestrationSettings
 from ...text.sanitize import clean
 from ..arguments import Delegate
 from ..calls import Calls
@@ -96,7 +98,7 @@ def _start(calls: Calls, arguments: Delegate) -> "Start":
     if not start.prompt.strip():
         raise refusal("empty_task", "The task is empty.", "describe the whole task: the worker sees nothing else.")
     agents = reader.agents(folder)
-    agent = _agent(start.agent or reader.default_agent(folder), agents, config.orchestration.agents)
+    agent = _agent(start.agent or reader.default_agent(folder), agents, config.orchestration)
     return structs.replace(start, agent=agent.name, options={**start.options, **mode_options(agent, arguments.mode)})
 
 
@@ -114,21 +116,21 @@ def _with_preset(calls: Calls, start: "Start", name: str) -> "Start":
         raise refusal("unknown_preset", error.fact, "leave preset out, or use a known one.") from None
 
 
-def _agent(name: str, agents: "Sequence[AgentInfo]", allowed: Sequence[str] | None) -> "AgentInfo":
+def _agent(name: str, agents: "Sequence[AgentInfo]", settings: OrchestrationSettings) -> "AgentInfo":
     """Return the agent of this name.
 
     Raises:
-        RefusalError: it is not known, not installed, or not allowed for workers.
+        RefusalError: it is not known or not installed.
+        NotAllowedError: the settings do not allow it to workers.
     """
-    usable = [one.name for one in agents if one.installed and (allowed is None or one.name in allowed)]
+    usable = [one.name for one in agents if one.installed and settings.allows(one.name)]
     choice = f"use one of: {', '.join(usable)}." if usable else "ask the user to install an agent."
     found = next((one for one in agents if one.name == name), None)
     if found is None:
         raise refusal("unknown_agent", f"There is no agent {words(name, 60)!r} for workers.", choice)
     if not found.installed:
         raise refusal("unknown_agent", f"The agent {name} is not installed.", choice)
-    if allowed is not None and name not in allowed:
-        raise refusal("unknown_agent", f"The settings allow no workers of {name} (orchestration.agents).", choice)
+    check_agent(name, settings)
     return found
 
 
@@ -160,7 +162,7 @@ def _check_started(calls: Calls, session: Session) -> None:
     """
     if session.status is not Status.FAILED or session.steps:
         return
-    calls.workers.report([session])
+    calls.reading.name_in_refusal(session)
     try:
         stderr = clean(calls.manager.reader.stderr_tail(session.id, most=_STDERR_BYTES)[0])
     except AgentdashError:

@@ -4,7 +4,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from ...model import Session, Status
-from ...storage.workers import LEAD_KEY
+from ...storage.families.workers import LEAD_KEY
 from ..arguments import SendMessage
 from ..calls import Calls
 from ..quoting import words

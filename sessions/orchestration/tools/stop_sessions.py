@@ -31,7 +31,7 @@ def stop_sessions(calls: Calls, arguments: StopSessions) -> Stopped:
             refusals.append((ref, error))
     stopped = []
     with refused("not_stopped"):
-        receipts = calls.manager.stop_all(found)
+        receipts = calls.manager.stop_all(found, reason=arguments.reason)
     for (ref, session), receipt in zip(found.values(), receipts, strict=True):
         if isinstance(receipt, Receipt):
             stopped.append(_stopped(calls, family.name(session.id), session, receipt))
@@ -56,7 +56,7 @@ def stop_sessions(calls: Calls, arguments: StopSessions) -> Stopped:
 def _stopped(calls: Calls, name: str, session: Session, receipt: Receipt) -> StoppedOne:
     """Return the result of a stop, which names the end: wait_for does not name it again."""
     now = calls.manager.store.session(session.id) or session
-    calls.workers.report([now])
+    calls.reading.name(now)
     return StoppedOne(
         session=name,
         status=str(now.status),

@@ -12,7 +12,7 @@ from ...clock import now_ms
 from ...errors import AgentdashError
 from ...launch import Launch, TurnPlan, plan_like, with_mode
 from ...stopped_by import StoppedBy
-from ...storage.prompt_queue import Request
+from ...storage.prompts.prompt_queue import Request
 from ...storage.store import Store
 from .agent import LiveAgent
 from .channel import LineTooLongError
@@ -85,7 +85,7 @@ class Clerk:
         """The open asks that have an answer."""
         self._due_at: int | None = None
         self.stopped_by: str | None = None
-        """The author of the answer that ended the turn, as :meth:`..storage.turn_log.TurnLog.stopping` records it."""
+        """The author of the answer that ended the turn, as :meth:`.TurnLog.stopping` records it."""
         with contextlib.suppress(AgentdashError):
             unwritten = {recorded.id for recorded in store.asks.answered(session_id)}
             for recorded in store.asks.unsettled(session_id, live.stream):

@@ -11,11 +11,11 @@ from ...clock import now_ms
 from ...errors import StoreError
 from ...launch import Launch
 from ...rules.delivery import PromptState
-from ...storage.live_log import LiveLog
 from ...storage.paths import Layout
 from ...storage.store import Store
-from ...storage.turn_log import Claim, TurnLog
-from ...storage.turn_output import TurnOutput, output_in, remove_output
+from ...storage.turns.live_log import LiveLog
+from ...storage.turns.turn_log import Claim, TurnLog
+from ...storage.turns.turn_output import TurnOutput, output_in, remove_output
 from ..child import AgentChild
 from ..identity import owner
 from ..prompt_evidence import recover_steered

@@ -8,9 +8,9 @@ from ...agents.registry import agent_named
 from ...compaction import BY_AGENT
 from ...errors import StoreError
 from ...rules.delivery import PromptState
-from ...storage.live_log import LiveLog, Steered
 from ...storage.store import Store
-from ...storage.turn_log import Claim
+from ...storage.turns.live_log import LiveLog, Steered
+from ...storage.turns.turn_log import Claim
 from .adjuster import Adjuster
 from .agent import SEND_SECONDS, LiveAgent
 from .clerk import Clerk

@@ -13,10 +13,10 @@ from ...errors import StoreError
 from ...model import Receipt, Turn
 from ...processes import processes
 from ...storage.line_reader import LineReader
-from ...storage.live_log import LiveLog
 from ...storage.paths import Layout
 from ...storage.store import Store
-from ...storage.turn_log import TurnLog
+from ...storage.turns.live_log import LiveLog
+from ...storage.turns.turn_log import TurnLog
 from .. import inotify
 from ..identity import owner
 from ..next_turn import builder

@@ -6,8 +6,8 @@ import pytest
 from inotify import until_watched
 
 from agentdash.sessions import watch
-from agentdash.sessions.storage.drafts import DraftFiles
 from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.prompts.drafts import DraftFiles
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for inotify watches")
 

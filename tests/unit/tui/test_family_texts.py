@@ -4,7 +4,7 @@ import factories
 import pytest
 
 from agentdash.sessions.model import Budget, Status
-from agentdash.sessions.rules.family_facts import family_facts
+from agentdash.sessions.rules.family_facts import family_words
 from agentdash.tui.family_texts import ends_too, stop_effect
 
 
@@ -33,6 +33,7 @@ def test_a_stop_ends_the_linked_workers_down_to_the_first_detached_one():
         "2 sessions started by it keep running.",
     ]
     assert stop_effect([], []) == ""
+    assert stop_effect([worker("a", 1)], []) == "Also ends 1 linked worker."
 
 
 @pytest.mark.parametrize(
@@ -46,4 +47,4 @@ def test_a_stop_ends_the_linked_workers_down_to_the_first_detached_one():
     ],
 )
 def test_the_place_of_a_session_in_its_family(facts, words):
-    assert family_facts(factories.session("s", **facts)) == words
+    assert family_words(factories.session("s", **facts)) == words

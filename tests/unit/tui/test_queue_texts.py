@@ -8,7 +8,7 @@ from factories import T0
 from msgspec import Raw
 
 from agentdash.sessions.model import Ended, Receipt, Status, Stopping
-from agentdash.sessions.storage.prompt_queue import QueuedPrompt
+from agentdash.sessions.storage.prompts.prompt_queue import QueuedPrompt
 from agentdash.tui import queue_texts
 
 session = partial(factories.session, title="fix the flaky login test", turn=3)

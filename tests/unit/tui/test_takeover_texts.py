@@ -6,8 +6,9 @@ from factories import T0
 
 from agentdash.sessions.model import Status, TakenBy
 from agentdash.sessions.rules.attention import attention
-from agentdash.sessions.rules.urgency import Urgency, urgency
-from agentdash.sessions.storage.takeovers import ByHand
+from agentdash.sessions.rules.urgency import urgency
+from agentdash.sessions.rules.urgency_order import Urgency
+from agentdash.sessions.storage.turns.takeovers import ByHand
 from agentdash.tui import queue_texts, takeover_texts
 from agentdash.widgets.table.detail import remark, steady_until
 

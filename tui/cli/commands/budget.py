@@ -1,12 +1,17 @@
 """The verb that shows and changes the budget of a lead: budget."""
 
 import math
+from typing import TYPE_CHECKING
 
 import click
 
 from ....sessions.errors import UsageError
 from ....sessions.membership import Budget
+from ....sessions.text.sanitize import clean
 from . import common
+
+if TYPE_CHECKING:
+    from ....sessions.rules.period_budgets import Period
 
 _NONE = "none"
 _MOST_TOKENS = 10**15
@@ -36,15 +41,44 @@ def budget_of(usd: str | None, tokens: str | None, usd_option: str, tokens_optio
 @click.command()
 @click.option("--usd", metavar="N", help='Set the budget in US dollars; "none" removes it.')
 @click.option("--tokens", metavar="N", help='Set the budget in tokens, such as 500k; "none" removes it.')
+@click.option("--day-usd", metavar="N", help="Raise or lower today's budget in US dollars, for today only.")
+@click.option("--day-tokens", metavar="N", help="Raise or lower today's budget in tokens, for today only.")
+@click.option("--week-usd", metavar="N", help="The same for this week's budget in US dollars.")
+@click.option("--week-tokens", metavar="N", help="The same for this week's budget in tokens.")
+@click.option("--folder", metavar="DIR", help="The budget of [budgets.folders.DIR] that --day-… or --week-… changes.")
 @common.json_option
-@common.id_argument
-def budget(ref: str, usd: str | None, tokens: str | None, as_json: bool) -> None:
-    """Show or change the budget of a lead and all its workers.
+@click.argument("ref", metavar="[ID]", required=False, shell_complete=common.complete_ids)
+def budget(
+    ref: str | None,
+    usd: str | None,
+    tokens: str | None,
+    day_usd: str | None,
+    day_tokens: str | None,
+    week_usd: str | None,
+    week_tokens: str | None,
+    folder: str | None,
+    as_json: bool,
+) -> None:
+    """Show or change the budgets of leads, days and weeks.
+
+    With ID: the budget of a lead and all its workers.  Without ID: the budgets of days and weeks, of all sessions and
+    of folders, which are in the settings.  A session whose cost is unknown does not count; their number is shown.
 
     ID can also be the key of a lead outside agentdash, such as claude:CONVERSATION.  Its budget is in the settings.
     """
     from ...render.budget import budget_json, budget_line
 
+    day = budget_of(day_usd, day_tokens, "--day-usd", "--day-tokens")
+    week = budget_of(week_usd, week_tokens, "--week-usd", "--week-tokens")
+    if ref is None:
+        if usd is not None or tokens is not None:
+            raise click.UsageError("--usd and --tokens need an ID.")
+        if folder is not None and day == week:
+            raise click.UsageError("--folder needs --day-usd, --day-tokens, --week-usd or --week-tokens.")
+        _periods(day, week, folder or "", as_json=as_json)
+        return
+    if folder is not None or day != Budget() or week != Budget():
+        raise click.UsageError("--folder, --day-… and --week-… go without an ID.")
     with common.settled_manager() as manager:
         state = manager.reader.budget(ref)
         if usd is not None or tokens is not None:
@@ -60,3 +94,22 @@ def budget(ref: str, usd: str | None, tokens: str | None, as_json: bool) -> None
         common.print_json(budget_json(state))
     else:
         common.print_lines([budget_line(state)])
+
+
+def _periods(day: Budget, week: Budget, folder: str, *, as_json: bool) -> None:
+    """Change the budgets of the day and the week, and print all."""
+    from ...render.budget import period_json, period_line
+
+    with common.settled_manager() as manager:
+        manager.reader.config()  # broken settings are an error here, not a list of earlier budgets
+        changes: tuple[tuple[Period, Budget], ...] = (("day", day), ("week", week))
+        for period, most in changes:
+            if most != Budget():
+                manager.budgets.raise_to(folder, period, most)
+        states = manager.reader.period_budgets()
+    if as_json:
+        common.print_json([period_json(state) for state in states])
+    elif states:
+        common.print_lines([clean(period_line(state)) for state in states])
+    else:
+        common.print_lines(["No budget of a day or a week. Set one in the settings: [budgets] day_usd = 20"])

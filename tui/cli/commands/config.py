@@ -24,7 +24,7 @@ def config() -> None:
 @common.json_option
 def config_path(as_json: bool) -> None:
     """Print the path of the settings file."""
-    from ....sessions.settings.config import config_path
+    from ....sessions.settings.place import config_path
 
     path = config_path()
     if as_json:
@@ -138,7 +138,7 @@ def config_check(as_json: bool) -> None:
 @common.json_option
 def config_init(as_json: bool) -> None:
     """Create a settings file with every setting commented out."""
-    from ....sessions.settings.config import config_path
+    from ....sessions.settings.place import config_path
     from ....sessions.settings.template import write_first
 
     path = config_path()
@@ -158,7 +158,7 @@ def config_edit(key: str | None) -> int:
     """
     import os
 
-    from ....sessions.settings.config import config_path
+    from ....sessions.settings.place import config_path
     from ....sessions.settings.template import write_first
     from ...services.pager_editor import at_line, editor, run
 
@@ -192,7 +192,7 @@ def presets(as_json: bool) -> None:
 
     The list includes those of the current folder's project.
     """
-    from ....sessions.settings.config import config_path
+    from ....sessions.settings.place import config_path
 
     presets = settings_in("").config.presets
     if as_json:

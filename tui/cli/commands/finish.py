@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--now", is_flag=True, help="Send SIGKILL immediately.")
 @click.option("--family", is_flag=True, help="Also stop the sessions that they started.")
+@click.option("--reason", metavar="TEXT", default="", help="Why, in a line: recorded with the stop.")
 @common.json_option
 @common.live_ids_argument
-def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
+def stop(refs: tuple[str, ...], now: bool, family: bool, reason: str, as_json: bool) -> int:
     """Stop sessions and all their processes.
 
     Prints a receipt for each: which signal ended which process, and which processes are left.
@@ -31,9 +32,9 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
         sessions = common.named(manager.reader, refs)
         ids = [session.id for session in sessions]
         if family:
-            outcomes = manager.stop_family(ids, now=now)
+            outcomes = manager.stop_family(ids, now=now, reason=reason)
         else:
-            outcomes = list(zip(sessions, manager.stop_all(ids, now=now), strict=True))
+            outcomes = list(zip(sessions, manager.stop_all(ids, now=now, reason=reason), strict=True))
     receipts = [(session, one) for session, one in outcomes if isinstance(one, Receipt)]
     if as_json:
         from ....sessions.json_schema import receipt_json

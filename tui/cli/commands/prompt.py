@@ -28,6 +28,7 @@ _TURN_OPTIONS = (
         metavar="WHAT=N",
         help="New limit from this turn on, e.g. tokens=1M (repeatable; as for spawn).",
     ),
+    click.option("--over-budget", is_flag=True, help="Send it although the budget of the day or the week is spent."),
 )
 
 
@@ -60,6 +61,7 @@ def inject(
     model: str | None,
     pairs: tuple[str, ...],
     danger: bool,
+    over_budget: bool,
     first: bool,
     now: bool,
     next_: bool,
@@ -78,7 +80,8 @@ def inject(
 
     A prompt to several sessions has one key; a session that refuses it is reported, and the others get it.
     """
-    options = _options(model, pairs, danger, limits, own, first=first, at_once=now, steer=not next_, key=key or "")
+    place = {"first": first, "at_once": now, "steer": not next_, "key": key or "", "over_budget": over_budget}
+    options = _options(model, pairs, danger, limits, own, **place)
     chosen = wanted is not None or everything
     with common.settled_manager() if chosen else common.open_manager() as manager:
         to = recipients(manager.reader, words, wanted, everything=everything, templated=template is not None)
@@ -105,6 +108,7 @@ def retry(
     model: str | None,
     pairs: tuple[str, ...],
     danger: bool,
+    over_budget: bool,
     allow: bool,
     wait: bool,
     timeout: float | None,
@@ -116,7 +120,7 @@ def retry(
 
     A command can also be run again after it succeeded.
     """
-    options = _options(model, pairs, danger, limits, own)
+    options = _options(model, pairs, danger, limits, own, over_budget=over_budget)
     with common.open_manager() as manager:
         sent = manager.prompts.retry(ref, options, allow_denied=allow)
         return _report(manager, sent, wait=wait, timeout=timeout, as_json=as_json, raw=raw)

@@ -62,6 +62,9 @@ lifecycle_option = click.option(
 key_option = click.option(
     "--key", default="", metavar="NAME", help="Name of the task: asked for again, it is the same session."
 )
+over_budget_option = click.option(
+    "--over-budget", is_flag=True, help="Start it although the budget of the day or the week is spent."
+)
 wait_option = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if done.")
 timeout_option = click.option(
     "--timeout",
@@ -85,6 +88,7 @@ timeout_option = click.option(
 @limit_option
 @click.option("--budget-usd", metavar="N", help="US dollars that it and all its workers may use together.")
 @click.option("--budget-tokens", metavar="N", help="Tokens that it and all its workers may use together: 500k.")
+@over_budget_option
 @after_option
 @lifecycle_option
 @key_option
@@ -106,6 +110,7 @@ def spawn(
     limits: tuple[str, ...],
     budget_usd: str | None,
     budget_tokens: str | None,
+    over_budget: bool,
     after: str,
     lifecycle: "Lifecycle",
     key: str,
@@ -148,6 +153,7 @@ def spawn(
         lifecycle=lifecycle,
         key=checked_key(key),
         budget=budget_of(budget_usd, budget_tokens, "--budget-usd", "--budget-tokens"),
+        over_budget=over_budget,
     )
     with common.open_manager() as manager:
         reader = manager.reader

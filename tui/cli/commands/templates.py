@@ -41,7 +41,7 @@ def templates(as_json: bool) -> None:
 
     The list includes those of the current folder's project.
     """
-    from ....sessions.settings.config import config_path
+    from ....sessions.settings.place import config_path
 
     found = settings_in("").config.templates
     if as_json:

@@ -48,7 +48,7 @@ def derived(
         more: types of further fields, or of fields that are replaced.
     """
     hints = get_type_hints(source, include_extras=True)
-    taken = {key: hints[key] for key in (structs_fields(source) if keys is None else keys)} | more
+    taken = {key: hints[key] for key in keys or structs_fields(source) if key not in more} | more
     made = defstruct(name, _fields(taken, optional), kw_only=True, frozen=True, module=__name__)
     made.__doc__ = source.__doc__
     SOURCES[made] = source
@@ -102,7 +102,7 @@ _ADDED = ("cut", "workers")
 """The fields that only some kinds of steps have."""
 StepRecord = derived(
     "StepRecord", Step, keys=(*json_schema.STEP_KEYS, *OWN_STEP_KEYS), changes=list_of(ChangeRecord), cut=bool,
-    workers=list[str], optional=(*OWN_STEP_KEYS, *_ADDED),
+    workers=list[str], optional=(*OWN_STEP_KEYS, *_ADDED), **{"from": str | None},
 )  # fmt: skip
 MessageRecord = derived("MessageRecord", StepRecord, visible=bool, optional=(*OWN_STEP_KEYS, *_ADDED))
 FollowedStep = derived("FollowedStep", StepRecord, session=str, optional=(*OWN_STEP_KEYS, *_ADDED))
@@ -143,11 +143,21 @@ Queue = shape(
     unconfirmed_prompts=list_of(UnconfirmedPrompt), prompts=list_of(Sent),
 )  # fmt: skip
 AmountRecord = shape("AmountRecord", "Tokens and money.", tokens=int | None, cost_usd=float | None)
+SpentRecord = shape(
+    "SpentRecord", "Tokens and money that were spent; ``missing`` counts the sessions of unknown cost.",
+    tokens=int | None, cost_usd=float | None, reported_usd=float | None, computed_usd=float | None, missing=int,
+)  # fmt: skip
 FamilyBudget = shape(
     "FamilyBudget", "The budget of a lead, and the sums of it and all its workers.", id=str, budget=AmountRecord,
-    source=Literal["session", "settings"] | None, spent=AmountRecord, reserved=AmountRecord, left=AmountRecord,
+    source=Literal["session", "settings"] | None, spent=SpentRecord, reserved=AmountRecord, left=AmountRecord,
     workers=int, open=int,
 )  # fmt: skip
+PeriodBudgetRecord = shape(
+    "PeriodBudgetRecord", "The budget of a day or a week, and what is used of it.", folder=str | None,
+    period=Literal["day", "week"], action=Literal["warn", "stop"], budget=AmountRecord, raised=bool,
+    spent=AmountRecord, reserved=AmountRecord, left=AmountRecord, unknown_cost=int,
+)  # fmt: skip
+ImportedPrices = shape("ImportedPrices", "Prices that were imported.", source=str, as_of=str, models=int)
 PastPrompt = shape("PastPrompt", "An earlier prompt.", text=str, session=str, at=int)
 CleanedRecord = shape(
     "CleanedRecord", "The result of a clean-up.", dry_run=bool, deleted=list[str], kept=list[str], removed=list[str],

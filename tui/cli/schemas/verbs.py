@@ -9,11 +9,14 @@ from ....sessions.lifecycle.explain import Explanation
 from ....sessions.lifecycle.process_list import ProcessInfo
 from ....sessions.lifecycle.resume_command import ResumeCommand
 from ....sessions.model import Receipt
+from ....sessions.plan_windows import PlanWindow
 from ....sessions.prompts.effects import Effect
+from ....sessions.settings.imported_prices import PriceEntry
 from ....sessions.storage.counts import Counts
-from ....sessions.storage.takeovers import ByHand
 from ....sessions.storage.trash import Trashed
+from ....sessions.storage.turns.takeovers import ByHand
 from . import shapes
+from .usage_record import UsageRecord
 
 Shape = Any
 """A type; in a list of one item, an array of it."""
@@ -36,6 +39,7 @@ NAMES: dict[str, Shape] = {
     "exported-file": shapes.ExportedFile,
     "failure": shapes.Failure,
     "family-budget": shapes.FamilyBudget,
+    "period-budget": shapes.PeriodBudgetRecord,
     "finding": Finding,
     "followed-step": shapes.FollowedStep,
     "forgotten-file": shapes.ForgottenFile,
@@ -48,8 +52,11 @@ NAMES: dict[str, Shape] = {
     "notified": shapes.Notified,
     "past-prompt": shapes.PastPrompt,
     "peeked": shapes.Peeked,
+    "plan-window": PlanWindow,
     "planned": shapes.Planned,
     "preset": shapes.PresetRecord,
+    "price": PriceEntry,
+    "imported-prices": shapes.ImportedPrices,
     "process": ProcessInfo,
     "queue": shapes.Queue,
     "receipt": Receipt,
@@ -68,6 +75,7 @@ NAMES: dict[str, Shape] = {
     "trashed": Trashed,
     "trusted-file": shapes.TrustedFile,
     "turn-output": shapes.OutputRecord,
+    "usage": UsageRecord,
     "any": Any,
 }
 """The schemas by name, one file for each."""
@@ -79,7 +87,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "approve": ("ask",),
     "archive": ("session[]",),
     "asks": ("ask[]",),
-    "budget": ("family-budget",),
+    "budget": ("family-budget", "period-budget[]"),
     "changes": ("changes",),
     "clean": ("cleaned",),
     "compact": ("started",),
@@ -111,7 +119,9 @@ VERBS: dict[str, tuple[str, ...]] = {
     "output": ("turn-output",),
     "peek": ("peeked",),
     "pin": ("session[]",),
+    "plan": ("plan-window[]",),
     "presets": ("preset[]",),
+    "prices": ("price[]", "imported-prices"),
     "prompts": ("past-prompt[]",),
     "ps": ("process[]",),
     "queue": ("queue", "sent", "session", "started", "started[]"),
@@ -134,6 +144,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "templates": ("template[]",),
     "trajectory": ("step[]",),
     "trust": ("reviewed-file", "trusted-file[]", "forgotten-file"),
+    "usage": ("usage",),
     "view": ("step[]",),
     "wait": ("session[]",),
 }

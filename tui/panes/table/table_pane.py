@@ -31,6 +31,7 @@ from ... import texts
 from ...keys.actions import TABLE_ACTIONS, bindings
 from ...keys.keymap import DEFAULT, Keymap
 from ...services.background import Requests
+from ...state.chosen_sessions import ChosenSessions, lasting
 from ...state.table_views import BUILT_IN, ENDS, QUICK, View
 from ...state.ui_state import UiState
 from .filter_suggester import FilterSuggester
@@ -77,6 +78,9 @@ class TablePane(Vertical):
 
     class Changed(Message):
         """The choice of columns or rows changed; values measured for the visible rows may be missing."""
+
+    class ChoiceLeft(Message):
+        """The user left the sessions that another screen chose."""
 
     def __init__(
         self, table: SessionTable, ui_state: UiState, requests: Requests, signs: Signs, reader: SessionReader
@@ -145,7 +149,15 @@ class TablePane(Vertical):
             return
         self.view = view
         self._apply()
-        self._keep(view=view)
+        self._keep(view=lasting(view))
+
+    def show_chosen(self, named: str, ids: frozenset[str]) -> None:
+        """Show exactly these sessions, also archived and deleted ones, until the user leaves them."""
+        arrangement = self.view.arrangement
+        self.view = ChosenSessions(
+            named=named, ids=ids, sort=arrangement.sort, reverse=arrangement.reverse, grouping=arrangement.grouping
+        )
+        self._apply()
 
     def action_filter(self) -> None:
         """Ask for a filter."""
@@ -218,7 +230,9 @@ class TablePane(Vertical):
         """Go to a saved view, or save this one."""
         from ...dialogs.views import ViewsScreen
 
-        self.app.push_screen(ViewsScreen(self._ui_state.now.views, self.view, self._save_view), self._view_chosen)
+        self.app.push_screen(
+            ViewsScreen(self._ui_state.now.views, lasting(self.view), self._save_view), self._view_chosen
+        )
 
     def _view_chosen(self, view: View | None) -> None:
         if view is not None:
@@ -268,8 +282,12 @@ class TablePane(Vertical):
             return True
         if self.table.unmark():
             return True
-        if self.view.chooses:
+        if self.view.filters:
             self.show(structs.replace(self.view, filter="", quick="", folder=""))
+            return True
+        if isinstance(self.view, ChosenSessions):
+            self.show(lasting(self.view))
+            self.post_message(self.ChoiceLeft())
             return True
         return False
 
@@ -278,7 +296,8 @@ class TablePane(Vertical):
     def update_bar(self) -> None:
         """Update the bar above the table."""
         view, width = self.view, self.size.width
-        chosen = [f"/{view.filter}"] if view.filter and not self.has_class("-asking") else []
+        chosen = [view.named] if isinstance(view, ChosenSessions) else []
+        chosen += [f"/{view.filter}"] if view.filter and not self.has_class("-asking") else []
         chosen += [QUICK[view.quick][0]] if view.quick in QUICK else []
         chosen += [f"only {place(view.folder)}"] if view.folder else []
         marked = len(self.table.marked)

@@ -21,6 +21,7 @@ class AppServerCost(Meter):
     """
 
     def __init__(self, model: str | None, prices: Mapping[str, Price]) -> None:
+        super().__init__()
         self._model = model
         self._prices = prices
         self._thread: str | None = None

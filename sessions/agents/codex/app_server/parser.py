@@ -11,6 +11,7 @@ from msgspec import structs
 from ....asks.sentence import sentence
 from ....model import PlanItem, Step, StepKind, StepStatus, Usage
 from ...json_lines import UNREADABLE
+from ..reports import note_call
 from ..server_errors import readable_error
 from . import events, lines, requests
 from .asks import ask_of, key_of, unknown_ask
@@ -136,7 +137,7 @@ class AppServerParser(ItemParser):
         text = ". ".join(part.rstrip(".") for part in (params.message, params.summary, params.details) if part)
         return [self._new(StepKind.NOTICE, text, at=at, event="warning")] if text else []
 
-    def _tokens(self, params: events.UsageParams, at: int | None) -> list[Step]:  # noqa: ARG002
+    def _tokens(self, params: events.UsageParams, at: int | None) -> list[Step]:
         """Add the tokens of a call; a sum is repeated after a resume and after a call that failed."""
         reported, last = params.token_usage.total, params.token_usage.last
         if not self._is_ours(params.thread_id) or not (reported.input_tokens or reported.output_tokens):
@@ -146,7 +147,10 @@ class AppServerParser(ItemParser):
         self.facts.context_window = params.token_usage.model_context_window or None
         if self.state.turn is not None and total != self.state.total:
             call = _usage(last)
+            if not self.facts.thread_before.known:
+                self.facts.thread_before = total.minus(call)
             self.state.own, self.facts.usage = self.state.own.plus(call), self.facts.usage.plus(call)
+            note_call(self.facts.reported, call, total, self.facts.model, at)
         self.state.total = self.facts.thread_usage = total
         return []
 
@@ -176,6 +180,7 @@ class AppServerParser(ItemParser):
         return []
 
     def _rerouted(self, params: events.ReroutedParams, at: int | None) -> list[Step]:
+        self.facts.model = params.to_model or self.facts.model
         text = f"{params.to_model} answers instead of {params.from_model}"
         return [self._new(StepKind.NOTICE, text, at=at, event="model/rerouted")]
 
@@ -204,7 +209,11 @@ class AppServerParser(ItemParser):
 
 def _usage(tokens: events.Tokens) -> Usage:
     return Usage.of(
-        tokens.input_tokens, tokens.cached_input_tokens, tokens.output_tokens, tokens.reasoning_output_tokens
+        tokens.input_tokens,
+        tokens.cached_input_tokens,
+        tokens.output_tokens,
+        tokens.reasoning_output_tokens,
+        tokens.cache_write_input_tokens,
     )
 
 

@@ -174,22 +174,22 @@ def test_ZX12_codex_usage_is_the_threads_and_grows_over_a_resume() -> None:
     first, second = (read(f"codex-resume-{n}.jsonl")[0].facts for n in (1, 2))
     assert first.agent_session == second.agent_session
     assert not first.usage.known
-    assert first.thread_usage == Usage.of(2800, 1000, 47, 0)
-    assert second.thread_usage.minus(first.thread_usage) == Usage.of(1200, 0, 36, 0)
+    assert first.thread_usage == Usage.of(2800, 1000, 47, 0, 0)
+    assert second.thread_usage.minus(first.thread_usage) == Usage.of(1200, 0, 36, 0, 0)
 
 
 def test_ZX12_claude_usage_is_the_processes_and_starts_again_at_a_resume() -> None:
     first, second = (read(f"claude-resume-{n}.jsonl")[0].facts for n in (1, 2))
     assert first.agent_session == second.agent_session
     assert not first.thread_usage.known
-    assert (first.usage, second.usage) == (Usage.of(2800, 1000, 47), Usage.of(1200, 0, 36))
+    assert (first.usage, second.usage) == (Usage.of(2800, 1000, 47, written=0), Usage.of(1200, 0, 36, written=0))
 
 
 @pytest.mark.parametrize(("agent", "reasoning"), [("codex", 19), ("claude", None)])
 def test_usage_of_work(agent: str, reasoning: int | None) -> None:
     facts = read(f"{agent}-work.jsonl")[0].facts
     usage = facts.thread_usage if agent == "codex" else facts.usage
-    assert usage == Usage.of(13200, 5000, 165, reasoning)
+    assert usage == Usage.of(13200, 5000, 165, reasoning, 0)
     assert facts.cost_usd == (None if agent == "codex" else 0.047625)
 
 
@@ -227,7 +227,7 @@ def test_several_turns_of_one_claude_process_add_up() -> None:
         "INJECTED while running: count lines",
         "[[fake:context_probe]] after the result",
     ]
-    assert parser.facts.usage == Usage.of(6000, 2000, 135)
+    assert parser.facts.usage == Usage.of(6000, 2000, 135, written=0)
     assert parser.facts.cost_usd == 0.024375
 
 

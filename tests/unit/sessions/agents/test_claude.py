@@ -313,7 +313,7 @@ class TestTurn:
             "output_tokens": 7,
         }
         (step,) = fed(result(usage=usage, total_cost_usd=0.5), parser=parser)
-        assert step.usage == parser.facts.usage == Usage.of(35, 20, 7)
+        assert step.usage == parser.facts.usage == Usage.of(35, 20, 7, written=5)
         assert (step.kind, step.cost_usd, parser.facts.cost_usd) == (StepKind.USAGE, 0.5, 0.5)
         assert parser.facts.end == "completed"
         assert CLAUDE.succeeded(parser.facts, 0)

@@ -14,6 +14,8 @@ from agentdash.sessions.agents.usage_meter import Meter, When
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.launch import Launch
 from agentdash.sessions.rules.limits import Limits
+from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.supervision.spending import Spending
 
 THREAD = "01a1fb63-d45a-7f82-8a8f-c9f1972ee698"
 BORN = int(THREAD[:8] + THREAD[9:13], 16)
@@ -54,6 +56,20 @@ def transcript(tmp_path: Path) -> Transcript:
 
 def meter(home: Path, began: int = BORN, prices: dict[str, Price] | None = None) -> CodexMeter:
     return CodexMeter(home, began, {} if prices is None else prices)
+
+
+def test_what_the_thread_used_before_the_turn_is_known_apart(tmp_path: Path, transcript: Transcript) -> None:
+    transcript.call(input_tokens=1200, output_tokens=20)
+    transcript.count(input_tokens=1200, output_tokens=20)
+    transcript.call(input_tokens=1600, output_tokens=27)  # killed before its sum
+    transcript.call(at=BORN + 9, input_tokens=2000, output_tokens=30)
+    transcript.count(at=BORN + 9, input_tokens=4800, output_tokens=77)
+    found = meter(tmp_path, BORN + 5)
+    assert total(found) == 2030
+    assert found.thread_before.total_tokens == 2847
+    facts = Facts(agent_session=THREAD)
+    Spending(list, 1, meter(tmp_path, BORN + 5), at_end=True).finish(facts)
+    assert facts.thread_usage.minus(facts.thread_before).total_tokens == 2030
 
 
 def total(found: Meter) -> int | None:

@@ -392,6 +392,13 @@ class TestConversation:
         (tmp_path / "demo" / "c.json").write_bytes(content)
         assert Conversation(tmp_path, "c").prompts == []
 
+    def test_two_agents_that_live_at_once_keep_the_prompts_of_both(self, tmp_path):
+        first, second = Conversation(tmp_path, "c"), Conversation(tmp_path, "c")
+        first.add("one", "a")
+        second.add("two", "b")
+        first.add("three", "c")
+        assert Conversation(tmp_path, "c").prompts == first.prompts == ["one", "two", "three"]
+
     def test_prompts_without_keys_are_read(self, tmp_path: Path) -> None:
         (tmp_path / "demo").mkdir()
         (tmp_path / "demo" / "c.json").write_text('["first", {"text": "second", "key": "k"}]')

@@ -19,7 +19,7 @@ from agentdash.sessions.rules.status import Verdict
 from agentdash.sessions.rules.turn_facts import Compacted, Facts
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
 from agentdash.sessions.supervision.next_turn import builder
 from agentdash.sessions.transcript.compacted import retold_compacted
 from agentdash.sessions.transcript.visible_steps import source_of, visible_steps

@@ -4,6 +4,7 @@ import factories
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentdash.sessions.costs.cost import Cost
 from agentdash.sessions.costs.family_sums import Families, FamilySum, family_of, outside_key, outside_lead
 from agentdash.sessions.costs.usage_totals import sums
 from agentdash.sessions.model import Status, Usage
@@ -34,8 +35,10 @@ def test_a_lead_sums_up_its_workers_and_their_workers():
         session("c", Status.LOST, 4, parent="a", **used(7, 0.1)),
         session("stranger", Status.RUNNING, 5, **used(1000, 9.0)),
     )
-    assert made.sum("lead") == FamilySum(workers=3, states=(("running", 1), ("failed", 2)), tokens=130, dollars=1.85)
-    assert made.sum("a") == FamilySum(workers=1, states=(("failed", 1),), tokens=27, dollars=0.6)
+    assert made.sum("lead") == FamilySum(
+        workers=3, states=(("running", 1), ("failed", 2)), tokens=130, cost=Cost(reported_usd=1.85)
+    )
+    assert made.sum("a") == FamilySum(workers=1, states=(("failed", 1),), tokens=27, cost=Cost(reported_usd=0.6))
     assert made.sum("c") is None
     assert made.sum("stranger") is None
     assert not made.is_lead("stranger")
@@ -57,10 +60,9 @@ def test_an_unknown_cost_is_counted_as_missing_and_never_as_zero():
         session("lead", created=1, cost_usd=None),
         session("a", created=2, parent="lead", cost_usd=None),
     )
-    assert made.sum("lead").dollars is None
-    assert made.sum("lead").dollars_missing == 2
+    assert made.sum("lead").cost == Cost(missing=2)
     made.update([session("a", created=2, parent="lead", cost_usd=0.5)])
-    assert (made.sum("lead").dollars, made.sum("lead").dollars_missing) == (0.5, 1)
+    assert made.sum("lead").cost == Cost(reported_usd=0.5, missing=1)
 
 
 def test_a_family_is_the_lead_with_all_below_it():
@@ -101,8 +103,7 @@ def test_sums_equal_a_recount_after_any_changes(events):
         if found is None:
             continue
         total = sums([*below, there[key]] if key in there else below)
-        assert (found.tokens, found.dollars, found.estimated) == (total.tokens, total.dollars, total.estimated)
-        assert (found.tokens_missing, found.dollars_missing) == (total.tokens_missing, total.dollars_missing)
+        assert (found.tokens, found.tokens_missing, found.cost) == (total.tokens, total.tokens_missing, total.cost)
         assert sum(number for _, number in found.states) == len(below)
 
 

@@ -8,6 +8,7 @@ from hostile_text import REMOVED, nasty, steps_saying
 from hypothesis import given
 from msgspec import structs
 
+from agentdash.sessions.costs.cost import Cost
 from agentdash.sessions.digest.collect import COUNTED_FILES, Digest, after_marker, digest
 from agentdash.sessions.digest.scope import digest_of, unseen_turns
 from agentdash.sessions.digest.summary import digest_lines
@@ -95,7 +96,7 @@ def test_everything_else_is_told_where_there_was_any():
 def test_what_is_not_known_is_not_told_as_nothing():
     told = digest([change("a.py"), command("sleep 9", None, status=StepStatus.RUNNING)], CWD)
     assert (told.lines_added, told.lines_removed) == (None, None)
-    assert (told.usage.total_tokens, told.cost_usd, told.last_message) == (None, None, None)
+    assert (told.usage.total_tokens, told.cost, told.last_message) == (None, Cost(), None)
     assert digest_json(told)["lines_added"] is None
     assert digest_lines(told) == ["1 command · 1 file changed"]
     assert digest_lines(digest([command("x", None, status=StepStatus.FAILED)], CWD)) == ["1 command, 1 failed (`x`)"]
@@ -213,8 +214,12 @@ def test_tokens_are_told_where_whole_turns_are():
     def told(one=session, **part) -> Digest:
         return digest_of(one, turns, steps, **part)
 
-    assert (told().commands, told().usage.total_tokens, told().cost_usd) == (2, 22, None)
-    assert (told(turn=1).commands, told(turn=1).usage.total_tokens, told(turn=1).cost_usd) == (2, 11, 0.5)
+    assert (told().commands, told().usage.total_tokens, told().cost) == (2, 22, Cost(missing=1))
+    assert (told(turn=1).commands, told(turn=1).usage.total_tokens, told(turn=1).cost) == (
+        2,
+        11,
+        Cost(reported_usd=0.5),
+    )
     assert (told(whole=True).commands, told(whole=True).usage.total_tokens) == (4, 33)
     midway = structs.replace(session, seen_steps=3)
     assert (told(midway).commands, told(midway).usage) == (1, Usage())

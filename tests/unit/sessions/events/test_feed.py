@@ -11,6 +11,7 @@ from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.membership import Membership
 from agentdash.sessions.model import Status
 from agentdash.sessions.rules.filter_query import parse
+from agentdash.sessions.storage.change_log import changes_after
 from agentdash.sessions.storage.store import Store
 
 
@@ -285,3 +286,18 @@ class TestOutcome:
         become(store, "session-1", Status.FAILED)
         assert told(events.more()) == [("ended", "session-1", 1, "failed")]
         assert (events.over, events.good) == (True, False)
+
+
+def test_a_reader_does_not_load_the_ends_before_its_position(store):
+    add(store, "one")
+    become(store, "one", Status.DONE)
+    seq = store.database.rows("SELECT seq FROM counter")[0]["seq"]
+    add(store, "two")
+    become(store, "two", Status.FAILED)
+    newest = changes_after(store.database, None, every_session=True)
+    assert ([one.session.id for one in newest.sessions], newest.ends) == (["one", "two"], ())
+    later = changes_after(store.database, seq, every_session=True)
+    assert ([one.session.id for one in later.sessions], [end.session for end in later.ends]) == (
+        ["one", "two"],
+        ["two"],
+    )

@@ -14,11 +14,12 @@ from agentdash.sessions.notifications.events import Watcher, event_between
 from agentdash.sessions.processes import processes
 from agentdash.sessions.rules.attention import AttentionKind, kind_of_need
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.rules.urgency import Urgency, needs_you, urgency
+from agentdash.sessions.rules.urgency import needs_you, urgency
+from agentdash.sessions.rules.urgency_order import Urgency
 from agentdash.sessions.settings.config import Config
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
 from agentdash.sessions.supervision import hooks
 from agentdash.sessions.supervision.escalating import serve_escalations
 
@@ -210,7 +211,7 @@ def test_a_done_worker_is_the_users_only_if_nothing_wakes_its_lead(layout, store
     finish(lead, status, stop_by)
     assert store.session(WORKER).led is led
     assert (in_order(store)[WORKER] is Urgency.DONE) is (led is Led.OVER)
-    facts = {name: value for name, value, _ in family_facts(store, store.session(WORKER))}
+    facts = {fact.name: fact.value for fact in family_facts(store, store.session(WORKER))}
     assert facts["its lead"].startswith(LEAD[:8])
 
 

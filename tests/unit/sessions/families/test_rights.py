@@ -1,6 +1,7 @@
 """Every act on a session passes the check of the caller's rights, and the check knows families."""
 
 import inspect
+import shutil
 from collections.abc import Callable
 
 import pytest
@@ -14,7 +15,7 @@ from agentdash.sessions.families.permissions import Bound, check_mode, rank
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.stop_family import at_work
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.membership import Membership
+from agentdash.sessions.membership import Budget, Membership
 from agentdash.sessions.prompts.prompter import PromptOptions
 from agentdash.sessions.turn_mode import TurnMode
 
@@ -30,7 +31,7 @@ FREE = {
 }
 """What changes no session that was there, or only records what is true; a start is limited by its own rules."""
 
-BY_HAND = {"Housekeeping": "clean", "ProjectTrust": "trust forget trusted"}
+BY_HAND = {"Housekeeping": "clean", "ProjectTrust": "trust forget trusted", "SessionBudgets": "raise_to"}
 """Acts on all sessions, or on none: their own tests show that a session is refused."""
 
 
@@ -97,6 +98,7 @@ ACTS: dict[str, Callable[[SessionManager, str], object]] = {
     "mode": lambda m, ref: m.adjuster.mode(ref, "plan"),
     "compact": lambda m, ref: m.compacting.compact(ref),
     "start": lambda m, ref: m.chains.start(ref),
+    "budget": lambda m, ref: m.budgets.change(ref, Budget(tokens=1)),
     "rewind": lambda m, ref: m.conversation.rewind(ref, 1),
     "undo": lambda m, ref: m.conversation.undo(ref),
 }
@@ -165,6 +167,75 @@ def test_an_outside_lead_that_is_a_session_here_is_that_session(user):
         assert manager.caller.session is None
 
 
+OUTSIDE = "claude:another-talk"
+
+
+@pytest.fixture
+def outside(user):
+    """A lead outside any session with a worker, and a worker of this worker."""
+    created(user, "77777777-family", None, lead=OUTSIDE)
+    created(user, "88888888-family", "77777777-family", 1)
+    with SessionManager(caller=Caller(lead=OUTSIDE, evidence="client")) as manager:
+        yield manager
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("target", [GRAND, WORKER, STRANGER])
+def test_an_outside_lead_changes_only_the_sessions_below_it(outside, act, target):
+    before = outside.store.session(target), outside.store.database.rows("SELECT * FROM requests")
+    with pytest.raises(NotYoursError, match=r"outside lead claude:another-talk cannot .* 77777777, 88888888"):
+        ACTS[act](outside, target)
+    assert (outside.store.session(target), outside.store.database.rows("SELECT * FROM requests")) == before
+
+
+def test_a_command_of_an_agent_outside_any_session_acts_for_the_user(outside):
+    with SessionManager(caller=Caller(lead=OUTSIDE, evidence="lead key")) as manager:
+        assert manager.housekeeping.rename(STRANGER, "mine").title == "mine"
+        assert manager.rights.reach_text() == "all sessions"
+        started = manager.spawn(Start("true", agent="command", argv=("true",), cwd="/"))
+        assert (started.lead, started.cwd) == (OUTSIDE, "/")
+
+
+def test_an_outside_lead_does_not_clean_up(outside):
+    with pytest.raises(NotYoursError, match="cannot clean up"):
+        outside.housekeeping.clean()
+
+
+def test_an_outside_lead_changes_its_workers_and_theirs(outside):
+    assert outside.housekeeping.rename("77777777", "one").title == "one"
+    assert outside.housekeeping.rename("88888888", "two").title == "two"
+    outside.reader.settings_path.write_text('[orchestration]\nreach = "all"\n')
+    assert outside.housekeeping.rename(STRANGER, "three").title == "three"
+
+
+def test_an_outside_lead_without_workers_is_told_so(user):
+    with (
+        SessionManager(caller=Caller(lead="codex:x", evidence="client")) as manager,
+        pytest.raises(NotYoursError, match=r"it can change no session; it has started no sessions\. Ask the user"),
+    ):
+        manager.stop(WORKER)
+
+
+def test_an_outside_lead_that_became_a_session_keeps_its_workers(outside, user):
+    with user.store.database.transaction() as db:
+        db.execute("UPDATE sessions SET agent_session = 'another-talk' WHERE id = ?", (STRANGER,))
+    with SessionManager(caller=Caller(lead=OUTSIDE, evidence="client")) as manager:
+        assert manager.caller.session == STRANGER
+        assert manager.housekeeping.rename("88888888", "mine").title == "mine"
+
+
+def test_the_worker_of_a_deleted_worker_goes_to_the_outside_lead_and_back(outside, user):
+    with user.store.database.transaction() as db:
+        db.execute("UPDATE sessions SET status = 'done' WHERE id = '77777777-family'")
+        db.execute("UPDATE turns SET status = 'done' WHERE session = '77777777-family'")
+    outside.delete("77777777")
+    assert outside.reader.by_id("88888888-family").lead == OUTSIDE
+    assert outside.housekeeping.rename("88888888", "mine").title == "mine"
+    assert outside.housekeeping.restore("77777777").id == "77777777-family"
+    below = outside.reader.by_id("88888888-family")
+    assert (below.parent, below.lead) == ("77777777-family", None)
+
+
 def test_children_of_a_deleted_session_go_to_the_session_above(user):
     with user.store.database.transaction() as db:
         db.execute("UPDATE sessions SET status = 'done' WHERE id = ?", (LEAD,))
@@ -186,6 +257,26 @@ def test_a_session_in_the_trash_is_restored_only_by_its_own_family(user, lead):
     user.delete(STRANGER)
     with pytest.raises(NotYoursError):
         lead.housekeeping.restore(STRANGER)
+
+
+@pytest.mark.parametrize("purged", [False, True])
+def test_a_process_of_a_deleted_session_starts_no_sessions(user, lead, purged):
+    with user.store.database.transaction() as db:
+        db.execute("UPDATE sessions SET status = 'done' WHERE id = ?", (LEAD,))
+        db.execute("UPDATE turns SET status = 'done' WHERE session = ?", (LEAD,))
+    user.delete(LEAD)
+    if purged:
+        shutil.rmtree(user.layout.trash / LEAD)
+    before = user.store.ids()
+    with SessionManager(caller=Caller(session=LEAD, evidence="environment")) as later:
+        for manager in (lead, later):  # a server that runs since before the deletion, and a command after it
+            for start in (lambda m: m.spawn(Start("go on", agent="claude", key="one")), lambda m: m.run(["true"])):
+                with pytest.raises(NotAllowedError, match="Session 22222222 was deleted") as refused:
+                    start(manager)
+                assert refused.value.code == "lead_deleted"
+            with pytest.raises(NotYoursError):
+                manager.housekeeping.rename(STRANGER, "mine")
+    assert user.store.ids() == before
 
 
 def test_linked_workers_of_linked_workers_follow_and_detached_ones_do_not(user):
@@ -248,3 +339,11 @@ def user_host():
     from agentdash.sessions.processes import processes
 
     return processes.host_name()
+
+
+def test_a_start_that_is_not_allowed_names_the_next_step(lead):
+    with pytest.raises(
+        NotAllowedError, match=r"cannot start a worker in /; .*\. Ask the user, who can change"
+    ) as refused:
+        lead.spawn(Start("x", agent="claude", cwd="/"))
+    assert "Ask" not in refused.value.fact  # the tools have words of their own for it

@@ -44,10 +44,10 @@ from agentdash.sessions.rules.admission import FamilyLimits
 from agentdash.sessions.rules.compaction import judged
 from agentdash.sessions.rules.limits import Limits
 from agentdash.sessions.rules.turn_facts import Compacted, Facts
+from agentdash.sessions.storage.families.workers import Workers
 from agentdash.sessions.storage.migrations import VERSION
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
-from agentdash.sessions.storage.workers import Workers
+from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
 from agentdash.sessions.turn_mode import TurnMode
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
@@ -400,7 +400,7 @@ def test_P23_a_worker_has_at_most_the_permissions_of_its_lead():
 
 
 def test_P23_a_worker_has_limits_of_its_own(manager, store):
-    """A budget takes the place of a limit of rounds; it counts the worker and all below it."""
+    """A budget counts the worker and all below it; ``orchestration.max_rounds`` limits the prompts of agents to it."""
     begin(manager, LEAD)
     begin(manager, WORKER, LEAD, budget=Budget(tokens=100))
     end(store, WORKER, facts=Facts(end="completed", usage=Usage(total_tokens=101)))

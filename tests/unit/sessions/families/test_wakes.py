@@ -7,7 +7,6 @@ import pytest
 from factories import add_turn, request
 
 from agentdash.sessions.families.explaining import family_facts
-from agentdash.sessions.families.spoken import spoken_to
 from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.launch_plan import build_launch
 from agentdash.sessions.membership import Membership
@@ -15,10 +14,11 @@ from agentdash.sessions.model import Status, StoppedBy
 from agentdash.sessions.processes import processes
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.settings.config import Config
+from agentdash.sessions.storage.families.workers import Workers
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.storage.prompt_history import past_prompts
+from agentdash.sessions.storage.prompts.prompt_history import past_prompts
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
 from agentdash.sessions.storage.wakes import GATHER_MS
 from agentdash.sessions.supervision import wakes
 from agentdash.sessions.supervision.wakes import serve_wakes
@@ -96,8 +96,19 @@ def wake_prompts(store):
     return [tuple(row) for row in rows]
 
 
+def read_by_lead(store, name):
+    Workers(store.database).report([store.session(name)])
+
+
+def by_hand(store, name, n):
+    """Let a turn be one that the user had in the agent's own interface, which has no prompt."""
+    with store.database.transaction() as db:
+        db.execute("UPDATE turns SET asked_by = 'hand' WHERE session = ? AND n = ?", (name, n))
+        db.execute("DELETE FROM queue WHERE session = ?", (name,))
+
+
 def why(store, name=LEAD):
-    return {fact[0]: fact[1] for fact in family_facts(store, store.session(name))}
+    return {fact.name: fact.value for fact in family_facts(store, store.session(name))}
 
 
 def test_the_ends_are_gathered_and_become_one_turn_of_the_lead(layout, store, family, waiters):
@@ -113,7 +124,7 @@ def test_the_ends_are_gathered_and_become_one_turn_of_the_lead(layout, store, fa
     serve_wakes(layout, store)
     ((text, state, turn, asked_by),) = wake_prompts(store)
     assert (state, turn, asked_by) == ("taken", 2, "agentdash")
-    assert text.startswith("Your workers have ended: 1 done, 1 failed.")
+    assert text.startswith("The ends of 2 workers: 1 done, 1 failed.")
     assert [past.text for past in past_prompts(store.database, ())] == ["do it"]  # no prompt of the user
     lead = store.session(LEAD)
     assert (lead.status, lead.turn) == (Status.QUEUED, 2)
@@ -130,7 +141,7 @@ def test_an_end_while_the_lead_works_wakes_it_after_its_turn_unless_it_reads_it(
     end(store, worker(0))
     end(store, worker(1))
     assert not store.wakes.exist()
-    store.wakes.report(worker(0), 1)
+    read_by_lead(store, worker(0))
     log.end(Facts(end="completed"), Outcome(status=Status.DONE, reason=None), steps=1, build=lambda *_: None)
     fall_due(store)
     serve_wakes(layout, store)
@@ -141,7 +152,7 @@ def test_an_end_while_the_lead_works_wakes_it_after_its_turn_unless_it_reads_it(
 
 def test_a_lead_that_has_read_everything_is_not_woken(layout, store, family):
     end(store, family[0])
-    store.wakes.report(family[0], 1)
+    read_by_lead(store, family[0])
     fall_due(store)
     serve_wakes(layout, store)
     assert wake_prompts(store) == []
@@ -253,9 +264,9 @@ def test_a_prompt_that_waits_is_cancelled_if_the_lead_reads_all_its_ends(layout,
         end(store, name)
     fall_due(store)
     serve_wakes(layout, store)
-    store.wakes.report(family[0], 1)
+    read_by_lead(store, family[0])
     assert len(store.queue.waiting(LEAD)) == 1
-    store.wakes.report(family[1], 1)
+    read_by_lead(store, family[1])
     assert (store.queue.waiting(LEAD), store.session(LEAD).queued) == ([], 0)
 
 
@@ -266,7 +277,7 @@ def test_a_prompt_that_waits_reports_the_later_ends_too_unless_the_user_changed_
         fall_due(store)
         serve_wakes(layout, store)
     (prompt,) = store.queue.waiting(LEAD)
-    assert prompt.text.startswith("Your workers have ended: 2 done.")
+    assert prompt.text.startswith("The ends of 2 workers: 2 done.")
     assert why(store)["woken"] == "1 time of 20"
     with store.database.transaction() as db:  # a change in the millisecond of the request
         db.execute("UPDATE queue SET created_at = created_at - 1")
@@ -276,7 +287,7 @@ def test_a_prompt_that_waits_reports_the_later_ends_too_unless_the_user_changed_
     serve_wakes(layout, store)
     mine, later = store.queue.waiting(LEAD)
     assert mine.text == "my own words"
-    assert later.text.startswith("Your workers have ended: 1 done.")
+    assert later.text.startswith("The ends of 1 worker: 1 done.")
     store.queue.release(LEAD, lambda *_: store.launch(LEAD, 1))
     assert [store.session(name).reported_turn for name in family] == [1, 1, 0, 0]
 
@@ -288,6 +299,39 @@ def test_a_stop_cancels_a_prompt_that_waits(layout, store, family):
     serve_wakes(layout, store)
     store.wakes.waive(LEAD)
     assert store.queue.waiting(LEAD) == []
+
+
+def test_a_lead_without_the_row_of_its_turn_holds_up_no_process(layout, store, family, monkeypatch):
+    end(store, family[0])
+    fall_due(store)
+    with store.database.transaction() as db:
+        db.execute("DELETE FROM turns WHERE session = ?", (LEAD,))
+    read, reads = store.wakes.family, []
+
+    def counted(lead):
+        reads.append(lead)
+        assert len(reads) < 10, "it is served for ever"
+        return read(lead)
+
+    monkeypatch.setattr(store.wakes, "family", counted)
+    serve_wakes(layout, store)
+    assert not store.wakes.exist()
+
+
+def test_an_ephemeral_worker_is_archived_only_after_its_own_workers(layout, store, family):
+    create(layout, store, "e0000000-0000-4000-8000-000000000000", lifecycle="ephemeral")
+    create(layout, store, "e0000001-0000-4000-8000-000000000000", parent="e0000000-0000-4000-8000-000000000000")
+    middle, below = (f"e000000{n}-0000-4000-8000-000000000000" for n in range(2))
+    end(store, middle)
+    read_by_lead(store, middle)
+    assert store.families.reported() == []  # its worker is queued
+    end(store, below)
+    assert store.wakes.gather(middle) is not None
+    assert store.families.reported() == []  # the end is about to wake it
+    read_by_lead(store, below)
+    with store.database.transaction() as db:
+        db.execute("DELETE FROM wakes")
+    assert store.families.reported() == [middle]
 
 
 def test_a_worker_that_goes_on_with_its_own_queue_has_not_ended(layout, store, family):
@@ -308,19 +352,23 @@ def test_a_stop_by_its_limit_is_an_end_that_wakes(layout, store, family):
 
 
 def test_the_lead_is_told_to_which_workers_the_user_spoke(layout, store, family):
-    for name in family[:3]:
+    for name in family:
         end(store, name)
     launch = store.launch(family[0], 1)
-    since = store.session(LEAD).started_at
-    assert spoken_to(store, LEAD, since) == []
+    workers = Workers(store.database)
+    assert workers.spoken_to(LEAD, None) == []
     add_turn(store, family[0], 1, "and the docs", launch)
     add_turn(store, family[1], 1, "go on", launch, asked_by=LEAD)
-    assert spoken_to(store, LEAD, since) == [family[0]]
-    assert spoken_to(store, LEAD, store.session(family[0]).updated_at + 60_000) == []
+    add_turn(store, family[3], 1, "and so on", launch)
+    by_hand(store, family[3], 2)
+    assert workers.spoken_to(LEAD, None) == [family[0], family[3]]
     fall_due(store)
     serve_wakes(layout, store)
     ((text, *_),) = wake_prompts(store)
-    assert f"The user spoke to {family[0][:8]}." in text
+    assert f"The user spoke to {family[0][:8]}, {family[3][:8]}." in text
+    end(store, family[0], 2)
+    read_by_lead(store, family[0])
+    assert workers.spoken_to(LEAD, None) == [family[3]]
 
 
 def test_what_a_worker_did_is_read_from_its_own_steps(layout, store, family):
@@ -339,3 +387,20 @@ def test_what_a_worker_did_is_read_from_its_own_steps(layout, store, family):
     serve_wakes(layout, store)
     ((text, *_),) = wake_prompts(store)
     assert "facts: 1 command, 1 failed\n| All is well." in text
+
+
+PATCH_FAILED = (
+    "\x1b[31mERROR\x1b[0m codex_core::tools::router: \x1b[3merror\x1b[0m=apply_patch verification failed: Failed\n"
+)
+
+
+def test_the_prompt_names_edits_that_failed(layout, store, family):
+    change = {"id": "item_1", "type": "file_change", "changes": [{"path": "/a", "kind": "update"}], "status": "failed"}
+    turns = layout.session(family[0]).turns
+    (turns / "turn_1.jsonl").write_text(json.dumps({"type": "item.completed", "item": change}) + "\n")
+    (turns / "turn_1.err").write_text(PATCH_FAILED * 2)
+    end(store, family[0])
+    fall_due(store)
+    serve_wakes(layout, store)
+    ((text, *_),) = wake_prompts(store)
+    assert "3 edits failed" in text

@@ -9,6 +9,7 @@ from msgspec import structs
 from agentdash.sessions.families.waking import MOST_CHARACTERS, decision, wake_text
 from agentdash.sessions.model import Status, StoppedBy
 from agentdash.sessions.storage.wakes import Family, Lead, WorkerEnd
+from agentdash.sessions.text.units import count
 
 LEAD = Lead(id="lead", agent="claude", host="h", status=Status.DONE, turn=2, most=20)
 
@@ -61,7 +62,7 @@ def test_ends_by_the_user_wake_nobody_alone_and_are_reported_with_others():
 def test_the_prompt_names_each_worker_its_facts_and_the_first_lines_of_its_answer():
     failed = end(2, status=Status.FAILED, reason="exit 2", last_message=None)
     text = wake_text([end(1), failed], {failed.session: ["3 commands, 1 failed", "2 files changed"]}, [end(3).session])
-    assert text.startswith("Your workers have ended: 1 done, 1 failed.")
+    assert text.startswith("The ends of 2 workers: 1 done, 1 failed.")
     assert '00000001 "part 1" (codex): done, turn 1\n| All tests pass.' in text
     assert (
         '00000002 "part 2" (codex): failed, turn 1\nreason: exit 2\nfacts: 3 commands, 1 failed; 2 files changed'
@@ -90,8 +91,8 @@ def test_whatever_they_wrote_the_prompt_has_a_greatest_size_and_only_quoted_answ
     ends = [end(number, last_message=answer, title=title, reason=answer) for number, answer in enumerate(answers)]
     text = wake_text(ends, {ends[0].session: ["x" * 1000] * 9}, [one.session for one in ends][:spoken])
     assert len(text) <= MOST_CHARACTERS
-    assert text.startswith(f"Your workers have ended: {len(ends)} done.")
-    heads = ("0", "| ", "|", "Your workers", "reason: ", "facts: ", "Ended too: ", "The user spoke to ", "Read a whole")
+    assert text.startswith(f"The ends of {count(len(ends), 'worker')}: {len(ends)} done.")
+    heads = ("0", "| ", "|", "The ends of", "reason: ", "facts: ", "Ended too: ", "The user spoke to ", "Read a whole")
     assert all(line.startswith(heads) for line in text.split("\n") if line)
 
 

@@ -13,7 +13,7 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turn_log import Owner, TurnLog
+from agentdash.sessions.storage.turns.turn_log import Owner, TurnLog
 from agentdash.sessions.supervision.runner_process import RUNNER
 
 SESSION = "0123456789abcdef"
@@ -152,7 +152,7 @@ def test_a_session_whose_folder_was_deleted_is_settled_all_the_same(layout, stor
 
 def test_12_a_clock_that_goes_back_changes_no_outcome(layout, store, monkeypatch):
     abandoned(layout, store)
-    monkeypatch.setattr("agentdash.sessions.storage.turn_log.now_ms", lambda: 1000)
+    monkeypatch.setattr("agentdash.sessions.storage.turns.turn_log.now_ms", lambda: 1000)
     settle(layout, store)
     assert store.session(SESSION).status is Status.LOST
 
@@ -224,3 +224,24 @@ def test_a_turn_whose_runners_all_died_at_their_start_fails(layout, store, sent,
     assert sent == [(SESSION, 1)] * 2
     assert store.session(SESSION).status is Status.FAILED
     assert "its runner did not start" in store.session(SESSION).reason
+
+
+@pytest.mark.parametrize("place", ["here", "elsewhere"])
+def test_checking_sessions_that_need_nothing_makes_no_query_per_session(layout, store, monkeypatch, place):
+    """A follower checks all sessions every two seconds."""
+    ids, locks = [f"session-{number:04}" for number in range(25)], []
+    for session in ids:
+        if place == "elsewhere":
+            abandoned(layout, store, session=session, boot_id="of another machine", host="elsewhere")
+        else:
+            abandoned(layout, store, session=session)
+            locks.append(runner_lock.hold(layout.session(session).lock))
+    asked = []
+    rows = store.database.rows
+    with monkeypatch.context() as patch:
+        patch.setattr(store.database, "rows", lambda sql, *values: asked.append(sql) or rows(sql, *values))
+        settle(layout, store)
+    for lock in locks:
+        lock.release()
+    assert {store.session(session).status for session in ids} == {Status.RUNNING}
+    assert len(asked) < len(ids)

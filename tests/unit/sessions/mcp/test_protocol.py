@@ -35,6 +35,7 @@ class Wire:
         with self._arrived:
             self.sent.append(json.loads(line))
             self._arrived.notify_all()
+        return True
 
     def line(self, line):
         self.server.receive(line)

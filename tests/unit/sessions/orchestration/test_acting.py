@@ -63,8 +63,8 @@ def test_broken_settings_are_named(in_demo, tmp_path):
 
 def test_agents_that_the_settings_exclude_are_refused(in_demo, tmp_path):
     (tmp_path / "config.toml").write_text('[orchestration]\nagents = ["claude-demo"]\n')
-    text = refused(in_demo, "unknown_agent", task="x", agent="codex-demo")
-    assert text.endswith("use one of: claude-demo.")
+    text = refused(in_demo, "agent_not_allowed", task="x", agent="codex-demo")
+    assert "the settings allow claude-demo." in text
 
 
 def test_an_agent_that_is_not_installed_is_refused(lead, monkeypatch):

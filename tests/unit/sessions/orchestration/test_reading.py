@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 
 import msgspec
 import pytest
@@ -13,6 +14,7 @@ from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
+from agentdash.sessions.orchestration import facts
 from agentdash.sessions.orchestration.arguments import LONGEST_READ
 from agentdash.sessions.orchestration.registry import TOOLS
 from agentdash.sessions.orchestration.views import MOST_CHARACTERS
@@ -78,6 +80,21 @@ def test_a_file_that_a_worker_at_work_changes_is_named_too(lead):
     lead.worker("one", edited("a.py"))
     other = lead.at_work(edited("a.py"), updated_at=5)
     assert one_end(lead)["did"]["also_changed"] == [{"file": "a.py", "by": [other.short_id]}]
+
+
+def test_the_steps_of_a_worker_are_read_once_or_twice_by_a_call_whatever_the_number_of_workers(lead, monkeypatch):
+    monkeypatch.setattr(facts, "_REMEMBERED", 3)
+    for n in range(12):
+        lead.worker("word " * 2_000, edited("a.py"), title=f"{n}")
+    read, reads = lead.manager.reader.each_step, Counter()
+
+    def counted(ref, turn):
+        reads[ref] += 1
+        return read(ref, turn)
+
+    monkeypatch.setattr(lead.manager.reader, "each_step", counted)
+    assert len(lead.call("wait_for")["ended"]) == 12
+    assert max(reads.values()) <= 2, reads
 
 
 @pytest.mark.parametrize("workers", [1, 5, 20])
@@ -214,6 +231,25 @@ def test_the_overview_names_what_is_spent_of_what(lead, tmp_path):
     lead.at_work()
     text = lead.call("list_sessions")["overview"]
     assert text == "3 workers, 1 at work, 1 failed, $1.20 of $5.00, 0 of 2.0M tokens"
+
+
+def test_the_overview_counts_what_deleted_workers_spent(lead, tmp_path):
+    (tmp_path / "config.toml").write_text("[orchestration.budget]\ncost_usd = 5.0\n")
+    assert lead.call("list_sessions")["overview"] == "0 workers, 0 at work, $0.00 of $5.00"
+    lead.worker(cost_usd=1.0)
+    gone = lead.worker(cost_usd=2.0)
+    with SessionManager(caller=Caller()) as user:
+        user.delete(gone.id)
+    assert lead.call("list_sessions")["overview"] == "1 worker, 0 at work, $3.00 of $5.00"
+
+
+def test_the_budget_of_the_settings_is_that_of_the_highest_lead_alone(lead, tmp_path):
+    (tmp_path / "config.toml").write_text("[orchestration.budget]\ncost_usd = 5.0\n")
+    between = lead.worker(cost_usd=0.5)
+    with SessionManager(caller=Caller(session=between.id)) as manager:
+        leading = Leading(manager)
+        leading.worker(parent=between.id, cost_usd=0.25)
+        assert leading.call("list_sessions")["overview"] == "1 worker, 0 at work, $0.75"
 
 
 def test_the_overview_has_the_budget_of_the_callers_own_session(lead):

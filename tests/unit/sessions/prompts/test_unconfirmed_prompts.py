@@ -8,7 +8,7 @@ import pytest
 
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.prompts.queue import SessionQueue
-from agentdash.sessions.storage.unconfirmed import Unconfirmed
+from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
 
 SESSION = factories.session()
 OWN = Unconfirmed(session=SESSION.id, turn=2, text="drop the index", created_at=1)

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.membership import Budget
 from agentdash.sessions.rules.admission import FamilyLimits, Ledger, Numbers, check_numbers, check_spent, share_of
-from agentdash.sessions.rules.family_account import Amount, Member, accounts, budget_words, crossed, reserved_beside
+from agentdash.sessions.rules.family_account import (
+    Account,
+    Amount,
+    Member,
+    accounts,
+    budget_words,
+    crossed,
+    reserved_beside,
+)
 
 LIMITS = FamilyLimits()
 CENT = 0.01
@@ -163,3 +171,11 @@ def test_the_state_of_a_budget_is_one_line():
     account = accounts([lead, worker])["lead"]
     assert budget_words(Budget(cost_usd=5.0), account) == "$1.20 of $5.00 spent, $0.60 reserved, $3.20 left"
     assert budget_words(Budget(tokens=1_000), account) == "50 of 1,000 tokens spent, 100 reserved, 850 left"
+
+
+def test_the_words_of_a_budget_mark_a_computed_part_and_a_missing_cost():
+    budget = Budget(cost_usd=2.0)
+    computed = Amount(10, 1.2, computed_usd=0.2)
+    assert budget_words(budget, Account(spent=computed)) == "≈$1.20 of $2.00 spent, $0.80 left"
+    assert budget_words(budget, Account(spent=Amount(10, missing=1))) == "? of $2.00 spent, $2.00 left"
+    assert crossed(budget, computed.plus(Amount(5, 1.0, missing=1))) == "≥≈$2.20 of $2.00"

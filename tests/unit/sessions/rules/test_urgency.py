@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Session, Status
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.rules.urgency import Urgency, by_urgency, urgency
+from agentdash.sessions.rules.urgency import by_urgency, urgency
+from agentdash.sessions.rules.urgency_order import Urgency
 from agentdash.sessions.storage import queries
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turn_log import Owner, TurnLog
+from agentdash.sessions.storage.turns.turn_log import Owner, TurnLog
 from agentdash.widgets.table.row_model import RowModel
 
 NOW = 1_000_000

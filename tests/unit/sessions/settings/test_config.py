@@ -8,8 +8,9 @@ import pytest
 
 from agentdash.sessions.errors import ConfigError, UsageError
 from agentdash.sessions.launch import Ladder
-from agentdash.sessions.settings.config import Config, as_toml, config_path, in_force, load_config, read_settings
+from agentdash.sessions.settings.config import Config, as_toml, in_force, load_config, read_settings
 from agentdash.sessions.settings.effective import held
+from agentdash.sessions.settings.place import config_path
 from agentdash.sessions.settings.template import write_first
 from agentdash.sessions.settings.toml_positions import line_of
 from agentdash.tui.render.settings import value_text

@@ -1,5 +1,6 @@
 """Databases of earlier versions: their rows stay, and the version that made them can go on writing."""
 
+import re
 import sqlite3
 import subprocess
 import sys
@@ -240,14 +241,42 @@ def test_rows_of_version_1_are_found_and_what_was_seen_then_is_not_known(old):
     assert store.turns("looked-at")[0].argv == ("codex",)
     store.mark_seen("looked-at")
     assert store.session("looked-at").seen_steps == 12
-    assert version(old) == migrations.VERSION == 13
+    assert version(old) == migrations.VERSION == 14
 
 
-def test_a_migrated_database_has_the_shape_of_a_new_one(old, second, tmp_path):
-    new = tmp_path / "new.db"
-    for path in (old, second, new):
+def shape(path):
+    """The columns of all tables, their constraints, and the SQL of all indexes and triggers without its layout."""
+    with sqlite3.connect(path) as db:
+        rows = db.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+        options = db.execute("SELECT name, wr, strict FROM pragma_table_list").fetchall()
+        tables = [name for kind, name, _ in rows if kind == "table"]
+        keys = {name: db.execute(f"PRAGMA foreign_key_list({name})").fetchall() for name in tables}
+        uniques = {name: [row[2:] for row in db.execute(f"PRAGMA index_list({name})")] for name in tables}
+    code = {(kind, name): words(sql) for kind, name, sql in rows if kind != "table"}
+    return sorted(options), keys, {name: sorted(found) for name, found in uniques.items()}, code
+
+
+def words(sql):
+    """The words of a statement: comments and spaces decide nothing."""
+    return re.findall(r"'[^']*'|\w+|[^\w\s]", re.sub(r"--.*", "", sql))
+
+
+@pytest.mark.parametrize("number", range(1, migrations.VERSION))
+def test_a_migrated_database_has_the_shape_of_a_new_one(number, tmp_path):
+    old, new = made(tmp_path / "old.db", number), tmp_path / "new.db"
+    for path in (old, new):
         Store(path).sessions()
-    assert columns(old) == columns(second) == columns(new)
+    assert columns(old) == columns(new)
+    assert shape(old) == shape(new)
+
+
+def test_the_schema_that_a_migration_is_compared_with_differs_if_a_trigger_does(tmp_path):
+    one, other = (made(tmp_path / f"{name}.db", migrations.VERSION - 1) for name in ("one", "other"))
+    with sqlite3.connect(other) as db:
+        db.execute("DROP TRIGGER sessions_removed")
+        db.execute("CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN SELECT 1; END")
+    assert columns(one) == columns(other)
+    assert shape(one) != shape(other)
 
 
 def test_rows_of_version_2_are_found_and_nothing_of_them_is_stuck_denied_or_pinned(second):

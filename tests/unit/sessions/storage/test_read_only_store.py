@@ -110,7 +110,10 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
     writer.close()
     old = sqlite3.connect(path)
     old.executescript(
-        "DROP TRIGGER sessions_removed;"
+        "DROP TRIGGER sessions_removed; DROP TRIGGER turn_used; DROP TRIGGER turn_restored;"
+        "DROP TABLE reports; DROP TABLE use_sums; DROP TABLE compactions;"
+        "DROP TABLE budgets; DROP TABLE budget_raises;"
+        "DROP TABLE shares; DROP TABLE plan_windows;"
         "DROP TRIGGER lead_changed; DROP TRIGGER wake_sent; DROP TRIGGER end_reported; DROP TABLE wake_ends;"
         "ALTER TABLE turns DROP COLUMN unreadable; ALTER TABLE turns DROP COLUMN cost_about_usd;"
         "DROP INDEX sessions_first; DROP INDEX sessions_outdated; ALTER TABLE turns DROP COLUMN denied_names;"
@@ -120,7 +123,7 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
         "DROP TABLE marks; DROP INDEX sessions_after; DROP INDEX sessions_taken;"
         "DROP TABLE adjustments; ALTER TABLE sessions DROP COLUMN mode;"
         "ALTER TABLE sessions DROP COLUMN context_tokens; ALTER TABLE sessions DROP COLUMN context_window;"
-        "ALTER TABLE sessions DROP COLUMN cost_about_usd;"
+        "ALTER TABLE sessions DROP COLUMN cost_about_usd; ALTER TABLE sessions DROP COLUMN cache_write_tokens;"
         "DROP TABLE asks; ALTER TABLE sessions DROP COLUMN asking;"
         "DROP INDEX sessions_warm; ALTER TABLE sessions DROP COLUMN warm_since;"
         "ALTER TABLE turns DROP COLUMN attempt; ALTER TABLE turns DROP COLUMN running_cost_usd;"
@@ -142,7 +145,9 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
         "DROP INDEX tombstones_parent; DROP INDEX tombstones_lead; ALTER TABLE tombstones DROP COLUMN parent;"
         "ALTER TABLE tombstones DROP COLUMN lead; ALTER TABLE tombstones DROP COLUMN budget;"
         "ALTER TABLE tombstones DROP COLUMN total_tokens; ALTER TABLE tombstones DROP COLUMN cost_usd;"
-        "ALTER TABLE tombstones DROP COLUMN cost_about_usd;"
+        "ALTER TABLE tombstones DROP COLUMN cost_about_usd; ALTER TABLE tombstones DROP COLUMN agent;"
+        "ALTER TABLE tombstones DROP COLUMN cwd; ALTER TABLE tombstones DROP COLUMN title;"
+        "ALTER TABLE tombstones DROP COLUMN model;"
         "DROP INDEX sessions_parent; DROP INDEX sessions_left; PRAGMA user_version = 3;"
         "CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN UPDATE counter SET seq = seq + 1; END;"
     )

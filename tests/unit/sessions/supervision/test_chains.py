@@ -19,10 +19,10 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.settings.config import Config
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.storage.prompt_history import past_prompts
+from agentdash.sessions.storage.prompts.prompt_history import past_prompts
 from agentdash.sessions.storage.session_record import write_identity
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
 from agentdash.sessions.supervision import chains
 from agentdash.sessions.supervision.chains import release, serve_chains
 
@@ -71,7 +71,7 @@ def end(layout, store, status=Status.DONE, *, name=A, n=1, lines=LINES):
 
 
 def places(store):
-    return [name for name, _ in store.take_places("h")]
+    return [name for name, _ in store.take_places("h").taken]
 
 
 def test_a_session_that_waits_is_queued_and_takes_no_place(layout, store):

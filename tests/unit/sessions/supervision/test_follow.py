@@ -13,7 +13,7 @@ from agentdash.sessions.model import Step, StepKind
 from agentdash.sessions.rules.limits import Limits
 from agentdash.sessions.storage.file_part import FilePart
 from agentdash.sessions.storage.line_reader import ArrivalTimes
-from agentdash.sessions.storage.turn_output import TurnOutput
+from agentdash.sessions.storage.turns.turn_output import TurnOutput
 from agentdash.sessions.supervision.disk import DiskWatch
 from agentdash.sessions.supervision.follow import Follower
 from agentdash.sessions.supervision.watchdog import Watchdog

@@ -13,8 +13,8 @@ from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.lifecycle.reconcile import settle
 from agentdash.sessions.model import Status
 from agentdash.sessions.rules.delivery import PromptState
-from agentdash.sessions.storage.live_log import LiveLog
-from agentdash.sessions.storage.turn_log import TurnLog
+from agentdash.sessions.storage.turns.live_log import LiveLog
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.supervision.runner import serve_from
 
 

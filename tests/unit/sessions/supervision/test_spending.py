@@ -18,7 +18,7 @@ from agentdash.sessions.rules.limits import Limits
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turn_log import Owner, TurnLog
+from agentdash.sessions.storage.turns.turn_log import Owner, TurnLog
 from agentdash.sessions.supervision import inotify
 from agentdash.sessions.supervision.recorder import Recorder
 from agentdash.sessions.supervision.spending import Spending
@@ -96,7 +96,7 @@ def test_the_call_that_crosses_the_cost_is_dealt_with_before_the_next_one(record
     assert not recorder.exceeds
     says(recorder, SAYS % 3)
     assert recorder.exceeds
-    assert recorder.over_limit()[0] == "cost more than $0.03 (about $0.04)"
+    assert recorder.over_limit()[0] == "cost more than $0.03 (≈$0.04)"
     assert not recorder.exceeds  # it was dealt with
 
 

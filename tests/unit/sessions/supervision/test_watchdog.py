@@ -8,7 +8,7 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.costs.session_usage import Spent
 from agentdash.sessions.rules.limits import Limits
 from agentdash.sessions.storage.file_part import FilePart
-from agentdash.sessions.storage.turn_output import TurnOutput
+from agentdash.sessions.storage.turns.turn_output import TurnOutput
 from agentdash.sessions.supervision import watchdog
 from agentdash.sessions.supervision.follow import Follower
 

@@ -16,10 +16,10 @@ from agentdash.sessions.processes import processes
 from agentdash.sessions.rules.delivery import PromptState
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.settings.config import Config
-from agentdash.sessions.storage.live_log import LiveLog
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.live_log import LiveLog
+from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
 from agentdash.sessions.supervision.child import AgentChild
 from agentdash.sessions.supervision.live.agent import LiveAgent
 from agentdash.sessions.supervision.live.channel import Channel, make_fifo

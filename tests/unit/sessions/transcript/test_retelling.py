@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.conversation.interrupted import FOR_THE_MODEL
-from agentdash.sessions.model import Change, Step, StepKind, StepStatus
+from agentdash.sessions.model import Change, Step, StepKind, StepStatus, StoppedBy
 from agentdash.sessions.transcript.in_short import in_short
 from agentdash.sessions.transcript.retelling import framed, recorded, retold
 
@@ -155,3 +155,15 @@ def test_an_earlier_prompt_without_an_answer_is_not_lost():
 
 def test_an_empty_record_needs_no_frame():
     assert framed(recorded([]), "hello", "This continues it.") == "hello"
+
+
+def test_a_prompt_that_wakes_a_lead_is_told_as_one_of_agentdash():
+    report = Step(kind=USER, text="The ends of 1 worker: 1 done.", sender=StoppedBy.AGENTDASH)
+    lines = retold("/work", [said(USER, "lead them"), report, said(AGENT, "all is done")], "and now?").splitlines()
+    assert lines[lines.index("|     The ends of 1 worker: 1 done.") - 1] == "| AGENTDASH:"
+    assert lines.count("| USER:") == 1
+
+
+def test_a_report_that_is_sent_again_is_told_once():
+    report = Step(kind=USER, text="The ends of 1 worker: 1 done.", sender=StoppedBy.AGENTDASH)
+    assert retold("/work", [said(USER, "lead them"), report], report.text).count(report.text) == 1

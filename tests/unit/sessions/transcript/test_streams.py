@@ -16,7 +16,7 @@ from agentdash.sessions.lifecycle.reconcile import parsed_facts
 from agentdash.sessions.model import Prompt, Session, Status, StepStatus, Turn
 from agentdash.sessions.storage.line_reader import stamp
 from agentdash.sessions.storage.paths import SessionFolder
-from agentdash.sessions.storage.turn_output import outputs_of
+from agentdash.sessions.storage.turns.turn_output import outputs_of
 from agentdash.sessions.transcript import index_file, session_steps, turn_index
 from agentdash.sessions.transcript.search import Search
 from agentdash.sessions.transcript.session_steps import SessionSteps

@@ -51,7 +51,7 @@ def test_the_sums_are_facts_of_the_leads():
     found = {one["id"]: one["family"] for one in with_sums(FAMILY, FAMILY)}
     assert found["stranger"] is None
     assert found["lead0001"]["states"] == {"done": 1, "failed": 1}
-    assert (found["lead0001"]["dollars"], found["lead0001"]["dollars_missing"]) == (1.25, 1)
+    assert found["lead0001"]["cost"] == {"reported_usd": 1.25, "computed_usd": None, "missing": 1}
 
 
 def test_a_step_names_the_workers_that_it_started():

@@ -5,6 +5,7 @@ import pytest
 
 from agentdash.tui.cli.main import cli
 from agentdash.tui.keys.actions import FILES_KEYS, LINES_KEYS, PROMPT_KEYS, REGISTRY, STEP_KEYS, STEPS_KEYS, TABLE_KEYS
+from agentdash.tui.keys.usage_keys import USAGE_KEYS
 
 VERBS = {
     "new_session": "spawn",
@@ -64,6 +65,12 @@ VERBS = {
     "steps.rewind": "rewind",
     "steps.undo": "rewind --undo",
     "steps.compact": "compact",
+    "usage": "usage",
+    "usage.day": "usage --by",
+    "usage.week": "usage --by",
+    "usage.month": "usage --by",
+    "usage.group": "usage --by",
+    "usage.open": "usage --by",
     "files.copy": "changes",
     "files.step": "changes",
     "files.look_again": "changes",
@@ -75,12 +82,15 @@ ONLY_ON_THE_SCREEN = {
     "table.next_attention", "table.previous_attention", "shell", "lazygit", "beside", "command_line", "smaller",
     "larger", "zoom", "meter", "theme", "mouse", "log", "back", "quit", "table.sort", "table.reverse", "table.group",
     "table.columns", "table.density", "table.views", "steps.next_match", "steps.previous_match", "steps.go_to",
-    "steps.source", "files.edit", "palette", "suspend", "interrupt", "next_pane", "previous_pane", "prompt.send",
+    "steps.source", "files.edit", "usage.unit", "palette", "suspend", "interrupt", "next_pane", "previous_pane",
+    "prompt.send",
 }  # fmt: skip
 """Actions that change only what is on the screen, or open another program in its place."""
 
 _KEYS = (FILES_KEYS, LINES_KEYS, PROMPT_KEYS, STEPS_KEYS, STEP_KEYS, TABLE_KEYS)
+_MOVES = {"earlier", "later", "down", "up", "first", "last", "page_down", "page_up"}
 MOVING = {action.id for keys in _KEYS for action in keys}
+MOVING |= {f"usage.{name}" for name, *_ in USAGE_KEYS if name in _MOVES}
 """The keys of lists and texts: they move, fold and write."""
 
 

@@ -8,6 +8,7 @@ import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from agentdash.sessions.facts import Fact
 from agentdash.sessions.json_schema import dump, receipt_json, session_json
@@ -91,8 +92,8 @@ def test_z49_the_headline_counts_all_that_match_and_not_only_what_is_printed() -
 def test_u2_a_sum_of_what_is_known_does_not_pretend_to_be_the_whole() -> None:
     known = spent(usage=Usage(total_tokens=1_000), cost_usd=1.91)
     without_cost = spent(usage=Usage(total_tokens=1_000))
-    assert sessions_text([known, without_cost], LOOK)[0].endswith("2.0k tok   $1.91+")
-    assert sessions_text([known, spent()], LOOK)[0].endswith("1.0k+ tok   $1.91+")
+    assert sessions_text([known, without_cost], LOOK)[0].endswith("2.0k tok   ≥$1.91")
+    assert sessions_text([known, spent()], LOOK)[0].endswith("≥1.0k tok   ≥$1.91")
     estimated = spent(usage=Usage(total_tokens=1_000), cost_about_usd=3.0)
     assert sessions_text([known, estimated], LOOK)[0].endswith("2.0k tok   ≈$4.91"), "an estimate is not missing"
     # Nothing is missing of what used no model: a command, a start that failed, a session that waits.
@@ -296,8 +297,18 @@ def test_k3_a_receipt_names_signals_processes_and_what_is_left() -> None:
         "  SIGKILL   node 43",
         "  left      sudo 9: not permitted",
     ]
+    assert "  reason    wrong folder" in receipt_text(
+        structs.replace(receipt, reason="wrong\nfolder"), "split it", LOOK
+    )
+    many = tuple(Ended(pid=40 + n, command=f"python -m tool --conversation {n % 3}", signal="SIGINT") for n in range(6))
+    family = receipt_text(structs.replace(receipt, ended=many, left=()), "split it", Style(width=80))
+    assert family[1:] == [
+        "  SIGINT    python -m tool --conversation 0 40 43",
+        "            python -m tool --conversation 1 41 44",
+        "            python -m tool --conversation 2 42 45",
+    ]
     told = receipt_json(receipt)
-    assert list(told) == ["session", "status", "ended", "left", "duration_ms", "note", "workers"]
+    assert list(told) == ["session", "status", "ended", "left", "duration_ms", "note", "workers", "reason"]
     assert list(told["ended"][0]) == ["pid", "command", "signal", "exit_code", "observed"]
 
 
@@ -353,6 +364,7 @@ def test_the_schema_of_a_session_begins_with_the_documented_keys() -> None:
         "output_tokens",
         "reasoning_output_tokens",
         "total_tokens",
+        "cache_write_tokens",
     ]
 
 

@@ -301,7 +301,7 @@ def test_sums_of_the_first_line_say_when_they_are_not_the_whole():
     tally = Tally()
     unknown = session(id="b", usage=Usage(), cost_usd=None, started_at=1, steps=1)
     tally.update([session(id="a"), unknown], [])
-    assert counts(tally, "~/x", 120).plain.endswith("18.2k+ tok  $0.31+")
+    assert counts(tally, "~/x", 120).plain.endswith("≥18.2k tok  ≥$0.31")
     tally.update([], ["b"])
     assert counts(tally, "~/x", 120).plain.endswith("18.2k tok  $0.31")
 

@@ -3,6 +3,7 @@
 import factories
 import pytest
 
+from agentdash.sessions.costs.cost import Cost
 from agentdash.sessions.costs.family_sums import FamilySum, outside_key
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.text.sanitize import cell_width
@@ -16,7 +17,8 @@ from agentdash.widgets.table.row_model import RowModel
 
 NOW = 10_000_000
 TOTAL = FamilySum(
-    workers=10, states=(("running", 6), ("done", 3), ("failed", 1)), tokens=412_000, dollars=3.1
+    workers=10, states=(("running", 6), ("done", 3), ("failed", 1)), tokens=412_000,
+    cost=Cost(reported_usd=3.1),
 )  # fmt: skip
 
 
@@ -63,15 +65,15 @@ def test_the_sum_gets_shorter_with_the_room(room, text):
 @pytest.mark.parametrize(
     ("facts", "text"),
     [
-        ({"dollars": 3.1, "dollars_missing": 1}, "≥$3.10"),
-        ({"dollars": 3.1, "estimated": True}, "≈$3.10"),
-        ({"dollars": None, "dollars_missing": 2}, "$?"),
-        ({"dollars": 0.0, "dollars_missing": 2}, "$?"),
-        ({"dollars": None}, ""),
+        ({"reported_usd": 3.1, "missing": 1}, "≥$3.10"),
+        ({"computed_usd": 3.1}, "≈$3.10"),
+        ({"reported_usd": 3.0, "computed_usd": 0.1, "missing": 1}, "≥≈$3.10"),
+        ({"missing": 2}, "?"),
+        ({}, ""),
     ],
 )
 def test_an_unknown_cost_never_reads_as_no_cost(facts, text):
-    total = FamilySum(workers=1, states=(("running", 1),), **facts)
+    total = FamilySum(workers=1, states=(("running", 1),), cost=Cost(**facts))
     assert family_text(total, UNICODE) == f"1 worker: 1 ●{f'  {text}' if text else ''}"
     assert family_text(total, ASCII).isascii()
 

@@ -1,0 +1,14 @@
+"""codex's reports of its use, call by call (codex-cli 0.169.0)."""
+
+from ...costs.reports import CALL, THREAD, Report, Reported
+from ...model import Usage
+
+
+def note_call(reported: Reported | None, call: Usage, total: Usage, model: str | None, at: int | None) -> None:
+    """Note one call, named by the running total of the thread behind it, and that total."""
+    if reported is None:
+        return
+    model = model or reported.model
+    key = f"{total.input_tokens}+{total.output_tokens}"
+    reported.add(Report(source=CALL, key=key, kind="call", model=model or None, usage=call, at=at))
+    reported.add(Report(source=THREAD, key="", kind="thread", model=model or None, usage=total, at=at))

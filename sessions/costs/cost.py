@@ -1,0 +1,64 @@
+"""A cost with its provenance, and its text with the marks that show it.  Pure.
+
+Every sum of money keeps apart what the agents reported, what was computed from tokens at list prices, and how much has
+no figure: a text without these marks would be wrong.
+"""
+
+from collections.abc import Iterable
+from functools import reduce
+
+from msgspec import Struct
+
+from ..text import units
+from ..usage import known_sum
+
+
+class Cost(Struct, frozen=True, kw_only=True):
+    """US dollars of a turn, a session or a group of sessions."""
+
+    reported_usd: float | None = None
+    """The agents' own figures; None if no agent reported one."""
+    computed_usd: float | None = None
+    """The cost of tokens at the prices of their models, if the agent reported none; None if nothing was computed."""
+    missing: int = 0
+    """Turns or sessions that used a model and have no figure."""
+
+    def plus(self, other: "Cost") -> "Cost":
+        """Add both; an unknown figure counts as absent, two unknown figures stay unknown."""
+        return Cost(
+            reported_usd=known_sum(self.reported_usd, other.reported_usd),
+            computed_usd=known_sum(self.computed_usd, other.computed_usd),
+            missing=self.missing + other.missing,
+        )
+
+    @property
+    def known_usd(self) -> float | None:
+        """The sum of both figures, at least what was spent; None if neither is known."""
+        return known_sum(self.reported_usd, self.computed_usd)
+
+    @property
+    def mark(self) -> str:
+        """The signs before the figure: ``≥`` if something is missing, ``≈`` if any part is computed; ``?`` alone."""
+        if self.known_usd is None:
+            return "?" if self.missing else ""
+        return f"{'≥' if self.missing else ''}{'' if self.computed_usd is None else '≈'}"
+
+
+def total_of(costs: Iterable[Cost]) -> Cost:
+    """Return the sum of several costs."""
+    return reduce(Cost.plus, costs, Cost())
+
+
+def tokens_words(tokens: int | None, missing: int) -> str:
+    """Return a short count of tokens: ``412k``; ``≥412k`` if some sessions' are not known, ``?`` if none is."""
+    return f"{'≥' if missing and tokens is not None else ''}{units.tokens(tokens)}"
+
+
+def cost_words(cost: Cost, unused: str = "") -> str:
+    """Return a cost with its marks: ``$0.31``, ``≈$0.31``, ``≥$0.31``, ``≥≈$0.31``, ``?``.
+
+    ``unused`` is the text if no model was used.
+    """
+    if cost.known_usd is None:
+        return cost.mark or unused
+    return f"{cost.mark}{units.money(cost.known_usd)}"

@@ -1,0 +1,91 @@
+"""The cost of a report at the price of its model, with the price entry and its date.  Pure."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import structs
+
+from ..usage import Usage
+from .price_table import CHECKED, price_of
+from .prices import Call, Price
+
+if TYPE_CHECKING:
+    from .reports import Report
+
+OWN = "settings"
+"""The date of a price that the user's settings give without one."""
+
+
+class Pricing:
+    """Computes costs; the prices do not change while it lives.
+
+    Args:
+        overrides: the user's own prices, which win over the list.
+    """
+
+    def __init__(self, overrides: Mapping[str, Price] | None = None) -> None:
+        self._overrides = overrides or {}
+        self._known: dict[str, tuple[Price, str, str] | None] = {}
+
+    def priced(self, report: "Report") -> "Report":
+        """Return a report with its computed cost; as it is if it has a cost, or its cost is not certain.
+
+        A model with another price for long prompts prices each call: a sum of several calls has a certain cost only
+        if none of them can be long.
+        """
+        found = self._found(report.model)
+        if found is None or report.reported_usd is not None or report.kind == "thread":
+            return report
+        price, entry, as_of = found
+        call = call_of(report.usage, report.written_1h)
+        if call is None or (report.kind != "call" and _may_be_long(price, call)):
+            return report
+        return structs.replace(report, computed_usd=price.cost(call), price=entry, price_as_of=as_of)
+
+    def as_of(self, model: str | None) -> str | None:
+        """Return the date of a model's price; None if it has none."""
+        found = self._found(model)
+        return found[2] if found is not None else None
+
+    def _found(self, model: str | None) -> tuple[Price, str, str] | None:
+        if not model or model.startswith("<"):
+            return None
+        if model not in self._known:
+            if len(self._known) >= _MOST_MODELS:
+                self._known.clear()
+            price = price_of(model, self._overrides)
+            self._known[model] = None if price is None else (price, _entry(price), self._date(model, price))
+        return self._known[model]
+
+    def _date(self, model: str, price: Price) -> str:
+        if price.as_of is not None:
+            return price.as_of
+        return CHECKED if price == price_of(model, {}) else OWN
+
+
+_MOST_MODELS = 1_000
+
+
+def call_of(usage: Usage, written_1h: int | None = None) -> Call | None:
+    """Return the tokens of a call, each in one field; None if input or output is not known."""
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    cached = min(usage.cached_input_tokens or 0, usage.input_tokens)
+    written = min(usage.cache_write_tokens or 0, usage.input_tokens - cached)
+    for_an_hour = min(written_1h or 0, written)
+    return Call(
+        input_tokens=usage.input_tokens - cached - written,
+        cached_input_tokens=cached,
+        cache_write_tokens=written - for_an_hour,
+        cache_write_1h_tokens=for_an_hour,
+        output_tokens=usage.output_tokens,
+    )
+
+
+def _may_be_long(price: Price, call: Call) -> bool:
+    return price.long_prompt_tokens is not None and call.prompt_tokens > price.long_prompt_tokens
+
+
+def _entry(price: Price) -> str:
+    return msgspec.json.encode({k: v for k, v in structs.asdict(price).items() if v is not None}).decode()

@@ -1,0 +1,70 @@
+"""The use of tokens and money over time, by groups: the question and its answer.  Pure.
+
+A day is a local day of the user's time zone.  A week begins on Monday.
+"""
+
+from datetime import date, datetime
+from typing import Literal, get_args
+
+from msgspec import Struct, field
+
+from ..usage import Usage
+from .cost import Cost
+
+Group = Literal["day", "week", "month", "agent", "model", "folder", "lead", "session"]
+"""The facts by which use is grouped."""
+
+Step = Literal["day", "week", "month"]
+"""The lengths of a column."""
+
+GROUPS: tuple[Group, ...] = get_args(Group)
+STEPS: tuple[Step, ...] = get_args(Step)
+
+
+class UsageQuery(Struct, frozen=True, kw_only=True):
+    """A question about the use of tokens and money."""
+
+    by: Group
+    since: datetime | None = None
+    """The earliest moment that counts; None for all.  Without a time zone it is local time."""
+    until: datetime | None = None
+    """The moment before which it counts; None for all."""
+    step: Step | None = None
+    """The length of the columns; None for no columns."""
+    family: str | None = None
+    """The id of a lead, or an outside lead such as ``claude:ID``: it and all below it count, nothing else."""
+
+
+class UsageRow(Struct, frozen=True, kw_only=True):
+    """The use of one group."""
+
+    group: str
+    """The key of the group: an ISO date, an agent, a model, a folder, a lead's key or a session's id."""
+    label: str
+    """Its text for people; not cleaned."""
+    sessions: int
+    usage: Usage = field(default_factory=Usage)
+    cost: Cost = field(default_factory=Cost)
+    session: str | None = None
+    """The id of the session that the row is about: of a session or a lead; None for other groups and outside leads."""
+
+
+class UsageColumn(Struct, frozen=True, kw_only=True):
+    """The use of one day, week or month by groups; only groups that used something are in it."""
+
+    start: date
+    """Its first local day."""
+    rows: tuple[UsageRow, ...] = ()
+
+
+class UsageTable(Struct, frozen=True, kw_only=True):
+    """The answer to a query."""
+
+    query: UsageQuery
+    rows: tuple[UsageRow, ...]
+    """The groups over the whole time: periods in their order, other groups with the greatest cost and use first."""
+    columns: tuple[UsageColumn, ...]
+    """The columns with any use, in the order of time; empty without a step."""
+    total: UsageRow
+    prices_as_of: tuple[str, ...] = ()
+    """The dates of the prices with which costs were computed, ISO, each once, in order."""

@@ -1,0 +1,147 @@
+"""The stops of sessions: of one with its linked workers, of several, of a whole family, and before a deletion."""
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from .errors import AgentdashError, SessionBusyError, UnknownSessionError
+from .families.caller import Caller
+from .families.guarded import Guarded, acts
+from .families.stopper import stopper
+from .housekeeping import Housekeeping
+from .lifecycle.stop import stop_session
+from .lifecycle.stop_family import AT_ONCE, stop_with_workers, stop_workers
+from .lifecycle.taken_check import check_free, check_movable
+from .model import Receipt, Session
+from .reader import SessionReader
+from .storage.paths import Layout
+from .storage.store import Store
+from .supervision.queue import pump
+
+
+class Stopping(Guarded):
+    """The part of the manager that ends sessions."""
+
+    layout: Layout
+    store: Store
+    reader: SessionReader
+    housekeeping: Housekeeping
+    caller: Caller
+
+    @acts("stop")
+    def stop(self, ref: str, *, now: bool = False, reason: str = "") -> Receipt:
+        """Stop a session: ladder, sweep, receipt; ``now`` sends SIGKILL at once, ``reason`` is recorded in a line.
+
+        Its linked and ephemeral workers are stopped first, and the receipt is that of all of them.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: no such session, or several.
+            SessionBusyError: a user has taken it over.
+            AgentdashError: it could not be stopped.
+        """
+        session = self._not_taken(ref, "stopped")
+        self.store.wakes.waive(session.id)  # before the ends of its workers, which would wake it
+        return stop_with_workers(self.store, session, lambda one: self._stop_one(one, now=now, reason=reason))
+
+    @acts("stop")
+    def stop_all(self, refs: Iterable[str], *, now: bool = False, reason: str = "") -> list[Receipt | AgentdashError]:
+        """Stop several sessions at once; return each one's receipt, or the error that prevented it.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: before anything is stopped.
+        """
+        ids = [self.reader.get(ref, destructive=True).id for ref in refs]
+
+        def one(session_id: str) -> Receipt | AgentdashError:
+            try:
+                return self.stop(session_id, now=now, reason=reason)
+            except AgentdashError as error:
+                return error
+
+        with ThreadPoolExecutor(max_workers=max(1, min(AT_ONCE, len(ids)))) as pool:
+            return list(pool.map(one, ids))
+
+    @acts("stop")
+    def stop_family(
+        self, refs: Iterable[str], *, now: bool = False, reason: str = ""
+    ) -> list[tuple[Session, Receipt | AgentdashError]]:
+        """Stop sessions and all their descendants, until none is left: new ones may begin while others end.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: before anything is stopped.
+        """
+        roots = [self.reader.get(ref, destructive=True) for ref in refs]
+        done: dict[str, tuple[Session, Receipt | AgentdashError]] = {}
+        due = roots
+        while due:
+            receipts = self.stop_all([session.id for session in due], now=now, reason=reason)
+            done |= {session.id: (session, receipt) for session, receipt in zip(due, receipts, strict=True)}
+            below = [one for root in roots for one in self.store.descendants(root.id)]
+            due = list({one.id: one for one in below if one.id not in done and not one.status.ended}.values())
+        return list(done.values())
+
+    @acts("delete", on_itself=False)
+    def delete(self, ref: str) -> Receipt | None:
+        """Stop a session if needed, then move its folder to the trash; return the receipt if anything was stopped.
+
+        :meth:`.Housekeeping.restore` brings it back until the trash is cleaned.
+
+        Raises:
+            SessionBusyError: a new turn started first, or a user of this machine has taken it over.
+        """
+        session = self.reader.get(ref, destructive=True)
+        if session.taken_by is not None:
+            self.housekeeping.settle()
+            session = self.reader.by_id(session.id)
+            check_movable(self.layout, session, "deleted")
+
+        def end(one: Session) -> Receipt:
+            return self._end(one) if one.id == session.id else self._stop_one(one)
+
+        self.store.wakes.waive(session.id)
+        receipt = stop_with_workers(self.store, session, end)
+        if not self.housekeeping.bury(session, patience=5.0, archived=True):
+            if self.store.session(session.id) is None:
+                raise UnknownSessionError(f"Session {session.short_id} was deleted.")
+            raise SessionBusyError(f"Session {session.short_id} was started again; not deleted.")
+        pump(self.layout, self.store)  # sessions that wait for it need a decision
+        return receipt if receipt.ended or receipt.left else None
+
+    def _stop_one(self, session: Session, *, now: bool = False, reason: str = "") -> Receipt:
+        """Stop a session without its workers."""
+        return self._stop(session.id, now=now, reason=reason)
+
+    def _stop_workers(self, session: Session) -> None:
+        """Stop the linked workers of a session, but not the session."""
+        stop_workers(self.store, session, self._stop_one)
+
+    def _stop_turn(self, ref: str, turn: int) -> Receipt:
+        """Stop a turn of a session, but not one that follows it."""
+        return self._stop(ref, only=turn)
+
+    def _stop(self, ref: str, *, now: bool = False, only: int | None = None, reason: str = "") -> Receipt:
+        return self._end(self._not_taken(ref, "stopped"), now=now, only=only, reason=reason)
+
+    def _end(self, session: Session, *, now: bool = False, only: int | None = None, reason: str = "") -> Receipt:
+        if only is None:
+            self.store.wakes.waive(session.id)
+        receipt = stop_session(
+            self.layout, self.store, session, settle=self.housekeeping.settle, now=now, only=only,
+            by=stopper(self.caller, self.store, session.id, reason),
+        )  # fmt: skip
+        pump(self.layout, self.store)  # a session that was cancelled before its start frees its place
+        if not receipt.ended:
+            self.housekeeping.record(self.layout.session(session.id))
+        return receipt
+
+    def _not_taken(self, ref: str, what: str) -> Session:
+        """Return a session that no user has taken over.
+
+        Raises:
+            SessionBusyError: one has; ``what`` is what was to be done.
+        """
+        session = self.reader.get(ref, destructive=True)
+        if session.taken_by is not None:
+            self.housekeeping.settle()
+            session = self.reader.by_id(session.id)
+            check_free(session, what)
+        return session

@@ -1,0 +1,109 @@
+"""Admission of starts and prompts, inside the transaction that records them.
+
+Of several processes that ask at the same time, each sees what the others were granted.
+"""
+
+import sqlite3
+from typing import TypeVar
+
+from msgspec import structs
+
+from ...membership import Budget, Membership
+from ...rules.admission import FamilyLimits, Numbers, check_numbers, check_spent, share_of
+from ...rules.family_account import Account, accounts
+from ..rows import dump
+from .family_budgets import Query, budgets_of, ledgers_of, line_of, members_of, name_of
+
+N = TypeVar("N", int, float)
+
+
+def admit(db: sqlite3.Connection, place: Membership, limits: FamilyLimits) -> tuple[Membership, Budget | None]:
+    """Admit a start that an agent requests, inside the caller's transaction; return its place and its share.
+
+    Raises:
+        RefusalError: ``too_deep``, ``too_many`` or ``over_budget``.
+    """
+    query = _in(db)
+    line = line_of(query, place.parent, place.lead)
+    if not line or (place.key is not None and _known(query, place)):
+        return place, place.budget  # the unique index refuses the second of a key
+    members = members_of(query, line[-1].id)
+    sums = accounts(members)
+    asking = sums.get(line[0].id, Account())
+    check_numbers(limits, Numbers(leads=len(line), workers=asking.workers, open=asking.open))
+    ledgers = ledgers_of(line, members, sums, limits)
+    share = share_of(place.budget, ledgers, limits, asking.open)
+    return structs.replace(place, depth=sum(not one.outside for one in line)), share
+
+
+def admit_chained(db: sqlite3.Connection, session_id: str, limits: FamilyLimits) -> None:
+    """Admit again a worker that waited for another session, inside the transaction that starts it; renew its share.
+
+    It was admitted when it was requested, and since then limits, budgets and its family may have changed.
+
+    Raises:
+        RefusalError: ``too_deep``, ``too_many`` or ``over_budget``.
+    """
+    query = _in(db)
+    own, *line = line_of(query, session_id, None)
+    if not line:
+        return
+    members = members_of(query, line[-1].id)
+    sums = accounts(members)
+    asking = sums.get(line[0].id, Account())
+    others = max(0, asking.open - 1)
+    check_numbers(limits, Numbers(leads=len(line), workers=max(0, asking.workers - 1), open=others))
+    above = [one for one in ledgers_of([own, *line], members, sums, limits) if one.name != name_of(own)]
+    share = share_of(own.budget, above, limits, others)
+    db.execute("UPDATE sessions SET share = ? WHERE id = ?", (dump(share) if share else None, session_id))
+
+
+def admit_prompt(db: sqlite3.Connection, session_id: str, limits: FamilyLimits) -> None:
+    """Admit the next prompt of a session, inside the caller's transaction, and renew its share.
+
+    A session at work, and a lead whose workers are at work, need only that something is left.
+
+    Raises:
+        RefusalError: ``over_budget``.
+    """
+    query = _in(db)
+    line = line_of(query, session_id, None)
+    if not budgets_of(line, limits):
+        return
+    members = members_of(query, line[-1].id)
+    sums = accounts(members)
+    own, *above = line
+    led = sums[own.id].workers > 0
+    budgets = ledgers_of(line, members, sums, limits)
+    for one in budgets:
+        if one.name != name_of(own) or own.budget is not None or led:
+            check_spent(one)
+    row = next(member for member in members if member.id == own.id)
+    if row.open or not above:
+        return
+    others = [one for one in budgets if one.name != name_of(own)]
+    part = share_of(None, others, limits, sums[above[0].id].open)
+    if part is not None:
+        spent, most = sums[own.id].spent, own.budget or Budget()
+        share = Budget(
+            tokens=_least(part.tokens, spent.tokens, most.tokens),
+            cost_usd=_least(part.cost_usd, spent.cost_usd, most.cost_usd),
+        )
+        db.execute("UPDATE sessions SET share = ? WHERE id = ?", (dump(share), session_id))
+
+
+def _in(db: sqlite3.Connection) -> Query:
+    return lambda sql, values: db.execute(sql, values).fetchall()
+
+
+def _known(query: Query, place: Membership) -> bool:
+    """Return whether the lead has a worker with the same key."""
+    sql = "SELECT 1 FROM sessions WHERE coalesce(parent, lead) = ? AND key = ?"
+    return bool(query(sql, (place.parent or place.lead, place.key)))
+
+
+def _least(part: N | None, spent: N, most: N | None) -> N | None:
+    """Return the share up to which a session may go on: a part beyond what it spent, but not above its own budget."""
+    if part is None:
+        return None
+    return part + spent if most is None else min(part + spent, most)

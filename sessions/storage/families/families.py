@@ -1,0 +1,120 @@
+"""The reads and writes of families: who is below whom, and which session a lead's name for a task means."""
+
+import sqlite3
+
+from msgspec import structs
+
+from ...model import ENDED, Session
+from ..database import Database
+from ..rows import SELECT_SESSION, session_from
+
+_ABOVE = (
+    "WITH RECURSIVE above (id) AS (SELECT coalesce(parent, lead) FROM sessions WHERE id = ?"
+    " UNION SELECT coalesce(sessions.parent, sessions.lead) FROM sessions JOIN above ON sessions.id = above.id)"
+    " SELECT 1 FROM above WHERE id = ?"
+)
+_LINKED = (
+    "WITH RECURSIVE family (id) AS (SELECT id FROM sessions WHERE parent = ? AND lifecycle <> 'detached'"  # noqa: S608
+    " UNION SELECT sessions.id FROM sessions JOIN family ON sessions.parent = family.id"
+    f" WHERE lifecycle <> 'detached') {SELECT_SESSION} WHERE sessions.id IN family AND sessions.id <> ?"
+    " ORDER BY sessions.depth DESC, created_at"
+)
+
+
+_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
+
+
+class Families:
+    """The families in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def is_below(self, session_id: str, lead: str) -> bool:
+        """Return whether a session descends from another one, or from an outside lead."""
+        return bool(self._database.rows(_ABOVE, (session_id, lead)))
+
+    def linked(self, session_id: str) -> list[Session]:
+        """Return the sessions that a stop of this one ends too, the deepest first."""
+        return [session_from(row) for row in self._database.rows(_LINKED, (session_id, session_id))]
+
+    def keyed(self, parent: str | None, lead: str | None, key: str) -> str | None:
+        """Return the id of the session that a lead asked for by this name; without a lead, the user."""
+        rows = self._database.rows(
+            "SELECT id FROM sessions WHERE coalesce(parent, lead, '') = ? AND key = ?", (parent or lead or "", key)
+        )
+        return rows[0]["id"] if rows else None
+
+    def of_conversation(self, agent: str, conversation: str) -> str | None:
+        """Return the id of the newest session with this conversation of an agent."""
+        rows = self._database.rows(
+            "SELECT id FROM sessions WHERE agent = ? AND agent_session = ? ORDER BY created_at DESC LIMIT 1",
+            (agent, conversation),
+        )
+        return rows[0]["id"] if rows else None
+
+    def leading(self) -> set[str]:
+        """Return the ids of the sessions with a linked worker that has not ended."""
+        rows = self._database.rows(
+            "SELECT DISTINCT parent FROM sessions WHERE lifecycle <> 'detached' AND parent IS NOT NULL"  # noqa: S608
+            f" AND status NOT IN ({_ENDED})"
+        )
+        return {row["parent"] for row in rows}
+
+    def reported(self) -> list[str]:
+        """Return the ephemeral sessions that can be archived: done, and their lead has read the newest end.
+
+        One that leads linked workers at work, or that the ends of its workers are about to wake, cannot.
+        """
+        rows = self._database.rows(
+            "SELECT id FROM sessions WHERE lifecycle <> 'detached' AND lifecycle = 'ephemeral' AND status = 'done'"  # noqa: S608
+            " AND reported_turn >= turn AND archived_at IS NULL AND queued = 0 AND taken_by IS NULL AND left = 0"
+            " AND NOT EXISTS (SELECT 1 FROM wakes WHERE lead = sessions.id)"
+            " AND NOT EXISTS (SELECT 1 FROM sessions AS below WHERE below.parent = sessions.id"
+            f" AND below.lifecycle <> 'detached' AND below.status NOT IN ({_ENDED}))"
+        )
+        return [row["id"] for row in rows]
+
+
+def above_of(db: sqlite3.Connection, session_id: str) -> tuple[str | None, str | None]:
+    """Return the session above one, if it exists, and else the outside lead that requested it."""
+    row = db.execute(
+        "SELECT above.id, CASE WHEN sessions.parent IS NULL THEN sessions.lead END AS lead"
+        " FROM sessions LEFT JOIN sessions AS above ON above.id = sessions.parent WHERE sessions.id = ?",
+        (session_id,),
+    ).fetchone()
+    return (row["id"], row["lead"]) if row is not None else (None, None)
+
+
+def hand_up(db: sqlite3.Connection, session_id: str, parent: str | None, lead: str | None) -> None:
+    """Give the children of a deleted session to the session or the outside lead above it, if there is one.
+
+    A child whose key is in use there loses it.  :func:`take_back` undoes it when the session is restored.
+    """
+    if parent is None and lead is None:
+        return
+    db.execute(
+        "UPDATE sessions SET key = NULL WHERE parent = ?"
+        " AND key IN (SELECT key FROM sessions WHERE coalesce(parent, lead, '') = ?)",
+        (session_id, parent or lead),
+    )
+    db.execute(
+        "UPDATE sessions SET parent = ?, lead = ?, born_to = coalesce(born_to, parent) WHERE parent = ?",
+        (parent, lead, session_id),
+    )
+
+
+def take_back(db: sqlite3.Connection, session_id: str) -> None:
+    """Give a restored session the children that it had when it was deleted."""
+    db.execute(
+        "UPDATE OR IGNORE sessions SET parent = born_to, lead = NULL, born_to = NULL WHERE born_to = ?", (session_id,)
+    )
+
+
+def without_used_key(db: sqlite3.Connection, session: Session) -> Session:
+    """Return a session that is being restored, without its key if the lead has asked for the task again since."""
+    used = db.execute(
+        "SELECT 1 FROM sessions WHERE coalesce(parent, lead, '') = ? AND key = ?",
+        (session.parent or session.lead or "", session.key),
+    ).fetchone()
+    return structs.replace(session, key=None) if used is not None else session

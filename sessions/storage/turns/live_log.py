@@ -1,0 +1,238 @@
+"""The writes of a runner that only turns of live agents need: the part of a stream, the prompt's way, warm agents."""
+
+import sqlite3
+
+from msgspec import Struct, structs
+
+from ...clock import now_ms
+from ...launch import Launch, following
+from ...model import Status
+from ...rules.delivery import PromptState
+from ..database import Database
+from ..prompts.adjustments import defer_earlier
+from ..prompts.prompt_queue import UNDER_WAY, begin_turn
+from ..rows import dump
+from .turn_log import Owner, withdraw_close
+
+OWN = "agent"
+"""``turns.asked_by`` of a turn that a live agent began by itself."""
+
+
+class SentPrompt(Struct, frozen=True, kw_only=True):
+    """The prompt of a turn as it is recorded."""
+
+    text: str
+    state: PromptState
+    attempt: int
+
+
+class Steered(Struct, frozen=True, kw_only=True):
+    """A prompt into a running turn."""
+
+    id: int
+    text: str
+    state: PromptState
+    attempt: int
+    run_id: str
+    """Names the prompt for the agent; a turn that begins with it has this id."""
+
+
+def run_id_of(session_id: str, prompt_id: int) -> str:
+    """Return the name of a queued prompt for the agent: a UUID, as claude demands."""
+    import uuid  # few runners need it
+
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"agentdash:{session_id}:{prompt_id}"))
+
+
+class LiveLog:
+    """The rows of one session with a live agent, written by the runner that holds the session's lock."""
+
+    def __init__(self, database: Database, session_id: str) -> None:
+        self._database = database
+        self._session = session_id
+
+    def prompt(self, turn: int) -> SentPrompt | None:
+        """Return the prompt of a turn; None if the agent began the turn by itself."""
+        rows = self._database.rows(
+            "SELECT text, state, attempt FROM prompts JOIN turns ON turns.session = prompts.session AND n = turn"
+            " WHERE prompts.session = ? AND turn = ?",
+            (self._session, turn),
+        )
+        if not rows:
+            return None
+        row = rows[0]
+        return SentPrompt(text=row["text"], state=PromptState(row["state"]), attempt=max(1, row["attempt"]))
+
+    def prompt_is(self, turn: int, state: PromptState, attempt: int | None = None) -> None:
+        """Record the state of a turn's prompt, and the number of the attempt to send it."""
+        now = now_ms()
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE prompts SET state = ?,"
+                " sent_at = CASE WHEN ? = 'sent' THEN ? ELSE sent_at END,"
+                " seen_at = CASE WHEN ? = 'seen' THEN COALESCE(seen_at, ?) ELSE seen_at END"
+                " WHERE session = ? AND turn = ? AND state <> 'seen'",
+                (state, state, now, state, now, self._session, turn),
+            )
+            if attempt is not None:
+                db.execute("UPDATE turns SET attempt = ? WHERE session = ? AND n = ?", (attempt, self._session, turn))
+
+    def continue_stream(self, turn: int, stream: int, begin: int, begin_error: int) -> None:
+        """Record where the output of a turn begins in the files of a process that served turns before."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE turns SET stream = ?, begin_byte = ?, begin_error_byte = ? WHERE session = ? AND n = ?",
+                (stream, begin, begin_error, self._session, turn),
+            )
+
+    def relaunch(self, turn: int, launch: Launch) -> None:
+        """Record another start of a turn whose agent could not be used."""
+        with self._database.transaction() as db:
+            db.execute("UPDATE turns SET launch = ? WHERE session = ? AND n = ?", (dump(launch), self._session, turn))
+
+    def own_turn(
+        self, launch: Launch, run_id: str, owner: Owner, agent: tuple[int, int], part: tuple[int, int, int]
+    ) -> int | None:
+        """Record a turn that the agent began by itself, as running; return its number.
+
+        None if a turn is queued already: its prompt goes to the working agent, and the output belongs to that turn.
+
+        Args:
+            launch: the start of its process.
+            run_id: a new id.
+            owner: this runner.
+            agent: pid and start time of the process.
+            part: the stream, and the offsets at which the turn begins in its stdout and stderr.
+        """
+        queued = "SELECT 1 FROM turns WHERE session = ? AND status = 'queued'"
+        with self._database.transaction() as db:
+            if db.execute(queued, (self._session,)).fetchone() is not None:
+                return None
+            return self._insert_own(db, following(launch), run_id, owner, agent, part)
+
+    def _insert_own(
+        self,
+        db: sqlite3.Connection,
+        launch: Launch,
+        run_id: str,
+        owner: Owner,
+        agent: tuple[int, int],
+        part: tuple[int, int, int],
+    ) -> int:
+        now = now_ms()
+        row = db.execute("SELECT turn FROM sessions WHERE id = ?", (self._session,)).fetchone()
+        n = int(row["turn"]) + 1
+        db.execute(
+            "INSERT INTO turns (session, n, status, run_id, launch, launches, launched_at, created_at, started_at,"
+            " runner_pid, runner_start, boot_id, pid_ns, agent_pid, agent_start, asked_by, stream, begin_byte,"
+            " begin_error_byte) VALUES (?, ?, 'running', ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                self._session, n, run_id, dump(launch), now, now, now, owner.pid, owner.start, owner.boot_id,
+                owner.pid_ns, *agent, OWN, *part,
+            ),
+        )  # fmt: skip
+        begin_turn(db, self._session, n, None, now)
+        withdraw_close(db, self._session, now)
+        defer_earlier(db, self._session, n, now)
+        db.execute(
+            "UPDATE sessions SET status = ?, started_at = ?, warm_since = NULL WHERE id = ?",
+            (Status.RUNNING, now, self._session),
+        )
+        return n
+
+    def steering(self) -> Steered | None:
+        """Return the next prompt that is to be written into the running turn; None if none is, or the queue is held."""
+        free = "EXISTS (SELECT 1 FROM sessions WHERE id = queue.session AND (held IS NULL OR at_once))"
+        order = "ORDER BY at_once DESC, place, id LIMIT 1"
+        return next(iter(self._steered(f"state = 'queued' AND steers AND {free} {order}")), None)
+
+    def under_way(self) -> list[Steered]:
+        """Return the prompts that were written into a turn, or may have been, and were not seen yet."""
+        return self._steered(f"{UNDER_WAY} ORDER BY changed_at, id")
+
+    def begin_steering(self, prompt: Steered, turn: int) -> bool:
+        """Record that a prompt is about to be written into a running turn; False if it was cancelled or edited."""
+        with self._database.transaction() as db:
+            changed = db.execute(
+                "UPDATE queue SET state = 'sending', turn = ?, attempt = ?, changed_at = ?"
+                " WHERE id = ? AND state = 'queued' AND text = ?",
+                (turn, prompt.attempt, now_ms(), prompt.id, prompt.text),
+            ).rowcount
+        return bool(changed)
+
+    def steered_is(self, prompt_id: int, state: PromptState, turn: int, attempt: int | None = None) -> bool:
+        """Record the state of a prompt into a running turn; False if it was cancelled or seen before."""
+        with self._database.transaction() as db:
+            changed = db.execute(
+                "UPDATE queue SET state = ?, turn = CASE ? WHEN 'queued' THEN NULL ELSE ? END,"
+                " attempt = COALESCE(?, attempt), changed_at = ?"
+                " WHERE id = ? AND state IN ('queued', 'sending', 'sent')",
+                (state, state, turn, attempt, now_ms(), prompt_id),
+            ).rowcount
+        return bool(changed)
+
+    def steered_turn(
+        self, prompt: Steered, launch: Launch, owner: Owner, agent: tuple[int, int], part: tuple[int, int, int]
+    ) -> int:
+        """Record the turn that the agent begins with a prompt that came too late for the turn before.
+
+        The prompt keeps its state: if it may not have been written, the turn's runner finds out.  The arguments are
+        those of :meth:`own_turn`.
+        """
+        begins, now = structs.replace(following(launch), stdin=prompt.text), now_ms()
+        with self._database.transaction() as db:
+            n = self._insert_own(db, begins, prompt.run_id, owner, agent, part)
+            db.execute(
+                "INSERT INTO prompts (session, turn, text, state, created_at, sent_at)"
+                " SELECT session, ?, text, state, created_at, CASE state WHEN 'sent' THEN ? END"
+                " FROM queue WHERE id = ?",
+                (n, now, prompt.id),
+            )
+            db.execute("UPDATE queue SET state = 'taken', turn = ?, changed_at = ? WHERE id = ?", (n, now, prompt.id))
+            db.execute(
+                "UPDATE turns SET asked_by = NULL, attempt = ? WHERE session = ? AND n = ?",
+                (prompt.attempt, self._session, n),
+            )
+        return n
+
+    def begins_turn(self, key: str) -> None:
+        """Queue a prompt again, as the next turn: the running one does not take it."""
+        late = next((prompt for prompt in self.under_way() if prompt.run_id == key), None)
+        if late is not None:
+            with self._database.transaction() as db:
+                db.execute(
+                    "UPDATE queue SET state = 'queued', turn = NULL, steers = 0, changed_at = ? WHERE id = ?",
+                    (now_ms(), late.id),
+                )
+
+    def steered_again(self, prompt_id: int) -> None:
+        """Queue a prompt again that the agent read, but did not keep before it was killed."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE queue SET state = 'queued', turn = NULL, changed_at = ? WHERE id = ? AND state = 'seen'",
+                (now_ms(), prompt_id),
+            )
+
+    def steered_into(self, turn: int) -> list[Steered]:
+        """Return the prompts that the agent read during a turn."""
+        return self._steered(f"state = 'seen' AND turn = {turn:d} ORDER BY changed_at, id")
+
+    def _steered(self, where: str) -> list[Steered]:
+        rows = self._database.rows(f"SELECT * FROM queue WHERE session = ? AND {where}", (self._session,))  # noqa: S608
+        return [
+            Steered(
+                id=row["id"],
+                text=row["text"],
+                state=PromptState(row["state"]),
+                attempt=max(1, row["attempt"]),
+                run_id=run_id_of(self._session, row["id"]),
+            )
+            for row in rows
+        ]
+
+    def warm(self, since: int | None) -> None:
+        """Record since when the agent waits for prompts, UTC ms; None if its process is gone, or works."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE sessions SET warm_since = ? WHERE id = ? AND warm_since IS NOT ?", (since, self._session, since)
+            )

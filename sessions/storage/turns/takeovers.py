@@ -1,0 +1,175 @@
+"""The rows about sessions that the user has taken over: the holder, and afterwards the turn by hand and its mark.
+
+Only the process that holds the session's lock writes here.  Each method is one transaction.
+"""
+
+import sqlite3
+
+from msgspec import Struct, structs
+
+from ...clock import now_ms
+from ...launch import Launch, following
+from ...model import ENDED, Left, Status, TakenBy, left_text
+from ...rules.turn_facts import Facts
+from ...taken_by import BY_HAND, HAND
+from ..prompts.prompt_queue import UNDER_WAY, Build, take
+from ..rows import dump
+from ..store import Store
+from .turn_log import Owner, TurnLog
+
+_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
+
+
+class ByHand(Struct, frozen=True, kw_only=True):
+    """The result of a takeover."""
+
+    session: str
+    turn: int | None = None
+    """The turn with what was said; None if nothing was said, or it cannot be read."""
+    prompts: int = 0
+    seconds: float
+    """The time for which the interface was open."""
+    reason: str | None = None
+    """One line: why what was said is not recorded, or not all of it; None if all is."""
+    exit_code: int | None = None
+    """The exit code of the interface; None if this process did not wait for it."""
+
+
+class Slice(Struct, frozen=True, kw_only=True):
+    """The content of a turn by hand, as it was read from its file."""
+
+    facts: Facts
+    steps: int
+    left: tuple[Left, ...] = ()
+
+
+class Takeovers:
+    """The sessions that users have taken over, in a database."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._database = store.database
+
+    def take(self, session_id: str, taken: TakenBy) -> bool:
+        """Record the holder of a session; False if it began another turn, was archived, deleted or taken first."""
+        with self._database.transaction() as db:
+            changed = db.execute(
+                "UPDATE sessions SET taken_by = ? WHERE id = ? AND turn = ? AND taken_by IS NULL"  # noqa: S608
+                f" AND status IN ({_ENDED}) AND archived_at IS NULL AND warm_since IS NULL"
+                f" AND NOT EXISTS (SELECT 1 FROM queue WHERE session = sessions.id AND {UNDER_WAY})",
+                (dump(taken), session_id, taken.turn),
+            ).rowcount
+        return bool(changed)
+
+    def update(self, session_id: str, taken: TakenBy) -> bool:
+        """Record more of the same holder: its process, or the conversation that it shows; False if it is not taken."""
+        with self._database.transaction() as db:
+            changed = db.execute(
+                "UPDATE sessions SET taken_by = ? WHERE id = ? AND json_extract(taken_by, '$.run_id') = ?",
+                (dump(taken), session_id, taken.run_id),
+            ).rowcount
+        return bool(changed)
+
+    def is_other(self, session_id: str, conversation: str) -> bool:
+        """Return whether a conversation belongs to another session."""
+        return bool(
+            self._database.rows(
+                "SELECT 1 FROM sessions WHERE agent_session = ? AND id <> ? LIMIT 1", (conversation, session_id)
+            )
+        )
+
+    def finish(
+        self, session_id: str, taken: TakenBy, done: ByHand, said: Slice | None, owner: Owner, build: Build
+    ) -> bool:
+        """Record the turn by hand, the mark and that the session is free; then its queue goes on.
+
+        Args:
+            session_id: the session.
+            taken: its holder.
+            done: what happened; its turn is the next one of the session.
+            said: the content of that turn; None if there is none.
+            owner: this process.
+            build: makes the start of the queue's next turn.
+
+        Returns:
+            False if another process recorded it, or the session was deleted.
+        """
+        now = now_ms()
+        with self._database.transaction() as db:
+            freed = db.execute(
+                "UPDATE sessions SET taken_by = NULL WHERE id = ? AND turn = ?"
+                " AND json_extract(taken_by, '$.run_id') = ?",
+                (session_id, taken.turn, taken.run_id),
+            ).rowcount
+            if not freed:
+                return False
+            if said is not None and done.turn is not None:
+                self._insert(db, session_id, taken, done.turn, said, owner, now)
+            if done.turn is not None or done.reason is not None:
+                _mark(db, session_id, taken, done, now)
+            take(db, session_id, build)
+        return True
+
+    def _insert(
+        self, db: sqlite3.Connection, session_id: str, taken: TakenBy, n: int, said: Slice, owner: Owner, now: int
+    ) -> None:
+        """Insert the turn by hand, as done and as seen: the user was there."""
+        launch = _launch_like(self._store.launch(session_id, taken.turn), taken)
+        db.execute(
+            "INSERT INTO turns (session, n, status, rule, run_id, launch, launches, launched_at, created_at,"
+            " started_at, ended_at, duration_ms, boot_id, pid_ns, asked_by, left)"
+            " VALUES (?, ?, 'done', 'by hand', ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                session_id, n, taken.run_id, dump(launch), taken.since, taken.since, taken.since, now,
+                max(0, now - taken.since), owner.boot_id, owner.pid_ns, HAND, dump(said.left),
+            ),
+        )  # fmt: skip
+        db.execute(
+            "UPDATE sessions SET status = ?, reason = NULL, turn = ?, exit_code = NULL, signal = NULL, started_at = ?,"
+            " ended_at = ?, last_event_at = ?, stuck = NULL, stuck_at = NULL, denied = 0, asks = NULL,"
+            " activity = NULL, plan = NULL, mode = NULL, left = ?, left_note = ?, updated_at = ? WHERE id = ?",
+            (
+                Status.DONE, n, taken.since, now, now, len(said.left), left_text(said.left), now, session_id,
+            ),
+        )  # fmt: skip
+        said.facts.cost_usd = _cost(db, session_id, said.facts)
+        TurnLog(self._store, session_id, n, owner).write_facts(db, said.facts, said.steps)
+        db.execute(
+            "INSERT INTO seen (session, at, steps) SELECT id, ?, steps FROM sessions WHERE id = ?"
+            " ON CONFLICT (session) DO UPDATE SET at = excluded.at, steps = excluded.steps",
+            (now, session_id),
+        )
+
+
+def _launch_like(before: Launch | None, taken: TakenBy) -> Launch:
+    """Return the record of the interface's start; the settings of the turn before stay those of the session."""
+    return structs.replace(
+        following(before or Launch(argv=())), argv=taken.argv, stdin=None, transport=BY_HAND, opening=(), plain_argv=(),
+        warnings=(),
+    )  # fmt: skip
+
+
+def _cost(db: sqlite3.Connection, session_id: str, facts: Facts) -> float | None:
+    """Return the cost of what was said: the total of the conversation minus that of the turns before.
+
+    The total of claude 2.1.330 counts the whole conversation; 2.1.197 records none in its transcript.
+    """
+    total = facts.running_cost_usd
+    if total is None:
+        return facts.cost_usd
+    row = db.execute(
+        "SELECT COALESCE(MAX(running_cost_usd), SUM(cost_usd), 0.0) AS cost FROM turns"
+        " WHERE session = ? AND agent_session = ?",
+        (session_id, facts.agent_session),
+    ).fetchone()
+    return total - row["cost"] if row["cost"] <= total else total
+
+
+def _mark(db: sqlite3.Connection, session_id: str, taken: TakenBy, done: ByHand, now: int) -> None:
+    data: dict[str, object] = {"prompts": done.prompts, "seconds": round(done.seconds, 1)}
+    if done.reason is not None:
+        data["reason"] = done.reason
+    db.execute(
+        "INSERT INTO marks (session, kind, after, turn, data, asked_by, at) VALUES (?, 'takeover', ?, ?, ?, ?, ?)",
+        (session_id, taken.turn, done.turn, dump(data), taken.user, now),
+    )

@@ -1,0 +1,185 @@
+"""The rows of reports: written with the other facts of their turn, in the same transaction.
+
+Of each turn the reports of one source count; their sums are kept by quarters of an hour, so that a year of use can be
+added up for a screen.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from ...clock import now_ms
+from ...usage import Usage
+from .turn_accounts import TurnAccounts
+
+if TYPE_CHECKING:
+    from ...costs.reports import Report, Reported
+    from ...rules.turn_facts import Facts
+
+QUARTER_MS = 900_000
+"""The length of a quarter of an hour: every time zone differs from UTC by whole quarters."""
+
+_GREATEST = 1 << 62
+
+_SUMS = """SELECT source, sum(input_tokens) AS input, sum(cached_input_tokens) AS cached,
+    sum(cache_write_tokens) AS written, sum(output_tokens) AS output, sum(reasoning_output_tokens) AS reasoning,
+    sum(total_tokens) AS total, sum(reported_usd) AS reported, sum(computed_usd) AS computed,
+    sum(reported_usd IS NULL AND computed_usd IS NULL) AS missing
+    FROM reports WHERE session = ? AND turn = ? AND kind <> 'thread' AND source <> 'record' GROUP BY source"""
+
+ADD_UP = """INSERT INTO use_sums SELECT session, turn, at / 900000, coalesce(model, ''), coalesce(price_as_of, ''),
+    sum(input_tokens), sum(cached_input_tokens), sum(cache_write_tokens), sum(output_tokens),
+    sum(reasoning_output_tokens), sum(total_tokens), sum(reported_usd), sum(computed_usd),
+    max(reported_usd IS NULL AND computed_usd IS NULL)
+    FROM reports WHERE session = ?1 AND turn = ?2 AND counted
+    GROUP BY at / 900000, coalesce(model, ''), coalesce(price_as_of, '')"""
+"""Adds up the reports of turn ``?2`` of session ``?1`` that count."""
+
+
+class TurnUse(Struct, frozen=True, kw_only=True):
+    """The tokens and the cost of a turn, from the source that counts."""
+
+    source: str
+    usage: Usage
+    reported_usd: float | None = None
+    computed_usd: float | None = None
+    """The computed cost beyond the reported one; None if it is not complete."""
+
+
+class ReportLog:
+    """The reports of one turn.
+
+    Args:
+        session_id: the session.
+        n: the number of the turn.
+        accounts: the sums of earlier turns of the conversation.
+    """
+
+    def __init__(self, session_id: str, n: int, accounts: TurnAccounts) -> None:
+        self._turn = (session_id, n)
+        self._accounts = accounts
+
+    def write(self, db: sqlite3.Connection, facts: "Facts", record: TurnUse) -> TurnUse:
+        """Write what was reported since the last time, and return what counts for the turn.
+
+        Args:
+            db: the caller's transaction.
+            facts: the facts of the turn.
+            record: the turn's own sum, which counts if no finer source is complete.
+        """
+        reported = facts.reported
+        if reported is None:
+            return record
+        if reported.pending:
+            self._insert(db, reported.reports())
+            self._insert_compactions(db, reported)
+        from ...costs.reports import MESSAGE, RESULT, RUNNING, counted_source  # only a runner counts
+
+        sums = {row["source"]: row for row in db.execute(_SUMS, self._turn)}
+        running = [report for report in reported.reports() if report.source == RUNNING]
+        if running:
+            result = _usage(sums[RESULT]) if RESULT in sums else Usage()
+            sums |= self._own_models(db, running, result, facts.agent_session)
+        source = counted_source({name: _usage(row) for name, row in sums.items()}, record.usage)
+        if source in sums:
+            row = sums[source]
+            computed = row["computed"] if not row["missing"] else None
+            beyond = record.computed_usd if row["reported"] is not None else computed
+            return TurnUse(source=source, usage=_usage(row), reported_usd=row["reported"], computed_usd=beyond)
+        if record.reported_usd is None and record.computed_usd is None and MESSAGE in sums:
+            row = sums[MESSAGE]
+            if not row["missing"]:
+                return TurnUse(source=source, usage=record.usage, computed_usd=row["computed"])
+        return record
+
+    def count(self, db: sqlite3.Connection, facts: "Facts", use: TurnUse) -> None:
+        """Let the reports of one source count, and add them up; call this when the turn's own sum is written."""
+        reported = facts.reported
+        if reported is None:
+            return
+        changed = db.execute(
+            "UPDATE reports SET counted = (source = ?3) WHERE session = ?1 AND turn = ?2 AND kind <> 'thread'"
+            " AND counted <> (source = ?3)",
+            (*self._turn, use.source),
+        ).rowcount
+        date = reported.price_date(facts.model) if use.computed_usd is not None else None
+        changed += db.execute(
+            "UPDATE reports SET model = (SELECT model FROM sessions WHERE id = ?1), price_as_of = ?3"
+            " WHERE session = ?1 AND turn = ?2 AND source = 'record'"
+            " AND (model IS NOT (SELECT model FROM sessions WHERE id = ?1) OR price_as_of IS NOT ?3)",
+            (*self._turn, date),
+        ).rowcount
+        if changed or reported.pending:
+            db.execute("DELETE FROM use_sums WHERE session = ? AND turn = ?", self._turn)
+            db.execute(ADD_UP, self._turn)
+
+    def _own_models(
+        self, db: sqlite3.Connection, running: "list[Report]", result: Usage, agent_session: str | None
+    ) -> dict[str, sqlite3.Row]:
+        from ...costs.reports import MODELS, own_part
+
+        earlier = {one.key: one for one in self._accounts.running_before(db, agent_session)}
+        db.execute("DELETE FROM reports WHERE session = ? AND turn = ? AND source = ?", (*self._turn, MODELS))
+        self._insert(db, own_part(running, earlier, result))
+        return {row["source"]: row for row in db.execute(_SUMS, self._turn)}
+
+    def _insert(self, db: sqlite3.Connection, reports: "Iterable[Report]") -> None:
+        now = now_ms()
+        db.executemany(
+            "INSERT INTO reports (session, turn, source, key, kind, at, model, input_tokens, cached_input_tokens,"
+            " cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_output_tokens, total_tokens,"
+            " reported_usd, computed_usd, price, price_as_of)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET model = excluded.model, input_tokens = excluded.input_tokens,"
+            " cached_input_tokens = excluded.cached_input_tokens, cache_write_tokens = excluded.cache_write_tokens,"
+            " cache_write_1h_tokens = excluded.cache_write_1h_tokens, output_tokens = excluded.output_tokens,"
+            " reasoning_output_tokens = excluded.reasoning_output_tokens, total_tokens = excluded.total_tokens,"
+            " reported_usd = excluded.reported_usd, computed_usd = excluded.computed_usd, price = excluded.price,"
+            " price_as_of = excluded.price_as_of",
+            [
+                (
+                    *self._turn, one.source, _text(one.key), one.kind, one.at or now, _text(one.model),
+                    _number(one.usage.input_tokens), _number(one.usage.cached_input_tokens),
+                    _number(one.usage.cache_write_tokens), _number(one.written_1h), _number(one.usage.output_tokens),
+                    _number(one.usage.reasoning_output_tokens), _number(one.usage.total_tokens), one.reported_usd,
+                    one.computed_usd, one.price, one.price_as_of,
+                )
+                for one in reports
+            ],
+        )  # fmt: skip
+
+    def _insert_compactions(self, db: sqlite3.Connection, reported: "Reported") -> None:
+        now = now_ms()
+        db.executemany(
+            "INSERT INTO compactions VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            [
+                (
+                    *self._turn, one.n, one.at or now, _text(one.trigger), one.step, _number(one.tokens_before),
+                    _number(one.tokens_after),
+                )
+                for one in reported.compactions()
+            ],
+        )  # fmt: skip
+
+
+def _usage(row: sqlite3.Row) -> Usage:
+    return Usage(
+        input_tokens=row["input"],
+        cached_input_tokens=row["cached"],
+        output_tokens=row["output"],
+        reasoning_output_tokens=row["reasoning"],
+        total_tokens=row["total"],
+        cache_write_tokens=row["written"],
+    )
+
+
+def _number(value: int | None) -> int | None:
+    """Return a count whose sums fit into a column; None for a greater one, which an agent may print."""
+    return value if value is not None and value < _GREATEST >> 20 else None
+
+
+def _text(text: str | None) -> str | None:
+    """Return the text as far as it is kept, without halves of characters, which SQLite refuses."""
+    return None if text is None else text[:200].encode("utf-8", "replace").decode()

@@ -1,0 +1,141 @@
+"""A turn's own tokens and cost, of the sums that agents report over several turns of a conversation."""
+
+import sqlite3
+from functools import cached_property
+from typing import Any
+
+from ...costs.reports import Report
+from ...launch import Launch
+from ...model import Usage
+from ...rules.turn_facts import Facts
+from ..database import Database
+from ..rows import launch_from, load
+
+_NAME_CHARACTERS = 200
+
+
+def name_of(agent_session: str | None) -> str | None:
+    """Return an id that fits into the argv of a later start; None for a longer text, which is not a valid id."""
+    return agent_session if agent_session is None or len(agent_session) <= _NAME_CHARACTERS else None
+
+
+class TurnAccounts:
+    """The tokens and the cost of one turn.
+
+    Args:
+        database: the rows.
+        session_id: the session.
+        n: the number of the turn.
+    """
+
+    def __init__(self, database: Database, session_id: str, n: int) -> None:
+        self._database = database
+        self._session = session_id
+        self._n = n
+
+    def cost(self, db: sqlite3.Connection, facts: Facts) -> float | None:
+        """Return this turn's own cost: a running total minus that of the turn before.
+
+        The total of claude 2.1.197 begins with each process, that of 2.1.330 with the conversation.
+        """
+        if facts.cost_usd is not None or facts.running_cost_usd is None:
+            return facts.cost_usd
+        rows = self._earlier(db, facts.agent_session, "running_cost_usd")
+        before = rows[0] if rows and rows[0] <= facts.running_cost_usd else 0.0
+        return facts.running_cost_usd - before
+
+    def usage(self, db: sqlite3.Connection, facts: Facts) -> Usage:
+        """Return this turn's own tokens: the cumulative counts minus those that the same thread reported before.
+
+        If no earlier turn of agentdash reported any, subtract the thread's tokens at the beginning of the turn: the
+        session continues a conversation that ran elsewhere.
+        If the turn was also measured on its own, return the larger number: that measurement saw more.
+        """
+        if not facts.thread_usage.known:
+            return facts.usage
+        rows = self._earlier(db, facts.agent_session, "thread_usage", through_fork=True)
+        earlier = (load(row, Usage) or Usage() for row in rows)
+        before = next((usage for usage in earlier if usage.known), facts.thread_before)
+        rest = facts.thread_usage.minus(before)
+        return facts.usage if (facts.usage.total_tokens or 0) > (rest.total_tokens or 0) else rest
+
+    def running_before(self, db: sqlite3.Connection, agent_session: str | None) -> list[Report]:
+        """Return claude's running totals as the newest earlier turn of the same conversation reported them."""
+        session, newest, conversation = self._session, self._n - 1, agent_session
+        rows = self._running(db, session, newest, conversation)
+        fork = self._forked if not rows else None
+        if fork is not None and fork.fork is not None:
+            session = fork.fork.session
+            rows = self._running(db, session, _last_of_ended_process(db, session), fork.conversation)
+        return [
+            Report(
+                source=row["source"],
+                key=row["key"],
+                kind="thread",
+                usage=Usage(
+                    input_tokens=row["input_tokens"],
+                    cached_input_tokens=row["cached_input_tokens"],
+                    cache_write_tokens=row["cache_write_tokens"],
+                    output_tokens=row["output_tokens"],
+                    reasoning_output_tokens=row["reasoning_output_tokens"],
+                    total_tokens=row["total_tokens"],
+                ),
+                reported_usd=row["reported_usd"],
+            )
+            for row in rows
+        ]
+
+    @staticmethod
+    def _running(db: sqlite3.Connection, session: str, newest: int, conversation: str | None) -> list[sqlite3.Row]:
+        return db.execute(
+            "SELECT * FROM reports WHERE session = ?1 AND source = 'running' AND turn = (SELECT max(reports.turn)"
+            " FROM reports JOIN turns ON turns.session = reports.session AND turns.n = reports.turn"
+            " WHERE reports.session = ?1 AND reports.source = 'running' AND reports.turn <= ?2"
+            " AND turns.agent_session = ?3)",
+            (session, newest, name_of(conversation)),
+        ).fetchall()
+
+    def _earlier(
+        self, db: sqlite3.Connection, agent_session: str | None, column: str, *, through_fork: bool = False
+    ) -> list[Any]:
+        """Return the known values of a column in earlier turns of the same conversation, newest first.
+
+        If there are none, those of the conversation of which this turn's is a fork: codex 0.169.0 and claude 2.1.330
+        count on from them: codex from the place of the fork (``through_fork``), claude from the last turn of a process
+        that has ended, because it records its total when its process ends.
+        """
+        own = self._values(db, column, self._session, self._n - 1, agent_session)
+        fork = self._forked if not own else None
+        if fork is None or fork.fork is None:
+            return own
+        origin = fork.fork.session
+        newest = fork.fork.turn if through_fork else _last_of_ended_process(db, origin)
+        return self._values(db, column, origin, newest, fork.conversation)
+
+    @staticmethod
+    def _values(db: sqlite3.Connection, column: str, session: str, newest: int, conversation: str | None) -> list[Any]:
+        rows = db.execute(
+            f"SELECT {column} AS value FROM turns WHERE session = ? AND n <= ? AND agent_session = ?"  # noqa: S608
+            f" AND {column} IS NOT NULL ORDER BY n DESC",
+            (session, newest, name_of(conversation)),
+        )
+        return [row["value"] for row in rows]
+
+    @cached_property
+    def _forked(self) -> Launch | None:
+        """The start of the turn, if it forks a conversation; it is read once."""
+        rows = self._database.rows("SELECT launch FROM turns WHERE session = ? AND n = ?", (self._session, self._n))
+        launch = launch_from(rows[0]) if rows else None
+        return launch if launch is not None and launch.fork is not None else None
+
+
+def _last_of_ended_process(db: sqlite3.Connection, session_id: str) -> int:
+    """Return the number of the last turn of a session whose process has ended; 0 if there is none."""
+    row = db.execute(
+        "SELECT max(n) AS n FROM turns WHERE session = :id AND COALESCE(stream, n) NOT IN"
+        " (SELECT COALESCE(newest.stream, newest.n) FROM turns AS newest JOIN sessions ON sessions.id = newest.session"
+        " WHERE newest.session = :id AND newest.n = sessions.turn"
+        " AND (warm_since IS NOT NULL OR sessions.ended_at IS NULL))",
+        {"id": session_id},
+    ).fetchone()
+    return row["n"] or 0

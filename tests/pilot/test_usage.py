@@ -1,0 +1,250 @@
+"""The screen of usage: its keys, its sums, its sizes, and the way to the sessions and back."""
+
+import pytest
+from msgspec import structs
+
+from agentdash.tui.screens import usage as usage_screen
+from agentdash.tui.screens.main import MainScreen
+from agentdash.tui.screens.usage import UsageScreen
+from agentdash.tui.state.ui_state import FILE
+from pilot.fake_usage import MONTH, TODAY, used
+
+
+@pytest.fixture(autouse=True)
+def today(monkeypatch):
+    monkeypatch.setattr(usage_screen, "day_of", lambda _: TODAY)
+
+
+@pytest.fixture
+def month(manager):
+    manager.used.facts = list(MONTH)
+    return manager
+
+
+async def opened(d):
+    await d.press("dollar_sign")
+    screen = await d.screen(UsageScreen)
+    await d.until(lambda: screen.figures is not None)
+    await d.settled()
+    return screen
+
+
+def line(d, text):
+    return next((one for one in d.text().split("\n") if text in one), "")
+
+
+def table_row(d, name):
+    return next(one for one in reversed(d.text().split("\n")) if name in one)
+
+
+def ids(d):
+    return {session.id for session in d.main.table.sessions if d.main.table.position(session.id) is not None}
+
+
+async def test_the_sums_have_their_marks(dashboard, month):
+    async with dashboard() as d:
+        await opened(d)
+        head = line(d, "last 30 days, by model")
+        assert "today ≈$3.00" in head
+        assert "this week ≥≈$3.00" in head
+        assert "this month ≥≈$" in head
+        sums = line(d, "of it ≈")
+        assert sums.startswith("≥≈$")
+        assert "computed (prices of 2026-11-01)" in sums
+        assert "1 unknown" in sums
+        assert "75% cached" in sums
+
+
+async def test_an_unknown_cost_is_never_zero(dashboard, manager):
+    manager.used.facts = [used("failed01", 0, "haiku", 90_000, missing=1)]
+    async with dashboard() as d:
+        await opened(d)
+        assert table_row(d, "haiku").split()[2] == "?"
+        assert "$0.00" not in d.text()
+        plot = [one for one in d.text().split("\n") if "│" in one]
+        assert any(one.split("│")[1].strip()[:1] == "?" for one in plot)
+
+
+async def test_d_w_and_m_change_the_length_of_a_column(dashboard, month):
+    async with dashboard() as d:
+        await opened(d)
+        for key, words in (("w", "last 26 weeks"), ("m", "last 12 months"), ("d", "last 30 days")):
+            await d.press(key)
+            await d.shows(words)
+        assert [query.step for query in month.used.asked if query.step] == ["day", "week", "month", "day"]
+        await d.press("m")
+        await d.shows("last 12 months")
+        assert "Jan" in d.text()
+
+
+async def test_g_changes_the_group_and_c_what_is_shown(dashboard, month):
+    async with dashboard() as d:
+        await opened(d)
+        for by, name in (("agent", "codex"), ("folder", "code/codex"), ("lead", "waiting1"), ("session", "stopped1")):
+            await d.press("g")
+            await d.shows(f"by {by}")
+            assert name in d.text()
+        await d.press("g")
+        await d.shows("by model")
+        await d.press("c")
+        await d.shows("today 682k")
+        await d.press("c")
+        await d.shows("today ≈$3.00")
+
+
+async def test_the_column_under_the_cursor_is_in_the_table(dashboard, month):
+    async with dashboard() as d:
+        await opened(d)
+        assert "today" in line(d, "share")
+        assert "$2.10" in table_row(d, "opus-4-8")
+        await d.press("h")
+        await d.until(lambda: "Nov 17" in line(d, "share"))
+        await d.press("left", "left")
+        await d.until(lambda: "Nov 15" in line(d, "share"))
+        assert "$6.40" in table_row(d, "opus-4-8")
+        await d.press("l", "right", "right", "l")
+        await d.until(lambda: "today" in line(d, "share"))
+
+
+async def test_enter_on_a_column_shows_its_sessions_and_esc_comes_back(dashboard, month):
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("h", "h", "h", "enter")
+        await d.screen(MainScreen)
+        await d.shows("usage of Nov 15")
+        assert ids(d) == {"stopped1"}
+        assert d.app.focused is d.main.table
+        await d.press("escape")
+        await d.screen(UsageScreen)
+        await d.until(lambda: "Nov 15" in line(d, "share"))
+        await d.press("escape")
+        await d.screen(MainScreen)
+        await d.until(lambda: len(ids(d)) > 1)
+        assert "usage of" not in d.text()
+
+
+async def test_enter_on_a_row_shows_its_sessions(dashboard, month):
+    async with dashboard() as d:
+        screen = await opened(d)
+        await d.press("end", "k", "j")
+        assert screen.view.group == screen.figures.table.rows[-1].group
+        await d.press("enter")
+        await d.screen(MainScreen)
+        await d.shows("usage of last 30 days, model gpt-5.5")
+        assert ids(d) == {"waiting1"}
+
+
+async def test_a_filter_narrows_the_chosen_sessions_and_is_left_first(dashboard, month):
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("h", "l", "enter")
+        await d.screen(MainScreen)
+        await d.until(lambda: ids(d) == {"waiting1", "done0001"})
+        await d.press("4")
+        await d.until(lambda: ids(d) == {"done0001"})
+        await d.press("escape")
+        await d.until(lambda: ids(d) == {"waiting1", "done0001"})
+        await d.press("escape")
+        await d.screen(UsageScreen)
+
+
+async def test_the_chosen_sessions_are_not_saved_with_the_view(dashboard, month):
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("h", "l", "enter")
+        await d.screen(MainScreen)
+        await d.press("S")
+        await d.until((month.home / FILE).exists)
+        assert "usage of" in d.text()
+        saved = (month.home / FILE).read_text()
+        assert "reverse = true" in saved
+        assert "waiting1" not in saved
+        assert "usage of" not in saved
+
+
+async def test_a_column_without_sessions_says_so(dashboard, month):
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("h", "h", "enter")
+        await d.shows("No session used anything here.")
+        assert isinstance(d.app.screen, UsageScreen)
+
+
+async def test_it_reads_again_after_a_change_only(dashboard, month, monkeypatch):
+    monkeypatch.setattr(usage_screen, "LEAST_SECONDS", 0.0)
+    async with dashboard() as d:
+        await opened(d)
+        readings = len(month.used.asked)
+        await d.settled()
+        assert len(month.used.asked) == readings
+        month.used.facts.append(used("running1", 0, "haiku", 1_000, reported_usd=7.0))
+        month.put(month.get("running1"))
+        await d.shows("today ≈$10.00")
+
+
+async def test_many_changes_in_a_few_seconds_are_one_reading(dashboard, month, monkeypatch):
+    async with dashboard() as d:
+        screen = await opened(d)
+        timers = []
+        monkeypatch.setattr(screen, "set_timer", lambda seconds, _: timers.append(seconds))
+        for steps in range(101, 105):
+            month.put(structs.replace(month.get("running1"), steps=steps))
+            await d.until(lambda steps=steps: d.main.table.session("running1").steps == steps)
+        assert len(timers) == 1
+        assert 0 < timers[0] <= usage_screen.LEAST_SECONDS
+
+
+async def test_nothing_used(dashboard, manager):
+    async with dashboard(size=(80, 24)) as d:
+        await opened(d)
+        await d.shows("No usage in the last 30 days.")
+        await d.press("j", "k", "h", "l", "home", "end", "pagedown", "pageup", "enter")
+        await d.shows("No session used anything here.")
+
+
+async def test_sixty_models_are_five_series_and_the_others(dashboard, manager):
+    manager.used.facts = [used("done0001", n % 9, f"model-{n:02}", 1_000, reported_usd=60.0 - n) for n in range(60)]
+    async with dashboard() as d:
+        await opened(d)
+        await d.shows("55 others")
+        await d.press("end")
+        await d.until(lambda: "model-59" in d.text())
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24), (30, 8)])
+async def test_hostile_and_wide_names_stay_in_their_cells(dashboard, manager, size):
+    names = ("模型" * 40, "\x1b[31mred\x1b[0m\r\n\x07", "\u202eevil", "", "é" * 300, "🧪👨‍👩‍👧" * 9)
+    manager.used.facts = [used("done0001", n, name, 1_000, reported_usd=1.0) for n, name in enumerate(names)]
+    manager.used.facts += [used("done0001", 0, "nan", 1, reported_usd=float("nan"))]
+    async with dashboard(size=size) as d:
+        await opened(d)
+        assert "\x1b" not in d.text()
+        for key in "gggggcwmd":
+            await d.press(key)
+            await d.settled()
+
+
+@pytest.mark.parametrize(("width", "there", "dropped"), [(160, "sessions", "zzz"), (80, "out", "sessions"),
+                                                         (50, "today", "cached")])  # fmt: skip
+async def test_columns_drop_from_the_right(dashboard, month, width, there, dropped):
+    async with dashboard(size=(width, 24)) as d:
+        await opened(d)
+        heading = line(d, "share")
+        assert there in heading
+        assert dropped not in heading
+
+
+async def test_ascii(dashboard, month):
+    async with dashboard(plain_ascii=True) as d:
+        await opened(d)
+        assert d.text().isascii()
+        assert "#" in d.text()
+        assert ">~$" in line(d, "of it")
+
+
+async def test_the_key_is_in_the_palette(dashboard, month):
+    async with dashboard() as d:
+        await d.press("ctrl+p", *"usage")
+        await d.shows("usage ($)")
+        await d.press("enter")
+        await d.screen(UsageScreen)

@@ -1,0 +1,251 @@
+"""The budgets of days and weeks: admission in the transaction of a start, and what waits in the queue."""
+
+import random
+
+import pytest
+from factories import request
+
+from agentdash.sessions.errors import RefusalError
+from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.membership import Budget, Membership
+from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.rules.limits import Limits
+from agentdash.sessions.rules.period_budgets import PeriodBudget
+from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.store import Store
+from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+
+OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
+DAY = PeriodBudget(period="day", most=Budget(cost_usd=20.0))
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path / "agentdash.db")
+    store.keep({"max_running": 8})
+    yield store
+    store.close()
+
+
+def begin(store, name, cwd="/", limits=None, *, over_budget=False, after="", **place):
+    start = Start(name, agent="demo", title=name, cwd=str(cwd), session_id=name, over_budget=over_budget, after=after)
+    launch = Launch(argv=("true",), limits=limits or Limits())
+    store.create(start, launch, name, host="h", membership=Membership(**place))
+    return name
+
+
+def build(prompt, *_):
+    return Launch(argv=("true",), stdin=prompt.text)
+
+
+def work(store, name, cost=None, tokens=None, n=1, *, ends=True):
+    log = TurnLog(store, name, n, OWNER)
+    log.claim()
+    log.running(10, 11)
+    facts = Facts(end="completed", usage=Usage(total_tokens=tokens), cost_usd=cost)
+    if ends:
+        assert log.end(facts, Outcome(status=Status.DONE, reason=None), 1, build)
+    else:
+        log.progress(facts, Status.RUNNING, None, 1, None)
+    return log
+
+
+def state(store):
+    return store.period_budgets.states()[0]
+
+
+def test_a_start_beyond_the_budget_of_the_day_is_refused_with_the_next_step_and_leaves_nothing(store):
+    store.period_budgets.keep([DAY])
+    work(store, begin(store, "a"), cost=20.0)
+    with pytest.raises(RefusalError) as refused:
+        begin(store, "b")
+    assert str(refused.value) == (
+        "over_budget: today's budget of $20 is spent. Next: wait until midnight, raise it"
+        " (agentdash budget --day-usd N), or start with --over-budget."
+    )
+    assert store.session("b") is None
+
+
+def test_a_refusal_to_an_agent_names_no_way_that_only_the_user_has(store):
+    store.period_budgets.keep([DAY])
+    work(store, begin(store, "lead"), cost=20.0)
+    with pytest.raises(RefusalError) as refused:
+        begin(store, "b", parent="lead")
+    assert str(refused.value) == (
+        "over_budget: today's budget of $20 is spent. Next: wait until midnight, or ask the user to raise it."
+    )
+
+
+def test_the_user_starts_beyond_the_budget_and_such_a_turn_crosses_none(store):
+    store.period_budgets.keep([DAY])
+    work(store, begin(store, "a"), cost=25.0)
+    begin(store, "b", over_budget=True)
+    assert store.take_places("h").taken == [("b", 1)]
+    assert store.period_budgets.crossed("b", 1) == (None, None)
+
+
+def test_what_runs_is_reserved_until_its_turn_ends(store):
+    store.period_budgets.keep([DAY])
+    for name in ("a", "b", "c", "d"):
+        begin(store, name, limits=Limits(cost_usd=5.0))
+    with pytest.raises(RefusalError, match=r"\$20 of today's budget of \$20 is reserved for what runs") as no:
+        begin(store, "e", limits=Limits(cost_usd=5.0))
+    assert no.value.code == "over_budget"
+    work(store, "a", cost=1.0)
+    assert (state(store).spent.cost_usd, state(store).reserved.cost_usd) == (1.0, 15.0)
+    begin(store, "f", limits=Limits(cost_usd=4.0))
+
+
+def test_a_session_can_use_the_last_of_a_budget(store):
+    store.period_budgets.keep([DAY])
+    work(store, begin(store, "a"), cost=19.99)
+    begin(store, "b")
+    assert state(store).reserved.cost_usd == pytest.approx(0.01)
+
+
+def test_a_session_that_waits_for_another_one_waits_for_the_budget_too_and_says_so(store):
+    store.period_budgets.keep([DAY])
+    work(store, begin(store, "a"), cost=20.0)
+    begin(store, "b", over_budget=True)
+    with store.database.transaction() as db:  # as a chain or a queue of prompts makes a turn
+        db.execute("DELETE FROM shares")
+    places = store.take_places("h")
+    assert places.taken == []
+    assert places.waits is not None and places.waits[0] == "b"
+    assert store.session("b").reason == "waits: today's budget of $20 is spent"
+    assert store.take_places("h").waits is None  # a process waits already
+
+
+def test_a_turn_that_a_budget_holds_holds_up_no_other(store, tmp_path):
+    folder = tmp_path / "api"
+    folder.mkdir()
+    store.period_budgets.keep([PeriodBudget(folder=str(folder), most=Budget(tokens=100))])
+    work(store, begin(store, "a", folder), tokens=100)
+    begin(store, "b", folder, over_budget=True)
+    begin(store, "c", tmp_path)
+    with store.database.transaction() as db:
+        db.execute("DELETE FROM shares")
+    assert store.take_places("h").taken == [("c", 1)]
+    assert store.session("b").reason == f"waits: today's budget of 100 tokens in {folder} is spent"
+
+
+def test_raising_the_budget_lets_go_what_waits(store):
+    store.period_budgets.keep([DAY])
+    work(store, begin(store, "a"), cost=20.0)
+    begin(store, "b", over_budget=True)
+    with store.database.transaction() as db:
+        db.execute("DELETE FROM shares")
+    assert store.take_places("h").taken == []
+    assert store.period_budgets.raise_to("", "day", Budget(cost_usd=30.0))
+    assert store.take_places("h").taken == [("b", 1)]
+    assert state(store).raised
+    assert not store.period_budgets.raise_to("", "week", Budget(cost_usd=30.0))
+
+
+def test_the_next_day_begins_with_nothing_spent_and_without_what_was_raised(store):
+    store.period_budgets.keep([DAY])
+    store.period_budgets.raise_to("", "day", Budget(cost_usd=30.0))
+    work(store, begin(store, "a"), cost=30.0)
+    with store.database.transaction() as db:
+        db.execute("UPDATE use_sums SET quarter = quarter - 96")
+        db.execute("UPDATE budget_raises SET begins = date(begins, '-1 day')")
+    now = state(store)
+    assert (now.spent.cost_usd, now.budget.most.cost_usd, now.raised) == (0.0, 20.0, False)
+
+
+def test_a_prompt_to_an_idle_session_is_refused_and_one_to_a_session_at_work_waits(store):
+    store.period_budgets.keep([DAY])
+    work(store, begin(store, "a"), cost=20.0)
+    with pytest.raises(RefusalError, match="over_budget: today's budget"):
+        store.queue.add(request("a", "more"), build)
+    assert store.queue.waiting("a") == []
+    begin(store, "b", over_budget=True)
+    log = work(store, "b", cost=1.0, ends=False)
+    store.queue.add(request("b", "more"), build)
+    log.end(Facts(end="completed", cost_usd=1.0), Outcome(status=Status.DONE, reason=None), 1, build)
+    assert store.take_places("h").taken == []
+    assert store.session("b").reason == "waits: today's budget of $20 is spent"
+
+
+def test_a_deleted_session_stays_spent(store):
+    store.period_budgets.keep([DAY])
+    work(store, begin(store, "a"), cost=12.0)
+    assert store.delete("a", 1)
+    assert state(store).spent.cost_usd == 12.0
+
+
+def test_a_budget_that_warns_starts_and_says_so(store):
+    store.period_budgets.keep([PeriodBudget(most=Budget(tokens=10), action="warn")])
+    work(store, begin(store, "a"), tokens=10)
+    begin(store, "b")
+    assert store.launch("b", 1).warnings == (
+        "today's budget of 10 tokens is spent; the session starts, because the budget only warns.",
+    )
+    work(store, "b", tokens=5, ends=False)
+    assert store.period_budgets.crossed("b", 1) == (None, "today's budget: 15 of 10 tokens")
+
+
+def test_a_command_uses_no_model_and_is_never_held(store):
+    store.period_budgets.keep([DAY])
+    work(store, begin(store, "a"), cost=20.0)
+    start = Start("make", agent="command", title="make", cwd="/", session_id="c")
+    store.create(start, Launch(argv=("true",)), "c", host="h")
+    assert store.take_places("h").taken == [("c", 1)]
+
+
+def test_sessions_of_unknown_cost_are_counted_apart(store):
+    store.period_budgets.keep([DAY])
+    work(store, begin(store, "a"), tokens=500)
+    work(store, begin(store, "b"), cost=1.0)
+    assert (state(store).spent.missing, state(store).spent.cost_usd) == (1, 1.0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_admitted_shares_and_spending_never_pass_any_of_several_budgets(store, tmp_path, seed):
+    chance = random.Random(seed)
+    folders = [tmp_path, tmp_path / "a", tmp_path / "a" / "b", tmp_path / "c"]
+    for folder in folders:
+        folder.mkdir(exist_ok=True)
+    store.period_budgets.keep(
+        [
+            PeriodBudget(
+                folder=str(folder) if folder else "",
+                period=period,
+                most=chance.choice([Budget(cost_usd=4.0), Budget(tokens=1000), Budget(cost_usd=3.0, tokens=700)]),
+            )
+            for folder in ("", *chance.sample(folders, 2))
+            for period in ("day", "week")
+        ]
+    )
+    running, admitted = [], 0
+    for n in range(40):
+        limits = Limits(cost_usd=chance.choice([None, 0.5, 1.0]), tokens=chance.choice([None, 100, 300]))
+        try:
+            running.append((begin(store, f"s{n}", chance.choice(folders), limits), limits))
+            admitted += 1
+        except RefusalError:
+            pass
+        if running and chance.random() < 0.4:
+            name, limits = running.pop(chance.randrange(len(running)))
+            with store.database.transaction() as db:
+                share = db.execute("SELECT tokens, cost_usd FROM shares WHERE session = ?", (name,)).fetchone()
+            part = chance.random()
+            work(store, name, cost=part * (share["cost_usd"] or 0), tokens=int(part * (share["tokens"] or 0)))
+        for one in store.period_budgets.states():
+            most = one.budget.most
+            if most.cost_usd is not None:
+                assert one.spent.cost_usd + one.reserved.cost_usd <= most.cost_usd + 1e-6
+            if most.tokens is not None:
+                assert one.spent.tokens + one.reserved.tokens <= most.tokens
+    assert admitted
+
+
+@pytest.mark.parametrize("tokens", [-5, 0, 1 << 62, (1 << 63) - 1])
+@pytest.mark.parametrize("cost", [-3.0, 0.0, 1e300, float("inf"), float("nan")])
+def test_figures_of_any_size_are_recorded_and_read(store, tokens, cost):
+    store.period_budgets.keep([DAY, PeriodBudget(period="week", most=Budget(tokens=5))])
+    work(store, begin(store, "a"), cost=cost, tokens=tokens, ends=False)
+    work(store, "a", cost=1.0, tokens=7)
+    for one in store.period_budgets.states():
+        assert one.spent.tokens >= 0
+        assert one.spent.cost_usd >= 0

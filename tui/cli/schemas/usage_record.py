@@ -1,0 +1,81 @@
+"""The types of what ``usage --json`` prints."""
+
+from msgspec import Struct
+
+from ....sessions.costs.usage_table import UsageRow, UsageTable
+
+
+class UsedRecord(Struct, frozen=True, kw_only=True):
+    """The use of one group; a number is null if it is not known."""
+
+    group: str
+    """The value by which it is grouped: a day as ``2026-11-03``, a name, a path, or the id of a session."""
+    label: str
+    """Its name for people."""
+    session: str | None
+    """The id if the group is a session or a lead."""
+    sessions: int
+    input_tokens: int | None
+    cached_input_tokens: int | None
+    """A part of ``input_tokens``."""
+    cache_write_tokens: int | None
+    """A part of ``input_tokens``."""
+    output_tokens: int | None
+    reasoning_output_tokens: int | None
+    """A part of ``output_tokens``."""
+    total_tokens: int | None
+    reported_usd: float | None
+    """US dollars that the agents reported."""
+    computed_usd: float | None
+    """US dollars computed from tokens and prices, where the agents reported none."""
+    missing: int
+    """Uses of a model without any figure: the sum of both amounts is a lower bound if it is above 0."""
+
+
+class UsageRecord(Struct, frozen=True, kw_only=True):
+    """The use of all groups."""
+
+    by: str
+    since: str | None
+    """The first moment, with the offset of the local time zone."""
+    until: str | None
+    """The moment behind the last one."""
+    family: str | None
+    rows: tuple[UsedRecord, ...]
+    total: UsedRecord
+    prices_as_of: tuple[str, ...]
+    """The dates of the prices behind ``computed_usd``."""
+
+
+def usage_record(table: UsageTable) -> UsageRecord:
+    """Return a table as ``--json`` prints it."""
+    query = table.query
+    return UsageRecord(
+        by=query.by,
+        since=query.since.isoformat() if query.since is not None else None,
+        until=query.until.isoformat() if query.until is not None else None,
+        family=query.family,
+        rows=tuple(map(used, table.rows)),
+        total=used(table.total),
+        prices_as_of=table.prices_as_of,
+    )
+
+
+def used(row: UsageRow) -> UsedRecord:
+    """Return a row as ``--json`` and ``--csv`` print it."""
+    usage, cost = row.usage, row.cost
+    return UsedRecord(
+        group=row.group,
+        label=row.label,
+        session=row.session,
+        sessions=row.sessions,
+        input_tokens=usage.input_tokens,
+        cached_input_tokens=usage.cached_input_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        output_tokens=usage.output_tokens,
+        reasoning_output_tokens=usage.reasoning_output_tokens,
+        total_tokens=usage.total_tokens,
+        reported_usd=cost.reported_usd,
+        computed_usd=cost.computed_usd,
+        missing=cost.missing,
+    )

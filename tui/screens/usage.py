@@ -1,0 +1,247 @@
+"""The screen of usage: columns over time, the groups below them, and the way to their sessions."""
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from functools import partial
+from typing import ClassVar, TypeVar
+
+from msgspec import Struct, structs
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+
+from ...sessions.clock import monotonic
+from ...sessions.costs.periods import day_of
+from ...sessions.costs.usage_table import UsageRow
+from ...sessions.reader import SessionReader
+from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing.line import Line
+from ...widgets.drawing.spans import Row
+from ...widgets.usage.plot import UsagePlot, key
+from ...widgets.usage.rows import UsageRows
+from .. import usage_texts
+from ..keys.actions import USAGE_ACTIONS, bindings
+from ..keys.footer import USAGE, labelled, whole
+from ..keys.keymap import DEFAULT, Keymap
+from ..messages import SessionsChanged
+from ..services.background import Requests
+from . import usage_figures
+from .usage_figures import GROUPS, Figures, UsageView
+
+LEAST_SECONDS = 3.0
+"""Minimum time between two readings after changes."""
+
+_LIST_CELLS = 2
+"""Cells of the sign of a series before a name."""
+
+T = TypeVar("T")
+
+
+class ChosenUsage(Struct, frozen=True):
+    """The sessions to show, and the view to come back to."""
+
+    named: str
+    sessions: tuple[str, ...]
+    view: UsageView
+
+
+class UsageScreen(Screen[ChosenUsage | None]):
+    """Tokens and money of sessions; returns the sessions that the user chose to see, or None.
+
+    It reads again after changes of sessions, at most once in :data:`LEAST_SECONDS`; without changes it draws nothing.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,dollar_sign", "dismiss(None)", "back", show=False),
+        *bindings(USAGE_ACTIONS),
+    ]
+
+    def __init__(
+        self,
+        reader: SessionReader,
+        requests: Requests,
+        signs: Signs,
+        view: UsageView,
+        *,
+        clock: Callable[[], int],
+        keymap: Keymap = DEFAULT,
+    ) -> None:
+        super().__init__()
+        self._reader = reader
+        self._requests = requests
+        self._signs = signs
+        self._clock = clock
+        self._keymap = keymap
+        self.view = view
+        """The choices of the user."""
+        self.figures: Figures | None = None
+        """The newest figures; None before the first are read."""
+        self._read_at = 0.0
+        self._due = False
+        self._title = Line(signs=signs, id="usage-title")
+        self.plot = UsagePlot(signs=signs, id="plot")
+        self._sums = Line(signs=signs, id="usage-sums")
+        self._heading = Line(signs=signs, id="usage-heading")
+        self.list = UsageRows(signs=signs, id="usage-rows")
+        self._keys = Line(signs=signs, id="keys")
+
+    def compose(self) -> ComposeResult:
+        """Yield the title, the plot, the sums, the groups and the keys."""
+        yield self._title
+        yield self.plot
+        yield self._sums
+        yield self._heading
+        yield self.list
+        yield self._keys
+
+    def on_mount(self) -> None:
+        """Start to read."""
+        self.list.note = "reading…"
+        self._read()
+
+    def on_resize(self) -> None:
+        """Show as many columns, sums and keys as fit."""
+        pairs = whole(labelled(self._keymap, USAGE), self.size.width)
+        texts = [Content.assemble((name, "bold $foreground"), f" {label}") for name, label in pairs]
+        self._keys.show_text(Content("   ").join(texts))
+        self.call_after_refresh(self._show)
+
+    @on(SessionsChanged)
+    def _changed(self) -> None:
+        """Read again, unless a reading is due already."""
+        wait = self._read_at + LEAST_SECONDS - monotonic()
+        if wait <= 0:
+            self._read()
+        elif not self._due:
+            self._due = True
+            self.set_timer(wait, self._read)
+
+    @work(exclusive=True, group="usage")
+    async def _read(self) -> None:
+        """Read the figures of the view in a thread, and show them."""
+        self._due, self._read_at = False, monotonic()
+        today = day_of(self._clock())
+        figures = await self._requests.ask(self._figures, self.view, today)
+        if figures is not None:
+            self.figures = figures
+            self._show()
+
+    def _figures(self, view: UsageView, today: date) -> Figures:
+        table = self._reader.usage(usage_figures.query(view, today))
+        return Figures(table, self._reader.usage(usage_figures.days_query(today)), today)
+
+    @property
+    def _starts(self) -> list[date]:
+        return usage_figures.starts(self.view.step, self.figures.today) if self.figures is not None else []
+
+    @property
+    def _column(self) -> date | None:
+        starts = self._starts
+        return self.view.column if self.view.column in starts else starts[-1] if starts else None
+
+    @property
+    def _rows(self) -> Sequence[UsageRow]:
+        return self.figures.table.rows if self.figures is not None else ()
+
+    @property
+    def _cursor(self) -> int:
+        """The number of the row under the cursor."""
+        return next((n for n, row in enumerate(self._rows) if row.group == self.view.group), 0)
+
+    def _show(self) -> None:
+        """Show the figures in the present size; lines that do not change are not drawn."""
+        figures, view, column = self.figures, self.view, self._column
+        if figures is None or column is None:
+            return
+        _, span = usage_texts.SPANS[view.step]
+        width = self.size.width
+        head = [f"Usage   {span}, by {view.by}", *usage_figures.recent(figures, view.unit)]
+        self._title.show_text(usage_texts.fitting(head, width))
+        self.plot.show(usage_figures.picture(figures, view), self._starts.index(column), active=view.in_plot)
+        self._sums.show_text(usage_texts.fitting(usage_texts.sums(figures.table), width) if self._rows else "")
+        self._show_rows(figures, column, width)
+
+    def _show_rows(self, figures: Figures, column: date, width: int) -> None:
+        view, wide = self.view, usage_texts.name_cells(width)
+        named = usage_texts.column_name(column, view.step, figures.today)
+        there = usage_figures.column_rows(figures, column)
+        room = width - wide - _LIST_CELLS - 1
+        cells = usage_texts.cells(figures.table, view.unit, named, there.get, room=room)
+        self._heading.show_text(" " * _LIST_CELLS + usage_texts.heading(view.by, cells, wide) if self._rows else "")
+        signs = usage_figures.series_of(figures, view)
+
+        def drawn(row: UsageRow, _: int) -> list[Row]:
+            text = usage_texts.name(row, view.by, wide) + usage_texts.line(row, cells)
+            return [(key(signs[row.group], self._signs), (text, "text"))]
+
+        _, span = usage_texts.SPANS[view.step]
+        self.list.note = usage_texts.EMPTY.format(span=span)
+        self.list.active = not view.in_plot
+        self.list.show([partial(drawn, row) for row in self._rows], self._cursor)
+
+    def _choose(self, *, reads: bool = False, **changes: object) -> None:
+        """Change the view; ``reads`` is True if that needs other figures."""
+        self.view = structs.replace(self.view, **changes)
+        if reads:
+            self._read()
+        else:
+            self._show()
+
+    def action_step(self, step: str) -> None:
+        """Show columns of a day, a week or a month."""
+        self._choose(step=step, column=None, reads=True)
+
+    def action_group(self) -> None:
+        """Change to the next grouping."""
+        self._choose(by=_after(GROUPS, self.view.by), group=None, reads=True)
+
+    def action_unit(self) -> None:
+        """Show tokens in place of dollars, or dollars again."""
+        self._choose(unit=_after(usage_texts.UNITS, self.view.unit))
+
+    def action_column(self, by: int) -> None:
+        """Give the keys to the columns, and move to the next or the previous one."""
+        starts, column = self._starts, self._column
+        if column is not None:
+            number = starts.index(column) + by
+            self._choose(column=starts[max(0, min(number, len(starts) - 1))], in_plot=True)
+
+    def action_row(self, by: int) -> None:
+        """Give the keys to the rows, and move by some rows."""
+        rows = self._rows
+        if rows:
+            number = max(0, min(self._cursor + by, len(rows) - 1))
+            self._choose(group=rows[number].group, in_plot=False)
+
+    def action_edge(self, last: bool) -> None:
+        """Go to the first or the last row."""
+        self.action_row(len(self._rows) if last else -len(self._rows))
+
+    def action_page(self, pages: int) -> None:
+        """Move by the rows of a screen."""
+        self.action_row(pages * self.list.page_lines)
+
+    @work(exclusive=True, group="open")
+    async def action_open(self) -> None:
+        """Show the sessions of the column, or of the row over the whole time."""
+        figures, view, column = self.figures, self.view, self._column
+        if figures is None or column is None:
+            return
+        row = self._rows[self._cursor] if self._rows and not view.in_plot else None
+        group = row.group if row is not None else None
+        found = await self._requests.ask(
+            self._reader.sessions_of_usage, figures.table.query, group, column if view.in_plot else None
+        )
+        if not found:
+            self._requests.show_refusal(usage_texts.NO_SESSIONS)
+            return
+        _, span = usage_texts.SPANS[view.step]
+        when = usage_texts.column_name(column, view.step, figures.today) if view.in_plot else span
+        self.dismiss(ChosenUsage(usage_texts.chosen(when, view.by, row), tuple(found), view))
+
+
+def _after(choices: Sequence[T], one: T) -> T:
+    """Return the choice behind one, the first behind the last."""
+    return choices[(choices.index(one) + 1) % len(choices)]

@@ -1,0 +1,142 @@
+"""Stacked columns of block characters, or of ASCII, in any width and height.  Pure."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+EIGHTHS = 8
+"""Parts of a cell that a column can end at."""
+
+_PARTS = "▁▂▃▄▅▆▇"
+_ASCII_PARTS = "___---="
+"""ASCII has three heights: low, middle, nearly full."""
+
+FILLS = "█▓▒░▚≡"
+ASCII_FILLS = "#+o%:."
+"""A series has a character of its own, so that the plot can be read without colours; the last is for the others."""
+
+UNKNOWN = "?"
+"""Above a column whose value is not known, or known in part."""
+
+_WIDEST = 3
+
+
+class Bar(Struct, frozen=True):
+    """One column."""
+
+    parts: tuple[float, ...]
+    """The values of the series, from the bottom up, none below 0."""
+    unknown: bool = False
+    """True if a part of the value is not known."""
+
+
+Cell = tuple[str, int]
+"""A character and the number of its series; -1 for the mark of an unknown value, -2 for an empty cell."""
+
+MARK = -1
+EMPTY = -2
+_NOTHING: Cell = (" ", EMPTY)
+
+
+def heights(bar: Bar, maximum: float, rows: int) -> tuple[int, ...]:
+    """Return the heights of the parts in eighths of a row: together the rounded height of the column.
+
+    A value above 0 has at least one eighth, so that it is never drawn as nothing.
+    """
+    whole = sum(_safe(part) for part in bar.parts)
+    if not 0 < whole < math.inf or not 0 < maximum < math.inf:
+        return (0,) * len(bar.parts)
+    height = max(1, round(min(1.0, whole / maximum) * rows * EIGHTHS))
+    edges, below = [0], 0.0
+    for part in bar.parts:
+        below += _safe(part)
+        edges.append(min(height, round(below / whole * height)))
+    return tuple(upper - lower for lower, upper in pairwise(edges))
+
+
+def column(bar: Bar, maximum: float, rows: int, *, plain_ascii: bool = False) -> list[Cell]:
+    """Return the cells of a column, from the bottom up: ``rows`` of them.
+
+    A cell has the character of the series that fills most of it; only the highest cell of a column is a part of one.
+    """
+    fills, partly = (ASCII_FILLS, _ASCII_PARTS) if plain_ascii else (FILLS, _PARTS)
+    parts = heights(bar, maximum, rows)
+    height = sum(parts)
+    cells: list[Cell] = []
+    for row in range(rows):
+        filled = min(EIGHTHS, height - row * EIGHTHS)
+        if filled <= 0:
+            break
+        series = _most(parts, row * EIGHTHS)
+        fill = fills[min(series, len(fills) - 1)]
+        cells.append((fill if filled == EIGHTHS else partly[filled - 1], series))
+    if bar.unknown and rows:
+        cells = [*cells[: rows - 1], (UNKNOWN, MARK)]
+    return [*cells, *[_NOTHING] * (rows - len(cells))]
+
+
+def _most(parts: Sequence[int], start: int) -> int:
+    """Return the series that fills most of the cell that begins at ``start`` eighths."""
+    best, most, below = 0, 0, 0
+    for number, part in enumerate(parts):
+        inside = min(below + part, start + EIGHTHS) - max(below, start)
+        if inside > most:
+            best, most = number, inside
+        below += part
+    return best
+
+
+def _safe(value: float) -> float:
+    return value if math.isfinite(value) and value > 0 else 0.0
+
+
+class Layout(Struct, frozen=True):
+    """The place of the columns in a width."""
+
+    first: int
+    """The number of the first column that is shown."""
+    shown: int
+    bar: int
+    """Cells of a column."""
+    gap: int
+    """Cells between two columns."""
+
+    @property
+    def width(self) -> int:
+        """The cells that all shown columns take."""
+        return max(0, self.shown * (self.bar + self.gap) - self.gap)
+
+    def left(self, number: int) -> int:
+        """Return the first cell of a shown column."""
+        return (number - self.first) * (self.bar + self.gap)
+
+
+def layout(count: int, width: int, cursor: int) -> Layout:
+    """Return the widest columns of which all fit into ``width``; else the narrowest, as many as fit.
+
+    If some do not fit, the newest are shown, or those up to the cursor if that is earlier.
+    """
+    for bar, gap in ((_WIDEST, 1), (2, 1), (1, 1), (1, 0)):
+        fits = (width + gap) // (bar + gap)
+        if count <= fits:
+            return Layout(0, count, bar, gap)
+    fits = max(0, width)
+    first = count - fits
+    return Layout(max(0, min(first, cursor)), min(count, fits), 1, 0)
+
+
+def captions(labels: Sequence[str], place: Layout) -> str:
+    """Return the line below the columns: as many of their labels as fit, the newest first."""
+    line = [" "] * place.width
+    free = place.width
+    for number in range(place.first + place.shown - 1, place.first - 1, -1):
+        text = labels[number]
+        # A label ends with its column, so that the newest one does not leave the plot.
+        end = place.left(number) + place.bar
+        start = end - len(text)
+        if start >= 0 and end <= free:
+            line[start:end] = text
+            free = start - 2
+    return "".join(line).rstrip()
