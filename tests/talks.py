@@ -1,7 +1,9 @@
 """Sessions whose turns are rows and files that a test makes: no process runs."""
 
+import contextlib
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes
+from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.prompts.prompter import PromptOptions
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
@@ -65,6 +67,15 @@ class Talk:
         launch = self.store.launch(self.id, turn) if turn is not None else None
         assert launch is not None
         return launch
+
+    @contextlib.contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Own the newest turn as a runner does, so that no runner is sent to it."""
+        lock = runner_lock.hold(self.folder.lock)
+        assert lock is not None
+        with lock:
+            assert TurnLog(self.store, self.id, self.store.newest_turn(self.id).n, OWNER).claim() is not None
+            yield
 
     def visible(self) -> list[tuple[int, int]]:
         """The places of the prompts and messages that are visible."""

@@ -243,12 +243,13 @@ def test_a_request_that_makes_no_sense_is_refused_in_words(manager, talk, act, a
 
 def test_a_session_at_work_keeps_its_conversation(manager, talk):
     talk.say("go on", **EXEC)
-    for act in ("rewind", "undo"):
-        with pytest.raises(SessionBusyError, match="turn 4 has to end first"):
-            getattr(manager.conversation, act)(SESSION, 1)
-    with pytest.raises(SessionBusyError, match="can be forked when it has ended"):
-        manager.conversation.preview_fork(SESSION, 4)
-    assert manager.conversation.preview_fork(SESSION, 2).turn == 2
+    with talk.at_work():
+        for act in ("rewind", "undo"):
+            with pytest.raises(SessionBusyError, match="turn 4 has to end first"):
+                getattr(manager.conversation, act)(SESSION, 1)
+        with pytest.raises(SessionBusyError, match="can be forked when it has ended"):
+            manager.conversation.preview_fork(SESSION, 4)
+        assert manager.conversation.preview_fork(SESSION, 2).turn == 2
 
 
 def test_of_two_front_ends_at_once_one_is_refused(manager, talk, monkeypatch):

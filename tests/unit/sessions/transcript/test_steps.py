@@ -1,5 +1,6 @@
 """The bounded reader: whatever the size, what it shows is what reading from the beginning gives."""
 
+import contextlib
 import json
 import os
 
@@ -372,15 +373,25 @@ def test_the_reason_of_a_failure_is_there_at_the_second_opening_too(session, mon
     assert words(read_all(session.open())) == before
 
 
+def open_files(folder):
+    """The files below a folder that this process holds open."""
+    found = []
+    for descriptor in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # the one that lists the others
+            found.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+    return [path for path in found if path.startswith(f"{folder}/")]
+
+
 def test_files_are_not_held_open(session, tail_first):
     session.turn([message(n, "x" * 100) for n in range(100)], Status.RUNNING)
-    before = len(os.listdir("/proc/self/fd"))
     for _ in range(5):
         steps = session.open()
         steps.refresh(0.0)
         read_all(steps)
         steps.close()
-    assert len(os.listdir("/proc/self/fd")) == before
+    with session.folder.output(1).open() as file:
+        assert open_files(session.folder.path.parent) == [file.name]
+    assert open_files(session.folder.path.parent) == []
 
 
 def test_steps_keep_their_numbers_without_a_prompt(session):
