@@ -3,6 +3,7 @@
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from ..agents.registry import agent_named
 from ..clock import monotonic
@@ -152,7 +153,7 @@ class _Errand:
                 self._wake(newest)
                 time.sleep(POLL_SECONDS)
             if attempt == 1:
-                self._kill_runner(self._store.newest_turn(self._session))
+                self._replace_runner(self._store.newest_turn(self._session))
         short = short_id(self._session)
         raise AgentdashError(
             f"Session {short} did not react to the stop.",
@@ -174,8 +175,14 @@ class _Errand:
             self._settle()
             self._sent_at = monotonic() if not self._store.newest_turn(self._session).status.ended else 0.0
 
-    def _kill_runner(self, turn: Turn) -> None:
-        """Kill a runner that does not react, checked by identity; a new one takes over."""
+    def _replace_runner(self, turn: Turn) -> None:
+        """Kill a runner that does not react, checked by identity; a new one takes over.
+
+        A runner whose processes are gone only waits until it can record their end (a full disk), and nothing else knows
+        their exit status.  It is killed only if a signal stopped it.
+        """
         runner = _runner(turn)
-        if runner is not None:
+        if runner is not None and (runner.stopped or survivors(self._layout, turn)):
             procs.send_kill(runner)
+            with suppress(OSError), self._folder.runner_log.open("a") as log:
+                log.write(f"runner {runner.pid} was killed: it did not react to the request to stop\n")

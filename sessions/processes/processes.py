@@ -38,6 +38,8 @@ class Process(Struct, frozen=True, kw_only=True):
     group: int
     command: str
     zombie: bool = False
+    stopped: bool = False
+    """A signal stopped it: it does nothing until it is continued."""
 
     @property
     def key(self) -> tuple[int, int]:
@@ -105,6 +107,7 @@ def by_pid(pid: int, *, commands: bool = True) -> Process | None:
         group=int(fields[2]),
         command=command[:300].decode("utf-8", "replace"),
         zombie=fields[0] in (b"Z", b"X"),
+        stopped=fields[0] in (b"T", b"t"),
     )
 
 

@@ -408,7 +408,9 @@ class Recorder:
         if way is not None:
             printed = way is PromptState.SEEN
         evidence = TurnEvidence(started=started, printed=printed, proper_end=proper and started, crashed=crashed)
-        return fate(with_transcript(evidence, self._store, self._session, self._turn, facts.agent_session))
+        with contextlib.suppress(StoreError):
+            evidence = with_transcript(evidence, self._store, self._session, self._turn, facts.agent_session)
+        return fate(evidence)
 
     def _question(self, status: Status, message: str | None) -> str | None:
         """Return what the last message of a turn that is done asks the user; the output of a command asks nothing."""

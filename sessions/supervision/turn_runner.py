@@ -305,9 +305,15 @@ class TurnRunner:
 
     def _answer_late(self) -> None:
         """Answer an interrupt that came when the turn had ended."""
-        status = self._log.status() or Status.DONE
-        receipt = Receipt(session=self._session, status=status, note=f"turn {self._turn} had ended")
-        self._recorder.guarded(lambda: self._log.answer(receipt))
+        self._recorder.guarded(
+            lambda: self._log.answer(
+                Receipt(
+                    session=self._session,
+                    status=self._log.status() or Status.DONE,
+                    note=f"turn {self._turn} had ended",
+                )
+            )
+        )
 
     def _end_live_turn(self) -> None:
         """Conclude a turn whose agent lives on."""

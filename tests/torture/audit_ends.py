@@ -132,7 +132,14 @@ def _not_stopped(scene, _, turn, asked):
 def _not_lost(scene, _, turn, __):
     if turn.exit_code is not None or turn.signal is not None or turn.end is not None:
         return "but its end is known"
-    return None if turn.session in scene.killed_sessions else "but its runner was never killed"
+    if turn.session in scene.killed_sessions:
+        return None
+    return f"but its runner was never killed; its log: {_log_of(scene, turn.session)!r}"
+
+
+def _log_of(scene, session):
+    path = scene.home / "sessions" / session / "runner.log"
+    return path.read_text()[-2_000:] if path.exists() else None
 
 
 def proper_end(data, agent):

@@ -145,8 +145,10 @@ class LiveRun:
                 self.agent.adjust(claim.launch, again=True)
 
     def _cannot_reach(self, why: str) -> None:
-        prompt = self._log.prompt(self._number)
-        self._unreachable, self._found = why, prompt.state if prompt is not None else None
+        self._unreachable = why
+        with contextlib.suppress(StoreError):
+            prompt = self._log.prompt(self._number)
+            self._found = prompt.state if prompt is not None else None
 
     def waited_ms(self) -> int:
         """Return how long the turn has waited for the user's answers."""

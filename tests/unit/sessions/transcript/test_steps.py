@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -378,7 +379,7 @@ def open_files(folder):
     found = []
     for descriptor in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):  # the one that lists the others
-            found.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+            found.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
     return [path for path in found if path.startswith(f"{folder}/")]
 
 
