@@ -10,9 +10,9 @@ from measure import milliseconds, table
 from sizes import sized
 
 from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.membership import Budget, Membership
-from agentdash.sessions.rules.admission import FamilyLimits
+from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.storage.store import Store
+from agentdash.sessions.values.membership import Budget, Membership
 
 COUNTS = sized((50, 5_000), (25,))
 LIMITS = FamilyLimits(max_workers=10**6, max_open=10**6, budget=Budget(cost_usd=10.0**9))

@@ -19,13 +19,13 @@ from sizes import sized
 
 from agentdash.sessions.export.formats import format_named
 from agentdash.sessions.launch import Launch
-from agentdash.sessions.lifecycle.reconcile import read_facts
+from agentdash.sessions.lifecycle.recovery.reconcile import read_facts
 from agentdash.sessions.model import Prompt, Session, Status, Turn
 from agentdash.sessions.reader import SessionReader
+from agentdash.sessions.storage.files.restore import restore
+from agentdash.sessions.storage.files.session_record import Identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.queries import Recipe
-from agentdash.sessions.storage.restore import restore
-from agentdash.sessions.storage.session_record import Identity
 from agentdash.sessions.storage.store import Store
 
 TURNS, STEPS = sized((1_000, 1_000), (5, 20))

@@ -3,15 +3,15 @@
 from .errors import UnknownSessionError, UsageError
 from .families.guarded import Guarded, acts
 from .housekeeping import Housekeeping
-from .membership import Budget
 from .reader import SessionReader
-from .rules.period_budgets import Period, PeriodState
+from .rules.limits.period_budgets import Period, PeriodState
 from .settings.budgets import real
 from .storage.families.family_budgets import FamilyState
 from .storage.paths import Layout
 from .storage.store import Store
-from .supervision.queue import pump
+from .supervision.queue.queue import pump
 from .supervision.runner_process import poke
+from .values.membership import Budget
 
 
 class SessionBudgets(Guarded):

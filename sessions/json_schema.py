@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import to_builtins
 
-from .adjustments import Adjustment
 from .asks.recorded import RecordedAsk
 from .clock import now_ms
 from .model import Prompt, Receipt, Session, Step, StepKind, Turn
 from .rules.attention import attention
 from .text.sanitize import UNSAFE
+from .values.adjustments import Adjustment
 
 if TYPE_CHECKING:
     from .conversation.marks import Mark

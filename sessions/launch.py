@@ -10,14 +10,14 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field, structs
 
 from .asks.settings import AsksSettings
-from .compaction import Compaction
 from .costs.prices import Price
-from .membership import Budget, Lifecycle
 from .notifications.settings import Hook
-from .rules.admission import FamilyLimits
 from .rules.attention import AttentionSettings
-from .rules.limits import Limits
-from .turn_mode import TurnMode
+from .rules.limits.admission import FamilyLimits
+from .rules.limits.limits import Limits
+from .values.compaction import Compaction
+from .values.membership import Budget, Lifecycle
+from .values.turn_mode import TurnMode
 
 Seconds = Annotated[float, Meta(ge=0, le=600)]
 

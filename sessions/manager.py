@@ -26,7 +26,7 @@ from .families.reach import known_caller, rights_of
 from .housekeeping import Housekeeping
 from .kept_settings import keep_start
 from .launch import Start
-from .lifecycle.launch_plan import (
+from .lifecycle.starts.launch_plan import (
     Beginning,
     build_launch,
     checked_prompt,
@@ -49,11 +49,11 @@ from .settings.config import Loaded
 from .stopping import Stopping
 from .storage.paths import Layout, default_home
 from .storage.store import Store
-from .supervision.queue import pump
+from .supervision.queue.queue import pump
 from .trusting import ProjectTrust
 
 if TYPE_CHECKING:
-    from .lifecycle.continue_plan import Continued
+    from .lifecycle.starts.continue_plan import Continued
     from .lifecycle.takeover import Takeover
     from .prompts.conversations import SessionConversations
     from .storage.turns.takeovers import ByHand

@@ -6,31 +6,31 @@ Times are UTC milliseconds since the epoch, token counts are whole numbers, mone
 
 from msgspec import Struct, field
 
-from .membership import Budget as Budget
-from .membership import Led as Led
-from .membership import Lifecycle as Lifecycle
-from .membership import Membership as Membership
-from .plan_windows import PlanWindow
-from .progress import Activity as Activity
-from .progress import Plan as Plan
-from .receipts import Ended as Ended
-from .receipts import Left as Left
-from .receipts import Receipt as Receipt
-from .receipts import left_text as left_text
-from .statuses import ENDED as ENDED
-from .statuses import LIVE as LIVE
-from .statuses import Status as Status
-from .steps import Change as Change
-from .steps import PlanItem as PlanItem
-from .steps import Step as Step
-from .steps import StepKind as StepKind
-from .steps import StepStatus as StepStatus
-from .stopped_by import StoppedBy as StoppedBy
-from .taken_by import BY_HAND as BY_HAND
-from .taken_by import TakenBy as TakenBy
-from .turn_mode import TurnMode as TurnMode
-from .usage import Usage as Usage
-from .usage import known_sum as known_sum
+from .values.membership import Budget as Budget
+from .values.membership import Led as Led
+from .values.membership import Lifecycle as Lifecycle
+from .values.membership import Membership as Membership
+from .values.plan_windows import PlanWindow
+from .values.progress import Activity as Activity
+from .values.progress import Plan as Plan
+from .values.receipts import Ended as Ended
+from .values.receipts import Left as Left
+from .values.receipts import Receipt as Receipt
+from .values.receipts import left_text as left_text
+from .values.statuses import ENDED as ENDED
+from .values.statuses import LIVE as LIVE
+from .values.statuses import Status as Status
+from .values.steps import Change as Change
+from .values.steps import PlanItem as PlanItem
+from .values.steps import Step as Step
+from .values.steps import StepKind as StepKind
+from .values.steps import StepStatus as StepStatus
+from .values.stopped_by import StoppedBy as StoppedBy
+from .values.taken_by import BY_HAND as BY_HAND
+from .values.taken_by import TakenBy as TakenBy
+from .values.turn_mode import TurnMode as TurnMode
+from .values.usage import Usage as Usage
+from .values.usage import known_sum as known_sum
 
 MESSAGE_CHARACTERS = 500
 """Length to which a session row cuts the last message; the whole text is in the turn file."""

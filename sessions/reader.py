@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from .adjustments import Adjustment
 from .agents.demo.place import find_demo
 from .agents.registry import agent_named, agent_names, takes_prompts
 from .asks.recorded import RecordedAsk
@@ -17,25 +16,26 @@ from .errors import ConfigError, Remedy, StoreError, UnknownSessionError, UsageE
 from .launch import Ladder, Launch, Start
 from .lifecycle import session_ref
 from .lifecycle.agent_list import AgentInfo, agent_list
-from .lifecycle.launch_plan import build_launch, checked_prompt, completed
 from .lifecycle.process_list import ProcessInfo, process_list
+from .lifecycle.starts.launch_plan import build_launch, checked_prompt, completed
 from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn, short_id
-from .plan_windows import PlanWindow
-from .rules.admission import FamilyLimits
+from .rules.limits.admission import FamilyLimits
 from .settings.config import Config, Loaded, load_config, read_settings
 from .settings.place import config_path
 from .settings.presets import Preset
 from .settings.prompt_templates import PromptTemplate
-from .storage import trash
-from .storage.file_part import FilePart
+from .storage.files import trash
+from .storage.files.file_part import FilePart
+from .storage.files.trash import Trashed
 from .storage.marks import RelatedMark
 from .storage.paths import Layout, SessionFolder
 from .storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt, containing, past_prompts
 from .storage.prompts.prompt_queue import QueuedPrompt
 from .storage.prompts.unconfirmed import Unconfirmed
 from .storage.queries import Queries
-from .storage.trash import Trashed
 from .storage.turns.turn_output import output_in
+from .values.adjustments import Adjustment
+from .values.plan_windows import PlanWindow
 
 if TYPE_CHECKING:
     from datetime import date
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from .changes.recorded import Recorded
     from .costs.usage_table import UsageQuery, UsageTable
     from .digest.collect import Digest
-    from .lifecycle.continue_plan import Continued
     from .lifecycle.explain import Explanation
-    from .lifecycle.resume_command import ResumeCommand
+    from .lifecycle.starts.continue_plan import Continued
+    from .lifecycle.starts.resume_command import ResumeCommand
     from .projects.review import Review
-    from .rules.period_budgets import PeriodState
+    from .rules.limits.period_budgets import PeriodState
     from .storage.families.family_budgets import FamilyState
     from .transcript.session_steps import Facts, SessionSteps
 
@@ -197,7 +197,7 @@ class SessionReader:
 
     def continued(self, ref: str, start: Start, *, inherits: bool = True) -> "Continued":
         """Return the plan of a session that continues another one; nothing is started: see :func:`.continue_plan`."""
-        from .lifecycle.continue_plan import continue_plan  # a list of sessions retells none
+        from .lifecycle.starts.continue_plan import continue_plan
 
         return continue_plan(self._layout, self._queries, self.settings_in, ref, start, inherits=inherits)
 
@@ -519,7 +519,7 @@ class SessionReader:
 
     def resume_command(self, ref: str) -> "ResumeCommand":
         """Return the shell command that resumes the conversation in the agent's own interface; raises `UsageError`."""
-        from .lifecycle.resume_command import resume_command
+        from .lifecycle.starts.resume_command import resume_command
 
         session = self.get(ref)
         recorded = self._queries.recorded(session.id)

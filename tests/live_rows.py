@@ -10,7 +10,7 @@ from agentdash.sessions.agents.demo.adapter import TRANSPORT
 from agentdash.sessions.launch import Launch
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes
-from agentdash.sessions.rules.delivery import PromptState
+from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.live_log import LiveLog, Steered

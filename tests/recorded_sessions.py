@@ -12,9 +12,9 @@ from agentdash.sessions.launch import Launch
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Prompt, Session, Status, Turn
 from agentdash.sessions.processes import processes
+from agentdash.sessions.storage.files.restore import restore
+from agentdash.sessions.storage.files.session_record import Identity
 from agentdash.sessions.storage.queries import Recipe
-from agentdash.sessions.storage.restore import restore
-from agentdash.sessions.storage.session_record import Identity
 
 Event = Mapping[str, Any]
 

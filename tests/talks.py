@@ -18,7 +18,7 @@ from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.prompts.prompter import PromptOptions
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
-from agentdash.sessions.supervision.next_turn import builder
+from agentdash.sessions.supervision.queue.next_turn import builder
 
 OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
 CODEX = Launch(argv=("codex",))

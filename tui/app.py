@@ -40,20 +40,20 @@ from .later import load_later
 from .messages import SessionsChanged, SettingsRead
 from .screens.main import MainScreen
 from .screens.session_screen import SessionScreen
-from .services.ask_actions import AskActions
+from .services.actions.ask_actions import AskActions
+from .services.actions.session_actions import SessionActions
 from .services.background import Requests
 from .services.change_feed import ChangeFeed
 from .services.drafts import Drafts
 from .services.notifier import Notifier
 from .services.remedies import worded
-from .services.session_actions import SessionActions
 from .services.settings_watch import SettingsWatch
 from .services.write_access import WriteAccess
 from .state.crash_log import record
 from .state.ui_state import UiState
 from .terminal import mouse
 from .terminal.state import abandon, hung_up
-from .texts import Tour
+from .texts.screen_texts import Tour
 from .themes import THEMES, after
 
 TWICE_SECONDS = 2.0

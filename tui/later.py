@@ -5,9 +5,10 @@ from importlib import import_module
 from threading import Thread
 
 LATER = (
-    "dialogs.ask", "dialogs.columns", "dialogs.command", "dialogs.help", "dialogs.log", "dialogs.new_session",
-    "dialogs.no_agent", "dialogs.pick", "dialogs.processes", "dialogs.rename", "dialogs.save", "dialogs.stopping",
-    "dialogs.trust", "dialogs.views", "screens.changes", "screens.palette", "screens.watch",
+    "dialogs.asking.ask", "dialogs.asking.rename", "dialogs.asking.save", "dialogs.asking.stopping", "dialogs.command",
+    "dialogs.help", "dialogs.log", "dialogs.processes", "dialogs.starting.new_session", "dialogs.starting.no_agent",
+    "dialogs.starting.trust", "dialogs.table.columns", "dialogs.table.pick", "dialogs.table.views", "screens.changes",
+    "screens.palette", "screens.watch",
 )  # fmt: skip
 """Modules of this package that are imported where they are used."""
 

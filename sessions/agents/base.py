@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, g
 import msgspec
 from msgspec import Meta, Struct, field, structs
 
-from ..adjustments import From
 from ..launch import Fork, Ladder, Launch, StopSettings
 from ..model import Step, StepKind, StepStatus
-from ..rules.limits import Limits
+from ..rules.limits.limits import Limits
 from ..rules.truncate import trimmed
 from ..rules.turn_facts import Facts
-from ..turn_mode import TurnMode
+from ..values.adjustments import From
+from ..values.turn_mode import TurnMode
 from .allowance import Allowance
-from .usage_meter import Measurable, Measures, Meter, When
+from .parsing.usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..plan_windows import PlanWindow
+    from ..values.plan_windows import PlanWindow
     from .dialogue import Dialogue
-    from .recorded_edits import Transcript
-    from .sent_prompt import SentPrompt
+    from .parsing.recorded_edits import Transcript
+    from .parsing.sent_prompt import SentPrompt
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

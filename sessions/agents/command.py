@@ -9,8 +9,8 @@ from ..launch import Launch
 from ..model import Step, StepKind
 from ..rules.turn_facts import Facts
 from .base import Agent, LaunchRequest, TurnParser
-from .json_lines import KIND_LENGTH
-from .json_repair import parsed
+from .parsing.json_lines import KIND_LENGTH
+from .parsing.json_repair import parsed
 
 
 class CommandParser(TurnParser):

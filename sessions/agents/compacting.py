@@ -2,8 +2,8 @@
 
 from msgspec import structs
 
-from ..compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 from ..launch import Launch
+from ..values.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 from .base import Agent
 
 

@@ -13,9 +13,9 @@ from msgspec import field
 from ..model import Step, StepKind
 from ..text.sanitize import one_line
 from .base import ParserState, TurnParser
-from .json_lines import NOT_JSON, UNREADABLE
-from .json_repair import parsed
-from .tolerant_decoder import Reading, TolerantDecoder, Unread
+from .parsing.json_lines import NOT_JSON, UNREADABLE
+from .parsing.json_repair import parsed
+from .parsing.tolerant_decoder import Reading, TolerantDecoder, Unread
 
 _MOST_FIELDS = 100
 """Names of fields that are counted separately."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .base import Agent, TranscriptFormat
-from .json_repair import parsed
+from .parsing.json_repair import parsed
 from .registry import PLAIN_COMMAND, agent_named, agent_names, transcript_formats
 
 LOOKED_AT = 50

@@ -13,8 +13,8 @@ from msgspec import Raw, field, structs
 
 from ..model import Step, StepKind, StepStatus, Usage
 from .event_parser import EventParser, EventState
-from .json_lines import UNREADABLE, declared_type
-from .tolerant_decoder import Reading, TolerantDecoder, Unread
+from .parsing.json_lines import UNREADABLE, declared_type
+from .parsing.tolerant_decoder import Reading, TolerantDecoder, Unread
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from threading import Lock
 
 from msgspec import structs
 
-from ..agents.recorded_edits import RecordedChange, RecordedEdit, Transcript
+from ..agents.parsing.recorded_edits import RecordedChange, RecordedEdit, Transcript
 from ..clock import monotonic
 from ..model import Change, Step, Turn
 from ..text.diffs import Diff

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from ..compaction import BY_AGENT
+from ..values.compaction import BY_AGENT
 from .history import History, Marked, Place, Root
 from .marks import Mark, MarkKind
 

@@ -6,7 +6,7 @@ still run in another process, and its result may still come.
 
 from msgspec import structs
 
-from ..steps import Step, StepKind, StepStatus
+from ..values.steps import Step, StepKind, StepStatus
 
 FOR_THE_MODEL = "interrupted: its result is not known, and it may have had effects; check before you repeat it"
 """The result of such a call in a conversation that is retold to an agent."""

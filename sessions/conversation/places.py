@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from ..errors import UsageError
-from ..steps import Step, StepKind
+from ..values.steps import Step, StepKind
 from .history import Place
 
 ASIDE = frozenset({StepKind.START, StepKind.NOTICE, StepKind.USAGE, StepKind.REASONING, StepKind.ERROR})

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from ..steps import Step
+from ..values.steps import Step
 from .history import History, Position, step_is_visible
 from .marks import Mark
 

@@ -10,7 +10,7 @@ from functools import reduce
 from msgspec import Struct
 
 from ..text import units
-from ..usage import known_sum
+from ..values.usage import known_sum
 
 
 class Cost(Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import structs
 
-from ..usage import Usage
+from ..values.usage import Usage
 from .price_table import CHECKED, price_of
 from .prices import Call, Price
 

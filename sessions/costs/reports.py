@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ..usage import Usage, known_sum
+from ..values.usage import Usage, known_sum
 from .pricing import Pricing
 
 Kind = Literal["call", "turn", "thread"]

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct, field
 
-from ..usage import Usage
+from ..values.usage import Usage
 from .cost import Cost
 
 Group = Literal["day", "week", "month", "agent", "model", "folder", "lead", "session"]

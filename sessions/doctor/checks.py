@@ -8,27 +8,10 @@ from pathlib import Path
 from ..settings.config import Loaded
 from ..settings.place import config_path as usual_config_path
 from ..storage.paths import Layout
-from . import (
-    agent_clis,
-    budgets,
-    clipboard,
-    database,
-    inotify,
-    limits,
-    logind,
-    mcp_server,
-    prices,
-    records,
-    settings,
-    state_folder,
-    strays,
-    supervision,
-    terminal,
-    tmux,
-    ulimits,
-    versions,
-)
+from .agents import agent_clis, limits, mcp_server, prices, versions
+from .machine import clipboard, inotify, logind, supervision, terminal, tmux, ulimits
 from .model import Check, Finding, Subject, fail
+from .state import budgets, database, records, settings, state_folder, strays
 
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("versions", versions.versions),

@@ -9,7 +9,7 @@ from msgspec import structs
 from ..costs.cost import cost_words
 from ..costs.usage_totals import session_cost
 from ..model import Change, Session, Step, Turn, Usage
-from ..rules.mode_changes import changes_by_turn, line_of
+from ..rules.prompts.mode_changes import changes_by_turn, line_of
 from ..text.sanitize import clean, one_line
 from ..text.units import count, moment, money
 from ..transcript.blocks import ENDINGS, Call, Description, Tokens

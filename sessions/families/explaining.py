@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from ..agents.registry import agent_named
 from ..clock import now_ms
-from ..facts import Fact
-from ..membership import Led, Lifecycle
 from ..model import Session, short_id
 from ..storage.queries import Queries
 from ..storage.wakes import Wakes
 from ..text.sanitize import one_line
 from ..text.units import count
+from ..values.facts import Fact
+from ..values.membership import Led, Lifecycle
 from .waking import decision
 
 _LEADS = {

@@ -9,10 +9,10 @@ from msgspec import structs
 
 from ..errors import NotAllowedError
 from ..launch import Start
-from ..membership import Budget, Membership
 from ..model import Session, short_id
 from ..settings.orchestration import OrchestrationSettings
 from ..text.sanitize import one_line
+from ..values.membership import Budget, Membership
 from .caller import Caller
 
 ANY_FOLDER = "*"

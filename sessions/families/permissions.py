@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ..errors import NotAllowedError
-from ..turn_mode import TurnMode
+from ..values.turn_mode import TurnMode
 
 if TYPE_CHECKING:
     from ..agents.base import Agent

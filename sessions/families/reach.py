@@ -8,7 +8,7 @@ from ..asks.recorded import RecordedAsk
 from ..errors import UnknownSessionError
 from ..model import Session
 from ..settings.config import Config
-from ..storage import trash
+from ..storage.files import trash
 from ..storage.paths import Layout
 from .caller import Caller
 from .permissions import Bound, bound_of

@@ -12,9 +12,9 @@ from typing import Protocol
 
 from ..agents.registry import agent_named
 from ..errors import AgentdashError, ConfigError, NotAllowedError, NotYoursError
-from ..facts import Fact
 from ..model import Session, short_id
-from ..turn_mode import TurnMode
+from ..values.facts import Fact
+from ..values.turn_mode import TurnMode
 from .caller import Caller
 from .permissions import Bound, check_mode
 

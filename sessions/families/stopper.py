@@ -1,8 +1,8 @@
 """The text that is recorded for a stop: the user, or the agent that leads the session, and the reason given."""
 
-from ..stopped_by import StoppedBy
 from ..storage.store import Store
 from ..text.sanitize import one_line
+from ..values.stopped_by import StoppedBy
 from .caller import Caller
 
 REASON_CELLS = 200

@@ -19,15 +19,15 @@ from ..errors import StoreError
 from ..model import Session, Step, StepKind, TakenBy
 from ..processes import processes
 from ..processes.process_ownership import SessionProcesses
-from ..storage.line_reader import LineReader
+from ..storage.files.line_reader import LineReader
+from ..storage.files.session_record import write_identity
 from ..storage.paths import Layout, SessionFolder
-from ..storage.session_record import write_identity
 from ..storage.store import Store
 from ..storage.turns.takeovers import ByHand, Slice, Takeovers
 from ..storage.turns.turn_output import remove_output
 from ..supervision.identity import left_by_agent, owner
-from ..supervision.next_turn import builder
-from ..taken_by import BY_HAND, Talk
+from ..supervision.queue.next_turn import builder
+from ..values.taken_by import BY_HAND, Talk
 
 COPIED_BYTES = 1 << 20
 """The size of one copied part of a transcript."""

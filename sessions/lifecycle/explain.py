@@ -6,27 +6,27 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from ..adjustments import Adjustment
 from ..agents.lost_conversation import lost_conversation
 from ..asks.recorded import RecordedAsk
 from ..clock import now_ms
 from ..conversation.marks import Mark
 from ..conversation.words import mark_words
-from ..facts import Fact
 from ..launch import Launch
 from ..model import ENDED, Prompt, Session, Status, Turn, TurnMode, short_id
 from ..processes import processes, runner_lock
 from ..rules.attention import attention
 from ..rules.compaction import should_compact
-from ..rules.family_account import budget_words
-from ..rules.period_budgets import PeriodState, state_words
+from ..rules.limits.family_account import budget_words
+from ..rules.limits.period_budgets import PeriodState, state_words
 from ..rules.status import MEANINGS
 from ..storage.families.family_budgets import FamilyState
 from ..storage.paths import Layout
 from ..storage.turns.turn_output import output_of
 from ..text.sanitize import one_line
 from ..text.units import share, tokens
-from .reconcile import agent_lives, survivors
+from ..values.adjustments import Adjustment
+from ..values.facts import Fact
+from .recovery.reconcile import agent_lives, survivors
 
 _LOG_BYTES = 4096
 

@@ -14,13 +14,13 @@ from ..processes import processes as procs
 from ..processes import runner_lock
 from ..processes.stop_ladder import KILL_PATIENCE
 from ..rules.status import stop_reason
-from ..stopped_by import given_reason
 from ..storage.paths import Layout
 from ..storage.store import Store
-from ..supervision.hooks import run_end_hook
+from ..supervision.hooks.hooks import run_end_hook
 from ..supervision.runner_process import poke, send_runner
 from ..text.units import count
-from .reconcile import is_foreign, survivors
+from ..values.stopped_by import given_reason
+from .recovery.reconcile import is_foreign, survivors
 
 POLL_SECONDS = 0.05
 REACTION_SECONDS = 5.0

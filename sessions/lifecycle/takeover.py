@@ -25,10 +25,10 @@ from ..storage.store import Store
 from ..storage.turns.takeovers import ByHand, Takeovers
 from ..supervision.identity import owner
 from ..supervision.runner_process import poke
-from ..taken_by import Talk
+from ..values.taken_by import Talk
 from .by_hand_turn import record_by_hand, talk_of
-from .reconcile import survivors
-from .resume_command import ResumeCommand
+from .recovery.reconcile import survivors
+from .starts.resume_command import ResumeCommand
 from .taken_check import check_free
 from .wait import wait_until
 

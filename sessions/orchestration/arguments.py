@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from ..membership import Lifecycle
+from ..values.membership import Lifecycle
 
 LONGEST_READ = 40_000
 """The most characters of one call of ``read``."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..errors import AgentdashError, AmbiguousSessionError, UnknownSessionError
 from ..model import Session
-from ..rules.family_account import Account
+from ..rules.limits.family_account import Account
 from ..settings.orchestration import OrchestrationSettings
 from ..storage.families.family_budgets import FamilyState
 from ..storage.families.workers import Workers

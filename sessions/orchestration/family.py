@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from ..costs.cost import cost_words
 from ..families.caller import Caller
-from ..membership import Budget
 from ..model import Session, Status, short_id
 from ..storage.families.family_budgets import FamilyState
 from ..text.units import count, money, tokens
+from ..values.membership import Budget
 from .quoting import words
 from .refusals import refusal
 

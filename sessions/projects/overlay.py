@@ -13,7 +13,7 @@ from msgspec import structs
 
 from ..agents.base import Agent, AgentSettings
 from ..agents.registry import agent_named
-from ..rules.limits import Limits
+from ..rules.limits.limits import Limits
 from ..settings.budgets import BudgetSettings
 from ..settings.config import Config
 from ..settings.presets import Preset

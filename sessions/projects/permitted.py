@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from ..agents.base import Agent, AgentSettings
+from ..agents.parsing.usage_meter import When
 from ..agents.registry import agent_named
-from ..agents.usage_meter import When
 from ..launch import Launch
 from ..settings.config import Config
 

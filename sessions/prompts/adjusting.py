@@ -5,7 +5,6 @@ from typing import Any
 
 from msgspec import structs
 
-from ..adjustments import Adjustment, Setting
 from ..agents.base import Agent
 from ..agents.planned import launch_of
 from ..agents.registry import agent_named
@@ -13,7 +12,7 @@ from ..errors import SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
 from ..housekeeping import Housekeeping
 from ..launch import Launch, TurnPlan, plan_like, with_mode, with_model
-from ..lifecycle.launch_plan import checked_text, recorded_profile
+from ..lifecycle.starts.launch_plan import checked_text, recorded_profile
 from ..lifecycle.wait import wait_until
 from ..model import Session
 from ..processes import processes
@@ -21,7 +20,8 @@ from ..reader import SessionReader
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..supervision.runner_process import poke
-from ..turn_mode import TurnMode
+from ..values.adjustments import Adjustment, Setting
+from ..values.turn_mode import TurnMode
 from .prompter import model_option
 
 ANSWER_SECONDS = 5.0

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from ..costs.session_usage import spent_by
 from ..errors import Remedy, SessionBusyError
 from ..model import Session, Turn
-from ..rules.limits import Limits, roomier, used_up
+from ..rules.limits.limits import Limits, roomier, used_up
 
 
 def check_affordable(session: Session, turns: Callable[[], Sequence[Turn]], limits: Limits, verb: str) -> None:

@@ -7,8 +7,8 @@ from ..reader import SessionReader
 from ..storage.paths import Layout
 from ..storage.prompts.chains import Waiting
 from ..storage.store import Store
-from ..supervision.chains import last_message, release
-from ..supervision.queue import pump
+from ..supervision.queue.chains import last_message, release
+from ..supervision.queue.queue import pump
 
 
 class SessionChains(Guarded):

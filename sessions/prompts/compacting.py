@@ -9,13 +9,13 @@ from msgspec import Struct, structs
 from ..agents.compacting import way_of
 from ..agents.planned import launch_of
 from ..agents.registry import agent_named
-from ..compaction import BY_AGENT, BY_SUMMARY, Compaction
 from ..conversation.history import History
 from ..errors import SessionBusyError, UsageError
 from ..families.guarded import Guarded, acts
 from ..housekeeping import Housekeeping
 from ..model import Session
 from ..storage.store import Store
+from ..values.compaction import BY_AGENT, BY_SUMMARY, Compaction
 from .prompter import Prompter, PromptOptions, Sent
 
 

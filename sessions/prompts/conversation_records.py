@@ -10,7 +10,7 @@ from ..conversation.places import ends_turn, place_text
 from ..errors import Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded
 from ..housekeeping import Housekeeping
-from ..lifecycle.launch_plan import Beginning, recorded_profile
+from ..lifecycle.starts.launch_plan import Beginning, recorded_profile
 from ..lifecycle.taken_check import check_free
 from ..model import Session
 from ..reader import SessionReader
@@ -18,7 +18,7 @@ from ..settings.config import Loaded
 from ..storage.paths import Layout
 from ..storage.queries import Recipe
 from ..storage.store import Store
-from ..transcript.visible_steps import Source, source_of
+from ..transcript.visible.visible_steps import Source, source_of
 from .prompter import Prompter
 
 

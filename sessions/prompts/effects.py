@@ -11,7 +11,7 @@ from ..digest.collect import digest
 from ..launch import Way
 from ..model import Step, StepKind
 from ..storage.paths import Layout
-from ..transcript.visible_steps import Source
+from ..transcript.visible.visible_steps import Source
 
 Visible = Mapping[int, int | None]
 """The visible turns, each with the number of its last visible step; None for all of them."""

@@ -13,14 +13,14 @@ from ..conversation.history import Place
 from ..conversation.marks import Mark, MarkKind
 from ..errors import SessionBusyError, UsageError
 from ..launch import Start, TurnPlan, following
-from ..lifecycle.launch_plan import Beginning, build_launch, checked_prompt, completed, session_folder
+from ..lifecycle.starts.launch_plan import Beginning, build_launch, checked_prompt, completed, session_folder
 from ..model import Session
 from ..processes import processes
 from ..settings.merge import merged
-from ..supervision.next_turn import with_instructions
+from ..supervision.queue.next_turn import with_instructions
 from ..supervision.taking_up import TakenUp, taken_up
-from ..transcript.retelling import retold
-from ..transcript.visible_steps import Source, visible_steps
+from ..transcript.visible.retelling import retold
+from ..transcript.visible.visible_steps import Source, visible_steps
 from .conversation_records import ConversationRecords, Opened, busy
 from .effects import Effect
 from .prompter import model_option

@@ -14,19 +14,18 @@ from msgspec import Struct, field, structs, to_builtins
 from ..agents.allowance import Allowance
 from ..agents.base import AgentSettings
 from ..agents.registry import agent_named
-from ..compaction import Compaction
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
 from ..housekeeping import Housekeeping
 from ..kept_settings import keep_settings
 from ..launch import Start, TurnPlan
-from ..lifecycle.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
-from ..lifecycle.reconcile import survivors
+from ..lifecycle.recovery.reconcile import survivors
+from ..lifecycle.starts.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
 from ..lifecycle.taken_check import check_free
 from ..model import Receipt, Session, Status, Turn
 from ..processes import processes
 from ..reader import SessionReader
-from ..rules.delivery import PromptState
+from ..rules.prompts.delivery import PromptState
 from ..settings.config import Loaded
 from ..settings.merge import merged
 from ..storage.paths import Layout
@@ -34,9 +33,10 @@ from ..storage.prompts.prompt_queue import QueuedPrompt, Request, resend_key
 from ..storage.prompts.unconfirmed import Unconfirmed
 from ..storage.queries import Recipe
 from ..storage.store import Store
-from ..supervision.next_turn import builder
-from ..supervision.queue import pump
+from ..supervision.queue.next_turn import builder
+from ..supervision.queue.queue import pump
 from ..supervision.runner_process import poke
+from ..values.compaction import Compaction
 from .affordable import check_affordable
 
 

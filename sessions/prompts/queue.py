@@ -2,15 +2,15 @@
 
 from ..errors import SessionBusyError, UsageError
 from ..families.guarded import Guarded, acts
-from ..lifecycle.launch_plan import checked_prompt
+from ..lifecycle.starts.launch_plan import checked_prompt
 from ..model import Session
 from ..reader import SessionReader
-from ..rules.delivery import PromptState
+from ..rules.prompts.delivery import PromptState
 from ..storage.paths import Layout
 from ..storage.prompts.prompt_queue import QueuedPrompt
 from ..storage.prompts.unconfirmed import Unconfirmed, dismiss
 from ..storage.store import Store
-from ..supervision.next_turn import builder
+from ..supervision.queue.next_turn import builder
 from .prompter import Prompter, PromptOptions, Sent
 
 SHORTEST_KEY = 4

@@ -13,7 +13,7 @@ from ..families.guarded import acts
 from ..model import MESSAGE_CHARACTERS, StepKind
 from ..supervision.runner_process import poke
 from ..supervision.taking_up import taken_up
-from ..transcript.visible_steps import Source
+from ..transcript.visible.visible_steps import Source
 from .conversation_records import ConversationRecords, Opened
 from .effects import Effect, scope
 

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from ..model import Led, Session, Status
 from ..text import durations, units
 from ..text.sanitize import one_line
-from .delivery import HELD_BY_USER
+from .prompts.delivery import HELD_BY_USER
 
 SILENT_MS = 120_000
 """The silence after which a running agent needs attention."""

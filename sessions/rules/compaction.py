@@ -2,8 +2,8 @@
 
 from msgspec import Struct, structs
 
-from ..compaction import BY_AGENT, BY_SUMMARY, Compaction
 from ..model import Status
+from ..values.compaction import BY_AGENT, BY_SUMMARY, Compaction
 from .status import Verdict
 from .turn_facts import Facts
 

@@ -1,9 +1,9 @@
 """The place of a session in its family, in words.  Pure."""
 
-from ..membership import Budget
 from ..model import Session, short_id
 from ..text.sanitize import one_line
 from ..text.units import money, tokens
+from ..values.membership import Budget
 
 
 def family_words(session: Session) -> list[str]:

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct, field
 
-from ..membership import Budget
-from ..rules.period_budgets import Action, Period, PeriodBudget
+from ..rules.limits.period_budgets import Action, Period, PeriodBudget
+from ..values.membership import Budget
 
 _Usd = Annotated[float, Meta(gt=0, le=1e12)]
 _Tokens = Annotated[int, Meta(gt=0, lt=1 << 53)]

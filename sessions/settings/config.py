@@ -21,7 +21,7 @@ from ..errors import ConfigError, UsageError
 from ..launch import Ladder, StopSettings, WarmSettings
 from ..notifications.settings import NotifySettings
 from ..rules.attention import AttentionSettings
-from ..rules.limits import Limits
+from ..rules.limits.limits import Limits
 from ..storage.paths import default_home
 from .budgets import BudgetSettings
 from .merge import merged

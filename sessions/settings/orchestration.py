@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from ..membership import Budget
-from ..rules.admission import FamilyLimits
+from ..rules.limits.admission import FamilyLimits
+from ..values.membership import Budget
 
 
 class OrchestrationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct, field, structs
 
 from ..errors import UsageError
 from ..launch import Start
-from ..rules.limits import Limits
+from ..rules.limits.limits import Limits
 from .merge import merged
 
 PLACE = "{prompt}"

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from ..rules.urgency_order import Urgency
-from ..statuses import LIVE, Status
+from ..values.statuses import LIVE, Status
 from .database import Database
 
 _COUNT = (

@@ -13,9 +13,9 @@ from pathlib import Path
 from threading import RLock
 
 from ..errors import DiskFullError, ReadOnlyError, Remedy, StoreError
-from .migrations import migrate
 from .paths import is_read_only, read_only_error
 from .read_only import Opened, open_read_only, signature
+from .schema.migrations import migrate
 
 BUSY_SECONDS = 15.0
 """Longest wait of a writer for the others; transactions here take milliseconds."""

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..adjustments import Adjustment
 from ..asks.recorded import RecordedAsk
 from ..conversation.continuation import Recorded
 from ..conversation.marks import Mark
@@ -13,6 +12,7 @@ from ..errors import UnknownSessionError
 from ..launch import Launch
 from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn, short_id
 from ..rules.urgency import by_urgency
+from ..values.adjustments import Adjustment
 from .database import Database
 from .families.families import Families
 from .families.family_budgets import FamilyBudgets

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ..errors import StoreError
-from .migrations import VERSION, migrate
+from .schema.migrations import VERSION, migrate
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory

@@ -15,7 +15,7 @@ from ..conversation.marks import Mark
 from ..errors import RefusalError, StoreError
 from ..launch import Launch, Start
 from ..model import ENDED, Budget, Membership, Session, Status
-from ..rules.period_budgets import agent_refusal_words, refusal_words, waits_words, warning_words
+from ..rules.limits.period_budgets import agent_refusal_words, refusal_words, waits_words, warning_words
 from .families.admission import admit
 from .families.families import above_of, hand_up
 from .marks import Marks, add_mark

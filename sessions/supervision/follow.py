@@ -10,7 +10,7 @@ from ..agents.base import TurnParser
 from ..clock import now_ms
 from ..model import Step
 from ..rules.turn_facts import Facts
-from ..storage.line_reader import LineReader, stamp
+from ..storage.files.line_reader import LineReader, stamp
 
 PASS_SECONDS = 0.1
 """Maximum duration of one read: an agent that floods its output must not keep the runner from a stop."""

@@ -14,7 +14,6 @@ from msgspec import structs
 
 from ..agents.base import Agent
 from ..clock import now_ms
-from ..compaction import Compaction
 from ..costs.pricing import Pricing
 from ..costs.reports import Reported
 from ..costs.session_usage import Spent
@@ -24,27 +23,28 @@ from ..model import Left, Receipt, Status, Step
 from ..rules.activity import ActivityWatch
 from ..rules.attention import Stuck
 from ..rules.compaction import judged
-from ..rules.delivery import Fate, PromptState, TurnEvidence, fate
-from ..rules.questions import question
+from ..rules.prompts.delivery import Fate, PromptState, TurnEvidence, fate
+from ..rules.prompts.questions import question
 from ..rules.status import EndFacts, at_the_end, while_running
 from ..rules.turn_facts import Facts
-from ..storage.file_part import FilePart
+from ..storage.files.file_part import FilePart
+from ..storage.files.session_record import write_identity
 from ..storage.paths import Layout
-from ..storage.session_record import write_identity
 from ..storage.store import Store
 from ..storage.turns.turn_log import Outcome, TurnLog
 from ..storage.turns.turn_output import TurnOutput, own_output
+from ..values.compaction import Compaction
 from .child import AgentChild
 from .disk import DiskWatch, Reserve
-from .family_budget import FamilyBudget
 from .follow import Follower
-from .idleness import Look
-from .next_turn import builder
-from .plan_watch import PlanWatch
-from .prompt_evidence import with_transcript
-from .spending import Spending
-from .stuck import StuckWatch
-from .watchdog import Watchdog
+from .limits.family_budget import FamilyBudget
+from .limits.idleness import Look
+from .limits.plan_watch import PlanWatch
+from .limits.spending import Spending
+from .limits.stuck import StuckWatch
+from .limits.watchdog import Watchdog
+from .queue.next_turn import builder
+from .queue.prompt_evidence import with_transcript
 
 COMMIT_SECONDS = 1.0
 DISK_SECONDS = 600.0

@@ -7,20 +7,20 @@ from msgspec import Struct
 
 from ..agents.base import Agent, AgentSettings
 from ..agents.registry import agent_named
-from ..compaction import SUMMARY_EVENT
 from ..conversation.continuation import Recorded
 from ..conversation.history import Part, Place
 from ..conversation.marks import MarkKind
 from ..errors import StoreError
 from ..launch import Fork, Way
-from ..storage.line_reader import LineReader
+from ..storage.files.line_reader import LineReader
 from ..storage.paths import Layout
 from ..storage.queries import Queries
 from ..storage.turns.turn_output import output_in
-from ..transcript.compacted import retold_compacted
-from ..transcript.retelling import retold
-from ..transcript.visible import VisibleConversation
-from ..transcript.visible_steps import Source, requests_in, source_of, steps_of
+from ..transcript.visible.compacted import retold_compacted
+from ..transcript.visible.retelling import retold
+from ..transcript.visible.visible import VisibleConversation
+from ..transcript.visible.visible_steps import Source, requests_in, source_of, steps_of
+from ..values.compaction import SUMMARY_EVENT
 
 
 class TakenUp(Struct, frozen=True, kw_only=True):

@@ -16,19 +16,19 @@ from ..model import Left, Receipt, Status, StoppedBy
 from ..processes import agent_group, processes
 from ..processes.process_ownership import SessionProcesses
 from ..processes.stop_ladder import POLL, Phase, Stop
-from ..stopped_by import given_reason
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..storage.turns.turn_log import Claim, TurnLog
 from ..storage.turns.turn_output import output_in
-from . import inotify
+from ..values.stopped_by import given_reason
 from .child import AgentChild
-from .escalating import serve_escalations
-from .hooks import Hooks
+from .hooks.escalating import serve_escalations
+from .hooks.hooks import Hooks
 from .identity import left_by_agent, owner
+from .limits import inotify
 from .live.agent import LiveAgent
 from .live.run import LiveRun
-from .queue import pump
+from .queue.queue import pump
 from .recorder import COMMIT_SECONDS, Recorder
 from .spawn import StartError
 from .stop_signals import StopSignals
@@ -369,7 +369,7 @@ class TurnRunner:
     def _end_workers(self, by: str | None) -> None:
         """Request the stop of the linked workers, if a limit ends this session; a front end stops them itself."""
         if by is not None and StoppedBy.recorded(by) is StoppedBy.LIMIT:
-            from .end_workers import end_workers  # few sessions lead others
+            from .limits.end_workers import end_workers
 
             self._recorder.guarded(lambda: end_workers(self._layout, self._store, self._session, by))
 

@@ -10,7 +10,7 @@ from ..conversation.marks import Mark, MarkKind
 from ..conversation.shown import Shown, shown, stands_for
 from ..conversation.words import mark_words
 from ..model import Step, StepKind
-from .kind_codes import encoded
+from .index.kind_codes import encoded
 
 
 class MarkStep(Step, frozen=True, kw_only=True):

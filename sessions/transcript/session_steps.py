@@ -11,21 +11,21 @@ from msgspec import Struct, field, structs
 from ..agents.base import Agent
 from ..agents.event_parser import MOST_STRAY, stray_words
 from ..agents.formats import TransportReader
-from ..agents.json_lines import NOT_JSON
+from ..agents.parsing.json_lines import NOT_JSON
 from ..clock import monotonic
 from ..conversation.shown import Shown
 from ..errors import StoreError
 from ..model import Prompt, Status, Step, StepKind, StoppedBy, Turn
-from ..storage.file_part import FilePart
+from ..storage.files.file_part import FilePart
 from ..storage.paths import SessionFolder
 from ..storage.turns.turn_output import TurnOutput, outputs_of
 from ..text.units import size
-from . import index_file
 from .additions import Diffs
-from .block_cache import BlockCache
+from .index import index_file
+from .index.block_cache import BlockCache
+from .index.turn_index import LINE_CAP, TurnIndex
 from .mark_steps import Marking, MarkSection, Related, marking
 from .snapshot import Gap, Section, View
-from .turn_index import LINE_CAP, TurnIndex
 
 AT_ONCE = 1 << 20
 """The most bytes of a session that are read before its steps are shown; a longer one is shown from its end."""

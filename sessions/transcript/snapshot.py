@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Protocol
 
 from ..model import Step, StepKind
-from .kind_codes import encoded, pattern, tally
+from .index.kind_codes import encoded, pattern, tally
+from .index.turn_index import TurnIndex
 from .mark_steps import MarkSection
-from .turn_index import TurnIndex
 
 
 class Section(Protocol):

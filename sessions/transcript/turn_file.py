@@ -19,8 +19,8 @@ from ..agents.formats import Reader, TransportReader, reader_named
 from ..agents.registry import agent_named, is_agent
 from ..errors import NotATranscriptError
 from ..model import Step
-from .block_cache import BlockCache
-from .turn_index import LINE_CAP, TurnIndex
+from .index.block_cache import BlockCache
+from .index.turn_index import LINE_CAP, TurnIndex
 
 _GZIP = b"\x1f\x8b\x08"
 

@@ -52,7 +52,7 @@ def at(manager, wait_until):
 def similar_ids(monkeypatch):
     """All new sessions have ids with the same beginning, which is returned."""
     ids = (uuid.UUID(f"abcdef01-{number:04}-4000-8000-000000000000") for number in itertools.count())
-    monkeypatch.setattr("agentdash.sessions.lifecycle.launch_plan.uuid.uuid4", lambda: next(ids))
+    monkeypatch.setattr("agentdash.sessions.lifecycle.starts.launch_plan.uuid.uuid4", lambda: next(ids))
     return "abcdef01"
 
 

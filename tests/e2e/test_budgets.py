@@ -13,10 +13,10 @@ from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.membership import Budget
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes.processes import SESSION_TAG
-from agentdash.sessions.rules.admission import FamilyLimits
+from agentdash.sessions.rules.limits.admission import FamilyLimits
+from agentdash.sessions.values.membership import Budget
 
 FREE = {"claude": {"permission_mode": "bypassPermissions"}, "codex": {"sandbox": "danger-full-access"}}
 
@@ -28,7 +28,7 @@ from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.membership import Budget
+from agentdash.sessions.values.membership import Budget
 count, budget = int(sys.argv[1]), sys.argv[2]
 with SessionManager() as manager:
     print('ready', flush=True)

@@ -354,14 +354,14 @@ def test_ls_shows_what_is_pinned_first(cli: Cli, monkeypatch: pytest.MonkeyPatch
     assert "★ the older" in out or "^ the older" in out
     assert out.index("the older") < out.index("the newer")
     assert [one["title"] for one in cli("ls", "--json").json] == ["the newer", "the older"]
-    monkeypatch.setattr("agentdash.tui.cli.commands.read._NEWEST", 0)
+    monkeypatch.setattr("agentdash.tui.cli.commands.reading.read._NEWEST", 0)
     assert "the older" in cli("ls").out
 
 
 def test_ls_keeps_to_the_newest_and_what_matters(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped, failed = cli.started("sleep", "600"), cli.ended("false")
     cli("stop", stopped)
-    monkeypatch.setattr("agentdash.tui.cli.commands.read._NEWEST", 0)
+    monkeypatch.setattr("agentdash.tui.cli.commands.reading.read._NEWEST", 0)
     rows = cli("ls").out
     assert failed[:8] in rows
     assert stopped[:8] not in rows

@@ -5,9 +5,9 @@ import json
 import pytest
 from verbs import verb
 
-from agentdash.sessions.compaction import BY_SUMMARY
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
+from agentdash.sessions.values.compaction import BY_SUMMARY
 
 MINUTE = 60
 

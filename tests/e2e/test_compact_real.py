@@ -5,10 +5,10 @@ import json
 import pytest
 from real_clis import CLAUDES
 
-from agentdash.sessions.compaction import BY_AGENT, BY_SUMMARY
 from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
+from agentdash.sessions.values.compaction import BY_AGENT, BY_SUMMARY
 
 pytestmark = [pytest.mark.real]
 

@@ -12,7 +12,7 @@ from recorded_sessions import evidence
 
 from agentdash.sessions.conversation.interrupted import FOR_THE_MODEL
 from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.continue_plan import GO_ON
+from agentdash.sessions.lifecycle.starts.continue_plan import GO_ON
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes import runner_lock
 

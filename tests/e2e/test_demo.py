@@ -9,7 +9,7 @@ import pytest
 from agentdash.sessions.agents.demo.place import MARK, find_demo, make_demo, mark_demo
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.rebuild import rebuild
+from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.model import StepKind, StepStatus
 from agentdash.sessions.transcript.worker_steps import started_by
 from agentdash.tui.cli.main import run
@@ -79,7 +79,7 @@ def test_spawn_refuses_it_in_a_normal_state_folder(manager, capsys, agent, dry):
 
 
 def test_it_is_neither_completed_nor_listed_in_a_normal_state_folder(manager, tmp_path, monkeypatch):
-    from agentdash.tui.cli.commands.start import complete_agents
+    from agentdash.tui.cli.commands.starting.start import complete_agents
 
     assert complete_agents(None, None, "") == ["codex", "claude", "command"]
     assert [agent.name for agent in manager.reader.agents()] == ["codex", "claude"]

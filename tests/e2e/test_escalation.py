@@ -14,10 +14,10 @@ from agentdash.sessions.clock import now_ms
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.membership import Led
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes
 from agentdash.sessions.rules.attention import AttentionKind, attention
+from agentdash.sessions.values.membership import Led
 
 ASKS = "asks to edit src/greeting.py"
 

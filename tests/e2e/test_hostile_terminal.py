@@ -40,7 +40,7 @@ FULL_SCREEN = {"watch", "table", "demo"}
 DRIVER = """
 import json, os, sys
 from agentdash.tui.cli import main as cli
-import agentdash.sessions.manager, agentdash.tui.render.table, agentdash.tui.render.steps
+import agentdash.sessions.manager, agentdash.tui.render.sessions.table, agentdash.tui.render.steps
 out, err = map(int, sys.argv[1:])
 for line in sys.stdin:
     task = json.loads(line)

@@ -18,11 +18,11 @@ from agentdash.sessions.errors import (
 )
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.rebuild import rebuild
+from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes, runner_lock
-from agentdash.sessions.storage import trash
+from agentdash.sessions.storage.files import trash
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.drafts import DraftFiles
 

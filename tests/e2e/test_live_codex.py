@@ -12,7 +12,7 @@ from real_clis import BIN
 from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
 from agentdash.sessions.agents.dialogue import Asked, Delivery, Failed, Ready, Received, Settled, TurnBegan, TurnEnded
-from agentdash.sessions.agents.sent_prompt import SentPrompt
+from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
 from agentdash.sessions.asks.model import Answer, AskKind, Verdict
 from agentdash.sessions.model import StepKind, StepStatus
 

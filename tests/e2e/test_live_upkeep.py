@@ -13,7 +13,7 @@ from agentdash.sessions.asks.model import Answer, Verdict
 from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.errors import SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.rebuild import rebuild
+from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.transcript.search import Search

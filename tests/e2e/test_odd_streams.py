@@ -11,7 +11,7 @@ from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.explain import counted
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Session, Status, StepKind
-from agentdash.tui.render.cards import session_card
+from agentdash.tui.render.sessions.cards import session_card
 from agentdash.tui.render.style import Style
 
 Play = Callable[..., Session]

@@ -15,7 +15,7 @@ from repetition import SEED, repeated
 
 from agentdash.sessions.errors import SessionBusyError, UnknownSessionError
 from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.rebuild import rebuild
+from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes, runner_lock

@@ -8,7 +8,7 @@ from msgspec import structs
 from verbs import verb
 
 from agentdash.sessions.errors import UnknownSessionError
-from agentdash.sessions.lifecycle.rebuild import rebuild
+from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.model import Status
 
 

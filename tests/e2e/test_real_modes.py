@@ -8,7 +8,7 @@ from verbs import verb
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.rebuild import rebuild
+from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.model import Status
 from agentdash.sessions.prompts.prompter import PromptOptions
 

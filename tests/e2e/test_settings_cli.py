@@ -76,7 +76,7 @@ def test_watch_that_only_looks_settles_nothing(
     opened: list[bool] = []
     settled: list[bool] = []
     monkeypatch.setattr("agentdash.tui.startup.check_terminal", lambda: None)
-    monkeypatch.setattr("agentdash.tui.cli.commands.watch._has_screen", lambda: True)
+    monkeypatch.setattr("agentdash.tui.cli.commands.reading.watch._has_screen", lambda: True)
     monkeypatch.setattr(
         "agentdash.tui.startup.open_dashboard", lambda *_, read_only, **__: opened.append(read_only) or 0
     )

@@ -7,7 +7,7 @@ import pytest
 
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
-from agentdash.sessions.storage.line_reader import ArrivalTimes, stamp
+from agentdash.sessions.storage.files.line_reader import ArrivalTimes, stamp
 from agentdash.tui.cli.main import run
 
 pytestmark = pytest.mark.real

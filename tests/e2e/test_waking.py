@@ -10,8 +10,8 @@ import pytest
 
 from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.processes import processes
+from agentdash.sessions.supervision.queue.wake_waiter import WAITER
 from agentdash.sessions.supervision.runner_process import RUNNER
-from agentdash.sessions.supervision.wake_waiter import WAITER
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

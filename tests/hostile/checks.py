@@ -14,9 +14,9 @@ from transcript_files import merged
 from agentdash.sessions.agents.base import MOST_OPEN, Agent
 from agentdash.sessions.agents.registry import agent_named, agent_names
 from agentdash.sessions.model import Step, StepStatus
-from agentdash.sessions.transcript import turn_index
-from agentdash.sessions.transcript.block_cache import BlockCache
-from agentdash.sessions.transcript.turn_index import TurnIndex
+from agentdash.sessions.transcript.index import turn_index
+from agentdash.sessions.transcript.index.block_cache import BlockCache
+from agentdash.sessions.transcript.index.turn_index import TurnIndex
 from agentdash.widgets.drawing.paint import painted
 
 AGENT_NAMES = agent_names(demo=True)

@@ -13,7 +13,7 @@ ROOMS = ("sessions", "tui", "widgets")
 DATA = {
     "py.typed",
     "sessions/export/page.css",
-    "sessions/storage/schema.sql",
+    "sessions/storage/schema/schema.sql",
     "tui/agentdash.tcss",
     *(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "schema").iterdir()),
     *(str(path.relative_to(ROOT)) for path in (ROOT / "sessions/agents/demo/scripts").iterdir()),

@@ -2,9 +2,9 @@
 
 from factories import T0
 
-from agentdash.sessions.adjustments import Adjustment, AdjustmentState
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.errors import UsageError
+from agentdash.sessions.values.adjustments import Adjustment, AdjustmentState
 
 
 class FakeAdjuster:

@@ -6,7 +6,7 @@ from msgspec import Raw, structs
 from agentdash.sessions.errors import SessionBusyError, UsageError
 from agentdash.sessions.model import Receipt, Status
 from agentdash.sessions.prompts.prompter import PromptOptions, Sent
-from agentdash.sessions.rules.delivery import HELD_BY_USER
+from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER
 from agentdash.sessions.storage.prompts.prompt_queue import QueuedPrompt
 
 

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from agentdash.sessions.costs.cost import Cost
 from agentdash.sessions.costs.periods import begin
 from agentdash.sessions.costs.usage_table import UsageColumn, UsageRow, UsageTable
-from agentdash.sessions.usage import Usage
+from agentdash.sessions.values.usage import Usage
 
 TODAY = date(2026, 11, 18)
 """The day of the tests: a Wednesday."""

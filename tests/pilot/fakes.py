@@ -12,14 +12,13 @@ from msgspec import structs
 from agentdash.sessions.agents.offered_settings import OfferedSetting
 from agentdash.sessions.conversation.shown import Shown
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.facts import Fact
 from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.launch import Ladder, Launch
 from agentdash.sessions.lifecycle.agent_list import AgentInfo
-from agentdash.sessions.lifecycle.continue_plan import Continued
 from agentdash.sessions.lifecycle.explain import Explanation
 from agentdash.sessions.lifecycle.process_list import ProcessInfo
-from agentdash.sessions.lifecycle.resume_command import ResumeCommand
+from agentdash.sessions.lifecycle.starts.continue_plan import Continued
+from agentdash.sessions.lifecycle.starts.resume_command import ResumeCommand
 from agentdash.sessions.model import (
     Change,
     Changes,
@@ -39,10 +38,11 @@ from agentdash.sessions.settings.place import config_path
 from agentdash.sessions.storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt
 from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
 from agentdash.sessions.storage.turns.takeovers import ByHand
-from agentdash.sessions.transcript.kind_codes import encoded
+from agentdash.sessions.transcript.index.kind_codes import encoded
 from agentdash.sessions.transcript.mark_steps import Marking, marking
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
+from agentdash.sessions.values.facts import Fact
 from pilot.fake_adjuster import FakeAdjuster
 from pilot.fake_asks import FakeAsks
 from pilot.fake_chains import FakeChains

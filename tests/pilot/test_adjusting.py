@@ -2,7 +2,7 @@
 
 from msgspec import structs
 
-from agentdash.tui.dialogs.pick import PickScreen
+from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.screens.main import MainScreen
 
 MODES = {"acceptEdits": "a", "bypassPermissions": "c"}

@@ -9,7 +9,7 @@ from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question
 from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.settings.config import DashboardSettings
-from agentdash.tui.dialogs.ask import AskScreen
+from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.widgets.asks.choice_list import ChoiceList
 from agentdash.widgets.asks.decisions import Decisions
 from agentdash.widgets.table.session_table import SessionTable
@@ -58,7 +58,7 @@ class Clock:
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("agentdash.tui.dialogs.ask.monotonic", clock)
+    monkeypatch.setattr("agentdash.tui.dialogs.asking.ask.monotonic", clock)
     return clock
 
 

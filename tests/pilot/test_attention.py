@@ -5,7 +5,7 @@ from msgspec import structs
 
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.model import Status
-from agentdash.tui.dialogs.rename import RenameScreen
+from agentdash.tui.dialogs.asking.rename import RenameScreen
 
 
 async def test_T10_r_renames_the_selected_session(dashboard):

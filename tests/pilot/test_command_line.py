@@ -4,10 +4,10 @@ import pytest
 from textual.events import Key
 from textual.widgets import Input
 
+from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
+from agentdash.tui.dialogs.asking.save import SaveScreen
 from agentdash.tui.dialogs.command import CommandScreen
-from agentdash.tui.dialogs.confirm import ConfirmScreen
 from agentdash.tui.dialogs.log import LogScreen
-from agentdash.tui.dialogs.save import SaveScreen
 from agentdash.tui.keys.actions import TABLE_ACTIONS, VIEWER_ACTIONS
 from agentdash.tui.screens.palette import Palette
 from agentdash.widgets.inputs.prompt_box import PromptInput

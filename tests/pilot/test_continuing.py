@@ -3,9 +3,9 @@
 import pytest
 from msgspec import structs
 
-from agentdash.sessions.lifecycle.continue_plan import GO_ON
+from agentdash.sessions.lifecycle.starts.continue_plan import GO_ON
 from agentdash.sessions.model import Status
-from agentdash.tui.dialogs.continue_session import ContinueScreen
+from agentdash.tui.dialogs.starting.continue_session import ContinueScreen
 from agentdash.tui.keys.actions import possible
 from pilot.fakes import session
 

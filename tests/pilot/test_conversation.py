@@ -7,7 +7,7 @@ from msgspec import structs
 
 from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.settings.config import DashboardSettings
-from agentdash.tui.dialogs.conversation import ConversationScreen
+from agentdash.tui.dialogs.asking.conversation import ConversationScreen
 from agentdash.widgets.inputs.prompt_box import PromptInput
 from pilot.fake_conversation import TALK
 

@@ -8,12 +8,12 @@ from textual.events import Paste
 from agentdash.sessions.errors import SessionBusyError, UsageError
 from agentdash.sessions.model import Receipt, Status, Step, StepKind, StepStatus, Stopping
 from agentdash.sessions.settings.config import DashboardSettings
-from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
+from agentdash.tui.dialogs.asking.stopping import StoppingScreen
 from agentdash.tui.dialogs.help import HelpScreen
-from agentdash.tui.dialogs.new_session import NewSessionScreen
-from agentdash.tui.dialogs.no_agent import NoAgentScreen
 from agentdash.tui.dialogs.processes import ProcessesScreen
-from agentdash.tui.dialogs.stopping import StoppingScreen
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
+from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
 from agentdash.tui.terminal import mouse
 from agentdash.tui.themes import THEMES
 from agentdash.widgets.inputs.history_input import HistoryInput

@@ -11,7 +11,7 @@ from textual.app import App
 
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
-from agentdash.tui.dialogs.new_session import NewSessionScreen, Offer
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen, Offer
 
 SETTINGS = {
     "plain": "",

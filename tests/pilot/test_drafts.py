@@ -4,7 +4,7 @@ import pytest
 
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.drafts import DraftFiles
-from agentdash.tui.dialogs.new_session import NewSessionScreen
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.services import drafts
 from agentdash.widgets.inputs.prompt_box import PromptInput
 

@@ -3,9 +3,9 @@
 import pytest
 from textual.events import Key
 
+from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.command import CommandScreen
-from agentdash.tui.dialogs.confirm import ConfirmScreen
-from agentdash.tui.dialogs.new_session import NewSessionScreen
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.keys.keymap import keymap
 from agentdash.tui.screens.palette import Palette
 from agentdash.tui.terminal.escape_keys import EscapeParser

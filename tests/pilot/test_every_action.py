@@ -12,25 +12,25 @@ from textual.app import App
 
 from agentdash.sessions.changes.git import GitDiff
 from agentdash.sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
-from agentdash.sessions.lifecycle.continue_plan import GO_ON
+from agentdash.sessions.lifecycle.starts.continue_plan import GO_ON
 from agentdash.sessions.model import Status, StepStatus
 from agentdash.sessions.settings.prompt_templates import PromptTemplate
-from agentdash.tui.dialogs.ask import AskScreen
-from agentdash.tui.dialogs.columns import ColumnsScreen
+from agentdash.tui.dialogs.asking.ask import AskScreen
+from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
+from agentdash.tui.dialogs.asking.conversation import ConversationScreen
+from agentdash.tui.dialogs.asking.rename import RenameScreen
+from agentdash.tui.dialogs.asking.save import SaveScreen
 from agentdash.tui.dialogs.command import CommandScreen
-from agentdash.tui.dialogs.confirm import ConfirmScreen
-from agentdash.tui.dialogs.continue_session import ContinueScreen
-from agentdash.tui.dialogs.conversation import ConversationScreen
-from agentdash.tui.dialogs.find import FindScreen
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.log import LogScreen
-from agentdash.tui.dialogs.new_session import NewSessionScreen
-from agentdash.tui.dialogs.pick import PickScreen
 from agentdash.tui.dialogs.processes import ProcessesScreen
 from agentdash.tui.dialogs.queue import QueueScreen
-from agentdash.tui.dialogs.rename import RenameScreen
-from agentdash.tui.dialogs.save import SaveScreen
-from agentdash.tui.dialogs.views import ViewsScreen
+from agentdash.tui.dialogs.starting.continue_session import ContinueScreen
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
+from agentdash.tui.dialogs.table.columns import ColumnsScreen
+from agentdash.tui.dialogs.table.find import FindScreen
+from agentdash.tui.dialogs.table.pick import PickScreen
+from agentdash.tui.dialogs.table.views import ViewsScreen
 from agentdash.tui.keys.actions import REGISTRY
 from agentdash.tui.screens import usage as usage_screen
 from agentdash.tui.screens.changes import ChangesScreen

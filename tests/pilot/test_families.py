@@ -8,8 +8,8 @@ from factories import T0
 
 from agentdash.sessions.launch import Ladder
 from agentdash.sessions.model import Budget, Ended, Receipt, Status, Step, StepKind, StepStatus
-from agentdash.tui.dialogs.confirm import ConfirmScreen
-from agentdash.tui.dialogs.stopping import StoppingScreen
+from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
+from agentdash.tui.dialogs.asking.stopping import StoppingScreen
 from agentdash.widgets.table.ordering import Grouping
 from pilot.fakes import session
 

@@ -1,7 +1,7 @@
 """Other keys than by default, and the page that says which are in force."""
 
 from agentdash.sessions.settings.config import Config
-from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.keys.keymap import keymap
 from agentdash.tui.messages import SettingsRead

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.tui.dialogs.new_session import NewSessionScreen
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 
 LOW = (80, 24)
 LIMITS = {"wall_seconds": 1800.0, "tokens": 500_000}

@@ -9,7 +9,7 @@ from textual.app import App, SuspendNotSupported
 from agentdash.sessions.changes.model import Edit, FileChanges, SessionChanges
 from agentdash.sessions.model import Step, StepKind, StepStatus
 from agentdash.sessions.settings.config import DashboardSettings
-from agentdash.tui.dialogs.pick import PickScreen
+from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.screens.changes import ChangesScreen
 from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.services import external_programs

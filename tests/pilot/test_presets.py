@@ -4,9 +4,9 @@ import pytest
 from msgspec import structs
 
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.rules.limits import Limits
+from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.settings.presets import Preset
-from agentdash.tui.dialogs.new_session import NewSessionScreen
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 
 REVIEW = Preset(
     agent="claude",

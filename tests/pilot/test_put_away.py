@@ -5,8 +5,8 @@ from msgspec import structs
 
 from agentdash.sessions.errors import StoreError
 from agentdash.sessions.model import Status
-from agentdash.tui.dialogs.confirm import ConfirmScreen
-from agentdash.tui.dialogs.views import ViewsScreen
+from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
+from agentdash.tui.dialogs.table.views import ViewsScreen
 from agentdash.tui.keys.keymap import keymap
 from pilot.fakes import SESSIONS, session
 from pilot.gate import Gate

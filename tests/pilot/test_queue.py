@@ -7,9 +7,9 @@ from msgspec import structs
 from agentdash.sessions.agents.allowance import Allowance
 from agentdash.sessions.model import Prompt, Status
 from agentdash.sessions.settings.config import DashboardSettings
-from agentdash.tui.dialogs.confirm import ConfirmScreen
-from agentdash.tui.dialogs.pick import PickScreen
+from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.queue import QueueScreen
+from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.screens.main import MainScreen
 from agentdash.widgets.inputs.prompt_box import PromptInput
 from pilot.fakes import session

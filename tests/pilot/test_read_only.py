@@ -5,7 +5,7 @@ import pytest
 from agentdash.sessions.launch import Start
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.keys.actions import ACTIONS
-from agentdash.tui.services.session_actions import SessionActions
+from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.widgets.inputs.prompt_box import PromptInput
 from pilot.fakes import SESSIONS
 

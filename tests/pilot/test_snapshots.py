@@ -18,13 +18,13 @@ from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.model import Activity, Plan, Status, StepKind
-from agentdash.tui.dialogs.ask import AskScreen
-from agentdash.tui.dialogs.confirm import ConfirmScreen
-from agentdash.tui.dialogs.conversation import ConversationScreen
+from agentdash.tui.dialogs.asking.ask import AskScreen
+from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
+from agentdash.tui.dialogs.asking.conversation import ConversationScreen
+from agentdash.tui.dialogs.asking.stopping import StoppingScreen
 from agentdash.tui.dialogs.help import HelpScreen
-from agentdash.tui.dialogs.new_session import NewSessionScreen
-from agentdash.tui.dialogs.no_agent import NoAgentScreen
-from agentdash.tui.dialogs.stopping import StoppingScreen
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
+from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
 from agentdash.tui.screens.usage import UsageScreen
 from agentdash.widgets.table.ordering import Grouping
 from pilot.fake_asks import EVERY, command
@@ -52,7 +52,7 @@ def fixed_words(manager, monkeypatch):
     monkeypatch.setenv("HOME", str(manager.home.parent))
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
-    monkeypatch.setattr("agentdash.tui.dialogs.stopping.monotonic", lambda: 0.0)
+    monkeypatch.setattr("agentdash.tui.dialogs.asking.stopping.monotonic", lambda: 0.0)
 
 
 def drawn(app):

@@ -6,11 +6,11 @@ from msgspec import structs
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Session, Status
 from agentdash.tui.app import Dashboard
-from agentdash.tui.dialogs.columns import ColumnsScreen
-from agentdash.tui.dialogs.confirm import ConfirmScreen
-from agentdash.tui.dialogs.pick import PickScreen
-from agentdash.tui.dialogs.rename import RenameScreen
-from agentdash.tui.dialogs.views import ViewsScreen
+from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
+from agentdash.tui.dialogs.asking.rename import RenameScreen
+from agentdash.tui.dialogs.table.columns import ColumnsScreen
+from agentdash.tui.dialogs.table.pick import PickScreen
+from agentdash.tui.dialogs.table.views import ViewsScreen
 from agentdash.tui.state.ui_state import UiState
 from agentdash.widgets.inputs.history_input import HistoryInput
 from agentdash.widgets.table.columns import Choice

@@ -11,7 +11,7 @@ from agentdash.sessions.errors import Remedy, SessionBusyError
 from agentdash.sessions.model import Status, TakenBy
 from agentdash.sessions.processes import processes
 from agentdash.sessions.settings.config import DashboardSettings
-from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.queue import QueueScreen
 from agentdash.tui.keys.actions import possible
 from agentdash.tui.services import interface_run

@@ -8,8 +8,8 @@ from agentdash.sessions.projects.review import review
 from agentdash.sessions.projects.trust import TrustStore
 from agentdash.sessions.settings.config import read_settings
 from agentdash.sessions.settings.presets import Preset
-from agentdash.tui.dialogs.new_session import NewSessionScreen
-from agentdash.tui.dialogs.trust import TrustScreen
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
+from agentdash.tui.dialogs.starting.trust import TrustScreen
 
 TEXT = '[agents.codex]\nsandbox = "read-only"\n[limits]\ntokens = 900\n'
 

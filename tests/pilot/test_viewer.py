@@ -8,9 +8,9 @@ from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, TurnMode, Usage
-from agentdash.tui.dialogs.new_session import NewSessionScreen
-from agentdash.tui.dialogs.pick import PickScreen
-from agentdash.tui.dialogs.save import SaveScreen
+from agentdash.tui.dialogs.asking.save import SaveScreen
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
+from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.services import external_programs
 from pilot.fakes import SESSIONS, STEPS, session

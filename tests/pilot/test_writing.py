@@ -10,9 +10,9 @@ from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status
 from agentdash.sessions.settings.prompt_templates import PromptTemplate
 from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
-from agentdash.tui.dialogs.confirm import ConfirmScreen
-from agentdash.tui.dialogs.find import FindScreen
-from agentdash.tui.dialogs.new_session import NewSessionScreen
+from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
+from agentdash.tui.dialogs.table.find import FindScreen
 from agentdash.tui.services.external_programs import ExternalPrograms
 from pilot.fakes import session
 from pilot.test_marked import ENDED, marked

@@ -3,7 +3,7 @@
 import json
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.storage.line_reader import LineReader
+from agentdash.sessions.storage.files.line_reader import LineReader
 from torture.report import Finding, file_of, name, output_of
 
 

@@ -133,9 +133,9 @@ def test_a_list_loads_the_module_of_its_verb_and_no_steps():
         "with contextlib.redirect_stdout(io.StringIO()):\n    cli.run(['ls', '--json'])"
     )
     loaded = loaded_by(code)
-    assert "agentdash.tui.cli.commands.read" in loaded
+    assert "agentdash.tui.cli.commands.reading.read" in loaded
     assert not {name for name in loaded if name.startswith("agentdash.sessions.transcript")}
-    assert "agentdash.tui.cli.commands.start" not in loaded
+    assert "agentdash.tui.cli.commands.starting.start" not in loaded
 
 
 def test_a_status_line_loads_neither_the_settings_nor_the_model(tmp_path, monkeypatch):
@@ -185,7 +185,7 @@ def test_the_first_screen_loads_neither_the_command_line_nor_what_comes_after_it
     loaded = loaded_by("import agentdash.tui.startup, agentdash.tui.app, agentdash.sessions.manager")
     later = {f"agentdash.tui.{name}" for name in LATER}
     unwanted = {"click", "watchfiles", "anyio", "ctypes", "pygments.lexers", "agentdash.sessions.digest.collect"}
-    card = {name for name in loaded if name.startswith(("agentdash.widgets.asks", "agentdash.tui.ask_texts"))}
+    card = {name for name in loaded if name.startswith(("agentdash.widgets.asks", "agentdash.tui.texts.ask_texts"))}
     rules = {f"agentdash.sessions.asks.{name}" for name in ("always", "dangerous", "rules")}
     assert loaded & (unwanted | later | card | rules) == set()
 

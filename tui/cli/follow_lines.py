@@ -13,9 +13,9 @@ from ...sessions.recheck import rechecked
 from ...sessions.text.sanitize import cut, one_line, pad
 from ...sessions.transcript.tail import ARRIVAL_SECONDS, StepTail, Told
 from ...sessions.watch import Change, changes
+from ..render.sessions.table import session_lines
 from ..render.steps import step_text, turn_heading
 from ..render.style import Style
-from ..render.table import session_lines
 
 if TYPE_CHECKING:
     from ...sessions.manager import SessionManager

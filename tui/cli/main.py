@@ -17,7 +17,7 @@ from .verb_group import WORDS, VerbGroup
 
 
 def _complete_profiles(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from .commands.config import complete_profiles
+    from .commands.setting_up.config import complete_profiles
 
     return complete_profiles(context, parameter, incomplete)
 

@@ -32,7 +32,7 @@ from ..keys.actions import (
     here,
 )
 from ..keys.keymap import DEFAULT, Keymap
-from ..texts import Tour
+from ..texts.screen_texts import Tour
 
 Section = tuple[str, Sequence[tuple[str, str]]]
 """A heading, and pairs of keys and what they do."""

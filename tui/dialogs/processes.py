@@ -13,7 +13,7 @@ from textual.widgets import Static
 from ...sessions.lifecycle.process_list import ProcessInfo
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.middle_lines import MiddleLines
-from ..render.processes import processes_text
+from ..render.sessions.processes import processes_text
 from ..render.style import Style
 
 LOOK_SECONDS = 2.0

@@ -18,9 +18,10 @@ from ...sessions.prompts.queue import SessionQueue
 from ...sessions.storage.prompts.prompt_queue import QueuedPrompt
 from ...sessions.storage.prompts.unconfirmed import Unconfirmed
 from ...widgets.drawing.glyphs import UNICODE, Signs
-from .. import queue_texts, texts
 from ..messages import SessionsChanged
-from .confirm import Answer, ConfirmScreen
+from ..texts import queue_texts
+from ..texts import screen_texts as texts
+from .asking.confirm import Answer, ConfirmScreen
 
 
 class QueueNow(Struct, frozen=True):

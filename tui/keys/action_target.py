@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from ...sessions.model import Session
-from .. import family_texts, texts
+from ..texts import family_texts
+from ..texts import screen_texts as texts
 from .actions import BULK, REGISTRY, possible, unlike
 from .family_keys import OPEN_WORKER, TO_LEAD
 

@@ -9,7 +9,7 @@ from textual.widget import Widget
 from ...sessions.model import Status
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.roles import MUTED
-from ..texts import Tour
+from ..texts.screen_texts import Tour
 
 
 class Checklist(Widget):

@@ -12,10 +12,11 @@ from ...sessions.model import Session
 from ...sessions.prompts.prompter import PromptOptions
 from ...sessions.storage.prompts.prompt_queue import QueuedPrompt
 from ...widgets.inputs.prompt_box import PromptBox
-from .. import queue_texts, texts
 from ..keys.action_target import ActionTarget
 from ..keys.actions import can_interrupt, can_prompt
-from ..services.session_actions import SessionActions
+from ..services.actions.session_actions import SessionActions
+from ..texts import queue_texts
+from ..texts import screen_texts as texts
 from .next_modes import ChosenMode, NextModes
 from .session_pane import SessionPane
 

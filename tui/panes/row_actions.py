@@ -4,7 +4,7 @@ from typing import Any
 
 from textual.app import App
 
-from ...sessions.transcript.last_answer import last_answer
+from ...sessions.transcript.visible.last_answer import last_answer
 from ..services.background import Requests
 from ..services.external_programs import ExternalPrograms
 from .steps.step_actions import Chosen, StepActions

@@ -14,10 +14,11 @@ from ...widgets.drawing.line import Line
 from ...widgets.inputs.prompt_box import DraftBook, PromptBox
 from ...widgets.steps.queue_lines import QueueLines
 from ...widgets.steps.trajectory import Trajectory
-from .. import queue_texts, texts
 from ..keys.keymap import Keymap
 from ..services.background import Requests
 from ..services.external_programs import ExternalPrograms
+from ..texts import queue_texts
+from ..texts import screen_texts as texts
 from .next_modes import ChosenMode
 from .steps.step_documents import Source
 from .steps.steps_pane import StepsPane

@@ -21,13 +21,13 @@ from ...widgets.document.model import Document
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ...widgets.lists.file_list import FileList
-from .. import texts
 from ..keys.actions import CHANGES_ACTIONS, REGISTRY, bindings
 from ..keys.footer import CHANGES, labelled, whole
 from ..keys.keymap import DEFAULT, Keymap
 from ..panes import change_documents
 from ..services.background import Requests
 from ..services.external_programs import ExternalPrograms
+from ..texts import screen_texts as texts
 
 
 class ChangesScreen(Screen[tuple[int, int] | None]):

@@ -8,8 +8,8 @@ from textual.app import App
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
 from ...sessions.transcript.worker_steps import step_that_started
-from .. import family_texts
 from ..services.background import Requests
+from ..texts import family_texts
 
 Place = tuple[int, int]
 """The turn and the index of a step."""
@@ -46,7 +46,7 @@ class FamilyWays:
         """Open the worker that a step started; of several, the one that the user chooses."""
         number: int | None = 0
         if len(workers) > 1:
-            from ..dialogs.pick import PickScreen
+            from ..dialogs.table.pick import PickScreen
 
             offers = [(str(row + 1), family_texts.choose_worker(one)) for row, one in enumerate(workers[:9])]
             number = await self._app.push_screen_wait(PickScreen("Open a worker", offers))

@@ -22,7 +22,6 @@ from ...widgets.drawing.short_forms import place
 from ...widgets.table.detail import in_full
 from ...widgets.table.session_table import SessionTable
 from ...widgets.table.status_line import StatusLine, Tally
-from .. import conversation_texts, texts
 from ..keys.action_target import ActionTarget
 from ..keys.actions import Place, bindings
 from ..keys.command_line import Command
@@ -33,11 +32,13 @@ from ..panes.session_pane import SessionPane
 from ..panes.table.split import Split
 from ..panes.table.table_commands import table_commands
 from ..panes.table.table_pane import TablePane
+from ..services.actions.session_actions import SessionActions
 from ..services.background import Requests
 from ..services.change_feed import ChangeFeed
-from ..services.session_actions import SessionActions
 from ..state.plan_note import PlanNote
 from ..state.ui_state import UiState
+from ..texts import conversation_texts
+from ..texts import screen_texts as texts
 from .family_ways import FamilyWays
 from .session_screen import SessionScreen
 from .usage_ways import UsageWays

@@ -13,8 +13,8 @@ from ..keys.command_line import Command, starting
 from ..keys.keymap import Keymap
 from ..panes.prompt_sender import PromptSender
 from ..panes.session_pane import SessionPane
+from ..services.actions.session_actions import SessionActions
 from ..services.background import Requests
-from ..services.session_actions import SessionActions
 from ..themes import THEMES
 
 

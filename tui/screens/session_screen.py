@@ -23,7 +23,6 @@ from ...widgets.document.document_pane import DocumentPane
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.inputs.history_input import HistoryInput
 from ...widgets.inputs.prompt_box import PromptInput
-from .. import conversation_texts, texts
 from .._textual_hacks import send_every_resize
 from ..keys.action_target import ActionTarget
 from ..keys.actions import Place, here
@@ -34,11 +33,13 @@ from ..panes.foot import Foot
 from ..panes.prompt_sender import PromptSender
 from ..panes.session_pane import SessionPane
 from ..panes.steps.steps_pane import StepsPane
+from ..services.actions.session_actions import SessionActions
+from ..services.actions.target_actions import TARGET_ACTIONS
 from ..services.background import Requests
 from ..services.external_programs import ExternalPrograms
-from ..services.session_actions import SessionActions
-from ..services.target_actions import TARGET_ACTIONS
 from ..state.message_log import crash_lines
+from ..texts import conversation_texts
+from ..texts import screen_texts as texts
 from .session_commands import session_commands
 
 
@@ -229,7 +230,7 @@ class SessionScreen(Screen[None]):
     def _save_asked(self, event: SaveAsked) -> None:
         session = self.current
         if session is not None and session.id == event.session_id:
-            from ..dialogs.save import SaveScreen
+            from ..dialogs.asking.save import SaveScreen
 
             save = partial(self.operations.save, session.id)
             self.app.push_screen(SaveScreen(texts.title(session), texts.file_name(session), save))
@@ -412,7 +413,7 @@ class SessionScreen(Screen[None]):
         session, asks, app = self.asking_session(), self.operations.asks, self.operations.app
         if session is None:
             return
-        from ..dialogs.ask import AskScreen
+        from ..dialogs.asking.ask import AskScreen
 
         with app.keys_held():
             waiting = await asks.waiting(session.id)

@@ -27,7 +27,7 @@ from ...widgets.lists.row_list import RowList
 from ..keys.footer import whole
 from ..keys.keymap import check_keys
 from ..messages import SettingsRead
-from ..render.settings import about, drawer, matches
+from ..render.setup.settings import about, drawer, matches
 from ..services.background import Requests
 from ..services.external_programs import ExternalPrograms
 

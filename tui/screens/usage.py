@@ -21,12 +21,12 @@ from ...widgets.drawing.line import Line
 from ...widgets.drawing.spans import Row
 from ...widgets.usage.plot import UsagePlot, key
 from ...widgets.usage.rows import UsageRows
-from .. import usage_texts
 from ..keys.actions import USAGE_ACTIONS, bindings
 from ..keys.footer import USAGE, labelled, whole
 from ..keys.keymap import DEFAULT, Keymap
 from ..messages import SessionsChanged
 from ..services.background import Requests
+from ..texts import usage_texts
 from . import usage_figures
 from .usage_figures import GROUPS, Figures, UsageView
 

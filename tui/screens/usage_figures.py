@@ -11,11 +11,11 @@ from ...sessions.costs.periods import begin, midnight, periods
 from ...sessions.costs.usage_table import Group, Step, UsageColumn, UsageQuery, UsageRow, UsageTable
 from ...sessions.text.sanitize import one_line
 from ...sessions.text.units import tokens
-from ...sessions.usage import known_sum
+from ...sessions.values.usage import known_sum
 from ...widgets.drawing.short_forms import place
 from ...widgets.usage import series
 from ...widgets.usage.plot import Picture
-from .. import usage_texts
+from ..texts import usage_texts
 
 GROUPS: tuple[Group, ...] = ("model", "agent", "folder", "lead", "session")
 """The groups in the order in which their key chooses them."""

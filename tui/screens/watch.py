@@ -18,8 +18,8 @@ from ..keys.action_target import ActionTarget
 from ..keys.actions import watch_bindings
 from ..messages import SessionsChanged
 from ..panes.session_pane import SessionPane
+from ..services.actions.session_actions import SessionActions
 from ..services.background import Requests
-from ..services.session_actions import SessionActions
 from .session_screen import SessionScreen
 
 MOST = 4

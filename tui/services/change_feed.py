@@ -6,7 +6,7 @@ from typing import Protocol
 
 from ...sessions.clock import monotonic
 from ...sessions.model import Changes, Session
-from ...sessions.plan_windows import PlanWindow
+from ...sessions.values.plan_windows import PlanWindow
 
 LEAST_SECONDS = 0.1
 """Minimum interval between two messages to the screen."""

@@ -33,7 +33,7 @@ class OwnInterfaces:
             return
         from textual.app import SuspendNotSupported
 
-        from .. import takeover_texts
+        from ..texts import takeover_texts
 
         with self._app.keys_held():
             taken = await self._requests.ask(lambda: self._access.manager("take over").take_over(session.id))

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from msgspec import Struct
 
 from ...sessions.model import StepKind
-from ...sessions.transcript.kind_codes import FAILED, NESTED, table
+from ...sessions.transcript.index.kind_codes import FAILED, NESTED, table
 
 
 class Group(Struct, frozen=True):

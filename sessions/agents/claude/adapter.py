@@ -14,17 +14,17 @@ from msgspec import Meta
 
 from ...costs.price_table import price_of
 from ...launch import Fork, Ladder, Launch
-from ...taken_by import BY_HAND
 from ...text.units import listed
+from ...values.taken_by import BY_HAND
 from ..allowance import Allowance
 from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
 from ..leading import ALL_TOOLS, LeadingAgent, LeadSettings, leads
-from ..usage_meter import Measurable, Measures, Meter, When
+from ..parsing.usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
-    from ...plan_windows import PlanWindow
+    from ...values.plan_windows import PlanWindow
     from ..dialogue import Dialogue
-    from ..sent_prompt import SentPrompt
+    from ..parsing.sent_prompt import SentPrompt
 
 STREAM_JSON = "stream-json"
 """The transport of a live claude."""
@@ -124,7 +124,7 @@ class Claude(Agent, LeadingAgent):
 
     def plan_windows(self, line: bytes) -> "tuple[PlanWindow, ...]":
         """Return the windows of a ``rate_limit_event``."""
-        from ..plan_reports import claude_report  # most turns print none
+        from ..parsing.plan_reports import claude_report
 
         return claude_report(line, self.name)
 
@@ -230,7 +230,7 @@ class Claude(Agent, LeadingAgent):
     def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
         """Return a new parser for one turn."""
         if transport == BY_HAND:
-            from .project import ClaudeProjectParser
+            from .project.project import ClaudeProjectParser
 
             return ClaudeProjectParser(turn, one_turn=True)
         from .turn_parser import ClaudeParser  # only a process that reads turns needs it
@@ -239,7 +239,7 @@ class Claude(Agent, LeadingAgent):
 
     def dialogue(self, launch: Launch) -> "Dialogue | None":
         """Return a new dialogue with a live claude."""
-        from .dialogue import ClaudeDialogue  # only the runner of a live agent needs it
+        from .live.dialogue import ClaudeDialogue
 
         return ClaudeDialogue(launch.opening) if launch.transport == STREAM_JSON else None
 
@@ -259,7 +259,7 @@ class Claude(Agent, LeadingAgent):
         """Return a meter that reads the stream; None if the cost is not limited."""
         if launch.limits.cost_usd is None:
             return None
-        from .usage import ClaudeMeter
+        from .use.usage import ClaudeMeter
 
         return ClaudeMeter(launch.prices)
 
@@ -272,25 +272,25 @@ class Claude(Agent, LeadingAgent):
         settings: AgentSettings,  # noqa: ARG002
     ) -> str | None:
         """Return the id of the assistant message that the place follows; None if it follows something else."""
-        from .fork_point import message_before
+        from .project.fork_point import message_before
 
         return message_before(lines, self.parser(1, transport), through)
 
     def has_prompt(self, sent: "SentPrompt") -> bool | None:
         """Search the conversation's transcript, below the ``CLAUDE_CONFIG_DIR`` that was recorded with the session."""
-        from .sent import transcript_has  # only needed if a turn broke off
+        from .project.sent import transcript_has
 
         return transcript_has(_home(sent.env), sent)
 
     def transcript(self, agent_session: str, env: Mapping[str, str | None], at: int) -> Path | None:  # noqa: ARG002
         """Return the transcript, below the ``CLAUDE_CONFIG_DIR`` that was recorded with the session."""
-        from .own_files import transcript_of
+        from .project.own_files import transcript_of
 
         return transcript_of(_home(env), agent_session)
 
     def shown_conversation(self, pid: int, env: Mapping[str, str | None]) -> str | None:
         """Return the conversation that claude names for its interface: ``/clear`` begins another one."""
-        from .own_files import shown_by
+        from .project.own_files import shown_by
 
         return shown_by(_home(env), pid)
 

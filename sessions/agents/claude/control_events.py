@@ -5,7 +5,7 @@ Every field is optional, because other versions leave some out.
 
 from msgspec import Raw, Struct
 
-from ..json_lines import NULL, Words
+from ..parsing.json_lines import NULL, Words
 
 
 class Request(Struct):

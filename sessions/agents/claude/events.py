@@ -6,7 +6,7 @@ Every field but ``type`` is optional, because other versions leave some out.
 from msgspec import Raw, Struct, field
 
 from ...model import Usage, known_sum
-from ..json_lines import NULL, Count, CountedWords, Dollars, Part, Words
+from ..parsing.json_lines import NULL, Count, CountedWords, Dollars, Part, Words
 from .control_events import Request, Response
 
 SYNTHETIC = "<synthetic>"

@@ -1,6 +1,6 @@
 """claude's notices outside the conversation: the subtypes of its ``system`` events as lines for people."""
 
-from ..json_lines import NULL, text_of
+from ..parsing.json_lines import NULL, text_of
 from .compaction import compaction_text
 from .events import System
 

@@ -14,7 +14,7 @@ failed, and the reason names the field.  Every other field can be missing or hav
 
 from collections.abc import Sequence
 
-from ..tolerant_decoder import Unread
+from ..parsing.tolerant_decoder import Unread
 from .events import Result
 
 DECIDING = ("is_error", "subtype", "stop_reason")

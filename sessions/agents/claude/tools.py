@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from ...model import Change, PlanItem, Step, StepKind, StepStatus
-from ..json_lines import UNREADABLE
-from ..tolerant_decoder import TolerantDecoder
+from ..parsing.json_lines import UNREADABLE
+from ..parsing.tolerant_decoder import TolerantDecoder
 from .events import BashResult, FileResult, Hunk, Task, TaskResult
 
 EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})

@@ -19,6 +19,6 @@ class ClaudeProject(TranscriptFormat):
 
     def parser(self, turn: int = 1) -> TurnParser:
         """Return a new parser that begins with this turn."""
-        from .project import ClaudeProjectParser
+        from .project.project import ClaudeProjectParser
 
         return ClaudeProjectParser(turn)

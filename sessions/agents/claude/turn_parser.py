@@ -9,21 +9,21 @@ from collections import deque
 import msgspec
 from msgspec import structs
 
-from ...compaction import SUMMARY_EVENT
 from ...model import Step, StepKind, StepStatus, Usage
+from ...values.compaction import SUMMARY_EVENT
 from ..base import MOST_OPEN
 from ..event_parser import NOT_SHOWN, EventParser, EventState
-from ..json_lines import declared_type, joined, value_of
-from ..tolerant_decoder import TolerantDecoder
+from ..parsing.json_lines import declared_type, joined, value_of
+from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
-from .ask_notices import AskNotices
 from .compaction import CompactionNotes
-from .control import changed_setting
+from .live.ask_notices import AskNotices
+from .live.control import changed_setting
 from .notices import NOTICES, SILENT, notice_text
-from .reports import note_compaction, note_message, note_result
 from .result import failure
-from .running_cost import RunningCost
 from .tools import TaskList, answered, begun, tool_name
+from .use.reports import note_compaction, note_message, note_result
+from .use.running_cost import RunningCost
 
 _NAMELESS = "?"
 """The prefix of the keys of calls without an id."""

@@ -11,17 +11,17 @@ from msgspec import Meta, structs
 from ...costs.price_table import price_of
 from ...errors import UsageError
 from ...launch import Launch
-from ...taken_by import BY_HAND
+from ...values.taken_by import BY_HAND
 from ..allowance import Allowance
 from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
 from ..leading import LeadingAgent, LeadSettings, leads
-from ..usage_meter import Measurable, Measures, Meter, When
+from ..parsing.usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
-    from ...plan_windows import PlanWindow
+    from ...values.plan_windows import PlanWindow
     from ..dialogue import Dialogue
-    from ..recorded_edits import Transcript
-    from ..sent_prompt import SentPrompt
+    from ..parsing.recorded_edits import Transcript
+    from ..parsing.sent_prompt import SentPrompt
 
 _NOISE = ("Reading additional input from stdin", "Reading prompt from stdin", "WARNING")
 
@@ -179,13 +179,13 @@ class Codex(Agent, LeadingAgent):
 
     def plan_windows(self, line: bytes) -> "tuple[PlanWindow, ...]":
         """Return the windows of a notification of the app-server; ``codex exec`` prints none."""
-        from ..plan_reports import server_report  # most turns print none
+        from ..parsing.plan_reports import server_report
 
         return server_report(line, self.name)
 
     def plan_at_end(self, agent_session: str, env: Mapping[str, str], began: int) -> "tuple[PlanWindow, ...]":
         """Return the windows of the newest report in the thread's transcript."""
-        from ..plan_reports import rollout_report
+        from ..parsing.plan_reports import rollout_report
         from .rollout.edits import find_rollout  # a turn needs it once, at its end
 
         path = find_rollout(_home(env), agent_session, began)

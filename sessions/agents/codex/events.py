@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Raw, Struct, field
 
-from ..json_lines import NULL, Count, Part, Words
+from ..parsing.json_lines import NULL, Count, Part, Words
 
 
 class Usage(Struct):

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import structs
 
 from ...model import Change, PlanItem, Step, StepKind, StepStatus
-from ..json_lines import joined, text_of, value_of
+from ..parsing.json_lines import joined, text_of, value_of
 from . import events
 
 _STATUS = {

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from ..json_lines import UNREADABLE
-from ..json_repair import repaired
+from ..parsing.json_lines import UNREADABLE
+from ..parsing.json_repair import repaired
 from .events import Failure
 
 

@@ -12,7 +12,7 @@ from msgspec import structs
 from ...costs.reports import THREAD, Report
 from ...model import Step, StepKind, StepStatus, Usage
 from ..event_parser import EventState
-from ..tolerant_decoder import TolerantDecoder
+from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
 from .calls import CallItemParser
 from .items import described, ended, message_of

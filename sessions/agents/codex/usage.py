@@ -16,10 +16,10 @@ from ...costs.price_table import price_of
 from ...costs.prices import Call, Price
 from ...costs.reports import MOST_PENDING, ROLLOUT, Report
 from ...model import Usage
-from ...storage.line_reader import LineReader
-from ..json_lines import Count
-from ..tolerant_decoder import TolerantDecoder
-from ..usage_meter import Meter
+from ...storage.files.line_reader import LineReader
+from ..parsing.json_lines import Count
+from ..parsing.tolerant_decoder import TolerantDecoder
+from ..parsing.usage_meter import Meter
 from .rollout.edits import find_rollout
 
 LOOK_SECONDS = 0.1

@@ -14,11 +14,11 @@ from msgspec import Meta
 from ...errors import UsageError
 from ...launch import Launch
 from ..base import Agent, LaunchRequest, LiveSettings, TurnParser
-from ..usage_meter import Measurable, Measures, When
+from ..parsing.usage_meter import Measurable, Measures, When
 
 if TYPE_CHECKING:
     from ..dialogue import Dialogue
-    from ..sent_prompt import SentPrompt
+    from ..parsing.sent_prompt import SentPrompt
 
 TRANSPORT = "demo-lines"
 """The protocol of the live demo agent."""

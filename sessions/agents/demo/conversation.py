@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ...storage.paths import write_atomic
-from ..json_lines import UNREADABLE
+from ..parsing.json_lines import UNREADABLE
 
 
 class Said(Struct, frozen=True, kw_only=True):

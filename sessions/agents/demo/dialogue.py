@@ -10,7 +10,7 @@ from msgspec import structs
 
 from ...asks.model import Answer, Ask
 from ..dialogue import Asked, Changed, Delivery, Dialogue, Event, Failed, Ready, Received, Settled, TurnBegan, TurnEnded
-from ..tolerant_decoder import TolerantDecoder
+from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events, live_events, live_requests
 
 _DECODER: TolerantDecoder[live_events.AnyLiveEvent] = TolerantDecoder(live_events.AnyLiveEvent)

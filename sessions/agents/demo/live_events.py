@@ -3,7 +3,7 @@
 from msgspec import field
 
 from ...asks.model import Ask
-from ..json_lines import Count
+from ..parsing.json_lines import Count
 from . import events
 from .events import Event
 

@@ -8,7 +8,7 @@ from ...asks.model import AskKind
 from ...asks.sentence import sentence
 from ...model import Change, Step, StepKind, StepStatus, Usage
 from ..event_parser import EventState
-from ..tolerant_decoder import TolerantDecoder
+from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events, live_events
 from .turn_parser import DemoParser
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ...errors import UsageError
 from ...storage.paths import write_atomic
-from ..json_lines import UNREADABLE
+from ..parsing.json_lines import UNREADABLE
 
 MARK = "demo.json"
 DEMO_DEFAULT = "codex-demo"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..sent_prompt import CLOCK_MS, SentPrompt, is_readable
+from ..parsing.sent_prompt import CLOCK_MS, SentPrompt, is_readable
 from .conversation import Conversation
 
 

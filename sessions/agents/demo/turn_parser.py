@@ -7,7 +7,7 @@ from msgspec import structs
 
 from ...model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from ..event_parser import EventParser
-from ..tolerant_decoder import TolerantDecoder
+from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
 
 

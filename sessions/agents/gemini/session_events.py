@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct, field
 
-from ..json_lines import NULL, Count, Words, text_of, value_of
+from ..parsing.json_lines import NULL, Count, Words, text_of, value_of
 
 _PREAMBLE = re.compile(
     r"\s*(?:<(?:session_context|hook_context|state_snapshot)\b|This is the Gemini CLI\. We are setting up the context)"

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from ...model import Change, PlanItem, StepKind, StepStatus
-from ..json_lines import NULL, value_of
+from ..parsing.json_lines import NULL, value_of
 from .session_events import ToolCall, result_text
 
 _ENDED = {"success": StepStatus.OK, "error": StepStatus.FAILED, "cancelled": StepStatus.INTERRUPTED}

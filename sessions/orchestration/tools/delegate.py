@@ -7,10 +7,10 @@ from msgspec import structs
 
 from ...errors import AgentdashError, UsageError
 from ...families.joining import check_agent
-from ...membership import Budget
 from ...model import Session, Status, short_id
 from ...settings.orchestration import OrchestrationSettings
 from ...text.sanitize import clean
+from ...values.membership import Budget
 from ..arguments import Delegate
 from ..calls import Calls
 from ..folders import worker_folder

@@ -66,7 +66,7 @@ def _check_takes_prompts(calls: Calls, session: Session) -> None:
         RefusalError: the worker takes no prompts, or processes of its lost turn still live.
     """
     from ...agents.registry import agent_named
-    from ...lifecycle.reconcile import survivors
+    from ...lifecycle.recovery.reconcile import survivors
 
     if not agent_named(session.agent).resumable:
         fact = f"Worker {session.short_id} is a {session.agent}, which takes no prompts."

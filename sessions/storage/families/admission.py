@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from ...membership import Budget, Membership
-from ...rules.admission import FamilyLimits, Numbers, check_numbers, check_spent, share_of
-from ...rules.family_account import Account, accounts
+from ...rules.limits.admission import FamilyLimits, Numbers, check_numbers, check_spent, share_of
+from ...rules.limits.family_account import Account, accounts
+from ...values.membership import Budget, Membership
 from ..rows import dump
 from .family_budgets import Query, budgets_of, ledgers_of, line_of, members_of, name_of
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from ...errors import UnknownSessionError
-from ...membership import Budget
 from ...model import LIVE, Status, short_id
-from ...rules.admission import FamilyLimits, Ledger
-from ...rules.family_account import Account, Amount, Member, accounts, crossed, reserved_beside
+from ...rules.limits.admission import FamilyLimits, Ledger
+from ...rules.limits.family_account import Account, Amount, Member, accounts, crossed, reserved_beside
+from ...values.membership import Budget
 from ..database import Database
 from ..rows import load
 

@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from ...rules.admission import FamilyLimits, check_rounds
+from ...rules.limits.admission import FamilyLimits, check_rounds
 from .workers import LEAD_KEY
 
 _SENT = (

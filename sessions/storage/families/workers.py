@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from ...model import ENDED, Session
-from ...taken_by import HAND
+from ...values.taken_by import HAND
 from ..database import Database
 
 LEAD_KEY = "lead:"

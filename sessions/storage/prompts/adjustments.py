@@ -8,11 +8,11 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...adjustments import Adjustment, AdjustmentState, From, Setting
 from ...clock import now_ms
 from ...errors import UnknownSessionError
 from ...launch import Launch, TurnPlan
 from ...model import Status, short_id
+from ...values.adjustments import Adjustment, AdjustmentState, From, Setting
 from ..database import Database
 from ..rows import dump, launch_from, load
 

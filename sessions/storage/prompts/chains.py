@@ -13,8 +13,8 @@ from ...clock import now_ms
 from ...errors import SessionBusyError, UnknownSessionError, UsageError
 from ...launch import Launch
 from ...model import Status, short_id
-from ...rules.chain import Predecessor, Standing
-from ...rules.chained_prompt import chained_prompt
+from ...rules.prompts.chain import Predecessor, Standing
+from ...rules.prompts.chained_prompt import chained_prompt
 from ..database import Database
 from ..families.admission import admit_chained
 from ..rows import dump, launch_from

@@ -16,8 +16,8 @@ from ...conversation.continuation import Recorded
 from ...errors import AgentdashError, RefusalError, SessionBusyError, StoreError, UnknownSessionError
 from ...launch import Launch, TurnPlan
 from ...model import ENDED, Status, StoppedBy, short_id
-from ...rules.delivery import HELD_BY_USER, PromptState
-from ...rules.period_budgets import agent_refusal_words, refusal_words
+from ...rules.limits.period_budgets import agent_refusal_words, refusal_words
+from ...rules.prompts.delivery import HELD_BY_USER, PromptState
 from ..database import Database
 from ..families.admission import admit_prompt
 from ..families.rounds import admit_round

@@ -8,7 +8,7 @@ import sqlite3
 from msgspec import Struct
 
 from ...clock import now_ms
-from ...rules.delivery import PromptState
+from ...rules.prompts.delivery import PromptState
 from ..database import Database
 
 

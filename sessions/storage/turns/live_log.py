@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 from ...clock import now_ms
 from ...launch import Launch, following
 from ...model import Status
-from ...rules.delivery import PromptState
+from ...rules.prompts.delivery import PromptState
 from ..database import Database
 from ..prompts.adjustments import defer_earlier
 from ..prompts.prompt_queue import UNDER_WAY, begin_turn

@@ -11,7 +11,7 @@ from ...clock import now_ms
 from ...launch import Launch, following
 from ...model import ENDED, Left, Status, TakenBy, left_text
 from ...rules.turn_facts import Facts
-from ...taken_by import BY_HAND, HAND
+from ...values.taken_by import BY_HAND, HAND
 from ..prompts.prompt_queue import UNDER_WAY, Build, take
 from ..rows import dump
 from ..store import Store

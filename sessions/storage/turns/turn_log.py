@@ -26,7 +26,7 @@ from ...model import (
 )
 from ...rules.attention import Stuck
 from ...rules.compaction import CompactionMark
-from ...rules.delivery import Fate, PromptState
+from ...rules.prompts.delivery import Fate, PromptState
 from ...rules.turn_facts import Facts
 from ..marks import add_mark
 from ..prompts.adjustments import defer_earlier

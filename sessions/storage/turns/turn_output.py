@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ...model import Turn
-from ..file_part import FilePart
+from ..files.file_part import FilePart
 from ..paths import Layout, SessionFolder
 
 

@@ -13,10 +13,9 @@ from msgspec import Struct
 
 from ...clock import now_ms
 from ...launch import Launch
-from ...membership import Budget
 from ...model import LIVE, Status
-from ...rules.family_account import Amount
-from ...rules.period_budgets import (
+from ...rules.limits.family_account import Amount
+from ...rules.limits.period_budgets import (
     Action,
     Period,
     PeriodBudget,
@@ -29,6 +28,7 @@ from ...rules.period_budgets import (
     over,
     share_of,
 )
+from ...values.membership import Budget
 from ..database import Database
 from ..local_days import beginning
 from ..rows import load

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import structs
 
 from ...clock import now_ms
-from ...plan_windows import PlanWindow, State
+from ...values.plan_windows import PlanWindow, State
 from ..database import Database
 
 MOST_KEPT = 40

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ...clock import now_ms
-from ...usage import Usage
+from ...values.usage import Usage
 from .turn_accounts import TurnAccounts
 
 if TYPE_CHECKING:

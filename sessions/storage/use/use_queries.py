@@ -10,7 +10,7 @@ from msgspec import structs
 
 from ...costs.cost import Cost
 from ...costs.usage_table import STEPS, Group, Step, UsageColumn, UsageQuery, UsageRow, UsageTable
-from ...usage import Usage
+from ...values.usage import Usage
 from ..database import Database
 from ..families.family_budgets import FAMILY
 from ..local_days import after, beginning, day_of, period_sql, quarter_of

@@ -3,12 +3,12 @@
 import contextlib
 from functools import partial
 
-from ...adjustments import Adjustment
 from ...agents.base import Agent
 from ...agents.dialogue import Changed, Event, NotChanged
 from ...errors import StoreError
 from ...launch import TurnPlan, with_mode
 from ...storage.store import Store
+from ...values.adjustments import Adjustment
 from .agent import LiveAgent
 
 

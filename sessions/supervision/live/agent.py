@@ -10,8 +10,8 @@ from msgspec import structs
 
 from ...agents.dialogue import Changed, Dialogue, Event, NotChanged
 from ...launch import Launch
-from ...storage.line_reader import LineReader
-from ...turn_mode import TurnMode
+from ...storage.files.line_reader import LineReader
+from ...values.turn_mode import TurnMode
 from ..child import AgentChild
 from .channel import Channel, LineTooLongError
 

@@ -11,9 +11,9 @@ from ...asks.model import Answer, Ask, Verdict
 from ...clock import now_ms
 from ...errors import AgentdashError
 from ...launch import Launch, TurnPlan, plan_like, with_mode
-from ...stopped_by import StoppedBy
 from ...storage.prompts.prompt_queue import Request
 from ...storage.store import Store
+from ...values.stopped_by import StoppedBy
 from .agent import LiveAgent
 from .channel import LineTooLongError
 

@@ -21,7 +21,7 @@ from ...agents.dialogue import (
     TurnEnded,
 )
 from ...errors import StoreError
-from ...rules.delivery import PromptState
+from ...rules.prompts.delivery import PromptState
 from .agent import LiveAgent
 from .channel import LineTooLongError
 

@@ -10,7 +10,7 @@ from ...asks.recorded import waited_ms
 from ...clock import now_ms
 from ...errors import StoreError
 from ...launch import Launch
-from ...rules.delivery import PromptState
+from ...rules.prompts.delivery import PromptState
 from ...storage.paths import Layout
 from ...storage.store import Store
 from ...storage.turns.live_log import LiveLog
@@ -18,7 +18,7 @@ from ...storage.turns.turn_log import Claim, TurnLog
 from ...storage.turns.turn_output import TurnOutput, output_in, remove_output
 from ..child import AgentChild
 from ..identity import owner
-from ..prompt_evidence import recover_steered
+from ..queue.prompt_evidence import recover_steered
 from ..recorder import Recorder
 from ..spawn import StartError, start_agent
 from .agent import LiveAgent

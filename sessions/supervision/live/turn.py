@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 from ...agents.dialogue import Event
 from ...agents.registry import agent_named
-from ...compaction import BY_AGENT
 from ...errors import StoreError
-from ...rules.delivery import PromptState
+from ...rules.prompts.delivery import PromptState
 from ...storage.store import Store
 from ...storage.turns.live_log import LiveLog, Steered
 from ...storage.turns.turn_log import Claim
+from ...values.compaction import BY_AGENT
 from .adjuster import Adjuster
 from .agent import SEND_SECONDS, LiveAgent
 from .clerk import Clerk

@@ -12,16 +12,16 @@ from ...clock import now_ms
 from ...errors import StoreError
 from ...model import Receipt, Turn
 from ...processes import processes
-from ...storage.line_reader import LineReader
+from ...storage.files.line_reader import LineReader
 from ...storage.paths import Layout
 from ...storage.store import Store
 from ...storage.turns.live_log import LiveLog
 from ...storage.turns.turn_log import TurnLog
-from .. import inotify
 from ..identity import owner
-from ..next_turn import builder
-from ..prompt_evidence import recover_steered
-from ..queue import pump
+from ..limits import inotify
+from ..queue.next_turn import builder
+from ..queue.prompt_evidence import recover_steered
+from ..queue.queue import pump
 from ..runner_process import poke
 from ..stop_signals import StopSignals
 from .adjuster import Adjuster

@@ -209,7 +209,7 @@ def print_sessions(sessions: Sequence["Session"], *, as_json: bool) -> None:
 
         print_json([session_json(session) for session in sessions])
         return
-    from ...render.table import session_lines
+    from ...render.sessions.table import session_lines
 
     seen_as = style()
     print_lines(line for session in sessions for line in session_lines(session, seen_as))
@@ -273,14 +273,14 @@ def outcome(sessions: Iterable["Session"]) -> int:
 
 def say_asked(ask: "RecordedAsk") -> None:
     """Print on stderr what a session asks of the user, and how to answer."""
-    from ...render.asks import asked_line
+    from ...render.prompts.asks import asked_line
 
     print_lines([f"agentdash: {asked_line(ask)}"], err=True)
 
 
 def warn_of_holders(sessions: "Iterable[Session]") -> None:
     """Print on stderr which of the sessions that are put away users of other machines have."""
-    from ...takeover_texts import put_away_warning
+    from ...texts.takeover_texts import put_away_warning
 
     if warning := put_away_warning(sessions):
         print_lines([f"agentdash: {warning}"], err=True)

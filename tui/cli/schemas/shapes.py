@@ -10,7 +10,6 @@ from typing import Any, Literal, get_type_hints
 from msgspec import UNSET, Struct, UnsetType, defstruct, structs
 
 from ....sessions import json_schema
-from ....sessions.adjustments import Adjustment
 from ....sessions.asks.model import Ask, Verdict
 from ....sessions.asks.recorded import RecordedAsk
 from ....sessions.changes.model import Edit, FileChanges, SessionChanges
@@ -24,6 +23,7 @@ from ....sessions.launch import Launch
 from ....sessions.model import Change, Prompt, Receipt, Session, Status, Step, Turn, TurnMode
 from ....sessions.rules.attention import Attention
 from ....sessions.settings.presets import Preset
+from ....sessions.values.adjustments import Adjustment
 
 SOURCES: dict[type, type] = {}
 """The types from which others were made: they describe the fields."""

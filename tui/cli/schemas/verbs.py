@@ -2,19 +2,19 @@
 
 from typing import Any
 
-from ....sessions.adjustments import Adjustment
 from ....sessions.doctor.model import Finding
 from ....sessions.events.model import Begin
 from ....sessions.lifecycle.explain import Explanation
 from ....sessions.lifecycle.process_list import ProcessInfo
-from ....sessions.lifecycle.resume_command import ResumeCommand
+from ....sessions.lifecycle.starts.resume_command import ResumeCommand
 from ....sessions.model import Receipt
-from ....sessions.plan_windows import PlanWindow
 from ....sessions.prompts.effects import Effect
 from ....sessions.settings.imported_prices import PriceEntry
 from ....sessions.storage.counts import Counts
-from ....sessions.storage.trash import Trashed
+from ....sessions.storage.files.trash import Trashed
 from ....sessions.storage.turns.takeovers import ByHand
+from ....sessions.values.adjustments import Adjustment
+from ....sessions.values.plan_windows import PlanWindow
 from . import shapes
 from .usage_record import UsageRecord
 

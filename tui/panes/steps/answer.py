@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ....sessions.conversation.shown import Shown
 from ....sessions.model import Status, StepKind, Turn
-from ....sessions.transcript.kind_codes import NESTED, table
+from ....sessions.transcript.index.kind_codes import NESTED, table
 from ....sessions.transcript.snapshot import View
 from ....widgets.steps.step_groups import FAILURES
 

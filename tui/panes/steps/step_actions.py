@@ -51,7 +51,7 @@ class StepActions:
         step = await self._whole(chosen)
         if chosen is None or step is None:
             return
-        from ...dialogs.pick import PickScreen
+        from ...dialogs.table.pick import PickScreen
 
         reading = asyncio.to_thread(self._source.resume_command, chosen.session_id)
         resume, why_not = await self._requests.outcome(reading)

@@ -23,7 +23,7 @@ from ...render.style import Style
 from .trajectory_reader import Source as FollowingSource
 
 if TYPE_CHECKING:
-    from ....sessions.lifecycle.resume_command import ResumeCommand
+    from ....sessions.lifecycle.starts.resume_command import ResumeCommand
 
 RAW_MOST = 4 << 20
 """The maximum number of bytes shown of a raw line; the pager opens a longer one."""

@@ -6,12 +6,12 @@ from msgspec import structs
 
 from ....sessions.agents.lost_conversation import lost_conversation
 from ....sessions.model import Turn
-from ....sessions.rules.delivery import PromptState
-from ....sessions.rules.mode_changes import BETWEEN, ModeChange, changes_by_turn
+from ....sessions.rules.prompts.delivery import PromptState
+from ....sessions.rules.prompts.mode_changes import BETWEEN, ModeChange, changes_by_turn
 from ....sessions.text.units import duration
 from ....widgets.drawing.spans import Row
 from ....widgets.steps.headed_steps import TurnNote
-from ... import continue_texts
+from ...texts import continue_texts
 
 
 def turn_notes(

@@ -8,8 +8,8 @@ from ....sessions.model import Session, Step, Turn
 from ....sessions.transcript.snapshot import View
 from ....widgets.steps.step_decorations import Unread
 from ....widgets.steps.trajectory import Trajectory
-from ... import texts
 from ...services.background import Requests
+from ...texts import screen_texts as texts
 from .steps_head import StepsHead
 
 

@@ -27,13 +27,13 @@ from ....widgets.table.density import Density
 from ....widgets.table.ordering import Grouping
 from ....widgets.table.session_table import SessionTable
 from ....widgets.table.table_bar import table_bar
-from ... import texts
 from ...keys.actions import TABLE_ACTIONS, bindings
 from ...keys.keymap import DEFAULT, Keymap
 from ...services.background import Requests
 from ...state.chosen_sessions import ChosenSessions, lasting
 from ...state.table_views import BUILT_IN, ENDS, QUICK, View
 from ...state.ui_state import UiState
+from ...texts import screen_texts as texts
 from .filter_suggester import FilterSuggester
 from .load_columns import LoadWatch
 from .put_away import PutAway
@@ -180,7 +180,7 @@ class TablePane(Vertical):
 
     def action_sort(self) -> None:
         """Ask for an order."""
-        from ...dialogs.pick import PickScreen
+        from ...dialogs.table.pick import PickScreen
 
         offers = [(key, f"{name:<10} {_SORTED[name]}") for key, name in SORT_KEYS.items()]
         names = list(SORT_KEYS.values())
@@ -217,7 +217,7 @@ class TablePane(Vertical):
 
     def action_columns(self) -> None:
         """Choose, order and size the columns."""
-        from ...dialogs.columns import ColumnsScreen
+        from ...dialogs.table.columns import ColumnsScreen
 
         self.app.push_screen(ColumnsScreen(self._ui_state.now.choice, self.table.size.width, self._choose_columns))
 
@@ -228,7 +228,7 @@ class TablePane(Vertical):
 
     def action_views(self) -> None:
         """Go to a saved view, or save this one."""
-        from ...dialogs.views import ViewsScreen
+        from ...dialogs.table.views import ViewsScreen
 
         self.app.push_screen(
             ViewsScreen(self._ui_state.now.views, lasting(self.view), self._save_view), self._view_chosen

@@ -12,8 +12,8 @@ from msgspec import Raw
 from ....asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from ....model import Change
 from ....text.sanitize import one_line
-from ...json_lines import UNREADABLE, value_of
 from ...mcp_forms import content_of, fields_of
+from ...parsing.json_lines import UNREADABLE, value_of
 from ..items import unwrapped
 from . import requests
 from .tool_calls import SESSION, ask_of_call

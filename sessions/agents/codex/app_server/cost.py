@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from ....costs.price_table import price_of
 from ....costs.prices import Call, Price
-from ...usage_meter import Meter
+from ...parsing.usage_meter import Meter
 from . import events, lines
 
 

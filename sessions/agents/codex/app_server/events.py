@@ -5,7 +5,7 @@ Every field but ``method`` is optional, because other versions leave some out.
 
 from msgspec import Raw, Struct, field
 
-from ...json_lines import NULL, Count, Words
+from ...parsing.json_lines import NULL, Count, Words
 from .items import AnyItem, Moment
 from .message import Message, Params
 

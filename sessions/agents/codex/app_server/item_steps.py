@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from ....model import Change, StepKind
 from ....text.diffs import Diff, created, deleted, diff_of
-from ...json_lines import joined, value_of
+from ...parsing.json_lines import joined, value_of
 from .. import events as exec_events
 from ..items import described
 from . import items

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Raw, Struct, field
 
-from ...json_lines import NULL, Part, Words
+from ...parsing.json_lines import NULL, Part, Words
 from ..events import Failure
 
 Moment = Annotated[int, Meta(ge=0, le=2**42)]

@@ -7,8 +7,8 @@ request of ours.
 import msgspec
 from msgspec import Raw, Struct
 
-from ...json_lines import NULL, UNREADABLE, Words
-from ...tolerant_decoder import TolerantDecoder
+from ...parsing.json_lines import NULL, UNREADABLE, Words
+from ...parsing.tolerant_decoder import TolerantDecoder
 from . import events, requests
 from .ignored import IGNORED
 

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from ....asks.sentence import sentence
 from ....model import PlanItem, Step, StepKind, StepStatus, Usage
-from ...json_lines import UNREADABLE
+from ...parsing.json_lines import UNREADABLE
 from ..reports import note_call
 from ..server_errors import readable_error
 from . import events, lines, requests

@@ -2,7 +2,7 @@
 
 from msgspec import Raw, Struct, field
 
-from ...json_lines import NULL, Words
+from ...parsing.json_lines import NULL, Words
 from .message import Message, Params
 
 

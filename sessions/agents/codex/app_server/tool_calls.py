@@ -10,7 +10,7 @@ import msgspec
 
 from ....asks.model import Ask, AskKind, Verdict
 from ....text.sanitize import one_line
-from ...json_lines import value_of
+from ...parsing.json_lines import value_of
 from .requests import Elicitation
 
 SESSION = {"persist": "session"}

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import field, structs
 
 from ....model import Step, StepKind, StepStatus
-from ...json_lines import NULL, value_of
+from ...parsing.json_lines import NULL, value_of
 from ...transcript_parser import TranscriptParser, TranscriptState
 from . import events, tools
 

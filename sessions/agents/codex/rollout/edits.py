@@ -14,11 +14,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ....storage.line_reader import LineReader
+from ....storage.files.line_reader import LineReader
 from ....text.diffs import Diff, created, deleted, diff_of
-from ...json_lines import UNREADABLE
-from ...recorded_edits import RecordedChange, RecordedEdit
-from ...tolerant_decoder import TolerantDecoder
+from ...parsing.json_lines import UNREADABLE
+from ...parsing.recorded_edits import RecordedChange, RecordedEdit
+from ...parsing.tolerant_decoder import TolerantDecoder
 
 MOST_FOLDERS = 5_000
 """Day folders that are searched if a thread is not found at its day: thirteen years."""

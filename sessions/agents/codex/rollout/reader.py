@@ -12,8 +12,8 @@ from msgspec import Raw, field, structs
 
 from ....model import Step, StepKind, Usage
 from ...event_parser import NOT_SHOWN
-from ...json_lines import KIND_LENGTH, NULL, declared_type
-from ...tolerant_decoder import TolerantDecoder
+from ...parsing.json_lines import KIND_LENGTH, NULL, declared_type
+from ...parsing.tolerant_decoder import TolerantDecoder
 from ...transcript_parser import digest, milliseconds
 from ..server_errors import readable_error
 from . import events, tools, work

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ....storage.line_reader import LineReader
-from ...json_lines import UNREADABLE
-from ...sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable, is_since
+from ....storage.files.line_reader import LineReader
+from ...parsing.json_lines import UNREADABLE
+from ...parsing.sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable, is_since
 from .edits import find_rollout
 
 

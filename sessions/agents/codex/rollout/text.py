@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
-from ...json_lines import NULL, UNREADABLE
+from ...parsing.json_lines import NULL, UNREADABLE
 from .events import Content, EventFields, Piece, SandboxPolicy
 from .tools import command_text
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ....model import Change, PlanItem, StepKind, StepStatus
-from ...json_lines import UNREADABLE, Part, joined, text_of, value_of
+from ...parsing.json_lines import UNREADABLE, Part, joined, text_of, value_of
 from .events import Changed, PlanStep, SearchAction
 
 _SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"})

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ....model import StepKind, StepStatus
-from ...json_lines import NULL, UNREADABLE, Part, joined, text_of, value_of
+from ...parsing.json_lines import NULL, UNREADABLE, Part, joined, text_of, value_of
 from . import events, tools
 
 _STATUS = {

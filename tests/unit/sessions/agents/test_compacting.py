@@ -3,17 +3,17 @@
 import json
 
 import pytest
-from unit.sessions.agents.test_codex_dialogue import fed, note, opened, turn
+from unit.sessions.agents.codex.test_codex_dialogue import fed, note, opened, turn
 
 from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
 from agentdash.sessions.agents.compacting import text_of, way_of, without_live
 from agentdash.sessions.agents.demo.adapter import Demo
 from agentdash.sessions.agents.dialogue import Delivery, Received, TurnBegan, TurnEnded
-from agentdash.sessions.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 from agentdash.sessions.launch import Launch, following, plan_like
 from agentdash.sessions.model import StepKind
 from agentdash.sessions.rules.turn_facts import Compacted
+from agentdash.sessions.values.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 
 CLAUDE, CODEX = Claude(), Codex()
 LIVE, PLAIN = Launch(argv=("x",), transport="app-server"), Launch(argv=("x",))

@@ -9,7 +9,7 @@ from transcript_files import FOLDER, read, steps_of, told
 from agentdash.sessions.agents.formats import reader_named
 from agentdash.sessions.agents.gemini import session_events as events
 from agentdash.sessions.model import StepKind, StepStatus
-from agentdash.tui.cli.commands.view import view
+from agentdash.tui.cli.commands.reading.view import view
 
 CHAT = "gemini-session"
 WORK = FOLDER / "gemini-work.session.jsonl"

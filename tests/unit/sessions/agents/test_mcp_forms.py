@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.agents.claude.dialogue import ClaudeDialogue
+from agentdash.sessions.agents.claude.live.dialogue import ClaudeDialogue
 from agentdash.sessions.agents.codex.app_server.dialogue import CodexDialogue
 from agentdash.sessions.agents.dialogue import Asked, Dialogue
 from agentdash.sessions.agents.mcp_forms import MOST_FIELDS, content_of, fields_of

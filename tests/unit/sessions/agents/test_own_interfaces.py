@@ -5,10 +5,10 @@ import os
 
 import pytest
 
-from agentdash.sessions.agents.claude.own_files import shown_by, transcript_of
+from agentdash.sessions.agents.claude.project.own_files import shown_by, transcript_of
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model import StepKind
-from agentdash.sessions.taken_by import BY_HAND
+from agentdash.sessions.values.taken_by import BY_HAND
 
 
 @pytest.fixture

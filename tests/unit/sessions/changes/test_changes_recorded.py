@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import factories
 import pytest
 
-from agentdash.sessions.agents.recorded_edits import RecordedChange, RecordedEdit
+from agentdash.sessions.agents.parsing.recorded_edits import RecordedChange, RecordedEdit
 from agentdash.sessions.changes import recorded
 from agentdash.sessions.changes.recorded import Dealer, Recorded
 from agentdash.sessions.model import Change, Step, StepKind, StepStatus, Turn

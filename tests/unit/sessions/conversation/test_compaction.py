@@ -9,7 +9,6 @@ from factories import T0, request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 from agentdash.sessions.conversation.history import History, Part
 from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.launch import Launch, Start, TurnPlan
@@ -20,9 +19,10 @@ from agentdash.sessions.rules.turn_facts import Compacted, Facts
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
-from agentdash.sessions.supervision.next_turn import builder
-from agentdash.sessions.transcript.compacted import retold_compacted
-from agentdash.sessions.transcript.visible_steps import source_of, visible_steps
+from agentdash.sessions.supervision.queue.next_turn import builder
+from agentdash.sessions.transcript.visible.compacted import retold_compacted
+from agentdash.sessions.transcript.visible.visible_steps import source_of, visible_steps
+from agentdash.sessions.values.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 NAME = "0123456789abcdef"

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.compaction import BY_AGENT
 from agentdash.sessions.conversation.continuation import Continuation, continuation
 from agentdash.sessions.conversation.history import History, Marked, Part, Place, step_is_visible
 from agentdash.sessions.conversation.marks import Mark, MarkKind
+from agentdash.sessions.values.compaction import BY_AGENT
 
 ACTS = st.lists(
     st.tuples(st.sampled_from(["turn", "turn", "rewind", "undo", "compact"]), st.integers(0, 5), st.integers(0, 3)),

@@ -12,10 +12,10 @@ from msgspec import structs
 from repetition import repeated
 from talks import CODEX, Talk
 
-from agentdash.sessions.compaction import Compaction
 from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.supervision.taking_up import retold_prompt
+from agentdash.sessions.values.compaction import Compaction
 
 ACTS = st.lists(st.tuples(st.sampled_from(["turn", "compact", "fork", "fork"]), st.integers(0, 5)), max_size=9)
 

@@ -15,13 +15,13 @@ from talks import Talk
 from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.errors import SessionBusyError, UsageError
 from agentdash.sessions.launch import Fork, Launch
-from agentdash.sessions.lifecycle.rebuild import rebuild
+from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.storage.marks import add_mark
 from agentdash.sessions.storage.rows import dump
-from agentdash.sessions.supervision.next_turn import builder
-from agentdash.sessions.taken_by import TakenBy
+from agentdash.sessions.supervision.queue.next_turn import builder
+from agentdash.sessions.values.taken_by import TakenBy
 
 SESSION = "0123456789abcdef"
 EXEC = {"live": False}

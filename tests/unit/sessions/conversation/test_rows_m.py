@@ -27,17 +27,17 @@ from agentdash.sessions.errors import (
 from agentdash.sessions.export.formats import FORMATS
 from agentdash.sessions.json_schema import session_json, step_json
 from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.lifecycle.continue_plan import GO_ON
-from agentdash.sessions.lifecycle.launch_plan import TITLE_CHARACTERS, completed, title_of
+from agentdash.sessions.lifecycle.starts.continue_plan import GO_ON
+from agentdash.sessions.lifecycle.starts.launch_plan import TITLE_CHARACTERS, completed, title_of
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, StepKind, StepStatus
 from agentdash.sessions.rules.truncate import KEPT
-from agentdash.sessions.storage import trash
+from agentdash.sessions.storage.files import trash
+from agentdash.sessions.storage.files.session_record import read_identity, write_identity
 from agentdash.sessions.storage.paths import default_home
-from agentdash.sessions.storage.session_record import read_identity, write_identity
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.text.units import share
-from agentdash.sessions.transcript.retelling import retold
+from agentdash.sessions.transcript.visible.retelling import retold
 from agentdash.tui.services.background import Requests
 
 HELLO = [("say hello", lines(said("hello")))]

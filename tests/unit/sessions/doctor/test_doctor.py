@@ -20,34 +20,19 @@ import pytest
 from real_clis import CLAUDES, TOOLS
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.doctor import (
-    agent_clis,
-    clipboard,
-    commands,
-    database,
-    inotify,
-    limits,
-    logind,
-    mcp_server,
-    records,
-    settings,
-    state_folder,
-    strays,
-    supervision,
-    terminal,
-    tmux,
-    ulimits,
-    versions,
-)
+from agentdash.sessions.doctor import commands
+from agentdash.sessions.doctor.agents import agent_clis, limits, mcp_server, versions
 from agentdash.sessions.doctor.checks import CHECKS, examine, findings_of
 from agentdash.sessions.doctor.commands import Answer
+from agentdash.sessions.doctor.machine import clipboard, inotify, logind, supervision, terminal, tmux, ulimits
+from agentdash.sessions.doctor.machine.mounts import mount_of, parse
 from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, warn
-from agentdash.sessions.doctor.mounts import mount_of, parse
+from agentdash.sessions.doctor.state import database, records, settings, state_folder, strays
 from agentdash.sessions.processes import processes, runner_lock
-from agentdash.sessions.storage.migrations import VERSION
 from agentdash.sessions.storage.paths import Layout, SessionFolder
+from agentdash.sessions.storage.schema.migrations import VERSION
 from agentdash.sessions.storage.store import Store
-from agentdash.tui.render.doctor import findings_text
+from agentdash.tui.render.setup.doctor import findings_text
 from agentdash.tui.render.style import Style
 
 SESSION = "0123456789abcdef"
@@ -499,7 +484,7 @@ def test_the_kernel_of_this_machine_can_supervise(patient: Patient) -> None:
 def test_asking_for_subreapers_makes_none() -> None:
     code = (
         "import ctypes\n"
-        "from agentdash.sessions.doctor.supervision import subreaper_known\n"
+        "from agentdash.sessions.doctor.machine.supervision import subreaper_known\n"
         "assert subreaper_known()\n"
         "is_one = ctypes.c_int(7)\n"
         "ctypes.CDLL(None).prctl(37, ctypes.byref(is_one), 0, 0, 0)\n"

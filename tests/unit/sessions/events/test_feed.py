@@ -8,11 +8,11 @@ from agentdash.sessions.events.feed import EventFeed
 from agentdash.sessions.events.model import Event, EventKind
 from agentdash.sessions.events.selection import Selection
 from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.membership import Membership
 from agentdash.sessions.model import Status
 from agentdash.sessions.rules.filter_query import parse
 from agentdash.sessions.storage.change_log import changes_after
 from agentdash.sessions.storage.store import Store
+from agentdash.sessions.values.membership import Membership
 
 
 @pytest.fixture

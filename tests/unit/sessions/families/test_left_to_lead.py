@@ -7,8 +7,7 @@ from msgspec import structs
 
 from agentdash.sessions.families.explaining import family_facts
 from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.launch_plan import build_launch
-from agentdash.sessions.membership import Membership
+from agentdash.sessions.lifecycle.starts.launch_plan import build_launch
 from agentdash.sessions.model import Led, Status
 from agentdash.sessions.notifications.events import Watcher, event_between
 from agentdash.sessions.processes import processes
@@ -20,8 +19,9 @@ from agentdash.sessions.settings.config import Config
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
-from agentdash.sessions.supervision import hooks
-from agentdash.sessions.supervision.escalating import serve_escalations
+from agentdash.sessions.supervision.hooks import hooks
+from agentdash.sessions.supervision.hooks.escalating import serve_escalations
+from agentdash.sessions.values.membership import Membership
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 LEAD, WORKER, OTHER = (f"{name}-0000-4000-8000-000000000000" for name in ("1ead0000", "a0000001", "b0000001"))

@@ -15,9 +15,9 @@ from agentdash.sessions.families.permissions import Bound, check_mode, rank
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.stop_family import at_work
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.membership import Budget, Membership
 from agentdash.sessions.prompts.prompter import PromptOptions
-from agentdash.sessions.turn_mode import TurnMode
+from agentdash.sessions.values.membership import Budget, Membership
+from agentdash.sessions.values.turn_mode import TurnMode
 
 GRAND, LEAD, WORKER, BELOW, SIBLING, STRANGER = (f"{n}{n}{n}{n}{n}{n}{n}{n}-family" for n in "123456")
 

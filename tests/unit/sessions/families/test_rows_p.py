@@ -20,7 +20,6 @@ from recorded_sessions import evidence, lines, ran, record, said
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.asks.recorded import AskState
-from agentdash.sessions.compaction import BY_AGENT, BY_SUMMARY, Compaction
 from agentdash.sessions.conversation.history import History, Part
 from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.errors import (
@@ -35,20 +34,21 @@ from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.families.permissions import Bound, check_mode
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.membership import Budget, Membership
 from agentdash.sessions.model import Status, StepKind, StepStatus, Usage
 from agentdash.sessions.orchestration.arguments import Delegate
 from agentdash.sessions.processes import processes
 from agentdash.sessions.rules import status as rules
-from agentdash.sessions.rules.admission import FamilyLimits
 from agentdash.sessions.rules.compaction import judged
-from agentdash.sessions.rules.limits import Limits
+from agentdash.sessions.rules.limits.admission import FamilyLimits
+from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.turn_facts import Compacted, Facts
 from agentdash.sessions.storage.families.workers import Workers
-from agentdash.sessions.storage.migrations import VERSION
+from agentdash.sessions.storage.schema.migrations import VERSION
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
-from agentdash.sessions.turn_mode import TurnMode
+from agentdash.sessions.values.compaction import BY_AGENT, BY_SUMMARY, Compaction
+from agentdash.sessions.values.membership import Budget, Membership
+from agentdash.sessions.values.turn_mode import TurnMode
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 TOP, LEAD, WORKER, OTHER, BELOW = (f"{n}{n}{n}{n}{n}{n}{n}{n}-family" for n in "12345")

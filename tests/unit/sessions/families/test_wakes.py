@@ -8,8 +8,7 @@ from factories import add_turn, request
 
 from agentdash.sessions.families.explaining import family_facts
 from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.launch_plan import build_launch
-from agentdash.sessions.membership import Membership
+from agentdash.sessions.lifecycle.starts.launch_plan import build_launch
 from agentdash.sessions.model import Status, StoppedBy
 from agentdash.sessions.processes import processes
 from agentdash.sessions.rules.turn_facts import Facts
@@ -20,8 +19,9 @@ from agentdash.sessions.storage.prompts.prompt_history import past_prompts
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
 from agentdash.sessions.storage.wakes import GATHER_MS
-from agentdash.sessions.supervision import wakes
-from agentdash.sessions.supervision.wakes import serve_wakes
+from agentdash.sessions.supervision.queue import wakes
+from agentdash.sessions.supervision.queue.wakes import serve_wakes
+from agentdash.sessions.values.membership import Membership
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 LEAD = "1ead0000-0000-4000-8000-000000000000"

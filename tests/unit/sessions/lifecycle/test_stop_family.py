@@ -8,8 +8,8 @@ from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.stop_family import stop_with_workers
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.membership import Membership
 from agentdash.sessions.model import Ended, Receipt, Status
+from agentdash.sessions.values.membership import Membership
 
 LEAD, WORKER, SECOND = "1111-lead", "2222-worker", "3333-worker"
 

@@ -10,7 +10,7 @@ from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import TakenBy
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage.rows import dump
-from agentdash.tui.takeover_texts import put_away_warning
+from agentdash.tui.texts.takeover_texts import put_away_warning
 
 GONE = TakenBy(
     host="gone-machine", user="ann", tty="pts/3", since=1, pid=1, start=1, boot_id="b", pid_ns="n", run_id="r1", turn=1,

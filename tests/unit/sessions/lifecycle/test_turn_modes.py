@@ -13,7 +13,7 @@ from agentdash.sessions.agents.registry import PLAIN_COMMAND, agent_named, agent
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.agent_list import agent_list
-from agentdash.sessions.lifecycle.launch_plan import LaterTurn, build_launch
+from agentdash.sessions.lifecycle.starts.launch_plan import LaterTurn, build_launch
 from agentdash.sessions.model import TurnMode
 from agentdash.sessions.settings.config import Config
 

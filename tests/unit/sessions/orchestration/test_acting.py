@@ -252,5 +252,5 @@ def test_a_worker_that_asks_nothing_takes_no_answer(lead):
 
 def test_processes_of_a_lost_turn_refuse_a_message(lead, monkeypatch):
     one = lead.worker(last=Status.LOST)
-    monkeypatch.setattr("agentdash.sessions.lifecycle.reconcile.survivors", lambda *_: [1])
+    monkeypatch.setattr("agentdash.sessions.lifecycle.recovery.reconcile.survivors", lambda *_: [1])
     assert "stop_sessions" in refused(lead, "survivors", "send_message", session=one.id, message="go on")

@@ -253,7 +253,7 @@ def test_the_budget_of_the_settings_is_that_of_the_highest_lead_alone(lead, tmp_
 
 
 def test_the_overview_has_the_budget_of_the_callers_own_session(lead):
-    from agentdash.sessions.membership import Budget
+    from agentdash.sessions.values.membership import Budget
 
     own = lead.worker(cost_usd=0.5, budget=Budget(cost_usd=2.0))
     with SessionManager(caller=Caller(session=own.id)) as manager:

@@ -16,11 +16,11 @@ from repetition import repeated
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.lifecycle.launch_plan import build_launch, completed
+from agentdash.sessions.lifecycle.starts.launch_plan import build_launch, completed
 from agentdash.sessions.projects.apply import in_folder
 from agentdash.sessions.projects.file import NAME, read
 from agentdash.sessions.projects.trust import TrustStore
-from agentdash.sessions.rules.limits import Limits
+from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.settings.catalog import Setting, settings
 from agentdash.sessions.settings.config import Loaded, read_settings
 from agentdash.sessions.settings.merge import merged

@@ -3,7 +3,7 @@
 import pytest
 
 from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.launch_plan import build_launch, completed
+from agentdash.sessions.lifecycle.starts.launch_plan import build_launch, completed
 from agentdash.sessions.projects.review import Review, review
 from agentdash.sessions.settings.catalog import setting_named
 from agentdash.sessions.settings.effective import held, held_at

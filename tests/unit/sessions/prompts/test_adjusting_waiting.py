@@ -3,14 +3,14 @@
 import pytest
 from recorded_sessions import lines, record, said
 
-from agentdash.sessions.adjustments import AdjustmentState
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
+from agentdash.sessions.storage.files.session_record import read_identity
 from agentdash.sessions.storage.rows import dump
-from agentdash.sessions.storage.session_record import read_identity
-from agentdash.sessions.supervision import chains
+from agentdash.sessions.supervision.queue import chains
+from agentdash.sessions.values.adjustments import AdjustmentState
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage.turns.turn_log import Owner, TurnLog
-from agentdash.tui.cli.commands import asks
+from agentdash.tui.cli.commands.prompting import asks
 
 NAME = "abcdef01-0000-4000-8000-000000000000"
 ALLOW, DENY = Answer(verdict=Verdict.ALLOW), Answer(verdict=Verdict.DENY)

@@ -13,7 +13,7 @@ from agentdash.sessions.settings.effective import held
 from agentdash.sessions.settings.place import config_path
 from agentdash.sessions.settings.template import write_first
 from agentdash.sessions.settings.toml_positions import line_of
-from agentdash.tui.render.settings import value_text
+from agentdash.tui.render.setup.settings import value_text
 
 Write = Callable[[str], Path]
 

@@ -5,7 +5,7 @@ import pytest
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.storage.counts import Counts, counts
 from agentdash.sessions.storage.store import Store
-from agentdash.tui.render.status_line import status_line
+from agentdash.tui.render.sessions.status_line import status_line
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.storage import line_reader
-from agentdash.sessions.storage.line_reader import ArrivalTimes, LineReader, stamp
+from agentdash.sessions.storage.files import line_reader
+from agentdash.sessions.storage.files.line_reader import ArrivalTimes, LineReader, stamp
 
 
 def lines(reader):

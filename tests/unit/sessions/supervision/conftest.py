@@ -7,7 +7,7 @@ from agentdash.sessions.agents.demo.conversation import Conversation
 from agentdash.sessions.agents.demo.dialogue import DemoDialogue
 from agentdash.sessions.launch import Start
 from agentdash.sessions.processes import processes
-from agentdash.sessions.rules.delivery import PromptState
+from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.live_log import LiveLog

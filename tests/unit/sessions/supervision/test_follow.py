@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.costs.session_usage import Spent
 from agentdash.sessions.model import Step, StepKind
-from agentdash.sessions.rules.limits import Limits
-from agentdash.sessions.storage.file_part import FilePart
-from agentdash.sessions.storage.line_reader import ArrivalTimes
+from agentdash.sessions.rules.limits.limits import Limits
+from agentdash.sessions.storage.files.file_part import FilePart
+from agentdash.sessions.storage.files.line_reader import ArrivalTimes
 from agentdash.sessions.storage.turns.turn_output import TurnOutput
 from agentdash.sessions.supervision.disk import DiskWatch
 from agentdash.sessions.supervision.follow import Follower
-from agentdash.sessions.supervision.watchdog import Watchdog
+from agentdash.sessions.supervision.limits.watchdog import Watchdog
 
 CODEX = agent_named("codex")
 

@@ -17,7 +17,7 @@ from agentdash.sessions.json_schema import step_json
 from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus
 from agentdash.sessions.rules.truncate import KEPT, trimmed
 from agentdash.sessions.text.unified_diff import classified, counts
-from agentdash.tui.render.changes import changes_text
+from agentdash.tui.render.sessions.changes import changes_text
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Style
 from agentdash.widgets.document.diff_scan import Scan

@@ -6,10 +6,10 @@ from factories import T0
 from agentdash.sessions.conversation.marks import Mark, MarkKind
 from agentdash.sessions.model import Step, StepKind
 from agentdash.sessions.storage.marks import RelatedMark
-from agentdash.sessions.transcript.going_back import NoPlaceError, place_of
 from agentdash.sessions.transcript.mark_steps import Marking, MarkStep, marking
 from agentdash.sessions.transcript.search import Search
 from agentdash.sessions.transcript.snapshot import View
+from agentdash.sessions.transcript.visible.going_back import NoPlaceError, place_of
 from pilot.fakes import FakeTurn
 
 

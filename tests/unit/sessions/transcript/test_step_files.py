@@ -12,7 +12,7 @@ from transcript_files import CHATS, FOLDER, PROJECTS, ROLLOUTS, format_of, merge
 from agentdash.sessions.agents.formats import reader_named
 from agentdash.sessions.errors import NotATranscriptError, UsageError
 from agentdash.sessions.model import StepKind
-from agentdash.sessions.transcript import turn_index
+from agentdash.sessions.transcript.index import turn_index
 from agentdash.sessions.transcript.turn_file import StepFile, plain_file
 from hostile import big
 

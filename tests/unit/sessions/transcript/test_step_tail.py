@@ -6,7 +6,7 @@ import pytest
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model import Prompt, Status, StepStatus, Turn
-from agentdash.sessions.storage.line_reader import stamp
+from agentdash.sessions.storage.files.line_reader import stamp
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.transcript import session_steps
 from agentdash.sessions.transcript import tail as step_tail

@@ -14,14 +14,15 @@ from transcript_files import merged
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model import Prompt, Status, Step, StepKind, StepStatus, Turn, Usage
-from agentdash.sessions.storage.line_reader import stamp
+from agentdash.sessions.storage.files.line_reader import stamp
 from agentdash.sessions.storage.paths import SessionFolder
-from agentdash.sessions.transcript import block_table, index_file, session_steps, turn_index
-from agentdash.sessions.transcript.block_cache import BlockCache
+from agentdash.sessions.transcript import session_steps
+from agentdash.sessions.transcript.index import block_table, index_file, turn_index
+from agentdash.sessions.transcript.index.block_cache import BlockCache
+from agentdash.sessions.transcript.index.turn_index import TurnIndex
 from agentdash.sessions.transcript.search import Search
 from agentdash.sessions.transcript.session_steps import SessionSteps
 from agentdash.sessions.transcript.snapshot import Gap, View
-from agentdash.sessions.transcript.turn_index import TurnIndex
 from agentdash.widgets.steps.filtered_steps import FilteredSteps
 from agentdash.widgets.steps.step_groups import FAILURES, PROMPTS, union
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agentdash.sessions.facts import Fact
 from agentdash.sessions.json_schema import dump, receipt_json, session_json
 from agentdash.sessions.launch import Launch
 from agentdash.sessions.lifecycle.explain import Explanation
@@ -32,10 +31,11 @@ from agentdash.sessions.model import (
 from agentdash.sessions.rules.attention import SILENT_MS
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.sessions.text.units import age, duration, money, tokens
-from agentdash.tui.render.cards import explanation_text, launch_text, receipt_text, session_card
+from agentdash.sessions.values.facts import Fact
+from agentdash.tui.render.sessions.cards import explanation_text, launch_text, receipt_text, session_card
+from agentdash.tui.render.sessions.table import session_line, sessions_text
 from agentdash.tui.render.steps import step_text, steps_text
 from agentdash.tui.render.style import Style
-from agentdash.tui.render.table import session_line, sessions_text
 
 LOOK = Style(width=120, now=100_000)
 COLOURS = Style(width=120, now=100_000, colour=True)

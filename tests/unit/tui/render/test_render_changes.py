@@ -17,7 +17,7 @@ from agentdash.sessions.changes.model import (
 )
 from agentdash.sessions.model import StepStatus
 from agentdash.sessions.text.sanitize import cell_width
-from agentdash.tui.render.changes import changes_text, file_diffs
+from agentdash.tui.render.sessions.changes import changes_text, file_diffs
 from agentdash.tui.render.style import Style
 
 LOOK = Style(width=100)

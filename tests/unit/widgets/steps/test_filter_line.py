@@ -1,7 +1,7 @@
 """The line of counts above the steps."""
 
 from agentdash.sessions.model import StepKind
-from agentdash.sessions.transcript.kind_codes import table
+from agentdash.sessions.transcript.index.kind_codes import table
 from agentdash.widgets.steps.filter_line import Found, Shown, filter_line
 from agentdash.widgets.steps.step_groups import GROUPS, LOG_LINES
 

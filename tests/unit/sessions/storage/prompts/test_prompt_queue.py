@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from agentdash.sessions.errors import SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.launch import Launch, Start, TurnPlan
 from agentdash.sessions.model import Status
-from agentdash.sessions.rules.delivery import HELD_BY_USER, Fate, PromptState
+from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER, Fate, PromptState
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.files.restore import restore
+from agentdash.sessions.storage.files.session_record import read_identity, write_identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.prompt_queue import MOST_ATTEMPTS, resend_key
 from agentdash.sessions.storage.prompts.unconfirmed import dismiss
-from agentdash.sessions.storage.restore import restore
-from agentdash.sessions.storage.session_record import read_identity, write_identity
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.live_log import LiveLog
 from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog

@@ -7,13 +7,13 @@ from factories import request
 
 from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.membership import Budget, Membership
 from agentdash.sessions.model import Status, Usage
-from agentdash.sessions.rules.limits import Limits
-from agentdash.sessions.rules.period_budgets import PeriodBudget
+from agentdash.sessions.rules.limits.limits import Limits
+from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.values.membership import Budget, Membership
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 DAY = PeriodBudget(period="day", most=Budget(cost_usd=20.0))

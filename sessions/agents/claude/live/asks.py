@@ -1,0 +1,116 @@
+"""claude's requests as asks: ``can_use_tool`` and ``elicitation`` (2.1.197 and 2.1.330, prompts 1.1).  Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ....asks.model import Ask, AskKind, Verdict
+from ....text.relative_paths import place_of
+from ...mcp_forms import fields_of
+from ...parsing.json_lines import value_of
+from ..control_events import Request
+from ..edits import path_of, proposed
+from ..tools import EDITS, mcp_name, text_in
+from .permissions import always
+from .questions import questions_of
+
+MOST_OPEN_ASKS = 100
+"""claude asks one thing at a time, and each of its sub-agents may; the limit bounds memory."""
+
+_ABOUT = ("file_path", "notebook_path", "path", "url", "query", "pattern", "skill", "description")
+"""The arguments of which the first is named with a tool."""
+
+
+def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
+    """Return the ask of a request; None if it is of another kind.
+
+    Args:
+        key: the request's id.
+        request: the request.
+        cwd: the folder in which claude works; empty if it is not known.
+    """
+    if request.subtype == "elicitation":
+        return _form(key, request, cwd)
+    if request.subtype != "can_use_tool":
+        return None
+    arguments = value_of(request.input)
+    given = arguments if isinstance(arguments, dict) else {}
+    tool, why = request.tool_name, request.decision_reason or ""
+    suggested = always(request.permission_suggestions)
+    verdicts = (Verdict.ALLOW, *((Verdict.ALWAYS,) if suggested else ()), Verdict.DENY, Verdict.STOP)
+    base = Ask(key=key, kind=AskKind.TOOL, tool=tool, title="", cwd=cwd, why=why, verdicts=verdicts, always=suggested)
+    fields: dict[str, Any]
+    if tool == "Bash":
+        kind = AskKind.PERMISSIONS if _is_unconfined(given) else AskKind.COMMAND
+        fields = {"kind": kind, "title": _command_title(given), "body": text_in(given.get("command"))}
+        fields["why"] = why or request.description or text_in(given.get("description"))
+    elif tool in EDITS:
+        path = path_of(given)
+        verb = "write" if tool == "Write" else "edit"
+        fields = {
+            "kind": AskKind.EDIT,
+            "title": f"{verb} {place_of(path, cwd).shown if cwd and path else path}",
+            "body": proposed(tool, given),
+            "paths": (path,) if path else (),
+        }
+    elif tool == "AskUserQuestion":
+        fields = _question(given)
+    elif tool == "ExitPlanMode":
+        fields = {"kind": AskKind.PLAN, "title": "carry out its plan", "body": text_in(given.get("plan"))}
+    else:
+        title = _tool_title(tool, given)
+        fields = {"title": title, "body": _readable(arguments), "why": why or _other(request.description, title)}
+    return msgspec.structs.replace(base, **fields)
+
+
+def _form(key: str, request: Request, cwd: str) -> Ask:
+    message = f"{request.message}\n{request.url}" if request.url else request.message
+    title = f"fill in a form of {request.mcp_server_name}: {_first_line(request.message)}"
+    return Ask(
+        key=key, kind=AskKind.FORM, tool=request.mcp_server_name, title=title, body=message, cwd=cwd,
+        verdicts=(Verdict.ANSWER, Verdict.DENY, Verdict.STOP), questions=fields_of(value_of(request.requested_schema)),
+    )  # fmt: skip
+
+
+def _question(given: Mapping[str, Any]) -> dict[str, Any]:
+    questions = questions_of(given)
+    more = f" (and {len(questions) - 1} more)" if len(questions) > 1 else ""
+    return {
+        "kind": AskKind.QUESTION,
+        "title": f"{_first_line(questions[0].text)}{more}" if questions else "a question without a text",
+        "questions": questions,
+        "verdicts": (Verdict.ANSWER, Verdict.DENY, Verdict.STOP),
+    }
+
+
+def _is_unconfined(given: Mapping[str, Any]) -> bool:
+    """Return whether a command would run without a sandbox; any value but a plain no counts."""
+    return given.get("dangerouslyDisableSandbox") not in (None, False)
+
+
+def _command_title(given: Mapping[str, Any]) -> str:
+    how = " without a sandbox" if _is_unconfined(given) else ""
+    how += " in the background" if given.get("run_in_background") is True else ""
+    return f"run{how}: {_first_line(text_in(given.get('command')))}"
+
+
+def _tool_title(tool: str, given: Mapping[str, Any]) -> str:
+    server, name = mcp_name(tool)
+    title = f"use {name} of {server}" if server else f"use {name}"
+    about = next((text for key in _ABOUT if (text := text_in(given.get(key)))), "")
+    return f"{title}: {_first_line(about)}" if about else title
+
+
+def _other(text: str | None, title: str) -> str:
+    """Return a description that adds something to the title."""
+    return text if text and text not in title else ""
+
+
+def _first_line(text: str) -> str:
+    line, more, _ = text.strip().partition("\n")
+    return f"{line} …" if more else line
+
+
+def _readable(arguments: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(arguments)).decode("utf-8", "replace")

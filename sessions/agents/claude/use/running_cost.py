@@ -1,0 +1,39 @@
+"""The cost of one turn of a live claude, from running totals (Claude Code 2.1.197 and 2.1.330)."""
+
+from ..events import Result
+
+
+class RunningCost:
+    """Finds out which part of claude's running total belongs to this turn.
+
+    The total counts the process (2.1.197), or the conversation with all processes that resumed it (2.1.330).  The
+    lines of a turn show its own part only if the total began with the turn; else the caller has to subtract the total
+    of the turn before.
+    """
+
+    def __init__(self) -> None:
+        self.total: float | None = None
+        """The newest total; None before the first result."""
+        self._before: float | None = None
+        """The total before this turn; None if it is not known."""
+
+    @property
+    def own(self) -> float | None:
+        """The cost of this turn; None if it is not known."""
+        return self.total - self._before if self.total is not None and self._before is not None else None
+
+    def add(self, result: Result, tokens: int) -> float | None:
+        """Read one result, and return the cost since the previous one; None if it is not known.
+
+        Args:
+            result: the result.
+            tokens: all tokens that the turn has used, this result's included.
+        """
+        if result.total_cost_usd is None:
+            return None
+        earlier, self.total = self.total, result.total_cost_usd
+        if earlier is not None:
+            return self.total - earlier
+        counted = sum(usage.tokens for usage in (result.model_usage or {}).values())
+        self._before = 0.0 if counted <= tokens else None
+        return self.own

@@ -1,0 +1,141 @@
+"""The cost of a running claude turn, from the usage in its stream (Claude Code 2.1.197, protocols 3.2).
+
+claude reports its own cost only in the ``result`` that ends a turn.  Each block of a message repeats the usage from the
+message's start, which does not count the output yet.  So the input is counted once for each message id, and the output
+is estimated from the length of the printed text, if that is more.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Raw, Struct, structs
+
+from ....costs.price_table import price_of
+from ....costs.prices import Call, Price
+from ...parsing.json_lines import Count
+from ...parsing.tolerant_decoder import TolerantDecoder
+from ...parsing.usage_meter import Meter
+
+_MOST_SPEAKERS = 10_000
+_BYTES_OF_TOKEN = 4
+"""Approximate, for English text and code."""
+
+
+class _CacheWrites(Struct):
+    ephemeral_5m_input_tokens: Count = 0
+    ephemeral_1h_input_tokens: Count = 0
+
+
+class _Usage(Struct):
+    input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cache_creation: _CacheWrites | None = None
+
+
+class _Message(Struct):
+    usage: _Usage
+    id: str = ""
+    model: str = ""
+    content: Raw = Raw(b"[]")
+
+
+class _Assistant(Struct, tag_field="type", tag="assistant"):
+    message: _Message
+    parent_tool_use_id: str | None = None
+
+
+class _Result(Struct, tag_field="type", tag="result"):
+    total_cost_usd: float | None = None
+
+
+class _Block(Struct):
+    """The parts of a block that the model wrote."""
+
+    text: str = ""
+    thinking: str = ""
+    input: Raw = Raw(b"")
+
+
+class _Open(Struct):
+    """The newest message of a speaker, and the part of its output that is in the sum."""
+
+    id: int
+    price: Price | None
+    call: Call
+    printed: int = 0
+    """Bytes that the model wrote."""
+    cost: float = 0.0
+
+
+_DECODER: TolerantDecoder[_Assistant | _Result] = TolerantDecoder(_Assistant | _Result)
+_BLOCKS: TolerantDecoder[list[_Block]] = TolerantDecoder(list[_Block])
+
+
+class ClaudeMeter(Meter):
+    """Adds up the cost of the model calls since claude's last own figure."""
+
+    def __init__(self, prices: Mapping[str, Price]) -> None:
+        super().__init__()
+        self._prices = prices
+        self._found: dict[str, Price | None] = {}
+        self._open: dict[int, _Open] = {}
+        """The newest message of each speaker (the main agent, each sub-agent), by a hash: ids can be long."""
+
+    def feed(self, line: bytes) -> None:
+        """Count one line; nearly all relevant lines are short."""
+        if b'"usage"' not in line:
+            return
+        event = _DECODER.best(line)
+        if event is None:
+            return
+        if isinstance(event, _Result):
+            if event.total_cost_usd is None:
+                return
+            # claude's own figure covers the whole process.
+            self.cost_usd = None
+            self._open.clear()
+        else:
+            self._count(event.message, hash(event.parent_tool_use_id))
+
+    def _count(self, message: _Message, speaker: int) -> None:
+        key = hash(message.id)
+        current = self._open.get(speaker)
+        if current is None or current.id != key:
+            if len(self._open) >= _MOST_SPEAKERS:
+                self._open.clear()
+            current = self._open[speaker] = _Open(key, self._price(message.model), _call(message.usage))
+        current.printed += _printed(message.content)
+        if current.price is None:
+            return
+        output = max(current.call.output_tokens, current.printed // _BYTES_OF_TOKEN)
+        cost = current.price.cost(structs.replace(current.call, output_tokens=output))
+        self.cost_usd = (self.cost_usd or 0.0) + cost - current.cost
+        current.cost = cost
+
+    def _price(self, model: str) -> Price | None:
+        if model.startswith("<"):
+            return None  # claude made up the message: no model was called
+        if model not in self._found:
+            self._found[model] = price_of(model, self._prices)
+        if self._found[model] is None:
+            self.unpriced = model
+        return self._found[model]
+
+
+def _call(usage: _Usage) -> Call:
+    written = usage.cache_creation_input_tokens or 0
+    for_an_hour = min(written, usage.cache_creation.ephemeral_1h_input_tokens) if usage.cache_creation else 0
+    return Call(
+        input_tokens=usage.input_tokens or 0,
+        cached_input_tokens=usage.cache_read_input_tokens or 0,
+        cache_write_tokens=written - for_an_hour,
+        cache_write_1h_tokens=for_an_hour,
+        output_tokens=usage.output_tokens or 0,
+    )
+
+
+def _printed(content: Raw) -> int:
+    """Return the number of bytes that the model wrote, without the signature of its reasoning."""
+    blocks = _BLOCKS.best(content) or ()
+    return sum(len(block.text) + len(block.thinking) + len(bytes(block.input)) for block in blocks)

@@ -1,0 +1,57 @@
+"""The reports of agents about the windows of the user's plan, read from their lines.
+
+No function raises: a report of another shape reports nothing.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...values.plan_windows import PlanWindow, from_claude, from_codex
+
+_TAIL_BYTES = 256 * 1024
+"""Bytes at the end of a transcript in which the newest report is searched."""
+
+
+def claude_report(line: bytes, agent: str) -> tuple[PlanWindow, ...]:
+    """Return the windows of a ``rate_limit_event`` of claude (2.1.330, its own schema)."""
+    event = _decoded(line)
+    if event.get("type") != "rate_limit_event":
+        return ()
+    return from_claude(event.get("rate_limit_info"), agent)
+
+
+def server_report(line: bytes, agent: str) -> tuple[PlanWindow, ...]:
+    """Return the windows of ``account/rateLimits/updated`` of ``codex app-server`` (0.169.0, its own schema)."""
+    message = _decoded(line)
+    params = message.get("params")
+    if message.get("method") != "account/rateLimits/updated" or not isinstance(params, dict):
+        return ()
+    return from_codex(params.get("rateLimits"), agent)
+
+
+def rollout_report(path: Path, agent: str) -> tuple[PlanWindow, ...]:
+    """Return the windows of the newest ``token_count`` in a transcript of codex that has any (0.169.0)."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            lines = file.read(_TAIL_BYTES).splitlines()
+    except OSError:
+        return ()
+    for line in reversed(lines):
+        if b'"rate_limits"' not in line:
+            continue
+        payload = _decoded(line).get("payload")
+        if isinstance(payload, dict) and (found := from_codex(payload.get("rate_limits"), agent)):
+            return found
+    return ()
+
+
+def _decoded(line: bytes) -> dict[str, Any]:
+    try:
+        value = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,78 @@
+"""The search for a prompt in the transcript that an agent CLI keeps for itself."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from ...launch import Launch
+from ...storage.files.line_reader import LineReader
+
+SEARCHED_BYTES = 64 << 20
+"""Bytes at the end of a transcript that are searched: the prompt of a turn that has just crashed is near its end."""
+
+LINE_CAP = 64 << 20
+
+CLOCK_MS = 1_000
+"""Milliseconds by which the times of an agent may differ from ours."""
+
+
+class SentPrompt(Struct, frozen=True, kw_only=True):
+    """A prompt with which an agent's process was started, or which a live one was sent."""
+
+    launch: Launch
+    agent_session: str | None
+    """The conversation, if the agent has named one."""
+    env: Mapping[str, str | None]
+    """The environment of the process, as far as it was recorded."""
+    at: int
+    """The start of the turn, UTC ms."""
+    key: str = ""
+    """The id with which a live agent was sent it; empty for a prompt with which a process was started."""
+    said: str | None = None
+    """The prompt of a live agent; None for that of the launch."""
+
+    @property
+    def text(self) -> str:
+        """The prompt as the process was given it."""
+        return self.said if self.said is not None else self.launch.stdin or ""
+
+
+def has_prompt(
+    path: Path, sent: SentPrompt, marks: Iterable[bytes], read: Callable[[bytes], tuple[str, str] | None]
+) -> bool:
+    """Return whether a transcript has a prompt since the start of its turn.
+
+    Args:
+        path: the transcript.
+        sent: the prompt.
+        marks: bytes that each line with a prompt contains; other lines are not read.
+        read: returns the text and the time (ISO 8601) of a line with a prompt; None for another line.
+
+    Raises:
+        OSError: the transcript cannot be read.
+    """
+    marks = tuple(marks)
+    with LineReader(path, cap=LINE_CAP) as reader:
+        reader.skip_to_tail(SEARCHED_BYTES)
+        for line in reader.all_lines():
+            if all(mark in line for mark in marks):
+                said = read(line)
+                if said is not None and said[0].strip() == sent.text.strip() and is_since(said[1], sent.at):
+                    return True
+    return False
+
+
+def is_since(timestamp: str, at: int) -> bool:
+    """Return whether a line of a transcript is from the turn that began at ``at``; True if its time is not known."""
+    try:
+        return datetime.fromisoformat(timestamp).timestamp() * 1000 >= at - CLOCK_MS
+    except ValueError:
+        return True
+
+
+def is_readable(folder: Path) -> bool:
+    """Return whether a folder exists and its entries can be listed."""
+    return folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)

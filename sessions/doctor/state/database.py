@@ -1,0 +1,88 @@
+"""Check whether the database is intact, and whether this agentdash understands it.
+
+It is opened read-only and never created.  A caller that needs its rows gets None if it cannot be read.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...errors import AgentdashError, NewerStoreError
+from ...storage.paths import is_read_only
+from ...storage.read_only import open_read_only
+from ...storage.schema.migrations import VERSION
+from ..model import Finding, Subject, fail, ok, warn
+
+REBUILD = "agentdash doctor --rebuild"
+
+_PATIENCE_SECONDS = 5.0
+
+
+def database(subject: Subject) -> Iterator[Finding]:
+    """Check its pages, then its schema."""
+    path = subject.layout.database
+    if not path.exists():
+        yield ok("database", "none yet")
+        return
+    try:
+        with opened(path) as connection:
+            problem = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        yield fail("database", f"{path} cannot be read: {error}", "check the owner of the file and its folder")
+    except sqlite3.DatabaseError as error:
+        yield fail("database", f"{path} is damaged: {error}", REBUILD)
+    except NewerStoreError as error:
+        yield fail("database", str(error), "upgrade agentdash")
+    except AgentdashError as error:
+        yield fail("database", str(error), "check the owner of the file and its folder")
+    else:
+        yield judge(problem, version)
+
+
+def judge(problem: str, version: int) -> Finding:
+    """Judge the result of SQLite's check and the schema's version."""
+    if problem != "ok":
+        return fail("database", f"damaged: {problem}", REBUILD)
+    if version > VERSION:
+        found = f"schema {version} is newer than the {VERSION} of this agentdash"
+        return fail("database", found, "upgrade agentdash")
+    if version < VERSION:
+        found = f"schema {version} is older than the {VERSION} of this agentdash"
+        return warn("database", found, "agentdash ls migrates it")
+    return ok("database", f"ok, schema {version}")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a connection that writes no page.
+
+    Raises:
+        sqlite3.OperationalError: there is no such file, or it may not be read.
+    """
+    copy = None
+    if is_read_only(path.parent):
+        database = open_read_only(path, _PATIENCE_SECONDS)
+        connection, copy = database.connection, database.copy
+    else:
+        uri = f"{path.absolute().as_uri()}?mode=ro"
+        connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE_SECONDS, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    try:
+        yield connection
+    finally:
+        connection.close()
+        if copy is not None:
+            copy.cleanup()
+
+
+def rows(path: Path, sql: str, parameters: tuple[object, ...] = ()) -> list[sqlite3.Row] | None:
+    """Return all rows of a query; [] if there is no database yet, None if it cannot be read."""
+    if not path.exists():
+        return []
+    try:
+        with opened(path) as connection:
+            return connection.execute(sql, parameters).fetchall()
+    except (sqlite3.Error, AgentdashError):
+        return None

@@ -1,0 +1,132 @@
+"""Rebuild the database from the session folders, each of which holds a readable record of its rows."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from ...clock import now_ms
+from ...errors import NewerStoreError, StoreError
+from ...processes import processes
+from ...storage.deleted import remember
+from ...storage.files import trash
+from ...storage.files.restore import restore
+from ...storage.files.session_record import Identity, read_identity, write_identity
+from ...storage.paths import Layout, SessionFolder
+from ...storage.store import Store
+from .ghosts import Ghost, ghosts, remove_empty
+from .reconcile import settle
+from .salvage import salvaged
+
+
+class Rebuilt(Struct, frozen=True, kw_only=True):
+    """The result of a rebuild."""
+
+    restored: tuple[str, ...] = ()
+    """Sessions that have rows again."""
+    removed: tuple[str, ...] = ()
+    """Removed empty folders of starts that were cut off."""
+    trashed: tuple[str, ...] = ()
+    """Folders moved to the trash: their deletion was cut off, or they hold nothing that can be shown."""
+    skipped: tuple[str, ...] = ()
+    """The reason why a folder was left as it is, one line each."""
+    set_aside: str | None = None
+    """The path to which an unusable database was moved."""
+
+
+def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
+    """Give every session folder its rows again; existing rows stay as they are.
+
+    A folder whose record is lost gets one made from its turn files.  The empty folder of a start that was cut off is
+    removed.  A deletion that was cut off is finished.  Deleted sessions stay deleted, and count in the sums of their
+    families again.
+
+    A database that cannot be read is moved aside first, never deleted.  Running runners open the new one at their next
+    check and continue to record.  ``max_running`` is the settings' cap of the queue.
+    """
+    layout.check_writable()
+    layout.create()
+    aside = None if _usable(layout.database) else _set_aside(layout.database)
+    store = Store(layout.database)
+    try:
+        if max_running is not None:
+            store.max_running(max_running)
+        done = Rebuilt(set_aside=str(aside) if aside else None)
+        for folder, kind in ghosts(layout, store.ids()):
+            try:
+                done = _mend(layout, store, folder, kind, done)
+            except (StoreError, OSError) as error:
+                done = structs.replace(done, skipped=(*done.skipped, str(error)))
+        remember(store, trash.sessions(layout))
+        settle(layout, store)
+    finally:
+        store.close()
+    return done
+
+
+def _mend(layout: Layout, store: Store, folder: SessionFolder, kind: Ghost, done: Rebuilt) -> Rebuilt:
+    """Repair one folder without rows, and return ``done`` with the result added."""
+    if store.was_deleted(folder.id) and kind in (Ghost.RECORDED, Ghost.UNRECORDED):
+        trash.put(layout, folder)
+        return structs.replace(done, trashed=(*done.trashed, folder.id))
+    if kind is Ghost.EMPTY and remove_empty(folder):
+        return structs.replace(done, removed=(*done.removed, folder.id))
+    identity = None
+    if kind in (Ghost.RECORDED, Ghost.FOREIGN, Ghost.OTHER):
+        identity = _marker_lost(read_identity(folder.identity))
+    elif kind is Ghost.UNRECORDED:
+        identity = salvaged(folder, processes.host_name())
+        if identity is None:
+            trash.put(layout, folder)
+            return structs.replace(done, trashed=(*done.trashed, folder.id))
+    if identity is not None and restore(store, identity):
+        if kind is Ghost.UNRECORDED:
+            _keep_damaged(folder)
+            write_identity(store, folder)
+        return structs.replace(done, restored=(*done.restored, folder.id))
+    return done
+
+
+def _keep_damaged(folder: SessionFolder) -> None:
+    """Keep an unreadable record beside the new one."""
+    with suppress(FileNotFoundError):
+        folder.identity.rename(folder.identity.with_name("session.json.damaged"))
+
+
+def _marker_lost(identity: Identity) -> Identity:
+    """Return the record without its read marker, which was written before the user could see how the turn ended.
+
+    The number of steps seen is then unknown, so nothing counts as unread until the user next opens the session.
+    Attention marks stay as they were.
+    """
+    session = identity.session
+    lost = structs.replace(session, seen_at=session.seen_at or session.created_at, seen_steps=None)
+    return structs.replace(identity, session=lost)
+
+
+def _usable(path: Path) -> bool:
+    """Return whether every page of the database can be read.
+
+    Raises:
+        NewerStoreError: a newer agentdash wrote it, so it is not broken.
+    """
+    if not path.exists():
+        return not path.with_name(f"{path.name}-wal").exists()  # the log of a database that is gone fits no other
+    store = Store(path)
+    try:
+        return [row[0] for row in store.database.rows("PRAGMA quick_check")] == ["ok"]
+    except NewerStoreError:
+        raise
+    except StoreError:
+        return False
+    finally:
+        store.close()
+
+
+def _set_aside(path: Path) -> Path:
+    aside = path.with_name(f"{path.name}.broken-{now_ms()}")
+    for ending in ("-wal", "-shm", ""):
+        part = path.with_name(path.name + ending)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + ending))
+    return aside

@@ -1,0 +1,347 @@
+"""Settle sessions whose runner is gone: adopt those whose agent lives, conclude the others, exactly once.
+
+The lock is the liveness test.  The process that settles a session holds its lock exclusively, so that neither a
+runner nor a second settler can act on the same turn.  Its writes are compare-and-set as well.
+"""
+
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from ...agents.base import TurnParser
+from ...agents.registry import agent_named
+from ...clock import monotonic
+from ...errors import AgentdashError
+from ...model import LIVE, Left, Session, Status, Turn, left_text
+from ...processes import agent_group, processes, runner_lock
+from ...processes.process_ownership import SessionProcesses
+from ...rules.compaction import judged
+from ...rules.prompts.delivery import PromptState, TurnEvidence, fate
+from ...rules.status import EndFacts, at_the_end
+from ...rules.turn_facts import Facts
+from ...storage.files.file_part import FilePart
+from ...storage.files.line_reader import LineReader
+from ...storage.files.session_record import write_identity
+from ...storage.paths import SESSION_ID, Layout
+from ...storage.store import Store
+from ...storage.turns.live_log import LiveLog
+from ...storage.turns.turn_log import Outcome, Owner, TurnLog
+from ...storage.turns.turn_output import output_in, remove_output
+from ...supervision.hooks.hooks import run_end_hook
+from ...supervision.queue.next_turn import builder
+from ...supervision.queue.prompt_evidence import recover_steered, with_transcript
+from ...supervision.queue.queue import pump
+from ...supervision.runner_process import living_runners, poke, send_runner
+
+QUEUE_PATIENCE_MS = 3000
+"""A queued turn older than this has lost its runner, unless the runner's process lives."""
+
+SLOW_START_MS = 60_000
+"""A runner that lives and has not taken its session's lock by then hangs.  On a loaded machine, seconds are normal."""
+
+READ_SECONDS = 5.0
+"""Time limit for reading a turn file from its beginning; after that, the rest is skipped up to the tail."""
+
+TAIL_BYTES = 1 << 20
+
+MAX_LAUNCHES = 3
+"""Runners started for one turn before the turn fails."""
+
+
+def settle(layout: Layout, store: Store) -> None:
+    """Check every open turn and give each dead one its outcome; then advance the queue."""
+    turns, living = store.open_turns(), cache(living_runners)
+    elsewhere = store.open_elsewhere(processes.host_name())
+    for turn in turns:
+        try:
+            foreign = turn.session in elsewhere and turn.boot_id != processes.boot_id()
+            if not foreign and not _needs_nothing(layout, turn):
+                _reconcile(layout, store, turn, living)
+        except (OSError, AgentdashError):
+            continue  # one broken session must not hide the others from lists or block the queue
+    with suppress(OSError):
+        _tidy(layout, turns)
+    _count_left(layout, store)
+    _mind_warm_agents(layout, store)
+    _free_taken(layout, store)
+    with suppress(AgentdashError):
+        _serve_queues(layout, store)
+        pump(layout, store)
+
+
+def _serve_queues(layout: Layout, store: Store) -> None:
+    """Begin the turns of prompts that no runner began: it was killed, or is of a version without a queue."""
+    for session_id in store.queue.under_way():
+        session, turn = store.session(session_id), store.newest_turn(session_id)
+        if session is None or is_foreign(session, turn) or not session.status.ended or session.warm_since is not None:
+            continue
+        if not runner_lock.is_held(layout.session(session_id).lock):
+            recover_steered(store, session_id, turn.n)
+    for session_id in store.queue.stalled():
+        session, turn = store.session(session_id), store.newest_turn(session_id)
+        if session is None or is_foreign(session, turn):
+            continue
+        if session.status is Status.LOST and survivors(layout, turn):
+            store.queue.hold(session_id, f"processes of turn {turn.n} are still running")
+        elif store.queue.advance(session_id, builder(layout, store)) is not None:
+            with suppress(OSError):
+                write_identity(store, layout.session(session_id))
+
+
+def _count_left(layout: Layout, store: Store) -> None:
+    """Recount the processes left by ended sessions that have no runner to count them."""
+    for session in store.with_left():
+        with suppress(OSError, AgentdashError):
+            turn = store.newest_turn(session.id)
+            if not is_foreign(session, turn) and not runner_lock.is_held(layout.session(session.id).lock):
+                left = survivors(layout, turn)
+                store.count_left(session.id, len(left), left_text(left))
+
+
+def _mind_warm_agents(layout: Layout, store: Store) -> None:
+    """Send runners to the live agents that wait for prompts and whose runners were killed."""
+    for session in store.with_warm_agent():
+        with suppress(OSError, AgentdashError):
+            turn = store.newest_turn(session.id)
+            free = turn.status.ended and not runner_lock.is_held(layout.session(session.id).lock)
+            if free and not is_foreign(session, turn):
+                send_runner(layout, session.id, turn.n, "warm", store.recipe(session.id).env)
+
+
+def _free_taken(layout: Layout, store: Store) -> None:
+    """Record what was said by hand in sessions whose front end was killed, and free them.
+
+    A session stays taken while the agent's own interface lives on.
+    """
+    for session in store.taken():
+        from ..by_hand_turn import is_over, record_by_hand
+
+        taken = session.taken_by
+        if taken is None or (taken.host != processes.host_name() and taken.boot_id != processes.boot_id()):
+            continue
+        with suppress(OSError, AgentdashError):
+            folder = layout.session(session.id)
+            if not folder.path.is_dir():
+                folder.create()  # it was removed; the lock of the front end went with it
+            lock = runner_lock.hold(folder.lock)
+            if lock is not None:
+                with lock:
+                    if is_over(taken):
+                        record_by_hand(layout, store, session, taken)
+
+
+def _tidy(layout: Layout, turns: list[Turn]) -> None:
+    """Remove second names left by a runner that was killed between its last record and its end."""
+    used = {layout.live_name(turn.session, turn.stream_number) for turn in turns}
+    for path in layout.live.iterdir():
+        session_id = path.name.split(".")[0]
+        if path in used or SESSION_ID.fullmatch(session_id) is None:
+            continue
+        if not runner_lock.is_held(layout.session(session_id).lock):
+            path.unlink(missing_ok=True)
+
+
+def is_foreign(session: Session, turn: Turn) -> bool:
+    """Return whether the session belongs to another machine, so that its locks and pids mean nothing here.
+
+    The same boot is the same kernel, even if the machine was renamed or the runner was in a container.
+    """
+    return session.host != processes.host_name() and turn.boot_id != processes.boot_id()
+
+
+def _needs_nothing(layout: Layout, turn: Turn) -> bool:
+    """Return whether a runner has the turn, or it waits for a place; makes no query, as most open turns are such."""
+    if turn.status is Status.QUEUED and not turn.launches:
+        return True
+    return turn.boot_id == processes.boot_id() and runner_lock.is_held(layout.session(turn.session).lock)
+
+
+def _reconcile(layout: Layout, store: Store, turn: Turn, living: Callable[[], Collection[Path]]) -> None:
+    """Check one open turn; ``living`` returns the locks of the runners whose processes live."""
+    folder = layout.session(turn.session)
+    if runner_lock.is_held(folder.lock):
+        return  # a turn whose runner lives costs no query
+    session = store.session(turn.session)
+    if session is None or is_foreign(session, turn):
+        return
+    if turn.status is Status.QUEUED:
+        if turn.launches:
+            _send_again(layout, store, turn, living)
+    elif folder.path.is_dir() or not _runner_lives(turn):
+        _settle_turn(layout, store, turn, living)
+
+
+def _runner_lives(turn: Turn) -> bool:
+    """Return whether the turn's runner lives, for a session whose folder, and with it the lock, is gone.
+
+    A runner that finds its folder gone ends its agent.
+    """
+    here = processes.is_here(turn.boot_id, turn.pid_ns)
+    known = turn.runner_pid is not None and turn.runner_start is not None
+    return here and known and processes.alive(turn.runner_pid or 0, turn.runner_start or 0)
+
+
+def _send_again(layout: Layout, store: Store, turn: Turn, living: Callable[[], Collection[Path]]) -> None:
+    """Start another runner for a queued turn whose first one never started."""
+    age = store.launch_age_ms(turn.session, turn.n)
+    if age is None or 0 <= age < QUEUE_PATIENCE_MS:
+        return
+    if 0 <= age < SLOW_START_MS and layout.session(turn.session).lock in living():
+        return
+    launches = store.begin_launch(turn.session, turn.n, QUEUE_PATIENCE_MS)
+    if launches is None:
+        return
+    if launches >= MAX_LAUNCHES:
+        reason = f"its runner did not start; see {layout.session(turn.session).runner_log}"
+        if store.cancel_queued(turn.session, turn.n, Status.FAILED, reason, "no runner started"):
+            run_end_hook(layout, store, turn.session, turn.n, Status.FAILED, reason)
+        return
+    send_runner(layout, turn.session, turn.n, "run", store.recipe(turn.session).env)
+
+
+def _settle_turn(layout: Layout, store: Store, turn: Turn, living: Callable[[], Collection[Path]]) -> None:
+    if agent_lives(turn) or _goes_on(store, turn):
+        send_runner(layout, turn.session, turn.n, "adopt", store.recipe(turn.session).env)
+        return
+    folder = layout.session(turn.session)
+    try:
+        lock = runner_lock.hold(folder.lock)
+    except FileNotFoundError:
+        lock = None  # the folder is gone, so no process can hold its lock and the rows alone decide
+    else:
+        if lock is None:
+            return  # another process settles it
+    try:
+        fresh = store.one_turn(turn.session, turn.n)
+        if fresh is not None and fresh.status in LIVE and not agent_lives(fresh) and not _goes_on(store, fresh):
+            _conclude(layout, store, fresh)
+    finally:
+        if lock is not None:
+            lock.release()
+    poke(folder.poke)
+    if store.launch_age_ms(turn.session, turn.n) is not None:
+        _send_again(layout, store, turn, living)
+
+
+def agent_lives(turn: Turn) -> bool:
+    """Return whether the turn's agent still runs, by identity or, if that was not recorded, by tag."""
+    if not processes.is_here(turn.boot_id, turn.pid_ns):
+        return False
+    if turn.agent_pid is not None and turn.agent_start is not None:
+        return processes.alive(turn.agent_pid, turn.agent_start)
+    return processes.tagged_leader(turn.run_id) is not None
+
+
+def _goes_on(store: Store, turn: Turn) -> bool:
+    """Return whether the agent's launcher was killed and its program goes on; a runner has to end it first."""
+    session = store.session(turn.session)
+    if session is None or not processes.is_here(turn.boot_id, turn.pid_ns) or not agent_named(session.agent).prompted:
+        return False
+    return bool(agent_group.members(turn.run_id, turn.agent_pid))
+
+
+def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
+    """Conclude a turn; only its own file can show how it ended."""
+    facts, steps = read_facts(layout, store, turn)
+    evidence = _evidence(layout, store, turn, facts, steps)
+    log = TurnLog(store, turn.session, turn.n, _nobody(turn))
+    if turn.transport:
+        recover_steered(store, turn.session, turn.n, facts.agent_session)
+        store.asks.lose(turn.session, turn.stream_number)
+    if fate(evidence).again and turn.launches < MAX_LAUNCHES and _start_again(layout, turn, log):
+        return
+    session = store.session(turn.session)
+    agent = agent_named(session.agent) if session else None
+    verdict = at_the_end(
+        EndFacts(
+            facts=facts,
+            succeeded=agent is not None and agent.succeeded(facts, None),
+            stopped_by=turn.stop_by if facts.end is None else None,
+            runner_killed=True,
+            rebooted=turn.boot_id != processes.boot_id(),
+        )
+    )
+    launch = store.launch(turn.session, turn.n)
+    verdict, compaction = judged(verdict, launch.compacts if launch is not None else None, facts)
+    outcome = Outcome(
+        status=verdict.status,
+        reason=verdict.reason,
+        rule=verdict.rule,
+        left=survivors(layout, turn),
+        prompt=fate(evidence),
+        compaction=compaction,
+    )
+    with suppress(OSError):
+        layout.session(turn.session).reserve.unlink(missing_ok=True)
+    ended = log.end(facts, outcome, steps, builder(layout, store))
+    layout.live_name(turn.session, turn.stream_number).unlink(missing_ok=True)
+    with suppress(OSError):
+        write_identity(store, layout.session(turn.session))
+    if ended:
+        run_end_hook(layout, store, turn.session, turn.n, outcome.status, outcome.reason)
+
+
+def _nobody(turn: Turn) -> Owner:
+    """Return the identity under which a turn without a runner is concluded."""
+    return Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")
+
+
+def _evidence(layout: Layout, store: Store, turn: Turn, facts: Facts, steps: int) -> TurnEvidence:
+    """Return the facts about the turn's prompt; the turn's file is made just before the agent is started."""
+    folder = layout.session(turn.session)
+    started = folder.output(turn.stream_number).exists() or not folder.path.is_dir()
+    proper = facts.end is not None
+    crashed = turn.stop_requested_at is None
+    session = store.session(turn.session)
+    prompt = LiveLog(store.database, turn.session).prompt(turn.n) if turn.transport else None
+    if prompt is not None:
+        # A live agent runs and prints also before it has the prompt.
+        started, steps = prompt.state is not PromptState.QUEUED, int(prompt.state is PromptState.SEEN)
+        proper = proper and started
+    elif turn.transport:
+        started, steps = True, 1  # the agent began the turn by itself
+    printed = steps > 0 or (session is not None and not agent_named(session.agent).prompted)
+    evidence = TurnEvidence(started=started, printed=printed and started, proper_end=proper, crashed=crashed)
+    return with_transcript(evidence, store, turn.session, turn.n, facts.agent_session)
+
+
+def _start_again(layout: Layout, turn: Turn, log: TurnLog) -> bool:
+    """Queue a turn again that came to nothing, without its empty files; False if it has ended meanwhile."""
+    remove_output(layout, turn.session, turn.n)
+    return log.start_again()
+
+
+def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
+    """Read the turn's output from its beginning; return its facts and its number of steps."""
+    session = store.session(turn.session)
+    if session is None:
+        return Facts(), 0
+    output = output_in(layout.session(turn.session), store.turns(turn.session, turn.n), turn.n)
+    facts, steps = parsed_facts(output.stdout, agent_named(session.agent).parser(turn.n, turn.transport))
+    if facts.agent_session is None:
+        launch = store.launch(turn.session, turn.n)
+        # Behind a mark, the conversation of the turn before is another one.
+        facts.agent_session = None if launch is not None and launch.how else session.agent_session
+    return facts, steps
+
+
+def parsed_facts(output: FilePart, parser: TurnParser) -> tuple[Facts, int]:
+    """Parse a turn's output of any size into its facts and its number of steps; skips the middle of a very long one."""
+    steps = 0
+    deadline = monotonic() + READ_SECONDS
+    with LineReader(output.path, output.begin, end=output.end) as reader:
+        for line in reader.all_lines():
+            steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
+            if reader.ahead > TAIL_BYTES and monotonic() > deadline:
+                break
+        reader.skip_to_tail(TAIL_BYTES)
+        for line in reader.all_lines():
+            steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
+    return parser.facts, steps
+
+
+def survivors(layout: Layout, turn: Turn) -> tuple[Left, ...]:
+    """Return the session's living processes that no runner supervises; ``turn`` is its newest turn."""
+    living = SessionProcesses.of_turn(layout.session(turn.session), turn).find().values()
+    return tuple(Left(pid=p.pid, command=p.command, reason="no runner supervises it") for p in living)

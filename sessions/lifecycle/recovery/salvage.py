@@ -1,0 +1,168 @@
+"""Reconstruct the record of a session folder that has lost it, from the turn files."""
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from msgspec import Struct
+
+from ...agents.base import Agent
+from ...agents.format_detection import LOOKED_AT, guess_agent, guess_transport
+from ...agents.registry import agent_named
+from ...launch import Launch
+from ...model import Prompt, Session, Status, Turn, Usage
+from ...rules.status import EndFacts, at_the_end
+from ...rules.turn_facts import Facts
+from ...storage.files.file_part import FilePart
+from ...storage.files.line_reader import ArrivalTimes, LineReader
+from ...storage.files.session_record import Identity
+from ...storage.paths import SessionFolder
+from ...storage.queries import Recipe
+from ...storage.turns.live_log import OWN
+from ..starts.launch_plan import title_of
+from .reconcile import parsed_facts
+from .stream_turns import turns_in
+
+UNKNOWN_FOLDER = "?"
+"""The working folder of a session whose record is lost."""
+
+_NO_PROMPT = "(prompt unknown)"
+
+_NOTE = "record lost and rebuilt from its files"
+
+
+def salvaged(folder: SessionFolder, host: str) -> Identity | None:
+    """Build the record from the folder's files; None if it has no turn file.
+
+    The agent is guessed from its output, the prompts are those that it was given, and the outcome of each turn is read
+    from its output.  A file is one turn, or the turns of a live agent that its lines show.
+    """
+    numbers = _turn_numbers(folder)
+    if not numbers:
+        return None
+    agent = agent_named(_agent_of(next(filter(Path.exists, map(folder.output, numbers)))))
+    parts = _parts(folder, agent, numbers)
+    turns, facts, thread, model, running = [], Facts(), Usage(), None, 0.0
+    for part in parts:
+        facts, steps = parsed_facts(part.output(folder), agent.parser(part.n, part.transport))
+        usage = facts.thread_usage.minus(thread) if facts.thread_usage.known else facts.usage
+        thread = facts.thread_usage if facts.thread_usage.known else thread
+        model = facts.model or model
+        facts.cost_usd, running = _cost(facts, running)
+        turns.append(_turn(folder, part, facts, usage, steps, good=agent.succeeded(facts, None)))
+    prompts = tuple(_prompt(folder, turn) for part, turn in zip(parts, turns, strict=True) if not part.own)
+    newest = turns[-1]
+    task = prompts[0].text if prompts else _NO_PROMPT
+    total = Usage()
+    for turn in turns:
+        total = total.plus(turn.usage)
+    costs = [turn.cost_usd for turn in turns if turn.cost_usd is not None]
+    session = Session(
+        id=folder.id, agent=agent.name, title=title_of(task), task=task, status=newest.status,
+        reason=newest.reason, cwd=UNKNOWN_FOLDER, model=model, turn=newest.n, usage=total,
+        cost_usd=sum(costs) if costs else None, created_at=turns[0].created_at, updated_at=newest.ended_at or 0,
+        ended_at=newest.ended_at, last_message=facts.last_message, agent_session=facts.agent_session,
+        steps=sum(turn.steps for turn in turns), unknown=newest.unknown, host=host,
+    )  # fmt: skip
+    recipe = Recipe(options={}, command=(), env={})
+    launches = tuple(Launch(argv=(), transport=part.transport) for part in parts)
+    return Identity(session=session, recipe=recipe, turns=tuple(turns), launches=launches, prompts=prompts)
+
+
+class _Part(Struct, frozen=True):
+    """A turn, and its part of a file."""
+
+    n: int
+    stream: int
+    begin: int = 0
+    end: int | None = None
+    own: bool = False
+    """A live agent began it by itself."""
+    transport: str = ""
+
+    def output(self, folder: SessionFolder) -> FilePart:
+        return FilePart(folder.output(self.stream), self.begin, self.end)
+
+
+def _parts(folder: SessionFolder, agent: Agent, numbers: Sequence[int]) -> list[_Part]:
+    """Return the turns of all files, in order; a turn of which nothing was found has a file that does not exist."""
+    parts: list[_Part] = []
+    streams = [n for n in numbers if folder.output(n).exists()]
+    for n, following in zip(streams, [*streams[1:], None], strict=True):
+        parts += [_Part(missing, missing) for missing in range(len(parts) + 1, n)]
+        with LineReader(folder.output(n)) as reader:
+            transport = guess_transport(agent, islice(reader.all_lines(), LOOKED_AT))
+        dialogue = agent.dialogue(Launch(argv=(), transport=transport)) if transport else None
+        if dialogue is None:
+            parts.append(_Part(n, n))
+            continue
+        found = turns_in(folder.output(n), dialogue, None if following is None else following - n)
+        parts += [_Part(n + at, n, one.begin, one.end, one.own, transport) for at, one in enumerate(found)]
+    return parts
+
+
+_TURN_FILE = re.compile(r"turn_([1-9][0-9]{0,5})\.jsonl")
+"""The name of a turn file as agentdash writes it; other notations of the number, and longer numbers, do not match."""
+
+
+def _turn_numbers(folder: SessionFolder) -> list[int]:
+    """Return the turn numbers from 1 to the last one with a file."""
+    matches = [_TURN_FILE.fullmatch(path.name) for path in folder.turns.glob("turn_*.jsonl")]
+    return list(range(1, max((int(match[1]) for match in matches if match), default=0) + 1))
+
+
+def _agent_of(output: Path) -> str:
+    with LineReader(output) as reader:
+        return guess_agent(islice(reader.all_lines(), LOOKED_AT))
+
+
+def _cost(facts: Facts, before: float) -> tuple[float | None, float]:
+    """Return a turn's own cost, and the running total that a live agent reported.
+
+    ``before`` is the running total of the turn before.  A lower total than before is that of a new process.
+    """
+    total = facts.running_cost_usd
+    if facts.cost_usd is not None or total is None:
+        return facts.cost_usd, before if total is None else total
+    return total - (before if before <= total else 0.0), total
+
+
+def _turn(folder: SessionFolder, part: _Part, facts: Facts, usage: Usage, steps: int, *, good: bool) -> Turn:
+    verdict = at_the_end(EndFacts(facts=facts, succeeded=good))
+    began, ended = _times(folder, part)
+    return Turn(
+        session=folder.id, n=part.n, status=verdict.status, run_id=f"{folder.id}.{part.n}", created_at=began,
+        ended_at=ended, stream=part.stream if part.transport else None, begin_byte=part.begin, end_byte=part.end,
+        asked_by=OWN if part.own else None,
+        reason=_NOTE if verdict.status is Status.LOST else verdict.reason, rule=f"{_NOTE}; {verdict.rule}",
+        agent_session=facts.agent_session, end=facts.end, error=facts.error, usage=usage,
+        thread_usage=facts.thread_usage, cost_usd=facts.cost_usd,
+        steps=steps, unknown=facts.unknown, launches=1,
+    )  # fmt: skip
+
+
+def _prompt(folder: SessionFolder, turn: Turn) -> Prompt:
+    try:
+        text = folder.prompt(turn.n).read_text("utf-8", "replace")
+    except OSError:
+        text = _NO_PROMPT
+    return Prompt(id=turn.n, session=folder.id, turn=turn.n, text=text, state="seen", created_at=turn.created_at)
+
+
+def _times(folder: SessionFolder, part: _Part) -> tuple[int, int]:
+    """Estimate when a turn began and ended, UTC ms, by its files, and if it is a part of one by the arrival times.
+
+    The stderr file is created at the start and seldom written to.
+    """
+    began, ended = _file_times(folder, part.stream)
+    arrivals = ArrivalTimes(folder.times(part.stream), part.begin)
+    if part.begin:
+        began = arrivals.at(part.begin + 1) or began
+    return began, (arrivals.at(part.end) or ended) if part.end is not None else ended
+
+
+def _file_times(folder: SessionFolder, n: int) -> tuple[int, int]:
+    moments = [path.stat().st_mtime_ns // 10**6 for path in (folder.errors(n), folder.output(n)) if path.exists()]
+    moments = moments or [folder.path.stat().st_mtime_ns // 10**6]
+    return min(moments), max(moments)

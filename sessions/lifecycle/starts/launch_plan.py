@@ -1,0 +1,247 @@
+"""Turn a request into an exact start: settings, model, conversation, argv."""
+
+import os
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct, structs, to_builtins
+
+from ...agents.base import Agent, AgentSettings, LaunchRequest
+from ...agents.demo.place import check_demo
+from ...agents.registry import agent_named
+from ...conversation.marks import Mark
+from ...errors import Remedy, UsageError
+from ...launch import Launch, Start, TurnPlan
+from ...model import Session
+from ...settings.config import PROFILE, Config
+from ...settings.imported_prices import imported, with_imported
+from ...text.sanitize import one_line
+from ...values.turn_mode import TurnMode
+from .limit_checks import judged
+
+TITLE_CHARACTERS = 80
+"""The maximum number of characters in a title made from the prompt."""
+
+LONGEST_TITLE = 200
+"""The maximum number of characters in a title that the user gives."""
+
+
+def checked_prompt(prompt: str) -> str:
+    """Return the prompt as it will be sent.
+
+    Raises:
+        UsageError: it is empty, or cannot be encoded as UTF-8 (a lone surrogate in argv).
+    """
+    if not prompt.strip():
+        raise UsageError("The prompt is empty. Pass it as an argument, or - to read stdin.")
+    return checked_text(prompt, "prompt")
+
+
+def checked_text(text: str, what: str) -> str:
+    """Return the text if it can be recorded and passed on.
+
+    Raises:
+        UsageError: it cannot be encoded as UTF-8 (a file name in another encoding), or holds a NUL byte.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"The {what} is not UTF-8 text.") from None
+    if "\0" in text:
+        raise UsageError(f"The {what} contains a NUL byte.")
+    return text
+
+
+def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
+    """Return the absolute folder to work in, as a normalized path.
+
+    Raises:
+        UsageError: it does not exist, is not a folder, or has a name that is not text.
+    """
+    try:
+        path = Path(os.path.normpath(Path(cwd if cwd is not None else Path.cwd()).expanduser().absolute()))
+    except FileNotFoundError:
+        raise UsageError("The current folder no longer exists.") from None
+    except RuntimeError as error:
+        raise UsageError(f"The folder {cwd}: {error}") from None
+    checked_text(str(path), "folder")
+    if not path.is_dir():
+        what = "is not a folder" if path.exists() else "does not exist"
+        raise UsageError(f"The folder {path} {what}.")
+    return str(path)
+
+
+def session_folder(session: Session) -> str:
+    """Return the folder of a session.
+
+    Raises:
+        UsageError: it is gone; the conversation can be continued in another one.
+    """
+    try:
+        return checked_folder(session.cwd)
+    except UsageError as error:
+        if not agent_named(session.agent).prompted:
+            raise
+        shell = f"Continue it in another one: agentdash continue {session.short_id} -C FOLDER"
+        raise UsageError(str(error), Remedy.CONTINUE, shell) from None
+
+
+def title_of(text: str) -> str:
+    """Return the first non-blank line, shortened."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
+
+
+def new_title(text: str, task: str) -> str:
+    """Return the title that the user gives, on one line; the automatic title if it is empty.
+
+    Raises:
+        UsageError: it is too long for a title.
+    """
+    title = one_line(checked_text(text, "title"))
+    if len(title) > LONGEST_TITLE:
+        raise UsageError(f"The title has {len(title)} characters; the maximum is {LONGEST_TITLE}.")
+    return title or title_of(task)
+
+
+class LaterTurn(Struct, frozen=True, kw_only=True):
+    """The parts that a later turn is built from, besides the start of its session."""
+
+    turn: int
+    agent_session: str | None
+    """The conversation to resume, if the agent has named one."""
+    limits: Collection[str]
+    """The limits that the request for this turn names itself."""
+    env: Mapping[str, str | None]
+    """The environment that was recorded with the session."""
+    mode: TurnMode | None = None
+    """The settings with which the turn before ran, if they were recorded."""
+    options: Collection[str] = ()
+    """The keys of the agent's section that the request for this turn names itself."""
+
+
+class Beginning(Struct, frozen=True, kw_only=True):
+    """The first turn of a session."""
+
+    start: Start
+    config: Config
+    launch: Launch
+    env: Mapping[str, str | None]
+    """The environment that is recorded with the session."""
+    mark: Mark | None = None
+    """The mark of a fork before its first turn; its number and its session are not used."""
+
+
+def completed(start: Start, config: Config) -> Start:
+    """Return the start with an agent, an absolute folder and an id for its session.
+
+    Raises:
+        UsageError: no such folder.
+    """
+    return structs.replace(
+        start,
+        agent=start.agent or config.default_agent,
+        cwd=checked_folder(start.cwd or None),
+        session_id=start.session_id or str(uuid.uuid4()),
+    )
+
+
+def build_launch(
+    config: Config, start: Start, *, home: Path, later: LaterTurn | None = None, notes: Sequence[str] = ()
+) -> Launch:
+    """Build one exact start from a :func:`completed` start, with the agent's own builder.
+
+    ``notes`` are sentences about the settings, which become warnings of the launch.
+
+    Raises:
+        UsageError: an option or a setting that the agent cannot take, a requested limit that can never act, or the
+            demo agent outside a demo.
+    """
+    agent = agent_named(start.agent)
+    if agent.demo_only:
+        check_demo(home, start.cwd)
+    settings = config.settings_for(start.agent, start.options)
+    settings = structs.replace(settings, instructions=_instructions(agent, settings, later))
+    launch = agent.launch(
+        LaunchRequest(
+            prompt=start.prompt,
+            cwd=start.cwd,
+            session_id=start.session_id,
+            turn=later.turn if later else 1,
+            agent_session=later.agent_session if later else None,
+            model=start.model,
+            settings=settings,
+            argv=start.argv,
+        )
+    )
+    limits = settings.limits.over(config.limits)
+    prices = with_imported(config.prices, imported())
+    launch = structs.replace(launch, limits=limits, prices=prices, family=config.orchestration.limits)
+    asked = later.limits if later else start.options.get("limits") or ()
+    unable = judged(limits, agent.measures(launch, _environment(launch, later.env if later else {})), asked)
+    return structs.replace(
+        launch,
+        ladder=config.ladder_for(agent.ladder, settings),
+        warnings=(*launch.warnings, *unable, *notes),
+        attention=config.attention,
+        after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
+        hook=config.notify.command,
+        asks=config.asks,
+        warm=config.live,
+        mode=agent.turn_mode(settings, launch.model) if agent.prompted else None,
+        settings=to_builtins(settings),
+    )
+
+
+def plan_turn(config: Config, start: Start, *, home: Path, later: LaterTurn, notes: Sequence[str] = ()) -> TurnPlan:
+    """Return the plan of a later turn: everything that is known before the turn before it has ended.
+
+    Raises:
+        UsageError: as for :func:`build_launch`.
+    """
+    launch = build_launch(config, start, home=home, later=later, notes=notes)
+    settings = structs.replace(
+        config.settings_for(start.agent, start.options), instructions=launch.mode.instructions if launch.mode else None
+    )
+    return TurnPlan(
+        settings=to_builtins(settings),
+        model=start.model,
+        argv=start.argv,
+        frame=structs.replace(launch, argv=(), stdin=None, settings={}),
+        on_failure=config.queue.on_failure,
+    )
+
+
+def _instructions(agent: Agent, settings: AgentSettings, later: LaterTurn | None) -> str | None:
+    """Return the instructions of a turn: a conversation keeps its own until a request for a turn names others.
+
+    Raises:
+        UsageError: the agent takes none.
+    """
+    given = checked_text(settings.instructions or "", "instruction text")
+    if given and not agent.takes_instructions:
+        raise UsageError(f"{agent.title} takes no instructions.")
+    if later is None or later.mode is None or later.agent_session is None:
+        return given or None
+    return (given if "instructions" in later.options else later.mode.instructions) or None
+
+
+def _environment(launch: Launch, recorded: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the environment in which the agent will run."""
+    merged = {**os.environ, **recorded, **launch.env}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def recorded_environment(agent_name: str) -> dict[str, str | None]:
+    """Return the current values of the variables that later turns of this agent need; None if unset; never secrets.
+
+    They include the profile of the settings, so that the session keeps the settings it began with: for each later turn,
+    whatever the caller's own profile, and for everything that the agent itself starts.
+    """
+    return {name: os.environ.get(name) for name in (*agent_named(agent_name).env_keys, PROFILE)}
+
+
+def recorded_profile(env: Mapping[str, str | None]) -> str | None:
+    """Return the profile with which a session began: "" for no profile, None if it was not recorded."""
+    return (env[PROFILE] or "") if PROFILE in env else None

@@ -1,0 +1,106 @@
+"""The shell command that resumes a session's conversation in the agent's own interface."""
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from ...agents.base import LaunchRequest
+from ...agents.registry import agent_named
+from ...conversation.continuation import Continuation, Recorded
+from ...conversation.marks import MarkKind
+from ...errors import UsageError
+from ...model import Session
+from ...settings.config import Config
+from ...storage.queries import Recipe
+from .launch_plan import recorded_profile, session_folder
+
+_CONVERSATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]*")
+"""The form of a conversation's id, which the agent printed: it must never be taken for an option."""
+
+
+class ResumeCommand(Struct, frozen=True, kw_only=True):
+    """The command, as a line for a POSIX shell and as its parts."""
+
+    session: str
+    command: str
+    cwd: str
+    env: Mapping[str, str | None]
+    """Variables to set, as they were recorded with the session; None: to unset."""
+    argv: tuple[str, ...]
+    conversation: str
+    """The agent's conversation."""
+
+
+def resume_command(
+    session: Session,
+    recipe: Recipe,
+    config_of: Callable[[str | None], Config],
+    env: Mapping[str, str] = os.environ,
+    *,
+    recorded: Recorded | None = None,
+) -> ResumeCommand:
+    """Return the command that resumes a session's conversation.
+
+    Args:
+        session: the session.
+        recipe: the options and the environment that were recorded with it.
+        config_of: returns the settings under a profile: the one with which the session began.
+        env: the environment of this process.
+        recorded: the records of its conversation, if it has marks.
+
+    Raises:
+        UsageError: its agent has no such command, has not named its conversation yet, or its folder is gone; or the
+            session went back, and its agent has no conversation that ends there.
+        ConfigError: the settings cannot be used.
+    """
+    going_on = recorded.continuation() if recorded is not None else Continuation(session.agent_session)
+    if recorded is not None and (going_on.fork is not None or going_on.conversation is None):
+        newest = recorded.history.undoable()
+        undo = f" Or take it back: agentdash rewind {session.short_id} --undo"
+        raise UsageError(
+            f"The next prompt of session {session.short_id} begins the conversation that goes on from there: "
+            f"send it first.{undo if newest is not None and newest.kind == MarkKind.REWIND else ''}"
+        )
+    agent, conversation = agent_named(session.agent), going_on.conversation or ""
+    request = LaunchRequest(
+        prompt="",
+        cwd=session.cwd,
+        session_id=session.id,
+        agent_session=conversation,
+        model=session.model,
+        settings=config_of(recorded_profile(recipe.env)).settings_for(session.agent, recipe.options),
+    )
+    argv = agent.resume_argv(request)
+    if argv is None:
+        raise UsageError(
+            f"{agent.title} has no command that resumes a session." if agent.prompted
+            else "A plain command has no conversation to resume."
+        )  # fmt: skip
+    if not _CONVERSATION.fullmatch(conversation):
+        raise UsageError(f"{agent.title} has not reported a conversation id for session {session.short_id} yet.")
+    cwd = session_folder(session)
+    argv = (_command(argv[0], recipe.env, env), *argv[1:])
+    variables = _variables(recipe.env, env)
+    line = f"cd {shlex.quote(cwd)} && {' '.join([*_assignments(variables), shlex.join(argv)])}"
+    return ResumeCommand(session=session.id, command=line, cwd=cwd, env=variables, argv=argv, conversation=conversation)
+
+
+def _command(name: str, recorded: Mapping[str, str | None], env: Mapping[str, str]) -> str:
+    """Return the command's path if the session found another program by this name than a shell would find now."""
+    there = shutil.which(name, path=recorded.get("PATH"))
+    return name if there is None or there == shutil.which(name, path=env.get("PATH")) else there
+
+
+def _variables(recorded: Mapping[str, str | None], env: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the recorded variables to set, and those to unset because they are set only now."""
+    return {name: value for name, value in recorded.items() if name != "PATH" and (value is not None or name in env)}
+
+
+def _assignments(variables: Mapping[str, str | None]) -> list[str]:
+    unset = [word for name, value in variables.items() if value is None for word in ("-u", name)]
+    settings = [f"{name}={shlex.quote(value)}" for name, value in variables.items() if value is not None]
+    return [*(["env", *unset] if unset else []), *settings]

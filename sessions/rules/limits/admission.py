@@ -1,0 +1,170 @@
+"""The decision whether a lead may start one more worker, or send a worker a prompt.  Pure."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct, structs
+
+from ...errors import RefusalError
+from ...values.membership import Budget
+from .family_account import Amount
+from .limits import dollars
+
+_ROUNDING = 1e-9
+"""US dollars by which sums of shares may differ from a budget."""
+
+
+class FamilyLimits(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The part of ``[orchestration]`` that limits the sessions that agents start; it travels with a start."""
+
+    max_depth: int = 3
+    max_workers: int = 20
+    max_open: int = 8
+    max_rounds: int = 0
+    """Prompts that agents can send to one worker after its task; 0 does not limit them."""
+    budget: Budget = Budget()
+    """The budget of a lead that has no lead and no budget of its own."""
+
+
+class Ledger(Struct, frozen=True, kw_only=True):
+    """A lead's budget, and what is left of it for one session below it."""
+
+    name: str
+    """Short id of the lead, or the key of an outside lead."""
+    outside: bool = False
+    """True for an outside lead, whose budget is in the settings."""
+    budget: Budget
+    spent: Amount
+    reserved: Amount
+    """Reserved for others than that session and the sessions above it."""
+
+
+class Numbers(Struct, frozen=True, kw_only=True):
+    """The numbers of the lead that asks."""
+
+    leads: int
+    """Leads above the session that it asks for."""
+    workers: int
+    """Sessions that it started."""
+    open: int
+    """Of these, the ones that have not ended."""
+
+
+def check_numbers(limits: FamilyLimits, now: Numbers) -> None:
+    """Check that a lead may have one more worker, whatever it costs.
+
+    Raises:
+        RefusalError: ``too_deep`` or ``too_many``.
+    """
+    if now.leads > limits.max_depth:
+        above = "1 lead is" if now.leads == 1 else f"{now.leads} leads are"
+        raise RefusalError(
+            "too_deep",
+            f"{above} above this worker, and orchestration.max_depth is {limits.max_depth}."
+            " Next: do the task yourself, or ask the user.",
+        )
+    if now.workers >= limits.max_workers:
+        raise RefusalError(
+            "too_many",
+            f"{now.workers} of {limits.max_workers} workers were started (orchestration.max_workers)."
+            " Next: send a message to one that has ended, or ask the user.",
+        )
+    if now.open >= limits.max_open:
+        raise RefusalError(
+            "too_many",
+            f"{now.open} of {limits.max_open} workers have not ended (orchestration.max_open)."
+            " Next: wait for one of them.",
+        )
+
+
+def check_rounds(limits: FamilyLimits, sent: int) -> None:
+    """Check that an agent may send a worker one more prompt.
+
+    Raises:
+        RefusalError: ``too_many_rounds``.
+    """
+    if limits.max_rounds and sent >= limits.max_rounds:
+        raise RefusalError(
+            "too_many_rounds",
+            f"{sent} of {limits.max_rounds} prompts were sent to this worker (orchestration.max_rounds)."
+            " Next: go on with what it answered, delegate the rest to another worker, or ask the user.",
+        )
+
+
+def share_of(own: Budget | None, ledgers: Sequence[Ledger], limits: FamilyLimits, open_workers: int) -> Budget | None:
+    """Return what is reserved for a start: its own budget or, without one, a part of what is left above it.
+
+    The part is what is left, divided by the number of workers that the lead may still open and one for the lead
+    itself; but at least the budget divided by ``max_workers`` and one, so that the last of it is not split up.
+
+    Args:
+        own: the budget of the start.
+        ledgers: the budgets above it, the nearest first.
+        limits: the numbers of the settings.
+        open_workers: workers of the lead that have not ended.
+
+    Raises:
+        RefusalError: ``over_budget``: less is left in one of the budgets.
+    """
+    places = max(1, limits.max_open - open_workers) + 1
+    own = own or Budget()
+    tokens, cost = own.tokens, own.cost_usd
+    for one in ledgers:
+        rest, most = left(one), one.budget
+        if own.tokens is None and most.tokens is not None:
+            part = int(_part(most.tokens, rest.tokens, places, limits))
+            tokens = part if tokens is None else min(part, tokens)
+        if own.cost_usd is None and most.cost_usd is not None:
+            price = _part(most.cost_usd, rest.cost_usd, places, limits)
+            cost = price if cost is None else min(price, cost)
+    share = Budget(tokens=tokens, cost_usd=cost)
+    for one in ledgers:
+        check_room(one, share)
+    return share if share != Budget() else None
+
+
+def _part(budget: float, rest: float, places: int, limits: FamilyLimits) -> float:
+    return max(rest / places, budget / (limits.max_workers + 1))
+
+
+def left(ledger: Ledger) -> Amount:
+    """Return what is left of a budget; a kind that it does not limit counts as 0."""
+    budget, spent, reserved = ledger.budget, ledger.spent, ledger.reserved
+    return Amount(
+        max(0, (budget.tokens or 0) - spent.tokens - reserved.tokens),
+        max(0.0, (budget.cost_usd or 0.0) - spent.cost_usd - reserved.cost_usd),
+    )
+
+
+def check_room(ledger: Ledger, share: Budget) -> None:
+    """Check that a share fits into what is left of a budget.
+
+    Raises:
+        RefusalError: ``over_budget``.
+    """
+    rest, budget = left(ledger), ledger.budget
+    cost, tokens = share.cost_usd or 0.0, share.tokens or 0
+    if budget.cost_usd is not None and (rest.cost_usd <= 0 or cost > rest.cost_usd + _ROUNDING):
+        used = [one.dollars() if one.cost_usd else "" for one in (ledger.spent, ledger.reserved)]
+        raise _over(ledger, dollars(budget.cost_usd), used, dollars(cost) if cost else "", "usd")
+    if budget.tokens is not None and (rest.tokens <= 0 or tokens > rest.tokens):
+        used = [f"{one.tokens:,}" if one.tokens else "" for one in (ledger.spent, ledger.reserved)]
+        raise _over(ledger, f"{budget.tokens:,} tokens", used, f"{tokens:,}" if tokens else "", "tokens")
+
+
+def check_spent(ledger: Ledger) -> None:
+    """Check that something is left of a budget, whatever is reserved: its lead, or a session at work, goes on.
+
+    Raises:
+        RefusalError: ``over_budget``.
+    """
+    check_room(structs.replace(ledger, reserved=Amount()), Budget())
+
+
+def _over(ledger: Ledger, budget: str, sums: Sequence[str], needed: str, kind: str) -> RefusalError:
+    """Return the refusal; ``sums`` are what is spent and what is reserved, each empty for nothing."""
+    spent, reserved = sums
+    used = f"{spent or 'nothing'} of {budget} is spent{f' and {reserved} reserved' if reserved else ''}"
+    whose = f" by {ledger.name} and its workers{f'; this needs {needed}' if needed else ''}"
+    way = "orchestration.budget in the settings" if ledger.outside else f"agentdash budget {ledger.name} --{kind} N"
+    wait = "wait for what runs, or ask" if reserved else "ask"
+    return RefusalError("over_budget", f"{used}{whose}. Next: {wait} the user to raise it: {way}")

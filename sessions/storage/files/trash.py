@@ -1,0 +1,181 @@
+"""Deleted sessions: their folders stay in ``trash/`` until ``clean``, and can be restored.
+
+Only sessions' folders are ever touched here; other files in ``trash/`` are left alone.
+"""
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from ...errors import AmbiguousSessionError, StoreError, UnknownSessionError, UsageError
+from ...model import Session, Status, short_id
+from ..paths import SESSION_ID, Layout, SessionFolder
+from ..store import Store
+from .restore import restore
+from .session_record import Identity, read_identity
+
+
+class Trashed(Struct, frozen=True, kw_only=True):
+    """One deleted session."""
+
+    id: str
+    title: str
+    deleted_at: int
+    """UTC ms."""
+    bytes: int
+
+
+class Cleaned(Struct, frozen=True, kw_only=True):
+    """The result of a clean-up, or of a dry run."""
+
+    deleted: tuple[Session, ...]
+    """Moved to the trash."""
+    kept: tuple[Session, ...]
+    """Old, but some of their processes still run."""
+    removed: tuple[Trashed, ...]
+    """Removed from the trash for good."""
+    empty_folders: int = 0
+    """Number of folders left by starts that broke off before they recorded anything; removed for good."""
+
+
+def put(layout: Layout, folder: SessionFolder) -> None:
+    """Move a session's folder to the trash; its modification time becomes the time of the deletion."""
+    os.utime(folder.path)
+    folder.path.rename(layout.trash / folder.id)
+
+
+def _entries(layout: Layout) -> list[Path]:
+    """Everything in the trash; empty if there is no trash, as in a read-only folder that never had one."""
+    try:
+        return list(layout.trash.iterdir())
+    except FileNotFoundError:
+        return []
+
+
+def count(layout: Layout) -> int:
+    """The number of deleted sessions; their records are not read."""
+    return sum(map(_is_a_sessions, _entries(layout)))
+
+
+def listing(layout: Layout) -> list[Trashed]:
+    """The deleted sessions with their sizes, last deleted first."""
+    entries = []
+    for path in _entries(layout):
+        with suppress(FileNotFoundError):  # restored or removed since the trash was listed
+            if _is_a_sessions(path):
+                entries.append(_trashed(path))
+    return sorted(entries, key=lambda trashed: -trashed.deleted_at)
+
+
+def sessions(layout: Layout) -> list[Session]:
+    """The deleted sessions, last deleted first; a placeholder for each whose record cannot be read."""
+    deleted = []
+    for path in _entries(layout):
+        with suppress(FileNotFoundError):  # restored or removed since the folder was listed
+            if _is_a_sessions(path):
+                deleted.append(_session(path))
+    return sorted(deleted, key=lambda session: -(session.deleted_at or 0))
+
+
+def _session(path: Path) -> Session:
+    at = path.stat().st_mtime_ns // 10**6
+    try:
+        return structs.replace(read_identity(path / "session.json").session, deleted_at=at)
+    except StoreError as error:
+        return Session(
+            id=path.name, agent="?", title=path.name, task="", status=Status.LOST, reason=str(error), cwd="", turn=0,
+            created_at=at, updated_at=at, deleted_at=at,
+        )  # fmt: skip
+
+
+def record(layout: Layout, session_id: str) -> Identity | None:
+    """The record of the deleted session with exactly this id; None if the trash has no such session.
+
+    Raises:
+        StoreError: the record cannot be read.
+    """
+    path = layout.trash / session_id
+    known = SESSION_ID.fullmatch(session_id) is not None and _is_a_sessions(path)
+    return read_identity(path / "session.json") if known else None
+
+
+def begins(layout: Layout, ref: str) -> str | None:
+    """The id of the only deleted session whose id begins with ``ref``; None if there is none, or several."""
+    names = [path.name for path in _entries(layout) if path.name.startswith(ref) and _is_a_sessions(path)]
+    return names[0] if len(names) == 1 else None
+
+
+def find(layout: Layout, ref: str) -> Trashed:
+    """Find one deleted session by a unique beginning of its id, or by ``@last``.
+
+    Raises:
+        UnknownSessionError, AmbiguousSessionError, UsageError: none, several, or an empty text.
+    """
+    ref = ref.strip().lower()
+    if not ref:
+        raise UsageError("Empty session id. List deleted sessions: agentdash restore")
+    there = listing(layout)
+    matches = there[:1] if ref == "@last" else [trashed for trashed in there if trashed.id.startswith(ref)]
+    if not matches:
+        raise UnknownSessionError(f"No deleted session with id {ref!r}.")
+    if len(matches) > 1:
+        lines = [f"  {trashed.id[:13]}  {trashed.title[:60]}" for trashed in matches[:8]]
+        raise AmbiguousSessionError("\n".join([f"{ref!r} is ambiguous:", *lines]))
+    return matches[0]
+
+
+def take_back(layout: Layout, store: Store, session_id: str) -> Session:
+    """Undo a deletion: move the folder back to its place, and insert its record as rows.
+
+    Raises:
+        StoreError: the record cannot be read, or a session with this id exists.
+    """
+    folder = layout.session(session_id)
+    identity = read_identity(layout.trash / session_id / folder.identity.name)
+    if folder.path.exists():
+        raise StoreError(f"{folder.path} already exists.")
+    (layout.trash / session_id).rename(folder.path)
+    try:
+        if not restore(store, identity):
+            raise StoreError(f"Session {short_id(session_id)} already exists.")
+    except BaseException:
+        folder.path.rename(layout.trash / session_id)
+        raise
+    return identity.session
+
+
+def empty(layout: Layout, before_ms: int, *, dry_run: bool = False) -> list[Trashed]:
+    """Remove for good the sessions deleted before a time (UTC ms); return them, also in a dry run."""
+    old = [trashed for trashed in listing(layout) if trashed.deleted_at < before_ms]
+    if not dry_run:
+        old = [trashed for trashed in old if _remove(layout.trash / trashed.id)]
+    return old
+
+
+def _remove(path: Path) -> bool:
+    """Remove a folder for good.  It is renamed first, so that no process can restore it during the removal."""
+    going = path.with_name(f".gone-{path.name}")
+    try:
+        path.rename(going)
+    except FileNotFoundError:
+        return False
+    shutil.rmtree(going)
+    return True
+
+
+def _is_a_sessions(path: Path) -> bool:
+    known = SESSION_ID.fullmatch(path.name) is not None and not path.is_symlink() and path.is_dir()
+    return known and (path / "turns").is_dir()
+
+
+def _trashed(path: Path) -> Trashed:
+    try:
+        session = read_identity(path / "session.json").session
+        title = session.label
+    except StoreError:
+        title = "?"
+    size = sum(file.lstat().st_size for file in path.rglob("*") if file.is_file() and not file.is_symlink())
+    return Trashed(id=path.name, title=title, deleted_at=path.stat().st_mtime_ns // 10**6, bytes=size)

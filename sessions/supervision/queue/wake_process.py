@@ -1,0 +1,49 @@
+"""The process that waits until the ends of workers are gathered, or a budget begins again, and then serves the queue.
+
+``python -P -m agentdash.sessions.supervision.queue.wake_process HOME MILLISECONDS``.  It holds no state: if it is
+killed, the next process that serves the queue does the same.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+from ...clock import now_ms
+from ...errors import AgentdashError
+from ...storage.paths import Layout
+from ...storage.store import Store
+from ..spawn import clean_signals
+from .queue import pump
+
+LONGEST_SLEEP_SECONDS = 60.0
+"""A process that sleeps until midnight checks this often whether the machine slept, and the state folder is there."""
+
+
+def main(argv: list[str]) -> int:
+    """Wait, and serve the queue; the arguments are described at the top of this module."""
+    home, milliseconds = argv
+    clean_signals()
+    layout = Layout(Path(home))
+    if not _wait(layout, now_ms() + int(milliseconds)):
+        return 0
+    try:
+        store = Store(layout.database)
+        pump(layout, store)
+        store.close()
+    except AgentdashError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - the runner's log of the lead
+        return 1
+    return 0
+
+
+def _wait(layout: Layout, due_at: int) -> bool:
+    """Wait until ``due_at`` (UTC ms) of the wall clock; False if the state folder is gone."""
+    while (rest := due_at - now_ms()) > 0:
+        if not layout.database.exists():
+            return False
+        time.sleep(min(rest / 1000, LONGEST_SLEEP_SECONDS))
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,38 @@
+"""Start the process that waits until the ends of workers are gathered."""
+
+import os
+import subprocess
+import sys
+import threading
+
+from ...clock import now_ms
+from ...processes.processes import RUN_TAG, RUNNER_MARK, SESSION_TAG
+from ...storage.paths import Layout
+
+WAITER = "agentdash.sessions.supervision.queue.wake_process"
+
+
+def send_waiter(layout: Layout, lead_id: str, due_at: int) -> None:
+    """Start the process, which serves the queue at ``due_at`` (UTC ms).
+
+    It has the mark of a runner of the lead, so that no runner takes it for a process of its agent.
+
+    Raises:
+        OSError: it could not be started.
+    """
+    folder = layout.session(lead_id)
+    env = {name: value for name, value in os.environ.items() if name not in {SESSION_TAG, RUN_TAG}}
+    log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", WAITER, str(layout.home), str(max(0, due_at - now_ms()))],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            env=env | {RUNNER_MARK: str(folder.lock)},
+            start_new_session=True,
+        )
+    finally:
+        os.close(log)
+    threading.Thread(target=process.wait, name=f"reap waiter {process.pid}", daemon=True).start()

@@ -1,0 +1,128 @@
+"""Wake the leads whose workers have ended: one prompt for all ends that were gathered.
+
+Each process that serves the launch queue does this first (:mod:`.queue`).  The first one starts a small process that
+waits for the end of the gathering; if that is killed, the next process that serves the queue writes the prompt.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from ...agents.registry import agent_named
+from ...clock import now_ms
+from ...digest.collect import Digest, digest
+from ...errors import AgentdashError
+from ...families.waking import decision, wake_text
+from ...launch import plan_like
+from ...model import Step, StepKind, StepStatus
+from ...processes import processes
+from ...storage.families.workers import Workers
+from ...storage.files.session_record import write_identity
+from ...storage.paths import Layout
+from ...storage.store import Store
+from ...storage.turns.turn_output import outputs_of
+from ...storage.wakes import GATHER_MS, Family, Gather, WorkerEnd
+from ...text.units import count
+from ...transcript.session_steps import SessionSteps
+from .next_turn import builder
+from .wake_waiter import send_waiter
+
+STDERR_BYTES = 64 * 1024
+"""The end of a turn's stderr, which names edits that some agents have no event for."""
+
+_MOST_READ = 40
+"""Workers whose steps are read for the facts of one prompt."""
+
+
+def serve_wakes(layout: Layout, store: Store) -> None:
+    """Write the prompts that are due; have a process wait for the others."""
+    for gather in store.wakes.gathers():
+        # The ends of one family must not hold up the others.
+        with suppress(OSError, AgentdashError):
+            _serve(layout, store, gather)
+
+
+def _serve(layout: Layout, store: Store, gather: Gather) -> None:
+    family = store.wakes.family(gather.lead)
+    while family is not None and family.lead.host == processes.host_name():
+        if not decision(family, takes_prompts=agent_named(family.lead.agent).resumable).wakes:
+            if store.wakes.drop(family):
+                return
+        elif 0 < gather.due_at - now_ms() <= GATHER_MS:  # the clock may go back
+            if store.wakes.begin_wait(gather.lead):
+                send_waiter(layout, gather.lead, gather.due_at)
+            return
+        elif _wake(layout, store, family):
+            return
+        if store.wakes.gather(gather.lead) is None:
+            return  # another process served it
+        family = store.wakes.family(gather.lead)
+
+
+def _wake(layout: Layout, store: Store, family: Family) -> bool:
+    lead = family.lead
+    launch = store.launch(lead.id, lead.turn)
+    if launch is None:  # the rows of the lead are damaged, and the queue is served nevertheless
+        return store.wakes.drop(family)
+    did = {end.session: facts(layout, store, end) for end in family.ends[:_MOST_READ]}
+    text = wake_text(family.ends, did, Workers(store.database).spoken_to(lead.id, None))
+    if not store.wakes.wake(family, text, plan_like(launch), builder(layout, store)):
+        return False
+    with suppress(OSError):
+        write_identity(store, layout.session(lead.id))
+    return True
+
+
+def facts(layout: Layout, store: Store, end: WorkerEnd) -> tuple[str, ...]:
+    """Return what a worker did in its turn, from its own steps; empty if they cannot be read."""
+    with suppress(OSError, AgentdashError):
+        steps = SessionSteps(
+            layout.session(end.session),
+            agent_named(end.agent),
+            lambda: (store.turns(end.session), store.prompts(end.session)),
+            layout.indexes,
+        )
+        edits = _FailedEdits()
+        try:
+            did = digest(edits.watch(steps.every_step_once((end.turn,))), end.cwd)
+            return _words(did, edits.failed + _unnamed_edits(layout, store, end))
+        finally:
+            steps.close()
+    return ()
+
+
+class _FailedEdits:
+    """Counts the edits that failed, which a digest does not."""
+
+    def __init__(self) -> None:
+        self.failed = 0
+
+    def watch(self, steps: Iterable[Step]) -> Iterator[Step]:
+        """Yield the steps while they are counted."""
+        for step in steps:
+            self.failed += step.kind is StepKind.FILE_CHANGE and step.status is StepStatus.FAILED
+            yield step
+
+
+def _unnamed_edits(layout: Layout, store: Store, end: WorkerEnd) -> int:
+    """Return the number of failed edits that only the stderr of a turn names."""
+    turns = store.turns(end.session)
+    outputs = zip(turns, outputs_of(layout.session(end.session), turns), strict=True)
+    stderr = next((output.stderr for turn, output in outputs if turn.n == end.turn), None)
+    if stderr is None or not stderr.path.exists():
+        return 0
+    return agent_named(end.agent).failed_edits(stderr.last(STDERR_BYTES)[0].decode("utf-8", "replace"))
+
+
+def _words(did: Digest, edits_failed: int) -> tuple[str, ...]:
+    """Return the counts that a lead should know; those that are zero are left out."""
+    failed = f", {did.commands_failed} failed" if did.commands_failed else ""
+    tests_failed = f", {did.test_runs_failed} failed" if did.test_runs_failed else ""
+    words = {
+        f"{count(did.commands, 'command')}{failed}": did.commands,
+        f"{count(did.files_changed, 'file')} changed": did.files_changed,
+        f"{count(edits_failed, 'edit')} failed": edits_failed,
+        f"{count(did.test_runs, 'test run')}{tests_failed}": did.test_runs,
+        f"{count(did.declined, 'step')} declined": did.declined,
+        f"{count(did.errors, 'error')}": did.errors,
+    }
+    return tuple(text for text, number in words.items() if number)

@@ -1,0 +1,137 @@
+"""The visible steps of a conversation, also those of the sessions that it was forked from."""
+
+from collections.abc import Container, Iterable, Iterator
+
+from msgspec import Struct, structs
+
+from ...agents.registry import agent_named
+from ...conversation.history import History, Part, Place, Position, Root, step_is_visible
+from ...conversation.marks import Mark, MarkKind
+from ...model import Prompt, Session, Step, StepKind, Turn
+from ...storage.files import trash
+from ...storage.paths import Layout, SessionFolder
+from ...storage.queries import Queries
+from ..session_steps import SessionSteps
+
+MOST_ORIGINS = 50
+"""The number of sessions, each forked from the next, whose steps are read."""
+
+
+class Source(Struct, frozen=True):
+    """A session with its records, also one in the trash."""
+
+    folder: SessionFolder
+    session: Session
+    turns: list[Turn]
+    prompts: list[Prompt]
+    marks: list[Mark]
+
+    def history(self) -> History:
+        """Return the tree of its conversation."""
+        return History((turn.n for turn in self.turns), self.marks)
+
+    def steps(self, layout: Layout, turns: Container[int] | None = None) -> Iterator[Step]:
+        """Yield all its steps, or those of some turns, with the numbers that people see.
+
+        Raises:
+            StoreError: a file cannot be read.
+        """
+        return self.reader(layout).every_step_once(turns)
+
+    def reader(self, layout: Layout) -> SessionSteps:
+        """Return a new reader of its steps, which the caller closes."""
+        facts = self.turns, self.prompts
+        return SessionSteps(self.folder, agent_named(self.session.agent), lambda: facts, layout.indexes)
+
+
+def source_of(layout: Layout, queries: Queries, session_id: str) -> Source | None:
+    """Return a session with its records; None if it was deleted for good.
+
+    Raises:
+        StoreError: it is in the trash, and its record cannot be read.
+    """
+    session = queries.session(session_id)
+    if session is not None:
+        turns, prompts, marks = queries.turns(session_id), queries.prompts(session_id), queries.marks_of(session_id)
+        return Source(layout.session(session_id), session, turns, prompts, marks)
+    deleted = trash.record(layout, session_id)
+    if deleted is None:
+        return None
+    folder, prompts = SessionFolder(layout.trash / session_id), list(deleted.prompts)
+    return Source(folder, deleted.session, list(deleted.turns), prompts, list(deleted.marks))
+
+
+def visible_steps(
+    layout: Layout,
+    queries: Queries,
+    source: Source,
+    history: History,
+    position: Position | None = None,
+    origins: int = MOST_ORIGINS,
+) -> Iterator[Step]:
+    """Yield the steps that are visible at a position, oldest first; None means the present one.
+
+    The steps of an origin that was deleted for good are left out.
+
+    Raises:
+        StoreError: a file cannot be read.
+    """
+    yield from steps_of(layout, queries, source, history.parts(position), origins)
+
+
+def steps_of(
+    layout: Layout, queries: Queries, source: Source, parts: Iterable[Part], origins: int = MOST_ORIGINS
+) -> Iterator[Step]:
+    """Yield the steps of visible parts, oldest first.
+
+    Turns in which nothing was said are left out: those that were to compact the conversation, and those whose agent was
+    never started.
+
+    Raises:
+        StoreError: a file cannot be read.
+    """
+    silent = {turn.n for turn in source.turns if turn.compacts or turn.started_at is None}
+    visible: dict[int, int | None] = {}
+    for part in parts:
+        if part.turn is not None:
+            visible[part.turn] = part.through
+        elif part.mark is not None and origins:
+            yield from _behind_mark(layout, queries, source, part.mark, origins - 1)
+    for step in source.steps(layout, visible):
+        if step.turn not in silent and step_is_visible(visible, step.turn, step.index):
+            yield step
+
+
+def requests_in(steps: Iterable[Step]) -> Iterator[str]:
+    """Yield the user's requests among steps."""
+    return (step.text for step in steps if _is_request(step))
+
+
+def _is_request(step: Step) -> bool:
+    return step.kind is StepKind.PROMPT and step.parent is None
+
+
+def _behind_mark(layout: Layout, queries: Queries, source: Source, mark: Mark, origins: int) -> Iterator[Step]:
+    """Yield the steps that a mark stands for: those of the origin of a fork, or the summary of a compaction."""
+    if mark.turn is None:
+        return
+    if mark.kind == MarkKind.COMPACT:
+        yield from _compacted(layout, queries, source, mark, mark.turn, origins)
+        return
+    origin = source_of(layout, queries, mark.origin) if mark.origin else None
+    if origin is not None and any(turn.n == mark.turn for turn in origin.turns):
+        place = Place(mark.turn, mark.step)
+        yield from visible_steps(layout, queries, origin, origin.history(), place, origins)
+
+
+def _compacted(layout: Layout, queries: Queries, source: Source, mark: Mark, turn: int, origins: int) -> Iterator[Step]:
+    """Yield the user's requests before a compaction and the summary; all steps before it if its agent shows none."""
+    history = source.history()
+    before = visible_steps(layout, queries, source, history, history.position_before(mark.id) or Root(), origins)
+    if mark.step is None:
+        yield from before
+        return
+    yield from (step for step in before if _is_request(step))
+    for step in source.steps(layout, (turn,)):
+        if step.index == mark.step:
+            yield structs.replace(step, kind=StepKind.MESSAGE)

@@ -1,0 +1,123 @@
+"""Texts about queues and next prompts."""
+
+from functools import partial
+
+import factories
+import pytest
+from factories import T0
+from msgspec import Raw
+
+from agentdash.sessions.model import Ended, Receipt, Status, Stopping
+from agentdash.sessions.storage.prompts.prompt_queue import QueuedPrompt
+from agentdash.tui.texts import queue_texts
+
+session = partial(factories.session, title="fix the flaky login test", turn=3)
+
+
+def prompts(*texts, steers=False):
+    return [
+        QueuedPrompt(
+            id=n, session="s1", key=str(n), text=text, state="queued", recorded_plan=Raw(b"{}"),
+            created_at=T0, changed_at=T0, steers=steers,
+        )
+        for n, text in enumerate(texts)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("facts", "effect"),
+    [
+        ({"status": Status.DONE}, "turn 4"),
+        ({"status": Status.RUNNING}, "queued #1, after turn 3"),
+        ({"status": Status.RUNNING, "queued": 1}, "queued #2, after turn 3"),
+        ({"status": Status.FAILED, "held": "turn 3 failed"}, "queued #1, held: turn 3 failed"),
+        ({"status": Status.FAILED, "queued": 2, "held": "turn 3 failed"}, "queued #3, held: turn 3 failed"),
+        ({"status": Status.DONE, "queued": 1}, "queued #2, after turn 3"),
+        ({"status": Status.DONE, "warm_since": T0}, "turn 4, at once"),
+        ({"status": Status.DONE, "warm_since": T0, "queued": 1}, "queued #2, after turn 3"),
+    ],
+)
+def test_the_label_says_what_a_prompt_will_do(facts, effect):
+    one = session(**facts)
+    assert queue_texts.effect(one) == effect
+    assert queue_texts.target(one).endswith(f"({effect})")
+    assert len(queue_texts.target(one)) <= 48
+
+
+@pytest.mark.parametrize("status", [Status.RUNNING, Status.WAITING])
+def test_a_prompt_to_a_live_session_at_work_steers_it(status):
+    one = session(status=status, steers=True, queued=1)
+    assert queue_texts.effect(one) == "steers now: it reads this at its next step"
+    assert queue_texts.target(one) == "→ fix the fla… (steers now: it reads this at its next step)"
+    assert queue_texts.prompt_hint(one, "Ctrl+T") == "Steer (Ctrl+T: interrupt and send)"
+
+
+def test_a_prompt_to_a_live_session_whose_queue_is_held_waits():
+    one = session(status=Status.RUNNING, steers=True, held="turn 2 failed", queued=1)
+    assert queue_texts.effect(one) == "queued #2, held: turn 2 failed"
+    assert queue_texts.prompt_hint(one) == "Queue a prompt"
+    assert lines(one, prompts("use tabs", steers=True))[0] == "1 queued, held: turn 2 failed   Q to release"
+
+
+def test_a_prompt_to_a_session_that_is_being_stopped_steers_nothing():
+    one = session(status=Status.RUNNING, steers=True, stopping=Stopping(rung="SIGINT"))
+    assert queue_texts.effect(one) == "queued #1, after turn 3"
+    assert queue_texts.prompt_hint(one) == "Queue a prompt"
+
+
+def test_an_interrupt_of_a_live_session_keeps_its_process():
+    one = session(status=Status.RUNNING, steers=True, queued=2)
+    nothing = Receipt(session="s1", status=Status.STOPPED)
+    killed = Receipt(session="s1", status=Status.STOPPED, ended=(Ended(pid=4, command="codex", signal="SIGKILL"),))
+    assert queue_texts.interrupt_effect(one) == (
+        "Ends the turn and keeps its process for the next prompt. 2 queued prompts are held."
+    )
+    assert queue_texts.interrupted(one, nothing, None) == "Interrupted turn 3: its process was kept."
+    assert queue_texts.interrupted(one, killed, None) == "Interrupted turn 3: 1 process ended (SIGKILL 1), 0 left."
+
+
+def test_what_takes_no_prompt_says_why():
+    assert queue_texts.target(session(agent="command")) == "plain command: no prompts"
+    assert queue_texts.target(session(deleted_at=1)) == "in the trash: no prompts"
+
+
+def lines(one, waiting, *, width=60, most=3):
+    return [line.plain for line in queue_texts.queue_lines(one, waiting, width, most=most, queue_key="Q")]
+
+
+def test_no_line_without_a_queue():
+    assert lines(session(), []) == []
+
+
+def test_the_lines_count_the_prompts_that_steer():
+    one = session(status=Status.RUNNING, steers=True, queued=2)
+    steering, later = prompts("use tabs", steers=True), prompts("then the docs")
+    assert lines(one, steering + later)[0] == "1 steers at the next step   1 queued, after turn 3"
+    assert lines(session(status=Status.RUNNING, steers=True, queued=1), steering) == [
+        "1 steers at the next step   1 use tabs"
+    ]
+    # A turn that has ended reads nothing: the prompt is the next turn.
+    assert lines(session(queued=1), steering) == ["1 queued, after turn 3   1 use tabs"]
+
+
+def test_the_lines_show_the_first_prompts_and_count_the_others():
+    waiting = prompts("fix the tests", "write the docs", "bump", "tag")
+    one = session(queued=4)
+    assert lines(one, waiting) == ["4 queued, after turn 3", "  1 fix the tests", "  2 write the docs   +2 more"]
+    assert lines(one, waiting, most=1) == ["4 queued, after turn 3   1 fix the tests"]
+    assert lines(one, waiting, most=1, width=30) == ["4 queued, after turn 3"]
+    assert lines(session(queued=1), waiting[:1]) == ["1 queued, after turn 3   1 fix the tests"]
+
+
+def test_no_line_is_wider_than_the_pane():
+    waiting = prompts("x" * 200, "y" * 200, "z" * 200)
+    assert max(map(len, lines(session(queued=3), waiting, width=40))) <= 40
+
+
+def test_a_hold_and_an_unconfirmed_prompt_name_the_key_that_helps():
+    assert lines(session(queued=1, held="turn 3 failed"), [])[0] == "1 queued, held: turn 3 failed   Q to release"
+    assert lines(session(unconfirmed=1), []) == ["a prompt is unconfirmed   Q to send it again"]
+
+
+def test_the_text_of_a_prompt_is_cleaned():
+    assert lines(session(queued=1), prompts("a\x1b[31mb\nc"), width=80) == ["1 queued, after turn 3   1 ab c"]

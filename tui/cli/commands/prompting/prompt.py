@@ -1,0 +1,182 @@
+"""The verbs that send prompts to a session: inject, retry, interrupt."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .. import common
+from ..setting_up.templates import template_option
+from ..starting.mode_options import ModeCommand, chosen_settings
+from ..starting.start import follow, parse_pairs, parsed_limits, timeout_option, wait_option
+from .recipients import agree, recipient_options, recipients, send_to_all, sent_json, texts_for
+
+if TYPE_CHECKING:
+    from .....sessions.manager import SessionManager
+    from .....sessions.prompts.prompter import PromptOptions, Sent
+
+_TURN_OPTIONS = (
+    click.option("--model", "-m", metavar="NAME", help="Model from this turn on."),
+    click.option(
+        "--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] for this turn."
+    ),
+    click.option("--danger", is_flag=True, help="No sandbox, no approvals in this turn."),
+    click.option(
+        "--limit",
+        "limits",
+        multiple=True,
+        metavar="WHAT=N",
+        help="New limit from this turn on, e.g. tokens=1M (repeatable; as for spawn).",
+    ),
+    click.option("--over-budget", is_flag=True, help="Send it although the budget of the day or the week is spent."),
+)
+
+
+def turn_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options by which a turn may differ from its session."""
+    for option in reversed(_TURN_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command(cls=ModeCommand)
+@turn_options
+@click.option("--first", is_flag=True, help="Put it before the prompts that wait.")
+@click.option("--now", is_flag=True, help="Send it as soon as the session is free, even if its queue is held.")
+@click.option("--next", "next_", is_flag=True, help="Send it as the next turn, also if the agent could read it now.")
+@click.option("--key", metavar="NAME", help="Name of the request: the same name sends nothing twice.")
+@template_option
+@recipient_options
+@wait_option
+@timeout_option
+@common.json_option
+@click.argument("words", metavar="ID... [PROMPT] [-]", nargs=-1, shell_complete=common.complete_ids)
+def inject(
+    words: tuple[str, ...],
+    template: str | None,
+    wanted: str | None,
+    everything: bool,
+    yes: bool,
+    limits: tuple[str, ...],
+    model: str | None,
+    pairs: tuple[str, ...],
+    danger: bool,
+    over_budget: bool,
+    first: bool,
+    now: bool,
+    next_: bool,
+    key: str | None,
+    wait: bool,
+    timeout: float | None,
+    as_json: bool,
+    **own: str | bool | None,
+) -> int:
+    """Send a prompt to sessions, or queue it.
+
+    A session at work gets it when its turn has ended; a live agent reads it at its next step.
+
+    The last of several words is the PROMPT, unless it is the id of a session (8 characters or more).  Without PROMPT,
+    or with "-", the prompt is read from stdin.  With both, stdin is appended.
+
+    A prompt to several sessions has one key; a session that refuses it is reported, and the others get it.
+    """
+    place = {"first": first, "at_once": now, "steer": not next_, "key": key or "", "over_budget": over_budget}
+    options = _options(model, pairs, danger, limits, own, **place)
+    chosen = wanted is not None or everything
+    with common.settled_manager() if chosen else common.open_manager() as manager:
+        to = recipients(manager.reader, words, wanted, everything=everything, templated=template is not None)
+        text_for = texts_for(manager.reader, to, template)
+        if to.several:
+            if chosen:
+                agree(to.sessions, yes=yes)
+            return send_to_all(manager, to.sessions, text_for, options, wait=wait, timeout=timeout, as_json=as_json)
+        sent = manager.prompts.inject(to.sessions[0].id, text_for(to.sessions[0]), options)
+        return _report(manager, sent, wait=wait, timeout=timeout, as_json=as_json)
+
+
+@click.command(cls=ModeCommand)
+@turn_options
+@click.option("--allow", is_flag=True, help="Allow what the turn was denied: the tools of claude, codex's sandbox.")
+@wait_option
+@timeout_option
+@common.raw_option
+@common.json_option
+@common.id_argument
+def retry(
+    ref: str,
+    limits: tuple[str, ...],
+    model: str | None,
+    pairs: tuple[str, ...],
+    danger: bool,
+    over_budget: bool,
+    allow: bool,
+    wait: bool,
+    timeout: float | None,
+    raw: bool,
+    as_json: bool,
+    **own: str | bool | None,
+) -> int:
+    """Retry the last turn of a session.
+
+    A command can also be run again after it succeeded.
+    """
+    options = _options(model, pairs, danger, limits, own, over_budget=over_budget)
+    with common.open_manager() as manager:
+        sent = manager.prompts.retry(ref, options, allow_denied=allow)
+        return _report(manager, sent, wait=wait, timeout=timeout, as_json=as_json, raw=raw)
+
+
+@click.command()
+@click.option("--say", metavar="PROMPT", help="Prompt of the turn that follows at once.")
+@common.json_option
+@common.id_argument
+def interrupt(ref: str, say: str | None, as_json: bool) -> int:
+    """Interrupt the running turn, and keep the session.
+
+    A live agent keeps its process; others end it as by stop, and resume with the next prompt.  Prompts that wait are
+    held: agentdash queue ID release.
+    """
+    with common.open_manager() as manager:
+        receipt, sent = manager.prompts.interrupt(ref, say)
+        if as_json:
+            from msgspec import to_builtins
+
+            common.print_json({"receipt": to_builtins(receipt), "prompt": sent_json(sent) if sent else None})
+            return 0
+        common.print_lines([receipt.summary() or receipt.note or f"{receipt.status}"])
+        if sent is not None:
+            common.print_lines([sent.answer])
+    return 0
+
+
+def _options(
+    model: str | None,
+    pairs: tuple[str, ...],
+    danger: bool,
+    limits: tuple[str, ...],
+    own: dict[str, str | bool | None],
+    **place: Any,
+) -> "PromptOptions":
+    from .....sessions.prompts.prompter import PromptOptions
+
+    settings = parse_pairs(pairs) | chosen_settings(own, danger=danger)
+    instructions = settings.pop("instructions", None)
+    return PromptOptions(
+        limits=parsed_limits(limits), settings=settings, model=model, instructions=instructions, **place
+    )
+
+
+def _report(
+    manager: "SessionManager", sent: "Sent", *, wait: bool, timeout: float | None, as_json: bool, raw: bool = False
+) -> int:
+    """Report where the prompt went; a prompt that waits starts nothing yet."""
+    if sent.turn is None and not wait and timeout is None:
+        if as_json:
+            from .....sessions.json_schema import session_json
+
+            common.print_json(session_json(sent.session) | {"warnings": [], "prompt": sent_json(sent)})
+        else:
+            common.print_lines([sent.answer])
+        return 0
+    more = {sent.session.id: {"prompt": sent_json(sent)}}
+    return follow(manager, sent.session, wait=wait, timeout=timeout, as_json=as_json, raw=raw, more=more)

@@ -1,0 +1,272 @@
+"""The verbs of the settings: show the file's path and the values in force, and open the file in the user's editor."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .....sessions.errors import AgentdashError, UsageError
+from ...exit_codes import FAILED
+from ...verb_group import SuggestingGroup
+from .. import common
+
+if TYPE_CHECKING:
+    from .....sessions.settings.config import Loaded
+
+
+@click.group(cls=SuggestingGroup, no_args_is_help=False)
+def config() -> None:
+    """Show, check and edit the settings."""
+
+
+@config.command("path")
+@common.json_option
+def config_path(as_json: bool) -> None:
+    """Print the path of the settings file."""
+    from .....sessions.settings.place import config_path
+
+    path = config_path()
+    if as_json:
+        common.print_json({"path": str(path), "exists": path.exists()})
+    else:
+        common.print_lines([str(path)], painted=False)
+
+
+@config.command("show")
+@common.json_option
+def config_show(as_json: bool) -> None:
+    """Print all effective settings as TOML."""
+    from .....sessions.settings.config import as_toml, in_force, read_settings
+
+    loaded = read_settings()
+    settings = in_force(loaded.config, demo=loaded.demo)
+    if as_json:
+        from msgspec import to_builtins
+
+        common.print_json(to_builtins(settings))
+    else:
+        common.print_lines([as_toml(settings).rstrip()])
+
+
+@config.command("list")
+@click.option("--project", metavar="PATH", type=click.Path(), help="Settings of a start in this folder.")
+@click.option("--cwd", "here", is_flag=True, help="Settings of a start in the current folder.")
+@common.json_option
+def config_list(project: str | None, here: bool, as_json: bool) -> None:
+    """List settings with values, sources and descriptions.
+
+    With --project or --cwd, the list includes those of a trusted project.  The source (forced) marks your own value in
+    place of a project's that would widen it.
+    """
+    from .....sessions.settings.config import read_settings
+    from .....sessions.settings.effective import held
+    from .....sessions.text.sanitize import clean
+    from ....render.setup.settings import held_json, settings_lines
+
+    if project is not None and here:
+        raise UsageError("Give one of: --project PATH, --cwd.")
+    loaded = read_settings() if project is None and not here else settings_in(project or "")
+    listed = list(held(loaded))
+    for note in loaded.notes:
+        common.print_lines([clean(f"agentdash: {note}")], err=True)
+    if as_json:
+        common.print_json([held_json(one) for one in listed])
+    else:
+        common.print_lines(settings_lines(listed, common.style()))
+
+
+def settings_in(folder: str) -> "Loaded":
+    """Return the settings of a start in a folder ("" for the current one).
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    from .....sessions.lifecycle.starts.launch_plan import checked_folder
+    from .....sessions.projects.apply import in_folder
+    from .....sessions.settings.config import read_settings
+    from .....sessions.storage.paths import default_home
+
+    return in_folder(read_settings(), checked_folder(folder or None), default_home())
+
+
+def complete_keys(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the keys of settings that begin with ``incomplete``."""
+    from .....sessions.settings.config import read_settings
+    from .....sessions.settings.effective import held
+
+    with suppress(AgentdashError):
+        return [one.setting.key for one in held(read_settings()) if one.setting.key.startswith(incomplete)]
+    return []
+
+
+@config.command("get")
+@common.json_option
+@click.argument("key", shell_complete=complete_keys)
+def config_get(key: str, as_json: bool) -> int:
+    """Print the value of a setting or a table.
+
+    Exits 1 if it is not set.
+
+    For example: agentdash config get agents.codex.sandbox
+    """
+    value = _value(key)
+    if as_json:
+        common.print_json(value)
+    elif value is not None:
+        common.print_lines([_plain(value)])
+    return FAILED if value is None else 0
+
+
+@config.command("check")
+@common.json_option
+def config_check(as_json: bool) -> None:
+    """Check the settings file and its profiles.
+
+    An error names file, line and key (exit code 2).
+    """
+    path, profiles = _checked()
+    if as_json:
+        common.print_json({"path": str(path), "exists": path.exists(), "ok": True, "profiles": profiles})
+        return
+    under = f", profiles ok: {', '.join(profiles)}" if profiles else ""
+    words = f"{path}: ok{under}" if path.exists() else f"{path} does not exist, using defaults"
+    common.print_lines([words], painted=False)
+
+
+@config.command("init")
+@common.json_option
+def config_init(as_json: bool) -> None:
+    """Create a settings file with every setting commented out."""
+    from .....sessions.settings.place import config_path
+    from .....sessions.settings.template import write_first
+
+    path = config_path()
+    write_first(path)
+    if as_json:
+        common.print_json({"path": str(path), "exists": True})
+    else:
+        common.print_lines([f"wrote {path}"], painted=False)
+
+
+@config.command("edit")
+@click.argument("key", required=False, shell_complete=complete_keys)
+def config_edit(key: str | None) -> int:
+    """Edit the settings in $VISUAL or $EDITOR, then check them.
+
+    With KEY, open the file at that setting.  If there is no file, create one with every setting commented out.
+    """
+    import os
+
+    from .....sessions.settings.place import config_path
+    from .....sessions.settings.template import write_first
+    from ....services.pager_editor import at_line, editor, run
+
+    argv = editor(os.environ)
+    if argv is None:
+        raise UsageError("No editor: set VISUAL or EDITOR.")
+    path = config_path()
+    if not path.exists():
+        write_first(path)
+    try:
+        code = run(at_line(argv, path, _line(path, key) if key else None))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"Cannot run the editor {argv[0]}: {error}.") from None
+    _checked()
+    common.print_lines([f"{path}: ok"], err=True, painted=False)
+    return FAILED if code else 0
+
+
+@config.command("docs")
+def config_docs() -> None:
+    """Print the settings reference as Markdown."""
+    from .....sessions.settings.docs import page
+
+    common.print_lines([page().rstrip("\n")])
+
+
+@click.command()
+@common.json_option
+def presets(as_json: bool) -> None:
+    """List the presets for spawn --preset.
+
+    The list includes those of the current folder's project.
+    """
+    from .....sessions.settings.place import config_path
+
+    presets = settings_in("").config.presets
+    if as_json:
+        from msgspec import to_builtins
+
+        common.print_json([{"name": name, **to_builtins(preset)} for name, preset in presets.items()])
+        return
+    from ....render.setup.settings import preset_lines
+
+    common.say_on(
+        preset_lines(presets, common.style()), otherwise=f"No presets yet. Add [presets.NAME] to {config_path()}."
+    )
+
+
+def complete_presets(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the presets that begin with ``incomplete``."""
+    with suppress(AgentdashError):
+        return [name for name in settings_in("").config.presets if name.startswith(incomplete)]
+    return []
+
+
+def complete_profiles(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the profiles that begin with ``incomplete``."""
+    from .....sessions.settings.config import read_settings
+
+    with suppress(AgentdashError):
+        return [name for name in read_settings(profile="").profiles if name.startswith(incomplete)]
+    return []
+
+
+def _value(key: str) -> Any:
+    """Return the value in force of a key or of a table.
+
+    Raises:
+        UsageError: there is no such key.
+    """
+    from .....sessions.settings.catalog import setting_named
+    from .....sessions.settings.config import read_settings
+    from .....sessions.settings.effective import held_at, value_at, values_of
+    from .....sessions.settings.toml_positions import parts
+
+    loaded = read_settings()
+    value = value_at(values_of(loaded), parts(key))
+    return held_at(loaded, setting_named(key, demo=loaded.demo)).value if value is None else value
+
+
+def _plain(value: Any) -> str:
+    """Return a value as text: a string cleaned, a table as TOML, anything else as a TOML value."""
+    from .....sessions.agents.codex.toml_values import toml_value
+    from .....sessions.settings.config import tables_as_toml
+    from .....sessions.text.sanitize import clean
+
+    if isinstance(value, str):
+        return clean(value)
+    return tables_as_toml(value).rstrip() if isinstance(value, dict) else toml_value(value)
+
+
+def _line(path: Path, key: str) -> int:
+    from .....sessions.settings.catalog import setting_named
+    from .....sessions.settings.toml_positions import parts, place_of
+
+    setting_named(key)
+    return place_of(path.read_text(encoding="utf-8", errors="replace"), parts(key))
+
+
+def _checked() -> tuple[Path, list[str]]:
+    """Return the settings file and its profiles, after a check.
+
+    Raises:
+        ConfigError: the file cannot be used, without a profile or under one.
+    """
+    from .....sessions.settings.config import read_settings
+    from ....keys.keymap import check_keys
+
+    loaded = read_settings()
+    check_keys(loaded)
+    return loaded.path, list(loaded.profiles)

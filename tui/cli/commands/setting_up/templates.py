@@ -1,0 +1,94 @@
+"""The verb that lists the templates of prompts, and the option by which other verbs send one."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from .....sessions.errors import AgentdashError, UsageError
+from .. import common
+from .config import settings_in
+
+if TYPE_CHECKING:
+    from .....sessions.launch import Start
+    from .....sessions.reader import SessionReader
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def complete_templates(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the templates that begin with ``incomplete``."""
+    with suppress(AgentdashError):
+        return [name for name in settings_in("").config.templates if name.startswith(incomplete)]
+    return []
+
+
+def template_option(command: F) -> F:
+    """Add ``--template``: the prompt is that of a template, with its fields filled in."""
+    return click.option(
+        "--template",
+        metavar="NAME",
+        shell_complete=complete_templates,
+        help="Send [templates.NAME] with its fields filled in.",
+    )(command)
+
+
+@click.command()
+@common.json_option
+def templates(as_json: bool) -> None:
+    """List the templates for inject and spawn --template.
+
+    The list includes those of the current folder's project.
+    """
+    from .....sessions.settings.place import config_path
+
+    found = settings_in("").config.templates
+    if as_json:
+        common.print_json([
+            {"name": name, "text": one.text, "description": one.description, "fields": sorted(one.fields)}
+            for name, one in found.items()
+        ])  # fmt: skip
+        return
+    from ....render.prompts.prompts import template_lines
+
+    common.say_on(
+        template_lines(found, common.style()), otherwise=f"No templates yet. Add [templates.NAME] to {config_path()}."
+    )
+
+
+def without_prompt(words: Sequence[str]) -> str:
+    """Return the empty prompt of a command line with a template.
+
+    Raises:
+        UsageError: there is a prompt too.
+    """
+    if words:
+        raise UsageError("Use either --template or a PROMPT.")
+    return ""
+
+
+def from_template(reader: "SessionReader", name: str, start: "Start", preset: str | None) -> "Start":
+    """Return a start with the prompt of a template, and with the id that the template may name.
+
+    Raises:
+        UsageError: there is no such template or preset, a field has no value, or copies would share one id.
+    """
+    import uuid
+
+    from msgspec import structs
+
+    from .....sessions.lifecycle.starts.launch_plan import completed
+    from .....sessions.prompts.filling import filled_for_start
+    from .....sessions.settings.presets import preset_named
+    from .....sessions.settings.prompt_templates import template_named
+
+    config = reader.settings_in(start.cwd).config
+    template = template_named(config.templates, name)
+    known = structs.replace(start, prompt=template.text, session_id=start.session_id or str(uuid.uuid4()))
+    if preset is not None:
+        known = preset_named(config.presets, preset).completing(known, config.default_agent)
+    if "id" in template.fields and (known.copies or 1) > 1:
+        raise UsageError(f"Template {name} has the field {{id}}, and copies have different ids.")
+    prompt = filled_for_start(name, template, completed(known, config))
+    return structs.replace(start, prompt=prompt, session_id=known.session_id)

@@ -1,0 +1,393 @@
+"""The verbs that start an agent or a command: spawn, run."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .....sessions.errors import UsageError
+from .....sessions.text.durations import seconds
+from .....sessions.values.statuses import Status
+from ...exit_codes import FAILED
+from .. import common
+from ..setting_up.config import complete_presets
+from ..setting_up.templates import from_template, template_option, without_prompt
+from .mode_options import ModeCommand, chosen_settings
+
+if TYPE_CHECKING:
+    from .....sessions.manager import SessionManager
+    from .....sessions.model import Session
+    from .....sessions.reader import SessionReader
+    from .....sessions.values.membership import Lifecycle
+
+LONGEST_KEY = 200
+"""The maximum number of characters in the name of a task."""
+
+
+def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the agents that can be started from this state folder."""
+    from .....sessions.agents.demo.place import find_demo
+    from .....sessions.agents.registry import agent_names
+    from .....sessions.storage.paths import default_home
+
+    names = agent_names(demo=find_demo(default_home()) is not None)
+    return [name for name in names if name.startswith(incomplete)]
+
+
+agent_option = click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Agent CLI to start.")
+cwd_option = click.option("--cwd", "-C", type=click.Path(), help="Working folder (default: here).")
+title_option = click.option("--title", metavar="TEXT", help="Title of the session.")
+limit_option = click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="WHAT=N",
+    help="wall=10m, silence=5m, output=200MB, tokens=500k, cost=2.50, action=warn (repeatable).",
+)
+after_option = click.option(
+    "--after",
+    default="",
+    metavar="ID",
+    shell_complete=common.complete_ids,
+    help="Start it when session ID is done; {answer} in PROMPT is its last message.",
+)
+lifecycle_option = click.option(
+    "--lifecycle",
+    type=click.Choice(["linked", "detached", "ephemeral"]),
+    default="detached",
+    help="Its fate when its lead is stopped: linked and ephemeral are stopped too (default: detached).",
+)
+key_option = click.option(
+    "--key", default="", metavar="NAME", help="Name of the task: asked for again, it is the same session."
+)
+over_budget_option = click.option(
+    "--over-budget", is_flag=True, help="Start it although the budget of the day or the week is spent."
+)
+wait_option = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if done.")
+timeout_option = click.option(
+    "--timeout",
+    type=seconds,
+    metavar="S",
+    help="Like --wait, but exit 124 after this time: 90, 10m, 2h.",
+)
+
+
+@click.command(cls=ModeCommand)
+@click.option(
+    "--preset", metavar="NAME", shell_complete=complete_presets, help="Use [presets.NAME]; other options override it."
+)
+@template_option
+@agent_option
+@click.option("--model", "-m", metavar="NAME", help="Model to use.")
+@cwd_option
+@title_option
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] (repeatable).")
+@click.option("--danger", is_flag=True, help="No sandbox, no approvals: the agent can do anything you can.")
+@limit_option
+@click.option("--budget-usd", metavar="N", help="US dollars that it and all its workers may use together.")
+@click.option("--budget-tokens", metavar="N", help="Tokens that it and all its workers may use together: 500k.")
+@over_budget_option
+@after_option
+@lifecycle_option
+@key_option
+@click.option("-n", "copies", type=click.IntRange(1, 100), metavar="N", help="Start N copies.")
+@click.option("--dry-run", is_flag=True, help="Show the exact command without starting it.")
+@wait_option
+@timeout_option
+@common.json_option
+@common.prompt_argument
+def spawn(
+    preset: str | None,
+    template: str | None,
+    agent: str | None,
+    model: str | None,
+    cwd: str | None,
+    title: str | None,
+    pairs: tuple[str, ...],
+    danger: bool,
+    limits: tuple[str, ...],
+    budget_usd: str | None,
+    budget_tokens: str | None,
+    over_budget: bool,
+    after: str,
+    lifecycle: "Lifecycle",
+    key: str,
+    copies: int | None,
+    dry_run: bool,
+    wait: bool,
+    timeout: float | None,
+    as_json: bool,
+    words: tuple[str, ...],
+    **own: str | bool | None,
+) -> int:
+    """Start an agent with a prompt.
+
+    Without PROMPT, or with "-", the prompt is read from stdin.  With both, stdin is appended:
+    git diff | agentdash spawn "Review this" -
+
+    With a preset, PROMPT replaces {prompt} in the preset's prompt, or is appended to it.
+
+    With --after, the last message of the other session follows the prompt, marked as that session's, unless {answer}
+    places it.  If the other session fails or is stopped, this one waits: see "agentdash start".
+
+    Inside a session, the new session is below it.  --lifecycle ephemeral also archives it when it is done and its lead
+    has read the end.
+    """
+    text = common.read_prompt(words, needed=preset is None) if template is None else without_prompt(words)
+    options = with_limits(parse_pairs(pairs), limits) | chosen_settings(own, danger=danger)
+    from .....sessions.launch import Start
+    from .....sessions.settings.presets import preset_named
+    from ..usage.budget import budget_of
+
+    start = Start(
+        text,
+        agent=agent or "",
+        model=model,
+        cwd=cwd or "",
+        title=title or "",
+        options=options,
+        copies=copies,
+        after=after,
+        lifecycle=lifecycle,
+        key=checked_key(key),
+        budget=budget_of(budget_usd, budget_tokens, "--budget-usd", "--budget-tokens"),
+        over_budget=over_budget,
+    )
+    with common.open_manager() as manager:
+        reader = manager.reader
+        check_led(manager, lifecycle)
+        if template is not None:
+            start = from_template(reader, template, start, preset)
+        if preset is not None:
+            start = preset_named(reader.presets(start.cwd), preset).completing(start, reader.default_agent(start.cwd))
+        if dry_run:
+            return show_plan(reader.plan(start), as_json)
+        sessions = manager.spawn_copies(start)
+        one = sessions[0] if start.copies is None else None
+        return follow(manager, one or sessions, wait=wait, timeout=timeout, as_json=as_json)
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@cwd_option
+@title_option
+@limit_option
+@after_option
+@wait_option
+@timeout_option
+@common.raw_option
+@common.json_option
+@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(
+    cwd: str | None,
+    title: str | None,
+    limits: tuple[str, ...],
+    after: str,
+    wait: bool,
+    timeout: float | None,
+    raw: bool,
+    as_json: bool,
+    argv: tuple[str, ...],
+) -> int:
+    """Run any command as a session.
+
+    Its stdin is empty.  Example: agentdash run -- make test
+    """
+    with common.open_manager() as manager:
+        options = with_limits({}, limits)
+        session = manager.run(argv, cwd=cwd or "", title=title or "", options=options, after=after)
+        return follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
+
+
+def checked_key(key: str) -> str:
+    """Return the name of a task.
+
+    Raises:
+        UsageError: it is too long, or cannot be shown.
+    """
+    if len(key) > LONGEST_KEY or not key.isprintable():
+        raise UsageError(f"--key expects at most {LONGEST_KEY} printable characters.")
+    return key
+
+
+def check_led(manager: "SessionManager", lifecycle: "Lifecycle") -> None:
+    """Refuse a lifecycle that depends on a lead if there is none.
+
+    Raises:
+        UsageError: the user asks, outside of all sessions.
+    """
+    if lifecycle != "detached" and manager.caller.session is None and manager.caller.lead is None:
+        raise UsageError(f"--lifecycle {lifecycle} needs a lead: it is for commands from inside a session.")
+
+
+def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Parse ``key=value`` options; a value that is not valid TOML is text, and dots in a key make tables.
+
+    Raises:
+        UsageError: a pair without ``=`` or without a key.
+    """
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        *tables, name = (part.strip() for part in key.split("."))
+        if not equals or not name or not all(tables):
+            raise UsageError(f"--set expects KEY=VALUE, not {pair!r}.")
+        place = options
+        for table in tables:
+            place = place.setdefault(table, {})
+            if not isinstance(place, dict):
+                raise UsageError(f"--set: {table!r} is both a value and a table.")
+        place[name] = _value(value)
+    return options
+
+
+def parsed_limits(limits: tuple[str, ...]) -> dict[str, Any]:
+    """Parse ``WHAT=N`` options."""
+    from .....sessions.rules.limits.limits import parsed
+
+    return parsed(limits)
+
+
+def with_limits(options: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Add ``WHAT=N`` options to the options of a start."""
+    if not pairs:
+        return options
+    stated = options.get("limits", {})
+    return options | {"limits": (stated if isinstance(stated, dict) else {}) | parsed_limits(pairs)}
+
+
+def _value(text: str) -> Any:
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return parsed["value"] if len(parsed) == 1 else text
+
+
+def show_plan(launch: Any, as_json: bool, more: Mapping[str, Any] = MappingProxyType({})) -> int:
+    """Print an exact start that is not carried out; ``more`` is added to its JSON."""
+    if as_json:
+        from msgspec import to_builtins
+
+        common.print_json({**to_builtins(launch), **more})
+        return 0
+    from ....render.sessions.cards import launch_text
+
+    common.print_lines(launch_text(launch))
+    _warn(launch.warnings)
+    return 0
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    from .....sessions.text.sanitize import clean
+
+    for warning in warnings:
+        common.print_lines([clean(f"agentdash: {warning}")], err=True)
+
+
+def follow(
+    manager: "SessionManager",
+    started: "Session | list[Session]",
+    *,
+    wait: bool,
+    timeout: float | None,
+    as_json: bool,
+    raw: bool = False,
+    more: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+) -> int:
+    """Report the result of a start: at once, or after the session's end.
+
+    ``more`` has, by session id, further fields of the JSON.
+    After a wait, stdout has only the answer (``answer=$(agentdash spawn --wait …)``), or the session as JSON.
+    A list of sessions is a JSON array, even if it has only one.
+    """
+    several = isinstance(started, list)
+    begun = started if isinstance(started, list) else [started]
+    warnings = manager.reader.warnings(begun[0].id)
+    _warn(warnings)
+    sessions = [manager.started(session.id) for session in begun]
+    if not wait and timeout is None:
+        _report(sessions, as_json, several, warnings=warnings, more=more)
+        _say_what_is_missing(manager.reader, sessions)
+        return FAILED if any(session.status in (Status.FAILED, Status.LOST) for session in sessions) else 0
+    reported = {session.id: _words(session) for session in sessions}
+    if not as_json:
+        _report(sessions, as_json=False, err=True)
+    try:
+        ids = [session.id for session in sessions]
+        sessions = manager.wait(ids, timeout=timeout, asked=common.say_asked, blocked=common.say_blocked)
+    except TimeoutError:
+        if as_json:
+            _report(
+                [manager.reader.get(session.id) for session in sessions], as_json, several, warnings=warnings, more=more
+            )
+        raise
+    if as_json:
+        _report(sessions, as_json, several, warnings=warnings, more=more)
+    for session in () if as_json else sessions:
+        if _words(session) != reported[session.id]:
+            _report([session], as_json=False, err=True)
+        if several:
+            common.print_lines([f"-- {common.name_of(session)} --"])
+        _print_answer(manager.reader, session, raw=raw)
+    _say_what_is_missing(manager.reader, sessions)
+    return common.outcome(sessions)
+
+
+def _say_what_is_missing(reader: "SessionReader", sessions: "list[Session]") -> None:
+    """Name the way on to a user without any agent, or whose agent lost a conversation.
+
+    Each failed session names how to install its own agent.
+    """
+    from .....sessions.agents.lost_conversation import lost_conversation
+    from .....sessions.agents.registry import takes_prompts
+
+    for session in filter(lost_conversation, sessions):
+        click.echo(f"Continue it in a new session: agentdash continue {session.short_id}", err=True)
+    failed = any(session.status is Status.FAILED and takes_prompts(session.agent) for session in sessions)
+    if failed and not any(agent.installed for agent in reader.agents()):
+        click.echo("No agent installed. To try agentdash without one: agentdash demo", err=True)
+
+
+def _print_answer(reader: "SessionReader", session: "Session", *, raw: bool) -> None:
+    """Print a command's output, or an agent's last message, in full."""
+    from .....sessions.agents.registry import takes_prompts
+    from .....sessions.text.sanitize import clean
+
+    if not takes_prompts(session.agent):
+        common.print_pieces(reader.output_part(session.id).pieces(), raw=raw)
+    elif answer := reader.answer(session.id):
+        common.print_lines([clean(answer)])
+
+
+def _words(session: "Session") -> tuple[str, str | None, str]:
+    """Return the facts that decide whether a session's line is printed again; age and counts are not among them."""
+    return session.status, session.reason, session.title
+
+
+def _report(
+    sessions: "list[Session]",
+    as_json: bool,
+    several: bool = False,
+    *,
+    err: bool = False,
+    warnings: Sequence[str] = (),
+    more: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+) -> None:
+    """Print the sessions, and on stderr the reasons for their states; ``warnings`` are about the start."""
+    if as_json:
+        from .....sessions.json_schema import session_json
+
+        records = [
+            session_json(session) | {"warnings": list(warnings), **more.get(session.id, {})} for session in sessions
+        ]
+        common.print_json(records if several else records[0])
+        return
+    from .....sessions.text.sanitize import clean
+    from ....render.sessions.table import session_line
+
+    for session in sessions:
+        common.print_lines([session_line(session, common.style(err=err))], err=err)
+        if session.reason and (session.status.ended or session.status in (Status.WAITING, Status.QUEUED)):
+            common.print_lines([clean(session.reason)], err=True)

@@ -1,0 +1,67 @@
+"""A confirmation before something is ended; the default answer is No."""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from ....widgets.drawing.glyphs import UNICODE, Signs
+from ....widgets.drawing.middle_lines import CommandLine, MiddleLines
+
+
+class Answer(Enum):
+    """The user's answer."""
+
+    NO = "no"
+    YES = "yes"
+    ALL = "all"
+    """Yes, and the same for what belongs to it."""
+
+
+class ConfirmScreen(ModalScreen[Answer]):
+    """Names what will be ended; ``y`` does it, ``a`` does more if that is offered, every other key keeps it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer('yes')", "yes", show=False),
+        Binding("a", "answer('all')", "all", show=False),
+        Binding("n,escape,enter,q", "answer('no')", "no", show=False),
+    ]
+
+    def __init__(
+        self,
+        question: str,
+        details: Sequence[str | CommandLine],
+        consequence: str,
+        verb: str,
+        *,
+        more: str | None = None,
+        signs: Signs = UNICODE,
+    ) -> None:
+        """``more`` is the label of ``a``; without it, ``a`` does nothing."""
+        super().__init__()
+        self._question = question
+        self._details = MiddleLines(details, signs=signs)
+        self._consequence = consequence
+        self._verb = verb
+        self._more = more
+
+    def compose(self) -> ComposeResult:
+        """Yield the details, the consequence, and the keys; the question is the border title."""
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = self._question.replace("[", "\\[")
+            with VerticalScroll(can_focus=False):
+                yield self._details
+            yield Static(self._consequence, markup=False, classes="consequence")
+            keys = [f"y {self._verb}", *([f"a {self._more}"] if self._more else []), "n cancel"]
+            yield Static("   ".join(keys), markup=False, classes="keys")
+
+    def action_answer(self, value: str) -> None:
+        """Close with the answer."""
+        answer = Answer(value)
+        if answer is not Answer.ALL or self._more:
+            self.dismiss(answer)

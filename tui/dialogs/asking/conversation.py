@@ -1,0 +1,154 @@
+"""The dialog before a conversation is forked, cut, restored or compacted: the facts, and a box for a text."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import ClassVar
+
+from msgspec import Struct
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static, TextArea
+
+from ....sessions.text.sanitize import cell_width
+from ....widgets.drawing.glyphs import UNICODE, Signs
+from ....widgets.drawing.roles import MUTED
+from ....widgets.drawing.wrap import wrap
+from ....widgets.inputs.field import Field
+from ....widgets.inputs.prompt_box import PromptInput
+
+Act = Callable[[str], Awaitable[str | None]]
+"""Does it, with the text of the box; returns the reason if it was refused."""
+
+
+class Box(Struct, frozen=True):
+    """The box for a text."""
+
+    label: str
+    text: str = ""
+    placeholder: str = ""
+    needed: bool = True
+    """True if an empty text does nothing."""
+    keep: Callable[[str], object] = lambda _: None
+    """Keeps the text at each key."""
+
+
+class FactLines(Static):
+    """Labels, and texts that are wrapped beside them."""
+
+    LABEL_CELLS = 12
+
+    def __init__(self, facts: Sequence[tuple[str, str]], signs: Signs) -> None:
+        super().__init__(markup=False)
+        self._facts = facts
+        self._signs = signs
+
+    def on_resize(self) -> None:
+        """Wrap the texts to the width."""
+        room = max(1, self.size.width - self.LABEL_CELLS)
+        lines = []
+        for label, text in self._facts:
+            for number, row in enumerate(wrap(self._signs.plain(text), room)):
+                name = label if number == 0 else ""
+                blank = " " * max(1, self.LABEL_CELLS - cell_width(name))
+                lines.append(Content.assemble((name + blank, MUTED), row))
+        self.update(Content("\n").join(lines))
+
+
+class ConversationScreen(ModalScreen[bool]):
+    """Shows what will happen.  Without a box ``y`` does it, with one Enter; if it is refused, the reason is shown.
+
+    Args:
+        title: the question.
+        facts: labels and texts.
+        verb: the word for doing it.
+        act: does it.
+        box: the box for a text; None for none.
+        signs: the characters to draw with.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "act", "yes", show=False),
+        Binding("n,escape,enter,q", "leave", "no", show=False),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        facts: Sequence[tuple[str, str]],
+        verb: str,
+        act: Act,
+        *,
+        box: Box | None = None,
+        signs: Signs = UNICODE,
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._facts = facts
+        self._verb = verb
+        self._act = act
+        self._box = box
+        self._signs = signs
+        self._acting = False
+        self._input = PromptInput(placeholder=box.placeholder if box is not None else "", id="conversation-text")
+        self._error = Static("", id="conversation-error", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """Yield the facts, the box and the keys; the question is the border title."""
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = Content(self._signs.plain(self._title))
+            with VerticalScroll(can_focus=False):
+                yield FactLines(self._facts, self._signs)
+            if self._box is not None:
+                yield Field(self._box.label, self._input)
+            yield self._error
+            keys = f"y {self._verb}   n cancel" if self._box is None else f"Enter {self._verb}   Esc cancel"
+            yield Static(keys, markup=False, classes="keys")
+
+    def on_mount(self) -> None:
+        """Fill in the box, and give it the keys."""
+        self._error.display = False
+        if self._box is not None:
+            self._input.text = self._box.text
+            self._input.move_cursor(self._input.document.end)
+            self._input.focus()
+
+    @on(TextArea.Changed)
+    def _changed(self) -> None:
+        if self._box is not None and not self._acting:
+            self._box.keep(self._input.text)
+
+    @on(PromptInput.Sent)
+    def _sent(self, event: PromptInput.Sent) -> None:
+        event.stop()
+        self.action_act()
+
+    @on(PromptInput.Left)
+    def _left(self, event: PromptInput.Left) -> None:
+        event.stop()
+        self.action_leave()
+
+    def action_leave(self) -> None:
+        """Close, and do nothing."""
+        if not self._acting:
+            self.dismiss(False)
+
+    def action_act(self) -> None:
+        """Do it once; an empty text does nothing if one is needed."""
+        text = self._input.text if self._box is not None else ""
+        if self._acting or (self._box is not None and self._box.needed and not text.strip()):
+            return
+        self._acting = True
+        self._try(text)
+
+    @work(exclusive=True)
+    async def _try(self, text: str) -> None:
+        reason = await self._act(text)
+        self._acting = False
+        if reason is None:
+            self.dismiss(True)
+        else:
+            self._error.update(self._signs.plain(reason))
+            self._error.display = True

@@ -1,0 +1,53 @@
+"""The dialog that saves a session to a file; the suffix chooses the format."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from ....widgets.inputs.history_input import HistoryInput
+
+
+class SaveScreen(ModalScreen[None]):
+    """Asks for a file name; stays open with the reason if the file cannot be written."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
+
+    def __init__(self, title: str, path: str, save: Callable[[str, bool], Awaitable[tuple[bool, str | None]]]) -> None:
+        """``save`` takes a path, and True to replace a file; returns True if a file exists, and why the save failed."""
+        super().__init__()
+        self._title = title
+        self._path = path
+        self._save = save
+        self._refused = ""
+
+    def compose(self) -> ComposeResult:
+        """Yield the file name, and the error."""
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = Content(f'Export "{self._title}"')
+            yield HistoryInput(self._path, id="save-path")
+            yield Static("", id="save-error", markup=False)
+            yield Static(".md Markdown   .html HTML   .json JSON     Enter save   Esc close", classes="keys")
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        self._try(event.value.strip())
+
+    @work(exclusive=True)
+    async def _try(self, path: str) -> None:
+        # The same name again, after it was refused, is the user's consent.
+        there, reason = await self._save(path, path == self._refused)
+        if reason is None:
+            self.dismiss(None)
+            return
+        self._refused = path if there else ""
+        self.query_one("#save-error", Static).update(
+            f"{Path(path).name} exists. Enter again replaces it." if there else reason
+        )

@@ -1,0 +1,46 @@
+"""The queue of a session as lines of text."""
+
+from collections.abc import Sequence
+
+from ....sessions.model import Session
+from ....sessions.storage.prompts.prompt_queue import QueuedPrompt
+from ....sessions.storage.prompts.unconfirmed import Unconfirmed
+from ....sessions.text.sanitize import one_line, pad
+from ....sessions.text.units import age
+from ..style import Style
+
+KEY_CHARACTERS = 8
+
+
+def queue_lines(
+    session: Session, prompts: Sequence[QueuedPrompt], unconfirmed: Sequence[Unconfirmed], style: Style
+) -> list[str]:
+    """Return the state of the queue, and a line for each prompt: position, age, key, text.
+
+    An unconfirmed prompt has its turn in place of a position.
+    """
+    lines = [queue_state(session)]
+    lines += [
+        f"{f't{prompt.turn}':>3}  {pad(age(style.now - prompt.created_at), 4)} unconfirmed"
+        f"  {one_line(prompt.text, max(20, style.width - 23))}"
+        for prompt in unconfirmed
+    ]
+    lines += [
+        f"{number:>3}  {pad(age(style.now - prompt.created_at), 4)} {prompt.key[:KEY_CHARACTERS]}"
+        f"  {one_line(prompt.shown, max(20, style.width - 20))}"
+        for number, prompt in enumerate(prompts, 1)
+    ]
+    return lines
+
+
+def queue_state(session: Session) -> str:
+    """Return the number of prompts that wait, and what they wait for."""
+    unconfirmed = f", {session.unconfirmed} unconfirmed" if session.unconfirmed else ""
+    if session.held:
+        return f"{session.queued} queued{unconfirmed}, held: {one_line(session.held)}"
+    return f"{session.queued} queued{unconfirmed}" + (f", after turn {session.turn}" if session.queued else "")
+
+
+def quoted(prompt: QueuedPrompt, style: Style) -> str:
+    """Return the first words of a prompt."""
+    return f'"{one_line(prompt.text, max(20, style.width - 40))}"'

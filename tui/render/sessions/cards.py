@@ -1,0 +1,155 @@
+"""Full views of one object: a session, a receipt, an explanation, a dry run."""
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ....sessions.costs.cost import cost_words
+from ....sessions.costs.usage_totals import session_cost, turn_cost
+from ....sessions.launch import Launch
+from ....sessions.model import MESSAGE_CHARACTERS, Ended, Prompt, Receipt, Session, Turn, short_id
+from ....sessions.rules.family_facts import family_words
+from ....sessions.rules.prompts.mode_changes import ModeChange, changes_by_turn
+from ....sessions.text.sanitize import cell_width, clean, one_line, pad
+from ....sessions.text.units import count, duration, moment, share, tokens
+from ....sessions.values.adjustments import Adjustment
+from ....widgets.drawing.glyphs import Signs
+from ....widgets.drawing.short_forms import place
+from ...texts.context_texts import compact_command, compaction_advised
+from ..prompts.adjustments import adjustment_line
+from ..style import Style, mark
+from .table import session_line
+
+if TYPE_CHECKING:
+    from ....sessions.lifecycle.explain import Explanation
+
+
+def session_card(
+    session: Session,
+    turns: Sequence[Turn],
+    prompts: Sequence[Prompt],
+    style: Style,
+    adjustments: Sequence[Adjustment] = (),
+) -> list[str]:
+    """Return all facts of a session."""
+    lines = [session_line(session, style), *_facts(_session_facts(session, style.signs) | _reading_facts(turns), style)]
+    changes = changes_by_turn(turns)
+    lines += [line for turn in turns for line in _turn_lines(turn, changes.get(turn.n, ()), style)]
+    lines += [f" changed  {adjustment_line(one)} (during turn {one.turn}, by {one.asked_by})" for one in adjustments]
+    waiting = [prompt for prompt in prompts if prompt.state != "seen"]
+    lines += [f"{prompt.state:>8}  {one_line(prompt.text, max(20, style.width - 10))}" for prompt in waiting]
+    if session.last_message:
+        lines += ["", *clean(session.last_message).split("\n")]
+        if len(session.last_message) >= MESSAGE_CHARACTERS:
+            lines.append(style.paint(f"in full: agentdash messages {session.short_id}", "dim"))
+    return lines
+
+
+def receipt_text(receipt: Receipt, title: str, style: Style) -> list[str]:
+    """Return the summary, then the processes that each signal ended, then those left and the reasons."""
+    took = f", {duration(receipt.duration_ms)}" if receipt.duration_ms is not None else ""
+    lines = [f'{short_id(receipt.session)}  {receipt.status}  "{one_line(title, 40)}": {receipt.summary()}{took}']
+    if receipt.reason:
+        lines.append(f"  reason    {one_line(receipt.reason)}")
+    for how, processes in receipt.by_signal().items():
+        lines += _ended_lines(how, processes, style)
+    for left in receipt.left:
+        text = f"  left      {one_line(left.command, 60)} {left.pid}: {one_line(left.reason)}"
+        lines.append(style.paint(text, "danger"))
+    return [*lines, f"  {one_line(receipt.note)}"] if receipt.note else lines
+
+
+def _ended_lines(how: str, processes: Sequence[Ended], style: Style) -> list[str]:
+    """Return one line if it fits, else a line for each command with the ids of its processes."""
+    pids: dict[str, list[str]] = {}
+    for process in processes:
+        pids.setdefault(one_line(process.command, 60), []).append(str(process.pid))
+    commands = [f"{command} {' '.join(numbers)}" for command, numbers in pids.items()]
+    whole = ", ".join(commands)
+    rows = [whole] if cell_width(whole) + 12 <= style.width else commands
+    return [f"  {pad(how if n == 0 else '', 9)} {row}" for n, row in enumerate(rows)]
+
+
+def explanation_text(explanation: "Explanation", style: Style) -> list[str]:
+    """Return the state, the rule that decided it, and every fact with its source."""
+    reason = f" ({one_line(explanation.reason)})" if explanation.reason else ""
+    status = explanation.status
+    lines = [
+        f"{short_id(explanation.session)}  {mark(style, status)} {status}{reason}",
+        f"rule: {one_line(explanation.rule)}",
+    ]
+    rows = [[one_line(text) for text in (fact.name, fact.value, fact.source)] for fact in explanation.facts]
+    names, values = (max((cell_width(row[n]) for row in rows), default=0) for n in (0, 1))
+    for name, value, source in rows:
+        origin = style.paint(source, "dim")
+        lines.append(f"  {pad(name, names)}  {pad(value, min(values, 40))}  {origin}".rstrip())
+    return lines
+
+
+def launch_text(launch: Launch) -> list[str]:
+    """Return the exact start as a shell command, the first lines for a live agent, its stdin and its environment."""
+    lines = [clean(shlex.join(launch.argv)), *(f"line:  {clean(line)}" for line in launch.opening)]
+    if launch.stdin is not None:
+        lines.append(f"stdin: {count(len(launch.stdin.encode('utf-8', 'replace')), 'byte')}")
+    return lines + [f"env:   {key}={clean(value)}" for key, value in launch.env.items()]
+
+
+def _facts(facts: dict[str, str | None], style: Style) -> list[str]:
+    return [f"{style.paint(f'{name:>8}', 'dim')}  {value}" for name, value in facts.items() if value]
+
+
+def _session_facts(session: Session, signs: Signs) -> dict[str, str | None]:
+    return {
+        "reason": one_line(session.reason or ""),
+        "id": session.id,
+        "agent": one_line(" ".join(filter(None, (session.agent, session.model, session.agent_session)))),
+        "where": one_line(place(session.cwd)),
+        "task": one_line(session.task, 400),
+        "created": moment(session.created_at),
+        "ended": moment(session.ended_at),
+        "tokens": tokens(session.usage.total_tokens),
+        "cost": signs.plain(cost_words(session_cost(session), "?")),
+        "context": _context(session),
+        "exit": " ".join(str(v) for v in (session.exit_code, session.signal) if v is not None),
+        "unknown": count(session.unknown, "line") if session.unknown else None,
+        "left": count(session.left, "process", "processes") if session.left else None,
+        "warm": "its process waits for prompts" if session.warm_since is not None else None,
+        "by hand": f"{taken.holder}, since {moment(taken.since)}" if (taken := session.taken_by) is not None else None,
+        "asks": f"{session.asking} without an answer: agentdash asks {session.short_id}" if session.asking else None,
+        "parent": session.parent,
+        "family": "; ".join(family_words(session)),
+    }
+
+
+def _context(session: Session) -> str | None:
+    """Return the use of the model's context; None if it is not known."""
+    if session.context_tokens is None:
+        return None
+    part = share(session.context_tokens, session.context_window)
+    of = f" of {tokens(session.context_window)} ({part})" if part else ""
+    advice = f": {compact_command(session)}" if compaction_advised(session) else ""
+    return f"{tokens(session.context_tokens)}{of}{advice}"
+
+
+def _reading_facts(turns: Sequence[Turn]) -> dict[str, str | None]:
+    """Return the fields of the turns' events that could not be read."""
+    fields = ", ".join(one_line(name) for name in dict.fromkeys(name for turn in turns for name in turn.unreadable))
+    return {"not read": fields or None}
+
+
+def _turn_lines(turn: Turn, changes: Sequence[ModeChange], style: Style) -> list[str]:
+    """Return the line of a turn and, if any of its settings changed, a line with these."""
+    words = "  ".join(style.paint(change.text, "danger" if change.dangerous else "dim") for change in changes)
+    return [_turn_line(turn, style), *([f"          {words}"] if words else [])]
+
+
+def _turn_line(turn: Turn, style: Style) -> str:
+    parts = (
+        f"{mark(style, turn.status)} {turn.status}",
+        "" if turn.duration_ms is None else duration(turn.duration_ms),
+        f"{tokens(turn.usage.total_tokens)} tok",
+        style.signs.plain(cost_words(turn_cost(turn), "?")),
+        count(turn.steps, "step"),
+        one_line(turn.reason or ""),
+    )
+    return f"  turn {turn.n}  " + "  ".join(filter(None, parts))

@@ -1,0 +1,124 @@
+"""Sessions as rows that fit the terminal."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from ....sessions.costs.cost import cost_words, tokens_words
+from ....sessions.costs.usage_totals import sums
+from ....sessions.model import SHORT_ID, Session, Status
+from ....sessions.rules.urgency import needs_you
+from ....sessions.text.sanitize import cut, one_line
+from ....sessions.text.units import count
+from ....widgets.drawing.short_forms import place
+from ....widgets.table.columns import (
+    OTHERS,
+    STATE,
+    WHAT_LEAST,
+    Column,
+    Moment,
+    fitted,
+    fitting,
+    fork_sign,
+    headings,
+    role,
+    taken,
+)
+from ....widgets.table.detail import remark
+from ..style import Style, what
+
+_STUCK = "stuck"
+_COUNTED = (
+    Status.WAITING, _STUCK, Status.STARTING, Status.RUNNING, Status.FINISHING, Status.QUEUED,
+    Status.FAILED, Status.LOST, Status.DONE, Status.STOPPED,
+)  # fmt: skip
+"""The states in the words of the rows, as the header counts them."""
+_EMPTY = """No sessions yet.
+  agentdash spawn "fix the failing test"   start an agent in this folder
+  agentdash demo                           try it with scripted agents"""
+
+
+_ID = Column("id", SHORT_ID, lambda session, _: session.short_id)
+_WHERE = Column("where", 20, lambda session, _: one_line(place(session.cwd)), rank=3, cut_left=True)
+_OTHERS = (structs.replace(column, after=0) for column in OTHERS if column.heading not in ("id", "where"))
+LISTED = (STATE, _ID, *_OTHERS, _WHERE)
+"""The columns of a list of sessions."""
+
+
+def sessions_text(
+    sessions: Sequence[Session], style: Style, *, older: Sequence[Session] = (), filtered: bool = False
+) -> list[str]:
+    """Return a header with counts, one row per session, and a second line for its remark if there is one.
+
+    ``older`` sessions have no row: they count in the header, and the last lines show how to list them.  ``filtered``
+    distinguishes an empty result from an empty store.
+    """
+    if not sessions:
+        return ["No matching sessions."] if filtered else _EMPTY.splitlines()
+    columns = fitting(LISTED, style.width)
+    lines = [counts([*sessions, *older], style), style.paint(headings(columns, style.width), "dim")]
+    for session in sessions:
+        lines.append(row(session, columns, style))
+        lines += below(session, style)
+    if not filtered and (needing := sum(map(needs_you, (*sessions, *older)))):
+        words = count(needing, "needs you", "need you")
+        lines.append(style.paint(cut(f"{words}: agentdash ls --filter is:needs_you", style.width), "dim"))
+    if older:
+        lines.append(style.paint(style.signs.plain(f"… and {len(older):,} more (--all)"), "dim"))
+    return lines
+
+
+def session_line(session: Session, style: Style) -> str:
+    """Return one session as one line, as ``spawn``, ``inject`` and ``wait`` print it."""
+    state = style.paint(fitted(STATE, session, _moment(style)).rstrip(), role(session))
+    title = cut(what(session), max(WHAT_LEAST, style.width - 24))
+    return f"{session.short_id}  {state}  {title}"
+
+
+def session_lines(session: Session, style: Style) -> list[str]:
+    """Return the session's line, and a line for its remark if there is one."""
+    return [session_line(session, style), *below(session, style)]
+
+
+def row(session: Session, columns: Sequence[Column], style: Style, lead: str = "") -> str:
+    """Return the row of a session; ``lead`` is drawn before its title."""
+    moment = _moment(style)
+    cells = [fitted(column, session, moment) for column in columns]
+    cells[0] = style.paint(cells[0], role(session))
+    return " ".join([*cells, _title(session, style, style.width - taken(columns), lead)]).rstrip()
+
+
+def _title(session: Session, style: Style, room: int, lead: str) -> str:
+    """Return the title; the word for an agent that waits for prompts is not cut."""
+    waits = "" if session.warm_since is None or room < WHAT_LEAST else " (warm)"
+    signs = lead + _pinned(session, style) + fork_sign(session, style.signs)
+    return cut(signs + what(session), room - len(waits)) + waits
+
+
+def _pinned(session: Session, style: Style) -> str:
+    return f"{style.signs.pinned} " if session.pinned_at is not None else ""
+
+
+def _moment(style: Style) -> Moment:
+    return Moment(style.now, style.signs)
+
+
+def below(session: Session, style: Style) -> list[str]:
+    """Return a line for the session's remark, if there is one."""
+    text = remark(session, style.now)
+    line = cut(f"  {style.signs.below} {text}", style.width)
+    return [style.paint(line, role(session))] if text else []
+
+
+def counts(sessions: Sequence[Session], style: Style) -> str:
+    """Return the header: the number of sessions, those in each state, and what they used."""
+    numbers = Counter(_STUCK if session.is_stuck else session.status for session in sessions)
+    marks = {_STUCK: style.signs.stuck} | style.signs.states
+    parts = [f"{marks[state]} {numbers[state]} {state}" for state in _COUNTED if numbers[state]]
+    total = sums(sessions)
+    used = tokens_words(total.tokens, total.tokens_missing)
+    parts += [style.signs.plain(f"{used} tok")] if total.tokens is not None else []
+    parts += filter(None, [style.signs.plain(cost_words(total.cost))])
+    line = "   ".join([count(len(sessions), "session"), *parts])
+    return style.paint(cut(line, style.width), "strong")

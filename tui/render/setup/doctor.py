@@ -1,0 +1,38 @@
+"""The doctor's findings: one line each, and the remedy below it."""
+
+from collections.abc import Sequence
+
+from ....sessions.doctor.model import Finding, State
+from ....sessions.model import StepKind, StepStatus
+from ....sessions.text.sanitize import cell_width, one_line, pad
+from ....sessions.text.units import count
+from ..style import Style
+
+_ROLES: dict[State, str] = {"ok": "good", "warn": "attention", "fail": "danger"}
+
+
+def findings_text(findings: Sequence[Finding], style: Style) -> list[str]:
+    """Return a line for each finding and its remedy, then the number of findings of each state."""
+    width = max((cell_width(finding.name) for finding in findings), default=0)
+    lines = [line for finding in findings for line in _lines(finding, width, style)]
+    states = [finding.state for finding in findings]
+    warnings, errors = count(states.count("warn"), "warning"), count(states.count("fail"), "error")
+    return [*lines, f"{states.count('ok')} ok, {warnings}, {errors}"]
+
+
+def _lines(finding: Finding, width: int, style: Style) -> list[str]:
+    mark = style.paint(_mark(finding.state, style), _ROLES[finding.state])
+    lines = [f"{mark} {pad(finding.name, width)}  {finding.found}"]
+    if finding.state != "ok" and finding.remedy:
+        lines.append(f"  {style.signs.below} {one_line(finding.remedy)}")
+    return lines
+
+
+def _mark(state: State, style: Style) -> str:
+    signs = style.signs
+    marks: dict[State, str] = {
+        "ok": signs.endings[StepStatus.OK],
+        "warn": signs.kinds[StepKind.ERROR],
+        "fail": signs.endings[StepStatus.FAILED],
+    }
+    return marks[state]

@@ -1,0 +1,32 @@
+"""The prices of models as a table: US dollars per million tokens."""
+
+from collections.abc import Iterator, Sequence
+
+from ....sessions.costs.prices import Price
+from ....sessions.settings.imported_prices import PriceEntry
+from ....sessions.text.sanitize import cut, one_line
+from ..style import Style
+
+_HEADINGS = ("input", "cached", "write", "output")
+_MOST_NAME = 30
+
+
+def price_lines(entries: Sequence[PriceEntry], style: Style) -> Iterator[str]:
+    """Yield a line for each price; the date and the origin come last, and a narrow screen cuts them."""
+    room = min(_MOST_NAME, max((len(one.model) for one in entries), default=0))
+    headings = "".join(f"{name:>9}" for name in _HEADINGS)
+    yield style.paint(cut(f"{'USD per 1M':<{room}}{headings}  {'as of':<10}  origin", style.width), "dim")
+    for one in entries:
+        figures = "".join(f"{figure:>9}" for figure in _figures(one.price))
+        name = cut(one_line(one.model), room)
+        yield cut(f"{name:<{room}}{figures}  {one_line(one.as_of, 10):<10}  {one.origin}", style.width)
+
+
+def _figures(price: Price) -> tuple[str, ...]:
+    """The prices; ``?`` if one is not known, and the input's price if there is no other."""
+    other = (price.cached_input, price.cache_write)
+    return (_usd(price.input), *(_usd(price.input if one is None else one) for one in other), _usd(price.output))
+
+
+def _usd(figure: float | None) -> str:
+    return "?" if figure is None else f"{figure:,.6g}"

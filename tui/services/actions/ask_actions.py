@@ -1,0 +1,58 @@
+"""The questions of live agents: read them, and record the user's answers."""
+
+import asyncio
+
+from ....sessions.asks.answers import NO_LONGER, decision_line, fate
+from ....sessions.asks.model import Answer
+from ....sessions.asks.recorded import RecordedAsk
+from ....sessions.reader import SessionReader
+from ...state.answer_drafts import AnswerDrafts
+from ..background import Requests
+from ..write_access import WriteAccess
+
+_TITLE_CELLS = 200
+"""Most cells of a message about an answer."""
+
+
+class AskActions:
+    """Reads and answers asks in threads; a read-only dashboard reads them alone.
+
+    Args:
+        reader: reads asks.
+        access: the manager, for answers.
+        requests: runs the calls.
+    """
+
+    def __init__(self, reader: SessionReader, access: WriteAccess, requests: Requests) -> None:
+        self._reader = reader
+        self._access = access
+        self._requests = requests
+        self.drafts = AnswerDrafts()
+        """The unfinished answers."""
+
+    @property
+    def read_only(self) -> bool:
+        """True if every answer is refused."""
+        return self._access.read_only
+
+    async def waiting(self, session_id: str) -> list[RecordedAsk] | None:
+        """Return the asks of a session that wait, the oldest first; None after an error, which is shown."""
+        return await self._requests.ask(lambda: self._reader.asks(session_id))
+
+    async def fate(self, ask_id: int) -> str:
+        """Return the end of an ask that no longer waits, as a clause."""
+        recorded = await self._requests.outcome_of(lambda: self._reader.ask(ask_id))
+        return (fate(recorded) if recorded is not None else "") or NO_LONGER
+
+    async def answer(self, ask_id: int, answer: Answer) -> str | None:
+        """Record the user's answer, and show a message; return the reason if it was refused."""
+        call = asyncio.to_thread(lambda: self._access.manager("answer").asks.answer(ask_id, answer))
+        recorded, reason = await self._requests.outcome(call)
+        if recorded is not None:
+            line = decision_line(recorded, _TITLE_CELLS)
+            self._requests.show_message(line[:1].upper() + line[1:])
+        return reason
+
+    def show_error(self, reason: str) -> None:
+        """Show on the screen on top why an answer was refused."""
+        self._requests.show_error(reason)

@@ -1,0 +1,221 @@
+"""Actions on several sessions: one question that lists them, one line with the result."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ....sessions.clock import monotonic
+from ....sessions.errors import AgentdashError
+from ....sessions.model import Receipt, Session
+from ....sessions.reader import SessionReader
+from ....sessions.text import units
+from ....sessions.text.sanitize import clean
+from ....widgets.drawing.glyphs import Signs
+from ...dialogs.asking.confirm import Answer, ConfirmScreen
+from ...keys.actions import can_retry, can_stop
+from ...keys.key_queue import KeysInOrder
+from ...texts import screen_texts as texts
+from ...texts.takeover_texts import put_away_warning
+from ..background import Requests
+from ..write_access import WriteAccess
+
+LISTED = 50
+"""Maximum number of sessions that a question lists."""
+
+SHOWN_FROM = 10
+"""Number of sessions from which the screen shows progress."""
+
+SHOWN_EVERY_SECONDS = 0.1
+
+
+class BulkActions:
+    """Stops, retries, deletes and archives several sessions; a failure is reported and the rest continue."""
+
+    def __init__(
+        self, app: KeysInOrder[Any], reader: SessionReader, access: WriteAccess, requests: Requests, signs: Signs
+    ) -> None:
+        self._app = app
+        self._reader = reader
+        self._access = access
+        self._requests = requests
+        self._signs = signs
+        self.moving = asyncio.Lock()
+        """Held while sessions move to or from the archive or the trash; an undo waits for it."""
+        self.progress: Callable[[str], object] = lambda _: None
+        """Shows the progress on the screen; called with "" at the end."""
+
+    async def stop(self, sessions: Sequence[Session]) -> bool:
+        """Stop the sessions at the same time, after a question; return whether the user agreed."""
+        return await self._end("Stop", sessions, "Sends SIGINT to all of them.", now=False)
+
+    async def kill(self, sessions: Sequence[Session]) -> bool:
+        """Stop the sessions without a grace period, after a question; return whether the user agreed."""
+        return await self._end("Kill", sessions, "Sends SIGKILL to all of them.", now=True)
+
+    async def _end(self, verb: str, sessions: Sequence[Session], consequence: str, *, now: bool) -> bool:
+        running = [session for session in sessions if can_stop(session)]
+        if not running:
+            self._requests.show_refusal(texts.none_of(sessions, "stop"))
+            return False
+        if not await self.confirmed(verb, running, texts.stop_effect(running, consequence)):
+            return False
+        ids = [session.id for session in running]
+        receipts = await self._requests.ask(lambda: self._access.manager("stop all").stop_all(ids, now=now))
+        self._requests.show_message(stopped(receipts or []))
+        return True
+
+    async def retry(self, sessions: Sequence[Session]) -> bool:
+        """Send each session its last prompt again, after a question; return whether any session got it."""
+        ended = [session for session in sessions if can_retry(session)]
+        if not ended:
+            self._requests.show_refusal(texts.none_of(sessions, "retry"))
+            return False
+        if not await self.confirmed("Retry", ended, "Resends the last prompt of each."):
+            return False
+        return bool(await self._each(ended, self._access.manager("retry").prompts.retry, "retried"))
+
+    async def delete(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
+        """Move the sessions to the trash after a question; return the ids of those that were moved."""
+        consequence = f"{texts.trash(sessions)} {texts.undoable(sessions, undo_key)}"
+        if not await self.confirmed("Delete", sessions, _warned(sessions, consequence)):
+            return []
+        async with self.moving:
+            return await self._each(
+                sessions, lambda key: self._access.manager("delete").delete(key), "deleted", undo_key=undo_key
+            )
+
+    async def archive(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
+        """Archive the sessions that have ended, after a question; return the ids of the archived ones."""
+        ended = [session for session in sessions if session.status.ended and not session.put_away]
+        if not ended:
+            self._requests.show_refusal(texts.none_of(sessions, "archive"))
+            return []
+        left = len(sessions) - len(ended)
+        others = f" {units.count(left, 'session', 'sessions')} of {len(sessions)} cannot be archived." if left else ""
+        if not await self.confirmed("Archive", ended, _warned(ended, f"{texts.undoable(ended, undo_key)}{others}")):
+            return []
+        async with self.moving:
+            return await self._archive(ended, undo_key)
+
+    async def _archive(self, sessions: Sequence[Session], undo_key: str) -> list[str]:
+        ids = [session.id for session in sessions]
+        with self.showing("Archiving", len(ids)) as show:
+
+            def archive() -> list[str]:
+                return self._access.manager("archive all").housekeeping.archive_all(ids, each=show)
+
+            went = await self._requests.ask(archive) or []
+        if went:
+            what = units.count(len(went), "session")
+            self._requests.show_message(f"Archived {what}. {texts.undoable(went, undo_key)}")
+        if len(went) < len(ids):
+            left = units.count(len(ids) - len(went), "session")
+            self._requests.show_error(f"{left} not archived: running again, or already archived or deleted.")
+        return went
+
+    async def restore(self, session_ids: Sequence[str]) -> list[Session]:
+        """Restore sessions from the archive and the trash, and show the result; return the restored sessions."""
+
+        def unarchive() -> list[str]:
+            return self._access.manager("archive all").housekeeping.archive_all(session_ids, away=False)
+
+        async with self.moving:
+            back: list[Session] = []
+            archived = await self._requests.ask(unarchive) or []
+            refused: list[str] = []
+
+            def bring(session_id: str) -> Session:
+                if session_id in archived:
+                    return self._reader.get(session_id)
+                return self._access.manager("restore").housekeeping.restore(session_id)
+
+            def restore() -> None:
+                for number, session_id in enumerate(session_ids, 1):
+                    try:
+                        back.append(bring(session_id))
+                    except AgentdashError as error:
+                        refused.append(clean(self._requests.worded(error)))
+                    show(number)
+
+            with self.showing("Restoring", len(session_ids)) as show:
+                await self._requests.done(restore)
+        if back:
+            what = f'"{texts.title(back[0])}"' if len(back) == 1 else f"{len(back)} sessions"
+            self._requests.show_message(f"Restored {what}.")
+        if refused:
+            self._requests.show_error("\n".join([f"{len(refused)} not restored:", *refused[:5]]))
+        return back
+
+    @contextmanager
+    def showing(self, doing: str, count: int) -> Iterator[Callable[[int], None]]:
+        """Yield a function that shows how many sessions are done; any thread may call it.
+
+        Below ``SHOWN_FROM`` sessions it shows nothing: they take no time.
+        """
+        loop = asyncio.get_running_loop()
+        due = [0.0]
+
+        def show(number: int) -> None:
+            if count >= SHOWN_FROM and monotonic() >= due[0]:
+                due[0] = monotonic() + SHOWN_EVERY_SECONDS
+                loop.call_soon_threadsafe(self.progress, f"{doing} {number:,} of {count:,}…")
+
+        show(0)
+        try:
+            yield show
+        finally:
+            loop.call_soon(self.progress, "")
+
+    async def _each(
+        self, sessions: Sequence[Session], act: Callable[[str], object], done: str, *, undo_key: str = ""
+    ) -> list[str]:
+        """Act on the sessions in turn, show the count and the failures, and return the ids that succeeded."""
+        went: list[str] = []
+        refused: list[str] = []
+
+        def all_of_them() -> None:
+            for number, session in enumerate(sessions, 1):
+                try:
+                    act(session.id)
+                    went.append(session.id)
+                except AgentdashError as error:
+                    refused.append(f'"{texts.title(session, 24)}": {clean(self._requests.worded(error))}')
+                show(number)
+
+        with self.showing(done.capitalize(), len(sessions)) as show:
+            well = await self._requests.done(all_of_them)
+        if well:
+            undo = f" {texts.undoable(went, undo_key)}" if undo_key and went else ""
+            self._requests.show_message(f"{done.capitalize()} {units.count(len(went), 'session')}.{undo}")
+            if refused:
+                self._requests.show_error("\n".join([f"{len(refused)} failed:", *refused[:5]]))
+        return went
+
+    async def confirmed(self, verb: str, sessions: Sequence[Session], consequence: str) -> bool:
+        """Ask a question that lists the sessions; return whether the user agreed."""
+        with self._app.keys_held():
+            question = f"{verb} {units.count(len(sessions), 'session')}?"
+            lines = [texts.listed(session, self._signs) for session in sessions[:LISTED]]
+            lines += [f"and {len(sessions) - LISTED:,} more"] if len(sessions) > LISTED else []
+            answer = self._app.push_screen(
+                ConfirmScreen(question, lines, consequence, verb.partition(" ")[0].lower(), signs=self._signs),
+                wait_for_dismiss=True,
+            )
+        return await answer is not Answer.NO
+
+
+def _warned(sessions: Sequence[Session], consequence: str) -> str:
+    """Return the consequence below the warning of sessions that users of other machines have, if there are any."""
+    return "\n".join(filter(None, (put_away_warning(sessions), consequence)))
+
+
+def stopped(receipts: Sequence[Receipt | AgentdashError]) -> str:
+    """Return the result of several stops in one line; it counts the workers that ended with their leads."""
+    done = [receipt for receipt in receipts if isinstance(receipt, Receipt)]
+    ended, left = sum(len(receipt.ended) for receipt in done), sum(len(receipt.left) for receipt in done)
+    sessions = {session for receipt in done for session in (receipt.session, *receipt.workers)}
+    ended_of = f"{units.count(ended, 'process', 'processes')} ended, {left} left."
+    summary = f"Stopped {units.count(len(sessions), 'session')}: {ended_of}"
+    failed = [clean(error.fact) for error in receipts if not isinstance(error, Receipt)]
+    return " ".join([summary, *failed[:3]])

@@ -1,0 +1,180 @@
+"""The dialogs of the changes of a conversation: their facts, and what they do."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from ....sessions.model import Session, Step
+from ....sessions.prompts.conversations import SessionConversations
+from ....sessions.prompts.effects import Effect
+from ....sessions.storage.prompts.drafts import FORK
+from ....sessions.transcript.session_steps import Growth
+from ....sessions.transcript.visible.going_back import Here, NoPlaceError, place_of
+from ....widgets.drawing.glyphs import Signs
+from ...dialogs.asking.conversation import Act, Box, ConversationScreen
+from ...texts import conversation_texts as words
+from ...texts.queue_texts import sent
+from ..background import Requests
+from ..drafts import Drafts
+from ..write_access import WriteAccess
+
+T = TypeVar("T")
+
+
+class RefusedError(Exception):
+    """A change that is not possible at this step; its text is the reason."""
+
+
+class ConversationDialogs:
+    """Makes the dialogs for one session.
+
+    Args:
+        session: the session.
+        growth: all its steps.
+        access: the manager.
+        requests: runs blocking calls, and shows messages.
+        drafts: unsent prompts.
+        signs: the characters to draw with.
+        undo_key: the key that takes a change back.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        growth: Growth,
+        access: WriteAccess,
+        requests: Requests,
+        drafts: Drafts,
+        signs: Signs,
+        undo_key: str,
+    ) -> None:
+        self._session = session
+        self._view = growth.view
+        self._turns = [turn.n for turn in growth.turns]
+        self._shown = growth.shown
+        self._access = access
+        self._requests = requests
+        self._drafts = drafts
+        self._signs = signs
+        self._undo_key = undo_key
+
+    async def screen(self, verb: str, item: int, started: Callable[[Session], object]) -> ConversationScreen:
+        """Return the dialog of a verb for the step ``item``; ``started`` is called with a fork.
+
+        Raises:
+            RefusedError: it is not possible at this step.
+        """
+        match verb:
+            case "undo":
+                return await self._undo()
+            case "compact":
+                return self._compact()
+        try:
+            here = await asyncio.to_thread(place_of, self._view, item, self._turns, self._shown)
+        except (NoPlaceError, OSError) as error:
+            raise RefusedError(str(error)) from None
+        return await self._fork(here, started) if verb == "fork" else await self._rewind(here)
+
+    async def _fork(self, here: Here, started: Callable[[Session], object]) -> ConversationScreen:
+        if here.turn is None:
+            raise RefusedError(words.NOTHING_BEFORE)
+        session, turn, step = self._session, here.turn, here.step
+        effect = await self._expected(lambda: self._conversation("fork").preview_fork(session.id, turn, step))
+        first = self._drafts.get(FORK) or here.prompt or ""
+
+        def keep(text: str) -> None:
+            if text != first:
+                self._drafts.put(FORK, text)
+
+        async def fork(text: str) -> str | None:
+            made, reason = await self._done(lambda: self._conversation("fork").fork(session.id, turn, step, text))
+            if made is not None:
+                self._drafts.put(FORK, "")
+                started(made)
+            return reason
+
+        facts = [
+            words.kept(here, self._last(here)),
+            words.goes_on(session, effect.how),
+            words.folder(session),
+        ]
+        box = Box("prompt", first, placeholder=words.FORK_HINT, keep=keep)
+        return self._made(words.fork_title(session, here), facts, "fork", fork, box)
+
+    async def _rewind(self, here: Here) -> ConversationScreen:
+        session, turn, step = self._session, here.turn, here.step
+        effect = await self._expected(lambda: self._conversation("rewind").rewind(session.id, turn, step, dry_run=True))
+
+        async def rewind(_text: str) -> str | None:
+            done, reason = await self._done(lambda: self._conversation("rewind").rewind(session.id, turn, step))
+            if done is not None:
+                if here.prompt and not self._drafts.get(session.id):
+                    self._drafts.put(session.id, here.prompt)
+                self._requests.show_message(words.went_back(done, self._undo_key))
+            return reason
+
+        facts = [
+            words.kept(here, self._last(here)),
+            words.hides(effect.hidden, self._undo_key),
+            words.goes_on(session, effect.how),
+            words.stays(effect.hidden, effect.waiting),
+            *words.asked_again(here, self._drafts.get(session.id)),
+        ]
+        return self._made(words.rewind_title(session, here), facts, "go back", rewind)
+
+    async def _undo(self) -> ConversationScreen:
+        session, mark = self._session, self._shown.undoable if self._shown is not None else None
+        if mark is None:
+            raise RefusedError(words.NOTHING_TO_TAKE_BACK)
+        effect = await self._expected(lambda: self._conversation("undo").undo(session.id, mark.id, dry_run=True))
+
+        async def undo(_text: str) -> str | None:
+            _, reason = await self._done(lambda: self._conversation("undo").undo(session.id, mark.id))
+            if reason is None:
+                self._requests.show_message(words.took_back(mark))
+            return reason
+
+        facts = [*words.taken_back(mark, effect), words.goes_on(session, effect.how)]
+        return self._made(words.undo_title(mark), facts, "take it back", undo)
+
+    def _compact(self) -> ConversationScreen:
+        session = self._session
+        turns = len(self._shown.kept if self._shown is not None else self._turns)
+
+        async def compact(text: str) -> str | None:
+            done, reason = await self._done(
+                lambda: self._access.manager("compact").compacting.compact(session.id, text.strip())
+            )
+            if done is not None:
+                self._requests.show_message(sent(done.answer))
+            return reason
+
+        facts = words.summarized(turns, self._undo_key)
+        box = Box("wishes", placeholder=words.COMPACT_HINT, needed=False)
+        return self._made(words.compact_title(session), facts, "compact", compact, box)
+
+    def _made(
+        self, title: str, facts: list[words.Fact], verb: str, act: Act, box: Box | None = None
+    ) -> ConversationScreen:
+        return ConversationScreen(title, facts, verb, act, box=box, signs=self._signs)
+
+    def _last(self, here: Here) -> Step | None:
+        """Return the last step that stays."""
+        return self._view.step(here.item) if here.item is not None else None
+
+    def _conversation(self, verb: str) -> SessionConversations:
+        return self._access.manager(verb).conversation
+
+    async def _expected(self, preview: Callable[[], Effect]) -> Effect:
+        """Return the effect that a change would have.
+
+        Raises:
+            RefusedError: it cannot be made.
+        """
+        effect, reason = await self._done(preview)
+        if effect is None:
+            raise RefusedError(reason or "")
+        return effect
+
+    async def _done(self, call: Callable[[], T]) -> tuple[T | None, str | None]:
+        return await self._requests.outcome(asyncio.to_thread(call))

@@ -1,0 +1,151 @@
+"""Prompts to one session: send, retry, interrupt, and change those that wait."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ....sessions.agents.allowance import Allowance
+from ....sessions.model import Receipt, Session
+from ....sessions.prompts.prompter import PromptOptions, Sent
+from ....sessions.prompts.queue import SessionQueue
+from ....sessions.reader import SessionReader
+from ....sessions.storage.prompts.prompt_queue import QueuedPrompt
+from ....widgets.drawing.glyphs import Signs
+from ...dialogs.asking.confirm import Answer, ConfirmScreen
+from ...keys.actions import can_retry
+from ...keys.key_queue import KeysInOrder
+from ...texts import queue_texts
+from ...texts import screen_texts as texts
+from ..background import Requests
+from ..write_access import WriteAccess
+from .bulk_actions import BulkActions
+
+if TYPE_CHECKING:
+    from ...dialogs.queue import QueueNow
+
+
+class PromptActions:
+    """Sends the prompts of one session; an error is shown, and the caller keeps the text."""
+
+    def __init__(
+        self,
+        app: KeysInOrder[Any],
+        reader: SessionReader,
+        access: WriteAccess,
+        requests: Requests,
+        bulk: BulkActions,
+        signs: Signs,
+    ) -> None:
+        self._app = app
+        self._reader = reader
+        self._access = access
+        self._requests = requests
+        self._bulk = bulk
+        self._signs = signs
+
+    async def send(self, session: Session, text: str, options: PromptOptions | None = None) -> bool:
+        """Send a prompt to a session, show its place, and return whether it was accepted."""
+        return await self._accepted(lambda: self._access.manager("inject").prompts.inject(session.id, text, options))
+
+    async def waiting(self, session_id: str) -> list[QueuedPrompt]:
+        """Return the prompts of a session that wait."""
+        return await self._requests.outcome_of(self._reader.queued, session_id) or []
+
+    async def queue_now(self, session_id: str) -> "QueueNow | None":
+        """Return the queue of a session with its unconfirmed prompts; None if the session was deleted."""
+        from ...dialogs.queue import QueueNow
+
+        def read() -> QueueNow:
+            session = self._reader.get(session_id)
+            unconfirmed = tuple(self._reader.unconfirmed(session_id)) if session.unconfirmed else ()
+            return QueueNow(session, unconfirmed, tuple(self._reader.queued(session_id)))
+
+        return await self._requests.outcome_of(read)
+
+    async def usual_options(self, session_id: str) -> dict[str, object]:
+        """Return the options that the session's start requested beyond the settings."""
+        return await self._requests.outcome_of(self._reader.options, session_id) or {}
+
+    async def change(self, verb: str, act: Callable[[SessionQueue], object]) -> bool:
+        """Change the queue of a session; return whether that was possible, else the reason is shown."""
+        return await self._requests.done(lambda: act(self._access.manager(verb).queue))
+
+    async def edit(self, prompt: QueuedPrompt, text: str) -> bool:
+        """Replace the text of a queued prompt; return False if it was too late."""
+        sent = await self._requests.ask(lambda: self._access.manager("edit").queue.edit(prompt, text))
+        if sent is not None:
+            self._requests.show_message(f"Saved: {sent.answer}.")
+        return sent is not None
+
+    async def retry_chosen(self, sessions: Sequence[Session], current: Session | None) -> bool:
+        """Send the sessions their last prompt again; return whether any session got it.
+
+        It asks first, unless the current session is the only one and no permission was denied.
+        """
+        if sessions != [current]:
+            return await self._bulk.retry(sessions)
+        session, allow = sessions[0], False
+        if session.denied:
+            choice = await self._with_what_was_denied(session)
+            if choice is None:
+                return False
+            allow = choice
+        return await self._accepted(lambda: self._access.manager("retry").prompts.retry(session.id, allow_denied=allow))
+
+    async def _with_what_was_denied(self, session: Session) -> bool | None:
+        """Return whether to allow what the turn was denied; None to send nothing."""
+        from ...dialogs.table.pick import PickScreen
+
+        with self._app.keys_held():
+            allowance, reason = await self._requests.outcome(self._allowance(session))
+            if reason is not None:
+                self._requests.show_error(reason)
+                return None
+            if allowance is None:
+                if can_retry(session):
+                    return False
+                self._requests.show_refusal(queue_texts.NOTHING_ALLOWS)
+                return None
+            offers = queue_texts.retry_offers(allowance.text, unchanged=can_retry(session))
+            answer = self._app.push_screen(PickScreen("Retry", offers), wait_for_dismiss=True)
+        picked = await answer
+        return None if picked is None else picked == 0
+
+    async def _allowance(self, session: Session) -> Allowance | None:
+        return await asyncio.to_thread(lambda: self._access.manager("retry").prompts.allowance(session))
+
+    async def interrupt(self, session: Session | None) -> None:
+        """End the running turn of a session after a question; its queue is held."""
+        if session is None:
+            return
+        with self._app.keys_held():
+            screen = ConfirmScreen(
+                f'Interrupt "{texts.title(session)}"?',
+                [texts.listed(session, self._signs)],
+                queue_texts.interrupt_effect(session),
+                "interrupt",
+                signs=self._signs,
+            )
+            answer = self._app.push_screen(screen, wait_for_dismiss=True)
+        if await answer is Answer.YES:
+            await self._interrupt(session)
+
+    async def say_instead(self, session: Session, text: str, options: PromptOptions | None = None) -> bool:
+        """End the running turn of a session, and send a prompt in its place; return whether it was accepted."""
+        return await self._interrupt(session, text, options)
+
+    async def _interrupt(self, session: Session, say: str | None = None, options: PromptOptions | None = None) -> bool:
+        def interrupt() -> tuple[Receipt, Sent | None]:
+            return self._access.manager("interrupt").prompts.interrupt(session.id, say, options)
+
+        self._requests.show_message(f"Interrupting turn {session.turn}…")
+        done = await self._requests.ask(interrupt)
+        if done is not None:
+            self._requests.show_message(queue_texts.interrupted(session, *done))
+        return done is not None
+
+    async def _accepted(self, call: Callable[[], Sent]) -> bool:
+        sent = await self._requests.ask(call)
+        if sent is not None:
+            self._requests.show_message(queue_texts.sent(sent.answer))
+        return sent is not None

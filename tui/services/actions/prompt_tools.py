@@ -1,0 +1,123 @@
+"""The tools for writing a prompt: the editor, the search in earlier prompts, the paths of a folder, templates."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from ....sessions.clock import now_ms
+from ....sessions.launch import Start
+from ....sessions.model import Session
+from ....sessions.reader import SessionReader
+from ....sessions.settings.prompt_templates import PromptTemplate
+from ....widgets.drawing.glyphs import Signs
+from ...keys.key_queue import KeysInOrder
+from ...texts import prompt_texts
+from ..background import Requests
+from ..external_programs import ExternalPrograms
+from ..path_finder import PathFinder
+
+if TYPE_CHECKING:
+    from ....widgets.lists.entry import Entry
+
+
+class PromptHelp:
+    """The tools of one prompt.
+
+    Args:
+        tools: the tools of all prompts.
+        folder: returns the folder whose paths complete ``@``.
+        start: returns the start to which the prompt belongs, for the fields of templates.
+    """
+
+    def __init__(self, tools: "PromptWriting", folder: Callable[[], str], start: Callable[[], Start]) -> None:
+        self._tools = tools
+        self._folder = folder
+        self._start = start
+
+    def edit(self, text: str) -> str | None:
+        """Return the text after the user edited it in the editor; None if that failed."""
+        return self._tools.programs.edited(text, prompt_texts.EDITED_FILE)
+
+    async def search(self) -> str | None:
+        """Return an earlier prompt that the user found; None if the user chose none."""
+        return await self._tools.search()
+
+    async def template(self) -> str | None:
+        """Return the text of a template that the user chose, filled in for the start; None if the user chose none."""
+        start = self._start()
+        picked = await self._tools.template(start.cwd)
+        return await self._tools.filled_for_start(*picked, start) if picked is not None else None
+
+    async def paths(self, letters: str, limit: int) -> list[str]:
+        """Return the files that match the letters of a path, the best first."""
+        return await self._tools.finder.paths(self._folder(), letters, limit)
+
+
+class PromptWriting:
+    """Helps the user to write prompts; an error is shown."""
+
+    def __init__(self, app: KeysInOrder[Any], reader: SessionReader, requests: Requests, signs: Signs) -> None:
+        self._app = app
+        self._reader = reader
+        self._requests = requests
+        self._signs = signs
+        self.programs = ExternalPrograms(app, requests)
+        self.finder = PathFinder()
+
+    def help_with(self, folder: Callable[[], str], start: Callable[[], Start]) -> PromptHelp:
+        """Return the tools of one prompt; see :class:`PromptHelp`."""
+        return PromptHelp(self, folder, start)
+
+    async def search(self) -> str | None:
+        """Let the user find an earlier prompt of any session; None if the user chose none."""
+        with self._app.keys_held():
+            prompts = await self._requests.ask(self._reader.past_prompts)
+            if not prompts:
+                if prompts is not None:
+                    self._requests.show_refusal(prompt_texts.NO_PROMPTS)
+                return None
+            answer = self._asked("Earlier prompts", prompt_texts.prompt_entries(prompts, now_ms()))
+        at = await answer
+        return prompts[at].text if at is not None else None
+
+    async def template(self, folder: str) -> tuple[str, PromptTemplate] | None:
+        """Let the user choose a template of the settings in a folder; None if the user chose none."""
+        with self._app.keys_held():
+            templates = await self._requests.ask(self._reader.templates, folder)
+            if not templates:
+                if templates is not None:
+                    self._requests.show_refusal(prompt_texts.NO_TEMPLATES)
+                return None
+            answer = self._asked("Templates", prompt_texts.template_entries(templates))
+        at = await answer
+        return list(templates.items())[at] if at is not None else None
+
+    def _asked(self, title: str, entries: "list[Entry]") -> "asyncio.Future[int | None]":
+        """Open the list, and return its answer."""
+        from ...dialogs.table.find import FindScreen
+
+        return self._app.push_screen(FindScreen(title, entries, signs=self._signs), wait_for_dismiss=True)
+
+    async def filled_for(self, name: str, template: PromptTemplate, session: Session) -> str | None:
+        """Return a template's prompt for a session; None if a field has no value."""
+        return await self._requests.ask(self.text_for(name, template), session)
+
+    def text_for(self, name: str, template: PromptTemplate) -> Callable[[Session], str]:
+        """Return the function that fills in a template for a session; it blocks, and raises ``UsageError``."""
+        from ....sessions.prompts.filling import filled_for
+
+        return lambda session: filled_for(self._reader, name, template, session)
+
+    async def filled_for_start(self, name: str, template: PromptTemplate, start: Start) -> str | None:
+        """Return a template's prompt for a start; None if a field has no value."""
+        from ....sessions.lifecycle.starts.launch_plan import completed
+        from ....sessions.prompts.filling import filled_for_start
+
+        def fill() -> str:
+            whole = completed(start, self._reader.settings_in(start.cwd).config)
+            # A prompt box does not know the id that its session will get.
+            return filled_for_start(name, template, structs.replace(whole, session_id=start.session_id))
+
+        return await self._requests.ask(fill)

@@ -1,0 +1,49 @@
+"""Texts about leads and their workers: pure functions, so that the words can be tested."""
+
+from collections.abc import Sequence
+
+from ...sessions.launch import Ladder
+from ...sessions.model import Session
+from ...sessions.text.units import count
+from .screen_texts import title
+
+NO_LEAD = "It has no lead among the sessions."
+NO_STEP = "Its lead has no step that started it."
+
+
+def choose_worker(worker: Session) -> str:
+    """Return the line of a worker in a choice of several."""
+    return f"{worker.short_id}  {worker.status:<9} {title(worker)}"
+
+
+def ends_too(below: Sequence[Session], lead: Session) -> tuple[list[Session], list[Session]]:
+    """Return the running workers that a stop of their lead ends too, and those that go on; ``below`` is its family."""
+    ended = {lead.id}
+    for one in sorted(below, key=lambda session: session.created_at):
+        if one.lifecycle != "detached" and one.parent in ended:
+            ended.add(one.id)
+    running = [one for one in below if not one.status.ended]
+    return [one for one in running if one.id in ended], [one for one in running if one.id not in ended]
+
+
+def stopping(workers: int, ladder: Ladder) -> str:
+    """Return the progress of a stop of several sessions: each has a ladder of its own, so no countdown is true."""
+    kill = ladder.interrupt + ladder.terminate
+    signals = f"SIGINT, SIGTERM after {ladder.interrupt:g}s, SIGKILL after {kill:g}s"
+    return f"It and {count(workers, 'worker')}: each gets {signals}" if kill else "SIGKILL to it and its workers"
+
+
+def stop_effect(ending: Sequence[Session], going_on: Sequence[Session]) -> str:
+    """Return what a stop of a lead does to its running workers; empty if it has none."""
+    lines = []
+    if ending:
+        linked = sum(one.lifecycle == "linked" for one in ending)
+        numbers = {"linked": linked, "ephemeral": len(ending) - linked}
+        kinds = [f"{number} {kind}" for kind, number in numbers.items() if number]
+        one_kind = f"{kinds[0]} worker{'s' * (len(ending) > 1)}"
+        several = f"{count(len(ending), 'worker')} ({', '.join(kinds)})"
+        lines.append(f"Also ends {one_kind if len(kinds) == 1 else several}.")
+    if going_on:
+        keeps = "keeps" if len(going_on) == 1 else "keep"
+        lines.append(f"{count(len(going_on), 'session')} started by it {keeps} running.")
+    return "\n".join(lines)

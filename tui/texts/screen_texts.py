@@ -1,0 +1,430 @@
+"""Texts of the screens: pure functions, so that the words can be tested."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import structs
+from textual.content import Content
+
+from ...sessions.agents.demo.place import ONLY_INSIDE
+from ...sessions.agents.registry import agent_named, is_agent
+from ...sessions.costs.cost import cost_words
+from ...sessions.costs.usage_totals import session_cost
+from ...sessions.launch import Ladder, Launch
+from ...sessions.lifecycle.agent_list import AgentInfo
+from ...sessions.lifecycle.process_list import ProcessInfo
+from ...sessions.model import Session, Status, TurnMode, short_id
+from ...sessions.rules.family_facts import family_forms
+from ...sessions.rules.limits.limits import Limits
+from ...sessions.text import durations
+from ...sessions.text.sanitize import cell_width, cut, one_line, pad
+from ...sessions.text.units import clock, count, money
+from ...sessions.text.units import tokens as short_count
+from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing.middle_lines import CommandLine
+from ...widgets.drawing.roles import MUTED
+from ...widgets.drawing.short_forms import command, place
+from ...widgets.drawing.wrap import wrap
+from ...widgets.table.columns import state_mark, state_word
+from ...widgets.table.density import Density
+from ...widgets.table.row_cells import cut_title
+from .context_texts import compaction_advised, context_forms
+
+Tour = Sequence[tuple[str, str]]
+"""Pairs of keys and what they do, for a first-time user."""
+
+DENSITIES = {
+    Density.AUTO: "Two lines per session if all fit.",
+    Density.ONE: "One line per session.",
+    Density.TWO: "Two lines per session.",
+}
+"""The reports of a change of the table's density."""
+
+_NOTHING = {
+    "1": "Nothing needs you.",
+    "2": "Nothing is running.",
+    "3": "Nothing failed.",
+    "4": "Nothing is done yet.",
+    "5": "Nothing is queued.",
+}
+
+
+def nothing_matches(quick: str = "") -> Sequence[str]:
+    """Return the lines of a table whose filters hide all sessions; ``quick`` is the key of a single quick filter."""
+    return (_NOTHING.get(quick, "No matches."), "", "Esc clears the filter")
+
+
+def put_away(archived: int, deleted: int, views_key: str, width: int) -> Sequence[str]:
+    """Return the lines that count archived and deleted sessions and show how to see them; empty if there are none."""
+    there = [f"{archived:,} archived" if archived else "", f"{deleted:,} in the trash" if deleted else ""]
+    where = ", ".join(filter(None, there))
+    if not where:
+        return ()
+    key = f"{views_key} shows {'them' if archived + deleted > 1 else 'it'}"
+    line = f"{where}: {key}"
+    # The key is the important part, so it gets its own line in a narrow table.
+    return (line,) if cell_width(line) <= width else (*wrap(f"{where}:", width), *wrap(key, width))
+
+
+def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n", away: Sequence[str] = ()) -> Sequence[str]:
+    """Return the lines of an empty table: how to start and, if no agent is installed, how to install one.
+
+    ``away`` has the lines about archived and deleted sessions: a user who has some needs no demo.
+    """
+    demo = () if away else ("agentdash demo   see what it looks like",)
+    if not agents or any(agent.installed for agent in agents):
+        return (*(away or ("No sessions yet.",)), "", f"{new_key:<14}   start one", *demo)
+    missing = (*away, "", "No agent installed.") if away else ("No sessions yet, and no agent installed.",)
+    return (*missing, "", *install_lines(agents), *(["", *demo] if demo else ()))
+
+
+def install_lines(agents: Sequence[AgentInfo]) -> list[str]:
+    """Return a line per agent with the command that installs it."""
+    known = [agent for agent in agents if agent.hint]
+    wide = max((len(agent.name) for agent in known), default=0)
+    return [f"{agent.name:<{wide}}  {_command_of(agent.hint)}" for agent in known]
+
+
+def _command_of(hint: str) -> str:
+    """Return the command in backticks in a hint, or the whole hint if there is none."""
+    return hint.split("`")[1] if hint.count("`") == 2 else hint
+
+
+def not_offered(agent: str) -> str:
+    """Return the reason why no session of an agent can be started from here."""
+    demo = is_agent(agent) and agent_named(agent).demo_only
+    return ONLY_INSIDE if demo else f"The demo runs only the demo agents, not {agent}."
+
+
+def title(session: Session, width: int = 40) -> str:
+    """Return the session's title on one line; a copy keeps its number."""
+    return cut_title(one_line(session.label), width)
+
+
+def unread(session: Session) -> str:
+    """Return the line above the first unread step."""
+    since = f" since {clock(session.seen_at)}" if session.seen_at is not None else ""
+    return f"{session.unread:,} new{since}"
+
+
+def file_name(session: Session) -> str:
+    """Return a file name for a session: its title in letters that every file system accepts."""
+    words = re.findall(r"\w+", title(session, 60).lower(), re.ASCII)
+    return f"{'-'.join(words) or session.short_id}.md"
+
+
+def headline(
+    session: Session,
+    width: int,
+    signs: Signs,
+    *,
+    following: bool,
+    follow_key: str = "f",
+    facts: bool = True,
+    mode: TurnMode | None = None,
+) -> Content:
+    """Return the line above the steps; its end shows whether they are followed.
+
+    Args:
+        session: the session.
+        width: cells of the line.
+        signs: the characters of the screen.
+        following: True if the newest step is followed.
+        follow_key: the key that follows it.
+        facts: True to show the facts behind the title as far as there is room: the state always, the others whole or
+            not at all.  False if they have a line of their own.
+        mode: the settings of its newest turn, whose permissions are one of the facts.
+    """
+    note = "following" if following else f"follow: off ({follow_key})"
+    state = _state(session, signs, width) if facts else Content("")
+    room = width - cell_width(state.plain) - len(note) - 2
+    if room < 0:
+        return state
+    title = cut_title(one_line(session.label), max(0, room - len(_GAP) if facts else room))
+    text = Content(_GAP if facts and title else "").join([Content(title)] * bool(title) + [state] * facts)
+    if facts:
+        text = _with_facts(text, session, mode, width - len(note) - 2)
+    gap = width - cell_width(text.plain) - len(note)
+    return Content.assemble(text, " " * gap, (note, MUTED if following else "$text-warning"))
+
+
+def headline_facts(session: Session, width: int, signs: Signs, mode: TurnMode | None = None) -> Content:
+    """Return the line below the title: the state, then the facts that there is room for."""
+    return _with_facts(_state(session, signs, width), session, mode, width)
+
+
+_GAP = "   "
+_BETWEEN = " · "
+
+
+def _state(session: Session, signs: Signs, width: int) -> Content:
+    """Return the state with its mark, in its colour; only the word if there is no room for both."""
+    word, style = state_word(session), _STATE_STYLES.get(session.status, MUTED)
+    if session.taken_by is not None:
+        style = "$text-primary"
+    elif session.is_stuck or session.asks_user:
+        style = "bold $text-warning"
+    whole = f"{state_mark(session, signs)} {word}"
+    return Content.styled(
+        whole if cell_width(whole) <= width else cut(word, width), MUTED if session.put_away else style
+    )
+
+
+_STATE_STYLES = {
+    Status.STARTING: "$text-primary",
+    Status.RUNNING: "$text-primary",
+    Status.FINISHING: "$text-primary",
+    Status.WAITING: "bold $text-warning",
+    Status.DONE: "$text-success",
+    Status.FAILED: "$text-error",
+    Status.LOST: "$text-error",
+}
+
+
+def _with_facts(text: Content, session: Session, mode: TurnMode | None, width: int) -> Content:
+    """Return the text with the facts that fit behind it, the most important first."""
+    mode = _mode_in_force(session, mode)
+    for forms in _facts(session, mode):
+        room = width - cell_width(text.plain) - len(_BETWEEN)
+        fact = next((form for form in forms if form and cell_width(form) <= room), "")
+        if fact:
+            alarming = mode is not None and mode.dangerous and fact == mode.permissions
+            text += Content.styled(f"{_BETWEEN}{fact}", "$text-error" if alarming else MUTED)
+    return text
+
+
+def _mode_in_force(session: Session, mode: TurnMode | None) -> TurnMode | None:
+    """Return the settings of a turn with the mode that a live agent took after its start.
+
+    An agent that uses a change from the next turn on runs the present turn with the settings of its start.
+    """
+    if mode is None or session.mode is None or not is_agent(session.agent):
+        return mode
+    agent = agent_named(session.agent)
+    if not session.status.ended and agent.adjusts_from == "turn":
+        return mode
+    return structs.replace(mode, permissions=session.mode, dangerous=session.mode in agent.dangerous)
+
+
+def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:
+    """Return the facts of a headline, each with its forms, the longest first; "" is not known."""
+    agent, tokens = one_line(session.agent), session.usage.total_tokens
+    taken = session.taken_by
+    context = context_forms(session)
+    advised = compaction_advised(session)
+    return (
+        (one_line(taken.holder), one_line(taken.place)) if taken is not None else ("",),
+        (one_line(f"{agent} {session.model or ''}"), agent),
+        context if advised else ("",),
+        (place(one_line(session.cwd)),),
+        (one_line(mode.permissions or "") if mode else "",),
+        *family_forms(session),
+        (f"turn {session.turn}",),
+        (f"after {short_id(session.predecessor)}" if session.predecessor else "",),
+        ("warm: its process waits for prompts", "warm") if session.warm_since is not None else ("",),
+        (f"{short_count(tokens)} tokens" if tokens is not None else "",),
+        (cost_words(session_cost(session)),),
+        ("",) if advised else context,
+        (session.short_id,),
+    )
+
+
+def beside_command(launch: Launch, options: Mapping[str, object]) -> str:
+    """Return the parts of a start that its command does not show: limits, environment, and a stop ladder of its own."""
+    limits = limit_words(launch.limits)
+    parts = [f"limits: {limits}" if limits else ""]
+    parts += [f"{name}={value}" for name, value in launch.env.items()]
+    if launch.after_turn == "sweep":
+        parts.append("leftover processes are ended after the turn")
+    if "stop" in options and launch.ladder is not None:
+        parts.append(f"stop: {ladder_words(launch.ladder)}")
+    return "   ".join(filter(None, parts))
+
+
+def limit_words(limits: Limits) -> str:
+    """Return the limits of a start, each with its unit."""
+    known = [
+        f"wall {durations.text(limits.wall_seconds)}" if limits.wall_seconds is not None else "",
+        f"silence {durations.text(limits.silence_seconds)}" if limits.silence_seconds is not None else "",
+        f"output {limits.output_mb:,.12g} MB" if limits.output_mb is not None else "",
+        f"{limits.tokens:,} tokens" if limits.tokens is not None else "",
+        f"cost {money(limits.cost_usd)}" if limits.cost_usd is not None else "",
+    ]
+    words = ", ".join(filter(None, known))
+    return f"{words} (warn only)" if words and not limits.stops else words
+
+
+def ladder_words(ladder: Ladder) -> str:
+    """Return the signals of a stop and their delays."""
+    kill = ladder.interrupt + ladder.terminate
+    return (
+        f"SIGINT now, SIGTERM after {ladder.interrupt:g}s, SIGKILL after {kill:g}s;"
+        f" leftover processes get SIGTERM, then SIGKILL after {ladder.sweep:g}s."
+    )
+
+
+def listed(session: Session, signs: Signs) -> str:
+    """Return a session as a line of a list; for one that has ended, with its processes that are left or wait."""
+    left = f"  {count(session.left, 'process', 'processes')} left" if session.status.ended and session.left else ""
+    left = left or ("  its process waits" if session.warm_since is not None else "")
+    what = pad(f"{title(session, _LISTED_CELLS - len(left))}{left}", _LISTED_CELLS)
+    where = place(one_line(session.cwd))
+    state = f"{signs.states[session.status]} {session.status:<9}"
+    return f"{state} {signs.plain(f'{pad(one_line(session.agent, 8), 8)} {what}  {where}')}"
+
+
+_LISTED_CELLS = 34
+"""Cells of a title in a list of sessions, so that the folders are aligned."""
+
+
+def stop_effect(sessions: Sequence[Session], signals: str) -> str:
+    """Return the effect of a stop: the signals that are sent, unless no session has started yet."""
+    if all(session.warm_since is not None for session in sessions):
+        its = "Its turn is" if len(sessions) == 1 else "Their turns are"
+        waits = "its process, which waits" if len(sessions) == 1 else "their processes, which wait"
+        return f"{its} over: ends {waits} for prompts. The next prompt starts it again.\n{signals}"
+    if any(session.status is not Status.QUEUED for session in sessions):
+        return signals
+    return f"Removes {'it' if len(sessions) == 1 else 'them'} from the queue."
+
+
+def trash(sessions: Sequence[Session]) -> str:
+    """Return the effect of a deletion on these sessions."""
+    queued = any(session.status is Status.QUEUED for session in sessions)
+    running = any(session.left or not (session.status.ended or session.status is Status.QUEUED) for session in sessions)
+    waits = any(session.warm_since is not None for session in sessions)
+    first = "Running sessions are stopped first. " if running and len(sessions) > 1 else ""
+    first = "It is stopped first. " if running and len(sessions) == 1 else first
+    leaves = "Queued sessions leave the queue. " if queued and len(sessions) > 1 else ""
+    ends = "Processes that wait for prompts are ended. " if waits and len(sessions) > 1 else ""
+    ends = "Its process, which waits for prompts, is ended. " if waits and len(sessions) == 1 else ends
+    return f"{first}{leaves}{ends}Moved to the trash."
+
+
+def undoable(away: Sequence[object], key: str) -> str:
+    """Return the effect of the undo key after sessions were put away; it restores all of them."""
+    return f"{key} to undo all {len(away)}." if len(away) > 1 else f"{key} to undo."
+
+
+NOTHING_ASKS = "No session asks for an answer."
+
+
+def asks_nothing(session: Session) -> str:
+    """Return the message if the asks of a session have all been answered."""
+    return f'"{title(session)}" no longer waits for an answer.'
+
+
+def quoted(text: str) -> str:
+    """Return a prompt on one line in quotation marks."""
+    return f'"{one_line(text, 60)}"'
+
+
+_WHY_NOT = {
+    "write_prompt": "is a plain command: no prompts",
+    "template": "is a plain command: no prompts",
+    "stop": "is not running",
+    "kill": "is not running",
+    "archive": "is not finished yet",
+    "interrupt_turn": "is not running",
+    "queue": "has no queued prompts",
+    "retry": "cannot be retried: it neither failed nor was stopped",
+    "new_like": "is a command and cannot be duplicated",
+    "start_waiting": "does not wait for another session",
+    "wait_for": "does not wait for another session",
+    "continue": "cannot be continued: it is at work, or a plain command",
+}
+_NONE = {
+    "stop": "is running",
+    "kill": "is running",
+    "archive": "has ended",
+    "retry": "has failed, was stopped or was lost",
+    "write_prompt": "takes prompts",
+    "template": "takes prompts",
+}
+
+
+def why_not(
+    action: str,
+    session: Session | None,
+    *,
+    read_only: bool,
+    several: Sequence[Session] = (),
+    marked: bool = False,
+    restore_key: str = "u",
+) -> str:
+    """Explain why a key does nothing now.
+
+    Args:
+        action: the requested action.
+        session: the session under the cursor.
+        read_only: True if the dashboard is read-only.
+        several: the action's targets, if they are not just the session under the cursor.
+        marked: True if ``several`` are marked sessions, False if they are a group.
+        restore_key: the key that restores sessions from the trash or the archive.
+    """
+    if read_only:
+        return "The dashboard is read-only."
+    meant = list(several) or ([session] if session is not None else [])
+    if not meant:
+        return "No session selected."
+    if all(one.deleted_at is not None for one in meant):
+        return _in_trash(meant, marked=marked, restore_key=restore_key)
+    if len(meant) > 1:
+        return f"None of the {_which(meant, marked=marked)} {_NONE.get(action, 'allows this')}."
+    if meant[0].archived_at is not None and action == "archive":
+        return f'"{title(meant[0])}" is already archived: {restore_key} restores it.'
+    taken = meant[0].taken_by
+    state = f"is {meant[0].status}" if taken is None else f"is open by hand: {one_line(taken.holder)}"
+    return f'"{title(meant[0])}" {state if taken is not None else _WHY_NOT.get(action, state)}.'
+
+
+def _in_trash(sessions: Sequence[Session], *, marked: bool, restore_key: str) -> str:
+    if len(sessions) == 1:
+        return f'"{title(sessions[0])}" is in the trash: {restore_key} restores it.'
+    return f"The {_which(sessions, marked=marked)} are in the trash: {restore_key} restores them."
+
+
+def _which(sessions: Sequence[Session], *, marked: bool) -> str:
+    """Return the number of sessions and how they were chosen: ``3 marked sessions``."""
+    return count(len(sessions), "marked session") if marked else f"{count(len(sessions), 'session')} of the group"
+
+
+def none_of(sessions: Sequence[Session], action: str) -> str:
+    """Return the message of an action that is possible for none of the sessions."""
+    if len(sessions) == 1:
+        return f'"{title(sessions[0])}" {_WHY_NOT.get(action, "does not allow this")}.'
+    return f"None of the {len(sessions)} sessions {_NONE[action]}."
+
+
+def target_of_several(sessions: Sequence[Session], able: int, *, marked: bool) -> str:
+    """Return the effect of sending a prompt to marked sessions or a group; ``able`` is the number that can take one."""
+    which = _which(sessions, marked=marked)
+    if not able:
+        return f"none of the {which} can take a prompt"
+    return f"→ {which if able == len(sessions) else f'{able} of the {which}'} (asks first)"
+
+
+def not_installed(agent: str, others: bool, new_key: str) -> str:
+    """Return why a prompt cannot start a session; ``others`` is true if another agent is installed."""
+    if not others:
+        return f"no agent installed: {new_key} shows how to install one"
+    return f"{agent} is not installed: {new_key} starts another agent"
+
+
+def new_session(default_agent: str, cwd: str) -> str:
+    """Return the effect of a prompt without a session: it starts one."""
+    return f"→ new {default_agent or 'agent'} session in {place(cwd)}"
+
+
+def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[str | CommandLine]:
+    """Return the processes that will be ended, as a tree; empty if there are none."""
+    if not processes:
+        return []
+    depths: dict[int, int] = {}
+    which = "left these processes running" if session.status.ended else "and its child processes"
+    which = "waits for prompts" if session.warm_since is not None else which
+    lines: list[str | CommandLine] = [f"{session.agent} (turn {session.turn}) {which}:"]
+    for process in processes:
+        depth = depths[process.pid] = depths.get(process.parent, -1) + 1
+        lines.append(CommandLine(f"  {'  ' * depth}{process.pid} ", command(process.command)))
+    return lines
