@@ -9,7 +9,7 @@ import click
 from .....sessions.errors import UsageError
 from .. import common
 
-_FOLDER = Path(__file__).parents[3] / "docs" / "schema"
+_FOLDER = Path(__file__).parents[4] / "docs" / "schema"
 
 
 def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
