@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .projects.review import Review
     from .rules.limits.period_budgets import PeriodState
     from .storage.families.family_budgets import FamilyState
+    from .storage.use.use_queries import UseQueries
     from .transcript.session_steps import Facts, SessionSteps
 
 
@@ -68,6 +69,12 @@ class SessionReader:
         self._queries = queries
         self._config_path = config_path
         self._seen_version: tuple[tuple[int, int, int], int] | None = None
+        self._use: UseQueries | None = None
+
+    def close(self) -> None:
+        """Close the files that only this reader uses; the database is its owner's."""
+        if self._use is not None:
+            self._use.close()
 
     @property
     def home(self) -> Path:
@@ -265,9 +272,7 @@ class SessionReader:
         Raises:
             StoreError: the database cannot be read.
         """
-        from .storage.use.use_queries import UseQueries  # a list of sessions adds nothing up
-
-        return UseQueries(self._queries.database).table(query)
+        return self._usage.table(query)
 
     def sessions_of_usage(
         self, query: "UsageQuery", group: str | None = None, column: "date | None" = None
@@ -279,9 +284,17 @@ class SessionReader:
         Raises:
             StoreError: the database cannot be read.
         """
-        from .storage.use.use_queries import UseQueries
+        return self._usage.sessions(query, group, column)
 
-        return UseQueries(self._queries.database).sessions(query, group, column)
+    @property
+    def _usage(self) -> "UseQueries":
+        """The queries of use, kept for life with their file."""
+        if self._use is None:
+            from .storage.use.day_sums import DaySums  # a list of sessions adds nothing up
+            from .storage.use.use_queries import UseQueries
+
+            self._use = UseQueries(self._queries.database, DaySums(self._queries.database, self._layout.day_sums))
+        return self._use
 
     def turns(self, ref: str) -> list[Turn]:
         """Return the recorded facts of all turns."""

@@ -33,6 +33,8 @@ class UsageQuery(Struct, frozen=True, kw_only=True):
     """The length of the columns; None for no columns."""
     family: str | None = None
     """The id of a lead, or an outside lead such as ``claude:ID``: it and all below it count, nothing else."""
+    most: int | None = None
+    """The greatest number of groups, which are those with the greatest cost; None for all."""
 
 
 class UsageRow(Struct, frozen=True, kw_only=True):
@@ -45,6 +47,7 @@ class UsageRow(Struct, frozen=True, kw_only=True):
     sessions: int
     usage: Usage = field(default_factory=Usage)
     cost: Cost = field(default_factory=Cost)
+    """``missing`` counts the sessions of which a part has no cost."""
     session: str | None = None
     """The id of the session that the row is about: of a session or a lead; None for other groups and outside leads."""
 
@@ -63,6 +66,8 @@ class UsageTable(Struct, frozen=True, kw_only=True):
     query: UsageQuery
     rows: tuple[UsageRow, ...]
     """The groups over the whole time: periods in their order, other groups with the greatest cost and use first."""
+    more: int = 0
+    """The number of groups beyond the most; they are in the total, and in columns as one group."""
     columns: tuple[UsageColumn, ...]
     """The columns with any use, in the order of time; empty without a step."""
     total: UsageRow

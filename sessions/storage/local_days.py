@@ -60,14 +60,18 @@ def day_sql(column: str) -> str:
     return f"(({column} + {offset}) / {QUARTERS_OF_DAY})"
 
 
-def period_sql(column: str, step: "Step") -> str:
-    """Return the SQL for the number of the first local day of the period of a quarter of an hour."""
-    day = day_sql(column)
+def period_sql(day: str, step: "Step") -> str:
+    """Return the SQL for the number of the first day of a day's period."""
     if step == "week":
         return f"({day} - ({day} + 3) % 7)"  # 1970-01-01 was a Thursday
     if step == "month":
         return f"(unixepoch({day} * 86400, 'unixepoch', 'start of month') / 86400)"
     return day
+
+
+def zone() -> str:
+    """Return a text that differs if days begin at other moments."""
+    return " ".join(f"{until}:{offset}" for until, offset in _offsets())
 
 
 def _offsets() -> list[tuple[int, int]]:

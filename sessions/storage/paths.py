@@ -76,6 +76,8 @@ class Layout:
         self.trash = home / "trash"
         self.indexes = home / "cache"
         """Indexes of long turn files; created when needed, and safe to delete."""
+        self.day_sums = self.indexes / "use.days"
+        """The sums of use by days; made when they are asked for, and safe to delete."""
         self.drafts = home / "drafts"
         """Prompts that are written and not sent; created with the first one."""
         self.told = home / "told"

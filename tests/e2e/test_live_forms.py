@@ -63,6 +63,7 @@ class Asking(AskingSession):
         """Wait until the user is asked; the ask."""
 
         def found():
+            assert not self.session.status.ended, self.session.reason
             asks = self.manager.reader.asks(self.id)
             return asks and asks[0].ask.kind is kind and asks[0].answer is None and asks[0]
 

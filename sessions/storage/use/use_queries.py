@@ -1,41 +1,35 @@
-"""The queries of use over time: the sums of quarters of an hour, grouped by SQLite."""
+"""The queries of use over time: the sums of local days, grouped by SQLite."""
 
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
 from itertools import groupby
 from operator import itemgetter
-
-from msgspec import structs
 
 from ...costs.cost import Cost
 from ...costs.usage_table import STEPS, Group, Step, UsageColumn, UsageQuery, UsageRow, UsageTable
 from ...values.usage import Usage
 from ..database import Database
 from ..families.family_budgets import FAMILY
-from ..local_days import after, beginning, day_of, period_sql, quarter_of
+from ..local_days import QUARTER_SECONDS, after, beginning, day_number, day_of, period_sql, quarter_of
+from .day_sums import COLUMNS, FIGURES, DaySums, by_days
 
 NO_LEAD = ""
 """The group of the sessions that have no lead and lead none."""
 
-_FIGURES = (
-    "input_tokens",
-    "cached_input_tokens",
-    "cache_write_tokens",
-    "output_tokens",
-    "reasoning_output_tokens",
-    "total_tokens",
-)
-_SUMS = ", ".join(f"sum(used.{name}) AS {name}" for name in (*_FIGURES, "reported_usd", "computed_usd"))
-_COUNTS = (
-    "count(DISTINCT iif(used.missing, used.session || used.turn, NULL)) AS missing,"
-    " count(DISTINCT used.session) AS sessions"
-)
-_NO_SUMS = ", ".join(f"NULL AS {name}" for name in (*_FIGURES, "reported_usd", "computed_usd"))
-_MISSING_OF_SESSION = "count(DISTINCT iif(used.missing, used.turn, NULL)) AS missing"
-_SESSION_COUNTS = "sum(used.missing) AS missing, count(*) AS sessions"
-_BY_SESSION: frozenset[Group] = frozenset({"agent", "folder", "session", "lead"})
-"""Each session is in one group: its sums are made in the order of the table, and only they are joined and sorted."""
+OTHERS = "\0others"
+"""The group, in a column, of all groups beyond the most; no other one has a NUL."""
+
+_OTHERS = "char(0) || 'others'"
+"""The same as SQL, whose text cannot have a NUL."""
+
+_TOKENS = FIGURES[:-2]
+_COLUMNS = ", ".join(COLUMNS)
+_SUMS = ", ".join(f"sum(used.{name}) AS {name}" for name in FIGURES)
+_COUNTS = "count(DISTINCT used.session) AS sessions, count(DISTINCT iif(used.missing, used.session, NULL)) AS missing"
+_GREATEST_FIRST = "total(reported_usd) + total(computed_usd) DESC, total(total_tokens) DESC, grouped"
 
 _TOPS = """tops (id, top) AS (
     SELECT named.id, named.id FROM (SELECT parent AS id FROM sessions WHERE parent IS NOT NULL
@@ -46,30 +40,39 @@ _TOPS = """tops (id, top) AS (
     UNION SELECT session, lead FROM tombstones WHERE parent IS NULL AND lead IS NOT NULL
     UNION SELECT sessions.id, tops.top FROM tops JOIN sessions ON sessions.parent = tops.id
     UNION SELECT gone.session, tops.top FROM tops JOIN tombstones AS gone ON gone.parent = tops.id)"""
+"""The sessions of families with the highest lead of each."""
 
+_JOIN_TOPS = " LEFT JOIN tops ON tops.id = used.session"
 _KEYS: dict[Group, str] = {
-    "agent": "coalesce(sessions.agent, gone.agent, '')",
-    "folder": "coalesce(sessions.cwd, gone.cwd, '')",
+    "agent": "used.agent",
+    "folder": "used.folder",
     "model": "used.model",
     "session": "used.session",
     "lead": "coalesce(tops.top, '')",
+    **{step: period_sql("used.day", step) for step in STEPS},
 }
-_JOIN = " LEFT JOIN sessions ON sessions.id = used.session LEFT JOIN tombstones AS gone ON gone.session = used.session"
-_JOINS: dict[Group, str] = {
-    "agent": _JOIN,
-    "folder": _JOIN,
-    "session": _JOIN,
-    "lead": " LEFT JOIN tops ON tops.id = used.session LEFT JOIN sessions ON sessions.id = tops.top"
-    " LEFT JOIN tombstones AS gone ON gone.session = tops.top",
-}
-_LABEL = "coalesce(nullif(sessions.title, ''), substr(sessions.task, 1, 200), gone.title)"
+_NAMED: frozenset[Group] = frozenset({"lead", "session"})
+"""The groups that have the name of a session."""
+
+Rows = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]
 
 
 class UseQueries:
-    """Answers the questions of :mod:`..costs.usage_table` from the database."""
+    """Answers the questions of :mod:`..costs.usage_table` from the database.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        database: the rows.
+        days: the sums of days; None to add them up for each question.
+    """
+
+    def __init__(self, database: Database, days: DaySums | None = None) -> None:
         self._database = database
+        self._days = days
+
+    def close(self) -> None:
+        """Close the file of the sums of days."""
+        if self._days is not None:
+            self._days.close()
 
     def table(self, query: UsageQuery) -> UsageTable:
         """Return the use by groups, with columns if the query has a step.
@@ -77,13 +80,18 @@ class UseQueries:
         Raises:
             StoreError: the database cannot be read.
         """
-        with self._database.snapshot():
-            columns = tuple(self._columns(query)) if query.step is not None else ()
-            rows = [_row(query.by, found) for found in self._rows(_Asked(query), None, sums=query.step is None)]
-            rows = _with_sums(rows, columns) if query.step is not None else rows
-            total, dates = self._total(query, rows)
-        rows = _sorted(query.by, rows)
-        return UsageTable(query=query, rows=tuple(rows), columns=columns, total=total, prices_as_of=dates)
+        with self._asking(query) as asked:
+            rows = asked.groups()
+            more = asked.number() - len(rows) if len(rows) == query.most else 0
+            shown = [row.group for row in rows] if more else None
+            return UsageTable(
+                query=query,
+                rows=tuple(rows),
+                more=more,
+                columns=tuple(asked.columns(query.step, shown)) if query.step is not None else (),
+                total=asked.total(),
+                prices_as_of=asked.price_dates(),
+            )
 
     def sessions(self, query: UsageQuery, group: str | None, column: date | None) -> list[str]:
         """Return the ids of the sessions of a group, a column, or a group in a column; the greatest use first.
@@ -93,156 +101,162 @@ class UseQueries:
         Raises:
             StoreError: the database cannot be read.
         """
-        asked = _Asked(query)
-        if column is not None:
-            asked.within(column, query.step or "day")
-        if group is not None and query.by in STEPS:
-            try:
-                asked.within(date.fromisoformat(group), query.by)
-            except ValueError:
-                return []
-            group = None
-        if group is not None:
-            asked.require(f"{_KEYS[query.by]} = {asked.value(group)}")
-        found = self._database.rows(
-            asked.sql("used.session AS id", "used.session", "sum(used.total_tokens) DESC, used.session"), asked.values
-        )
-        return [row["id"] for row in found]
+        with self._asking(query) as asked:
+            if column is not None:
+                asked.within(column, query.step or "day")
+            if group is not None and query.by in STEPS:
+                try:
+                    asked.within(date.fromisoformat(group), query.by)
+                except ValueError:
+                    return []
+                group = None
+            return asked.sessions(group)
 
-    def _columns(self, query: UsageQuery) -> Iterator[UsageColumn]:
-        found = self._rows(_Asked(query), query.step)
-        for number, rows in groupby(found, key=itemgetter("period")):
-            yield UsageColumn(
-                start=day_of(number), rows=tuple(_sorted(query.by, [_row(query.by, row) for row in rows]))
-            )
-
-    def _rows(self, asked: "_Asked", step: Step | None, *, sums: bool = True) -> list[sqlite3.Row]:
-        """Return the sums of each group, or of each group in each period; without ``sums`` only what it counts."""
-        added = _SUMS if sums else _NO_SUMS
-        by = asked.query.by
-        named = by in ("lead", "session")
-        key = period_sql("used.quarter", by) if by in STEPS else _KEYS[by]
-        label = _LABEL if named else "NULL"
-        session = "coalesce(sessions.id, gone.session)" if named else "NULL"
-        each = "period, grouped" if step is not None else "grouped"
-        if by in _BY_SESSION:
-            period = "used.period AS period, " if step is not None else ""
-            inner = f"used.session AS session, {added}, {_MISSING_OF_SESSION}"
-            inner += f", {period_sql('used.quarter', step)} AS period" if step is not None else ""
-            columns = f"{period}{key} AS grouped, {label} AS label, {session} AS session, {added}, {_SESSION_COUNTS}"
-            sessions = f"used.session{', period' if step is not None else ''}"
-            return self._database.rows(asked.sql(columns, each, each, (inner, sessions)), asked.values)
-        period = f"{period_sql('used.quarter', step)} AS period, " if step is not None else ""
-        columns = f"{period}{key} AS grouped, {label} AS label, {session} AS session, {added}, {_COUNTS}"
-        return self._database.rows(asked.sql(columns, each, each), asked.values)
-
-    def _total(self, query: UsageQuery, rows: list[UsageRow]) -> tuple[UsageRow, tuple[str, ...]]:
-        """Return the sum of all groups, and the dates of the prices; a session can be in several groups."""
-        usage, cost = Usage(), Cost()
-        for row in rows:
-            usage, cost = usage.plus(row.usage), cost.plus(row.cost)
-        sessions = sum(row.sessions for row in rows)
-        if query.by not in _BY_SESSION:
-            counted = _Asked(query)
-            (found,) = self._database.rows(counted.sql(_COUNTS, "", ""), counted.values)
-            sessions, cost = found["sessions"], structs.replace(cost, missing=found["missing"])
-        asked = _Asked(query)
-        asked.require("used.price_as_of <> ''")
-        dates = self._database.rows(asked.sql("DISTINCT used.price_as_of AS as_of", "", ""), asked.values)
-        total = UsageRow(group="", label="", sessions=sessions, usage=usage, cost=cost)
-        return total, tuple(sorted(row["as_of"] for row in dates))
+    @contextmanager
+    def _asking(self, query: UsageQuery) -> Iterator["_Asked"]:
+        """Let the queries inside see one state of the database, with the sums of days if there are any."""
+        if self._days is not None:
+            with self._days.opened() as connection:
+                if connection is not None:
+                    yield _Asked(query, lambda sql, values: connection.execute(sql, values).fetchall(), has_days=True)
+                    return
+        with self._database.snapshot():
+            yield _Asked(query, self._database.rows, has_days=False)
 
 
 class _Asked:
-    """A query as SQL."""
+    """A question as SQL.
 
-    def __init__(self, query: UsageQuery) -> None:
-        self.query = query
-        self._values: list[object] = []
-        self._conditions: list[str] = []
-        if query.family is not None:
-            self._values.append(query.family)
-            self._conditions.append("used.session IN (SELECT id FROM family)")
-        if query.since is not None:
-            self._conditions.append(f"used.quarter >= {quarter_of(query.since)}")
-        if query.until is not None:
-            self._conditions.append(f"used.quarter < {quarter_of(query.until)}")
+    Args:
+        query: the question.
+        rows: runs a query.
+        has_days: the table ``days`` is there.
+    """
 
-    @property
-    def values(self) -> tuple[object, ...]:
-        """The values of the parameters."""
-        return tuple(self._values)
-
-    def value(self, value: object) -> str:
-        """Add a parameter; return its name."""
-        self._values.append(value)
-        return f"?{len(self._values)}"
+    def __init__(self, query: UsageQuery, rows: Rows, *, has_days: bool) -> None:
+        self._query = query
+        self._rows = rows
+        self._has_days = has_days
+        self._begin = quarter_of(query.since) if query.since is not None else None
+        self._end = quarter_of(query.until) if query.until is not None else None
 
     def within(self, day: date, step: Step) -> None:
-        """Restrict the query to the period that begins with a local day."""
-        self._conditions += [f"used.quarter >= {beginning(day)}", f"used.quarter < {beginning(after(day, step))}"]
+        """Restrict the question to the period that begins with a local day."""
+        begin, end = beginning(day), beginning(after(day, step))
+        self._begin = begin if self._begin is None else max(begin, self._begin)
+        self._end = end if self._end is None else min(end, self._end)
 
-    def require(self, condition: str) -> None:
-        """Add a condition."""
-        self._conditions.append(condition)
+    def total(self) -> UsageRow:
+        """Return the sum of all groups."""
+        (row,) = self._ask(f"SELECT {_SUMS}, {_COUNTS} FROM used")  # noqa: S608
+        return UsageRow(group="", label="", sessions=row["sessions"], usage=_usage(row), cost=_cost(row))
 
-    def sql(self, columns: str, each: str, order: str, inner: tuple[str, str] | None = None) -> str:
-        """Return the query: these columns of each group, in this order; without groups, of everything.
+    def number(self) -> int:
+        """Return the number of the groups."""
+        (row,) = self._ask(f"SELECT count(DISTINCT {_KEYS[self._query.by]}) AS number FROM {self._used}")  # noqa: S608
+        return int(row["number"])
 
-        ``inner`` has the columns and the groups of a query whose rows are grouped; None for the sums as they are.
-        """
-        tables = [FAMILY.removeprefix("WITH RECURSIVE ")] if self.query.family is not None else []
-        joins = _JOINS.get(self.query.by, "") if each else ""
-        if joins and self.query.by == "lead":
+    def price_dates(self) -> tuple[str, ...]:
+        """Return the dates of the prices with which costs were computed."""
+        rows = self._ask("SELECT DISTINCT price_as_of FROM used WHERE price_as_of <> '' ORDER BY 1")
+        return tuple(row["price_as_of"] for row in rows)
+
+    def groups(self) -> list[UsageRow]:
+        """Return the sums of each group: periods in their order, others with the greatest first."""
+        by, most = self._query.by, self._query.most
+        order = "grouped" if by in STEPS else _GREATEST_FIRST
+        sql = f"{self._grouped()} GROUP BY grouped ORDER BY {order}{f' LIMIT {most}' if most is not None else ''}"
+        if by in _NAMED:
+            sql = (
+                "SELECT found.*, coalesce(nullif(sessions.title, ''), substr(sessions.task, 1, 200), gone.title)"  # noqa: S608
+                f" AS label, coalesce(sessions.id, gone.session) AS named FROM ({sql}) AS found"
+                " LEFT JOIN sessions ON sessions.id = grouped LEFT JOIN tombstones AS gone ON gone.session = grouped"
+            )
+        return [_row(by, row, named=by in _NAMED) for row in self._ask(sql)]
+
+    def columns(self, step: Step, shown: Sequence[str] | None) -> Iterator[UsageColumn]:
+        """Yield the sums of each group in each period; groups that are not shown are one group, :data:`OTHERS`."""
+        sql = f"{self._grouped(step, shown)} GROUP BY period, grouped ORDER BY period, {_GREATEST_FIRST}"
+        for number, rows in groupby(self._ask(sql, shown), key=itemgetter("period")):
+            yield UsageColumn(start=day_of(number), rows=tuple(_row(self._query.by, row) for row in rows))
+
+    def sessions(self, group: str | None) -> list[str]:
+        """Return the ids of the sessions of a group, or of all groups, with the greatest use first."""
+        where = f" WHERE {_KEYS[self._query.by]} = ?2" if group is not None else ""
+        sql = f"SELECT used.session AS id FROM {self._used}{where} GROUP BY used.session"  # noqa: S608
+        order = " ORDER BY total(used.total_tokens) DESC, used.session"
+        return [row["id"] for row in self._ask(f"{sql}{order}", group)]
+
+    @property
+    def _used(self) -> str:
+        return f"used{_JOIN_TOPS if self._query.by == 'lead' else ''}"
+
+    def _grouped(self, step: Step | None = None, shown: Sequence[str] | None = None) -> str:
+        key = _KEYS[self._query.by]
+        if shown is not None:
+            key = f"iif({key} IN (SELECT value FROM json_each(?2)), {key}, {_OTHERS})"  # noqa: S608
+        period = f", {period_sql('used.day', step)} AS period" if step is not None else ""
+        return f"SELECT {key} AS grouped{period}, {_SUMS}, {_COUNTS} FROM {self._used}"  # noqa: S608
+
+    def _ask(self, sql: str, value: object = None) -> Sequence[sqlite3.Row]:
+        """Run a query over ``used``, the rows of the question: ``?1`` is the family, ``?2`` the value."""
+        tables = [f"used AS ({self._source()})"]
+        if "tops." in sql:
             tables.append(_TOPS)
-        where = f" WHERE {' AND '.join(self._conditions)}" if self._conditions else ""
-        source = f"use_sums AS used{joins}{where}"
-        if inner is not None:
-            source = f"(SELECT {inner[0]} FROM use_sums AS used{where} GROUP BY {inner[1]}) AS used{joins}"  # noqa: S608
-        parts = [
-            f"WITH RECURSIVE {', '.join(tables)}" if tables else "",
-            f"SELECT {columns} FROM {source}",  # noqa: S608
-            f"GROUP BY {each}" if each else "",
-            f"ORDER BY {order}" if order else "",
-        ]
-        return " ".join(filter(None, parts))
+        if self._query.family is not None:
+            tables.insert(0, FAMILY.removeprefix("WITH RECURSIVE "))
+        values = (self._query.family, value if isinstance(value, str) else json.dumps(value))
+        whole = f"WITH RECURSIVE {', '.join(tables)} {sql}"
+        return self._rows(whole, values[: 2 if "?2" in sql else 1 if "?1" in whole else 0])
+
+    def _source(self) -> str:
+        """Return the query of the sums of days: whole days from their table, parts of days added up."""
+        if not self._has_days:
+            return by_days(self._condition("quarter", self._begin, self._end))
+        first, begins_at = _whole(self._begin, up=True)
+        last, ends_at = _whole(self._end, up=False)
+        if first is not None and last is not None and first > last:
+            return by_days(self._condition("quarter", self._begin, self._end))
+        condition = self._condition("day", first, last)
+        parts = [f"SELECT {_COLUMNS} FROM days{f' WHERE {condition}' if condition else ''}"]  # noqa: S608
+        if begins_at != self._begin:
+            parts.append(by_days(self._condition("quarter", self._begin, begins_at)))
+        if ends_at != self._end:
+            parts.append(by_days(self._condition("quarter", ends_at, self._end)))
+        return " UNION ALL ".join(f"SELECT {_COLUMNS} FROM ({one})" for one in parts)  # noqa: S608
+
+    def _condition(self, column: str, begin: int | None, end: int | None) -> str:
+        conditions = ["session IN (SELECT id FROM family)"] if self._query.family is not None else []
+        conditions += [f"{column} >= {begin}"] if begin is not None else []
+        conditions += [f"{column} < {end}"] if end is not None else []
+        return " AND ".join(conditions)
 
 
-def _row(by: Group, row: sqlite3.Row) -> UsageRow:
+def _whole(quarter: int | None, *, up: bool) -> tuple[int | None, int | None]:
+    """Return the local day of a moment, or the next one (``up``) if it did not begin then, and its beginning."""
+    if quarter is None:
+        return None, None
+    day = date.fromtimestamp(quarter * QUARTER_SECONDS)  # noqa: DTZ012 - local time is meant
+    if up and beginning(day) < quarter:
+        day = after(day, "day")
+    return day_number(day), beginning(day)
+
+
+def _row(by: Group, row: sqlite3.Row, *, named: bool = False) -> UsageRow:
     group = day_of(row["grouped"]).isoformat() if by in STEPS else str(row["grouped"])
     return UsageRow(
         group=group,
-        label=row["label"] or group,
+        label=(row["label"] if named else None) or group,
         sessions=row["sessions"],
-        usage=Usage(**{name: row[name] for name in _FIGURES}),
-        cost=Cost(reported_usd=row["reported_usd"], computed_usd=row["computed_usd"], missing=row["missing"]),
-        session=row["session"],
+        usage=_usage(row),
+        cost=_cost(row),
+        session=row["named"] if named else None,
     )
 
 
-def _with_sums(rows: list[UsageRow], columns: tuple[UsageColumn, ...]) -> list[UsageRow]:
-    """Return rows, which only count, with the sums of their groups in all columns."""
-    usages: dict[str, Usage] = {}
-    costs: dict[str, Cost] = {}
-    for column in columns:
-        for part in column.rows:
-            usages[part.group] = usages.get(part.group, _NOTHING).plus(part.usage)
-            costs[part.group] = costs.get(part.group, _FREE).plus(part.cost)
-    return [
-        structs.replace(
-            row,
-            usage=usages.get(row.group, _NOTHING),
-            cost=structs.replace(costs.get(row.group, _FREE), missing=row.cost.missing),
-        )
-        for row in rows
-    ]
+def _usage(row: sqlite3.Row) -> Usage:
+    return Usage(**{name: row[name] for name in _TOKENS})
 
 
-_NOTHING = Usage()
-_FREE = Cost()
-
-
-def _sorted(by: Group, rows: list[UsageRow]) -> list[UsageRow]:
-    if by in STEPS:
-        return rows
-    return sorted(rows, key=lambda row: (-(row.cost.known_usd or 0.0), -(row.usage.total_tokens or 0), row.label))
+def _cost(row: sqlite3.Row) -> Cost:
+    return Cost(reported_usd=row["reported_usd"], computed_usd=row["computed_usd"], missing=row["missing"] or 0)

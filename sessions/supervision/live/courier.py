@@ -25,9 +25,8 @@ from ...rules.prompts.delivery import PromptState
 from .agent import LiveAgent
 from .channel import LineTooLongError
 
-HANDSHAKE_SECONDS = 10.0
-"""Time in which an agent must answer the handshake."""
-
+HANDSHAKE_SECONDS = 30.0
+"""Time in which an agent must answer the handshake: many agents can start at once on a small machine."""
 
 Record = Callable[[PromptState, int | None], bool]
 
