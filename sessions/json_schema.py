@@ -25,8 +25,8 @@ SESSION_KEYS = (
     "started_at", "ended_at", "last_event_at", "last_message", "agent_session", "steps", "unknown", "left",
     "left_note", "stopping", "source", "archived_at", "pinned_at", "denied", "asks", "activity", "plan",
     "deleted_at", "queued", "held", "unconfirmed", "asking", "warm_since", "mode",
-    "context_tokens", "context_window", "cost_about_usd", "after", "blocked", "followed", "taken_by", "lead",
-    "depth", "lifecycle", "key", "call", "budget",
+    "context_tokens", "context_window", "cost_about_usd", "cost_missing", "tokens_missing", "after", "blocked",
+    "followed", "taken_by", "lead", "depth", "lifecycle", "key", "call", "budget",
 )  # fmt: skip
 
 

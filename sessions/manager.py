@@ -124,7 +124,7 @@ class SessionManager(Stopping):
 
     def close(self) -> None:
         """Close the database; sessions keep running."""
-        self.reader.close()
+        self.reader.close_files()
         self.store.close()
 
     def spawn(self, start: Start) -> Session:

@@ -129,6 +129,10 @@ class Session(Struct, frozen=True, kw_only=True):
     """The greatest number of tokens that the model takes."""
     cost_about_usd: float | None = None
     """Estimated cost beyond ``cost_usd``, from the tokens of single calls at list prices."""
+    cost_missing: int = 0
+    """Number of turns of which a part has no cost: the known cost is a lower bound if it is above 0."""
+    tokens_missing: int = 0
+    """Number of turns that used an unknown number of tokens."""
     steers: bool = False
     """True if its agent reads prompts in the turn that runs."""
     after: str | None = None

@@ -71,8 +71,8 @@ class SessionReader:
         self._seen_version: tuple[tuple[int, int, int], int] | None = None
         self._use: UseQueries | None = None
 
-    def close(self) -> None:
-        """Close the files that only this reader uses; the database is its owner's."""
+    def close_files(self) -> None:
+        """Close the files that this reader opened for itself; the database is its owner's."""
         if self._use is not None:
             self._use.close()
 

@@ -48,6 +48,8 @@ class UsageRow(Struct, frozen=True, kw_only=True):
     usage: Usage = field(default_factory=Usage)
     cost: Cost = field(default_factory=Cost)
     """``missing`` counts the sessions of which a part has no cost."""
+    tokens_missing: int = 0
+    """Sessions that used an unknown number of tokens."""
     session: str | None = None
     """The id of the session that the row is about: of a session or a lead; None for other groups and outside leads."""
 

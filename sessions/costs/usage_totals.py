@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ..model import Session, Status, Turn
-from .cost import Cost, total_of
+from .cost import Cost, tokens_words, total_of
 
 WITHOUT_MODEL = frozenset({"command"})
 """The agents that use no model: their sessions never count as missing."""
@@ -33,9 +33,10 @@ def sums(sessions: Iterable[Session]) -> Sums:
 
 
 def session_cost(session: Session) -> Cost:
-    """Return the cost of a session; it is missing if a model was used and there is no figure."""
+    """Return the cost of a session; it is missing if a part of it is not known."""
     cost = Cost(reported_usd=session.cost_usd, computed_usd=session.cost_about_usd)
-    return Cost(missing=1) if cost.known_usd is None and _used_a_model(session) else cost
+    lacks = session.cost_missing > 0 or (cost.known_usd is None and _used_a_model(session))
+    return structs.replace(cost, missing=1) if lacks else cost
 
 
 def turn_cost(turn: Turn) -> Cost:
@@ -45,8 +46,13 @@ def turn_cost(turn: Turn) -> Cost:
 
 
 def lacks_tokens(session: Session) -> bool:
-    """Return whether the session used an unknown number of tokens."""
-    return session.usage.total_tokens is None and _used_a_model(session)
+    """Return whether a turn of the session used an unknown number of tokens."""
+    return session.tokens_missing > 0 or (session.usage.total_tokens is None and _used_a_model(session))
+
+
+def session_tokens(session: Session) -> str:
+    """Return the tokens of a session with their mark: ``412k``, ``≥412k``, ``?``."""
+    return tokens_words(session.usage.total_tokens, session.tokens_missing)
 
 
 def _used_a_model(session: Session) -> bool:

@@ -7,8 +7,9 @@ from .rows import dump
 from .store import Store
 
 _INSERT = (
-    "INSERT INTO tombstones (session, seq, deleted_at, parent, lead, budget, total_tokens, cost_usd, cost_about_usd)"
-    " SELECT ?1, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = ?1)"
+    "INSERT INTO tombstones (session, seq, deleted_at, parent, lead, budget, total_tokens, cost_usd, cost_about_usd,"
+    " cost_missing, tokens_missing) SELECT ?1, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10"
+    " WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = ?1)"
     " AND NOT EXISTS (SELECT 1 FROM tombstones WHERE session = ?1)"
 )
 """Its place in the change feed is before all others: the deletion is not a change that a reader has missed."""
@@ -24,7 +25,7 @@ def remember(store: Store, deleted: Iterable[Session]) -> None:
     rows = [
         (
             one.id, one.deleted_at or 0, one.parent, one.lead, dump(one.budget) if one.budget else None,
-            one.usage.total_tokens, one.cost_usd, one.cost_about_usd,
+            one.usage.total_tokens, one.cost_usd, one.cost_about_usd, one.cost_missing, one.tokens_missing,
         )
         for one in deleted
     ]  # fmt: skip

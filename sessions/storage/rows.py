@@ -40,8 +40,8 @@ _SESSION_COLUMNS = (
     "agent_session", "steps", "unknown", "left", "left_note", "source", "host", "seen_at", "seen_steps",
     "archived_at", "stuck", "stuck_at", "denied", "pinned_at", "asks",
     "queued", "held", "unconfirmed", "asking", "warm_since", "mode", "context_tokens", "context_window",
-    "cost_about_usd", "after", "followed", "lead", "depth", "lifecycle", "key", "call", "reported_turn",
-    "woken_turn",
+    "cost_about_usd", "cost_missing", "tokens_missing", "after", "followed", "lead", "depth", "lifecycle", "key",
+    "call", "reported_turn", "woken_turn",
 )  # fmt: skip
 _TURN_COLUMNS = (
     "session", "n", "reason", "run_id", "created_at", "started_at", "ended_at", "duration_ms", "runner_pid",

@@ -4,6 +4,7 @@ Cells that change often are left of the title: the terminal is sent everything f
 changed cell.  The least needed columns are dropped first, until the title of the session has room.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
@@ -11,7 +12,7 @@ from msgspec import Struct, field, structs
 
 from ...sessions.conversation.marks import MarkKind
 from ...sessions.costs.cost import cost_words
-from ...sessions.costs.usage_totals import session_cost
+from ...sessions.costs.usage_totals import session_cost, session_tokens
 from ...sessions.model import SHORT_ID, Load, Session, Status
 from ...sessions.text import units
 from ...sessions.text.sanitize import cut, cut_left, one_line, pad
@@ -29,6 +30,9 @@ UNREAD_COUNTED = 99
 
 UNREAD_ROOM = 24
 """Least cells of the title beside the unread steps: at 80 columns the title needs them more."""
+
+_TOKEN_CELLS, _COST_CELLS = 5, 7
+_DECIMALS = re.compile(r"\.\d+")
 
 Cell = tuple[str, str]
 """Padded text and the role of its colour."""
@@ -128,7 +132,16 @@ def _time(session: Session, moment: Moment) -> str:
 
 
 def _cost(session: Session, moment: Moment) -> str:
-    return moment.signs.plain(cost_words(session_cost(session), "?"))
+    return moment.signs.plain(_fitting(cost_words(session_cost(session), "?"), _COST_CELLS))
+
+
+def _tokens(session: Session, moment: Moment) -> str:
+    return moment.signs.plain(_fitting(session_tokens(session), _TOKEN_CELLS))
+
+
+def _fitting(words: str, cells: int) -> str:
+    """Return an amount without its decimals if it is too long with them; a lower bound stays one."""
+    return words if len(words) <= cells else _DECIMALS.sub("", words)
 
 
 def _context(session: Session, _: Moment) -> str:
@@ -167,8 +180,8 @@ OTHERS = (
     _NEW,
     Column("time", 5, _time, rank=9, room=WHAT_GOOD, right=True, help="duration of the newest turn"),
     Column("turn", 4, lambda s, _: str(s.turn), rank=4, right=True, help="number of turns"),
-    Column("tok", 5, lambda s, _: units.tokens(s.usage.total_tokens), rank=5, right=True, help="tokens, in and out"),
-    Column("cost", 7, _cost, rank=6, right=True, help="cost in USD, as reported or estimated"),
+    Column("tok", _TOKEN_CELLS, _tokens, rank=5, right=True, help="tokens, in and out"),
+    Column("cost", _COST_CELLS, _cost, rank=6, right=True, help="cost in USD, as reported or estimated"),
     Column("id", SHORT_ID, lambda s, _: s.short_id, rank=8, room=WHAT_GOOD, help="session id"),
     Column("agent", 7, lambda s, _: one_line(s.agent), rank=2, after=2, help="agent"),
     Column("model", 12, lambda s, _: one_line(s.model or "?"), rank=10, room=WHAT_GOOD, after=2, help="model"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...errors import NewerStoreError
 from .budgets_migration import STATEMENTS as BUDGETS
+from .lacking_migration import STATEMENTS as LACKING
 from .reports_migration import STATEMENTS as REPORTS
 
 Statements = tuple[str, ...]
@@ -225,6 +226,7 @@ MIGRATIONS: tuple[Statements, ...] = (
         ),
     ),
     REPORTS + BUDGETS,  # 14: every report of use, kept also for deleted sessions; budgets of days and weeks; plans
+    LACKING,  # 15: the turns of a session that lack a cost or tokens
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""
 

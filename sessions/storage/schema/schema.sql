@@ -86,7 +86,9 @@ CREATE TABLE sessions (
     woken_turn    INTEGER NOT NULL DEFAULT 0,   -- the newest turn whose end is in a prompt that wakes its lead, or wakes none
     escalates_at  INTEGER,                      -- when what it needs of its lead counts for the user; NULL: it needs nothing
     escalated     INTEGER NOT NULL DEFAULT 0,   -- 1: that time has come
-    cache_write_tokens INTEGER
+    cache_write_tokens INTEGER,
+    cost_missing  INTEGER NOT NULL DEFAULT 0,   -- turns of which a part has no cost; kept by triggers
+    tokens_missing INTEGER NOT NULL DEFAULT 0   -- turns that used an unknown number of tokens; kept by triggers
 ) STRICT;
 CREATE INDEX sessions_escalates ON sessions (escalates_at) WHERE escalates_at IS NOT NULL AND NOT escalated;
 CREATE UNIQUE INDEX sessions_key ON sessions (coalesce(parent, lead, ''), key) WHERE key IS NOT NULL;
@@ -315,7 +317,9 @@ CREATE TABLE tombstones (
     agent      TEXT,                             -- what its use is grouped by
     cwd        TEXT,
     title      TEXT,
-    model      TEXT
+    model      TEXT,
+    cost_missing INTEGER NOT NULL DEFAULT 0,
+    tokens_missing INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX tombstones_seq ON tombstones (seq);
 CREATE INDEX tombstones_parent ON tombstones (parent) WHERE parent IS NOT NULL;
@@ -372,6 +376,7 @@ CREATE TABLE use_sums (
     PRIMARY KEY (session, turn, quarter, model, price_as_of)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX use_sums_quarter ON use_sums (quarter);
+CREATE INDEX use_sums_lacking ON use_sums (session, turn) WHERE missing OR total_tokens IS NULL;
 
 CREATE TABLE compactions (                       -- each compaction that an agent reported
     session    TEXT NOT NULL,
@@ -404,11 +409,11 @@ CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN
     UPDATE counter SET seq = seq + 1;
     INSERT OR REPLACE INTO tombstones
         (session, seq, deleted_at, parent, lead, budget, total_tokens, cost_usd, cost_about_usd, agent, cwd, title,
-            model)
+            model, cost_missing, tokens_missing)
         VALUES (OLD.id, (SELECT seq FROM counter), CAST(strftime('%s', 'now') AS INTEGER) * 1000,
             OLD.parent, OLD.lead, OLD.budget, OLD.total_tokens, OLD.cost_usd, OLD.cost_about_usd,
                 OLD.agent, OLD.cwd,
-            iif(OLD.title = '', substr(OLD.task, 1, 200), OLD.title), OLD.model);
+            iif(OLD.title = '', substr(OLD.task, 1, 200), OLD.title), OLD.model, OLD.cost_missing, OLD.tokens_missing);
 END;
 CREATE TRIGGER turn_ended AFTER UPDATE OF status ON turns
     WHEN NEW.status IN ('done', 'failed', 'stopped', 'lost')
@@ -480,6 +485,16 @@ CREATE TRIGGER turn_restored AFTER INSERT ON turns
             input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_output_tokens,
             total_tokens, reported_usd, computed_usd, reported_usd IS NULL AND computed_usd IS NULL
         FROM reports WHERE session = NEW.session AND turn = NEW.n AND source = 'record' AND counted;
+END;
+CREATE TRIGGER use_lacks AFTER INSERT ON use_sums WHEN NEW.missing OR NEW.total_tokens IS NULL BEGIN
+    UPDATE sessions SET cost_missing = (SELECT count(DISTINCT turn) FROM use_sums
+        WHERE session = NEW.session AND missing), tokens_missing = (SELECT count(DISTINCT turn) FROM use_sums
+        WHERE session = NEW.session AND total_tokens IS NULL) WHERE id = NEW.session;
+END;
+CREATE TRIGGER use_lacked AFTER DELETE ON use_sums WHEN OLD.missing OR OLD.total_tokens IS NULL BEGIN
+    UPDATE sessions SET cost_missing = (SELECT count(DISTINCT turn) FROM use_sums
+        WHERE session = OLD.session AND missing), tokens_missing = (SELECT count(DISTINCT turn) FROM use_sums
+        WHERE session = OLD.session AND total_tokens IS NULL) WHERE id = OLD.session;
 END;
 CREATE TRIGGER queue_added AFTER INSERT ON queue BEGIN
     UPDATE sessions SET queued = (SELECT COUNT(*) FROM queue WHERE session = NEW.session AND state = 'queued')

@@ -426,10 +426,9 @@ def _known(usage: Usage) -> str | None:
 
 
 def _about(rows: Sequence[sqlite3.Row]) -> float | None:
-    """Return the estimated cost of a session; None if nothing was estimated, or a turn has no figure at all."""
-    missing = (row["cost_usd"] is None and row["cost_about_usd"] is None and row["usage"] is not None for row in rows)
+    """Return the estimated cost of a session; None if nothing was estimated."""
     estimates = [row["cost_about_usd"] for row in rows if row["cost_about_usd"] is not None]
-    return sum(estimates) if estimates and not any(missing) else None
+    return sum(estimates) if estimates else None
 
 
 def _number(value: int | None) -> int | None:

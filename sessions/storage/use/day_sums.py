@@ -27,6 +27,9 @@ FIGURES = (
 )
 """The columns that are added up."""
 
+FLAGS = ("missing", "tokens_missing")
+"""The columns that are 1 if a part has no cost, and if the tokens of a part are not known."""
+
 _WAIT_SECONDS = 2.0
 """Longest wait for another process that writes the file; it is used without then."""
 
@@ -35,14 +38,15 @@ _FORMAT = 1
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
-COLUMNS = ("session", "day", "model", "price_as_of", "agent", "folder", *FIGURES, "missing")
+COLUMNS = ("session", "day", "model", "price_as_of", "agent", "folder", *FIGURES, *FLAGS)
 """The columns of the table ``days``."""
 
 _TABLES = (
     (
         "CREATE TABLE IF NOT EXISTS days (session TEXT NOT NULL, day INTEGER NOT NULL, model TEXT NOT NULL,"
         f" price_as_of TEXT NOT NULL, agent TEXT NOT NULL, folder TEXT NOT NULL, {', '.join(FIGURES)},"
-        " missing INTEGER NOT NULL, PRIMARY KEY (session, day, model, price_as_of)) WITHOUT ROWID"
+        f" {', '.join(f'{name} INTEGER NOT NULL' for name in FLAGS)},"
+        " PRIMARY KEY (session, day, model, price_as_of)) WITHOUT ROWID"
     ),
     "CREATE TABLE IF NOT EXISTS made (of TEXT NOT NULL, seq INTEGER NOT NULL)",
 )
@@ -54,8 +58,9 @@ def by_days(condition: str = "") -> str:
     return (
         "SELECT used.session AS session, day, used.model AS model, price_as_of,"  # noqa: S608
         " coalesce(sessions.agent, gone.agent, '') AS agent, coalesce(sessions.cwd, gone.cwd, '') AS folder,"
-        f" {', '.join(f'used.{name} AS {name}' for name in (*FIGURES, 'missing'))}"
-        f" FROM (SELECT session, {day_sql('quarter')} AS day, model, price_as_of, {sums}, max(missing) AS missing"
+        f" {', '.join(f'used.{name} AS {name}' for name in (*FIGURES, *FLAGS))}"
+        f" FROM (SELECT session, {day_sql('quarter')} AS day, model, price_as_of, {sums}, max(missing) AS missing,"
+        " max(total_tokens IS NULL) AS tokens_missing"
         f" FROM use_sums{f' WHERE {condition}' if condition else ''} GROUP BY 1, 2, 3, 4) AS used"
         " LEFT JOIN sessions ON sessions.id = used.session LEFT JOIN tombstones AS gone ON gone.session = used.session"
     )

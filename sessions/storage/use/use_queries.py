@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import date
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 from ...costs.cost import Cost
 from ...costs.usage_table import STEPS, Group, Step, UsageColumn, UsageQuery, UsageRow, UsageTable
@@ -14,7 +15,8 @@ from ...values.usage import Usage
 from ..database import Database
 from ..families.family_budgets import FAMILY
 from ..local_days import QUARTER_SECONDS, after, beginning, day_number, day_of, period_sql, quarter_of
-from .day_sums import COLUMNS, FIGURES, DaySums, by_days
+from .day_sums import COLUMNS, FIGURES, FLAGS, DaySums, by_days
+from .without_figures import without_figures
 
 NO_LEAD = ""
 """The group of the sessions that have no lead and lead none."""
@@ -28,7 +30,9 @@ _OTHERS = "char(0) || 'others'"
 _TOKENS = FIGURES[:-2]
 _COLUMNS = ", ".join(COLUMNS)
 _SUMS = ", ".join(f"sum(used.{name}) AS {name}" for name in FIGURES)
-_COUNTS = "count(DISTINCT used.session) AS sessions, count(DISTINCT iif(used.missing, used.session, NULL)) AS missing"
+_COUNTS = "count(DISTINCT used.session) AS sessions, " + ", ".join(
+    f"count(DISTINCT iif(used.{name}, used.session, NULL)) AS {name}" for name in FLAGS
+)
 _GREATEST_FIRST = "total(reported_usd) + total(computed_usd) DESC, total(total_tokens) DESC, grouped"
 
 _TOPS = """tops (id, top) AS (
@@ -149,7 +153,7 @@ class _Asked:
     def total(self) -> UsageRow:
         """Return the sum of all groups."""
         (row,) = self._ask(f"SELECT {_SUMS}, {_COUNTS} FROM used")  # noqa: S608
-        return UsageRow(group="", label="", sessions=row["sessions"], usage=_usage(row), cost=_cost(row))
+        return UsageRow(group="", label="", sessions=row["sessions"], **_figures(row))
 
     def number(self) -> int:
         """Return the number of the groups."""
@@ -210,20 +214,25 @@ class _Asked:
         return self._rows(whole, values[: 2 if "?2" in sql else 1 if "?1" in whole else 0])
 
     def _source(self) -> str:
-        """Return the query of the sums of days: whole days from their table, parts of days added up."""
+        """Return the query of the sums of days and of the turns at work without figures."""
+        parts = [*self._sums(), without_figures(self._condition("quarter", self._begin, self._end))]
+        return " UNION ALL ".join(f"SELECT {_COLUMNS} FROM ({one})" for one in parts)  # noqa: S608
+
+    def _sums(self) -> list[str]:
+        """Return queries of the sums of days: whole days from their table, parts of days added up."""
         if not self._has_days:
-            return by_days(self._condition("quarter", self._begin, self._end))
+            return [by_days(self._condition("quarter", self._begin, self._end))]
         first, begins_at = _whole(self._begin, up=True)
         last, ends_at = _whole(self._end, up=False)
         if first is not None and last is not None and first > last:
-            return by_days(self._condition("quarter", self._begin, self._end))
+            return [by_days(self._condition("quarter", self._begin, self._end))]
         condition = self._condition("day", first, last)
-        parts = [f"SELECT {_COLUMNS} FROM days{f' WHERE {condition}' if condition else ''}"]  # noqa: S608
+        parts = [f"SELECT * FROM days{f' WHERE {condition}' if condition else ''}"]  # noqa: S608
         if begins_at != self._begin:
             parts.append(by_days(self._condition("quarter", self._begin, begins_at)))
         if ends_at != self._end:
             parts.append(by_days(self._condition("quarter", ends_at, self._end)))
-        return " UNION ALL ".join(f"SELECT {_COLUMNS} FROM ({one})" for one in parts)  # noqa: S608
+        return parts
 
     def _condition(self, column: str, begin: int | None, end: int | None) -> str:
         conditions = ["session IN (SELECT id FROM family)"] if self._query.family is not None else []
@@ -248,15 +257,15 @@ def _row(by: Group, row: sqlite3.Row, *, named: bool = False) -> UsageRow:
         group=group,
         label=(row["label"] if named else None) or group,
         sessions=row["sessions"],
-        usage=_usage(row),
-        cost=_cost(row),
+        **_figures(row),
         session=row["named"] if named else None,
     )
 
 
-def _usage(row: sqlite3.Row) -> Usage:
-    return Usage(**{name: row[name] for name in _TOKENS})
-
-
-def _cost(row: sqlite3.Row) -> Cost:
-    return Cost(reported_usd=row["reported_usd"], computed_usd=row["computed_usd"], missing=row["missing"] or 0)
+def _figures(row: sqlite3.Row) -> dict[str, Any]:
+    """Return the tokens and the cost of a row, and the numbers of the sessions that lack them."""
+    return {
+        "usage": Usage(**{name: row[name] for name in _TOKENS}),
+        "cost": Cost(reported_usd=row["reported_usd"], computed_usd=row["computed_usd"], missing=row["missing"]),
+        "tokens_missing": row["tokens_missing"],
+    }

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ....sessions.costs.cost import cost_words
-from ....sessions.costs.usage_totals import session_cost, turn_cost
+from ....sessions.costs.usage_totals import session_cost, session_tokens, turn_cost
 from ....sessions.launch import Launch
 from ....sessions.model import MESSAGE_CHARACTERS, Ended, Prompt, Receipt, Session, Turn, short_id
 from ....sessions.rules.family_facts import family_words
@@ -107,7 +107,7 @@ def _session_facts(session: Session, signs: Signs) -> dict[str, str | None]:
         "task": one_line(session.task, 400),
         "created": moment(session.created_at),
         "ended": moment(session.ended_at),
-        "tokens": tokens(session.usage.total_tokens),
+        "tokens": signs.plain(session_tokens(session)),
         "cost": signs.plain(cost_words(session_cost(session), "?")),
         "context": _context(session),
         "exit": " ".join(str(v) for v in (session.exit_code, session.signal) if v is not None),

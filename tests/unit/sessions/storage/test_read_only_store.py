@@ -111,6 +111,8 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
     old = sqlite3.connect(path)
     old.executescript(
         "DROP TRIGGER sessions_removed; DROP TRIGGER turn_used; DROP TRIGGER turn_restored;"
+        "ALTER TABLE sessions DROP COLUMN cost_missing; ALTER TABLE sessions DROP COLUMN tokens_missing;"
+        "ALTER TABLE tombstones DROP COLUMN cost_missing; ALTER TABLE tombstones DROP COLUMN tokens_missing;"
         "DROP TABLE reports; DROP TABLE use_sums; DROP TABLE compactions;"
         "DROP TABLE budgets; DROP TABLE budget_raises;"
         "DROP TABLE shares; DROP TABLE plan_windows;"

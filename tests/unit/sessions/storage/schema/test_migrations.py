@@ -241,7 +241,7 @@ def test_rows_of_version_1_are_found_and_what_was_seen_then_is_not_known(old):
     assert store.turns("looked-at")[0].argv == ("codex",)
     store.mark_seen("looked-at")
     assert store.session("looked-at").seen_steps == 12
-    assert version(old) == migrations.VERSION == 14
+    assert version(old) == migrations.VERSION == 15
 
 
 def shape(path):

@@ -226,3 +226,34 @@ def test_many_processes_can_ask_at_once(use):
             os._exit(0 if other.queries.table(UsageQuery(by="model")).total.usage.total_tokens == 500 else 1)
         children.append(pid)
     assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [0] * 6
+
+
+def test_a_turn_at_work_without_figures_makes_its_sums_a_lower_bound(use):
+    with use.store.database.transaction() as db:
+        db.execute("UPDATE sessions SET status = 'running' WHERE id = 'd'")
+        db.execute(
+            "INSERT INTO turns (session, n, status, run_id, launch, created_at, started_at)"
+            " VALUES ('d', 1, 'running', 'run', '{}', 1, ?)",
+            (QUARTER * 900_000,),
+        )
+    rows = {row.group: row for row in use.same(UsageQuery(by="agent")).rows}
+    assert (rows["demo"].cost.missing, rows["demo"].tokens_missing, rows["demo"].usage.known) == (1, 1, False)
+    assert use.same(UsageQuery(by="day", until=NOW - timedelta(days=1))).total.tokens_missing == 0
+    use.use("d", reported=1.0)
+    rows = {row.group: row for row in use.same(UsageQuery(by="agent")).rows}
+    assert (rows["demo"].cost.missing, rows["demo"].tokens_missing, rows["demo"].cost.reported_usd) == (0, 0, 1.0)
+
+
+def test_a_session_counts_its_turns_without_a_cost_or_tokens(use):
+    def lacking(name):
+        session = use.store.session(name)
+        return session.cost_missing, session.tokens_missing
+
+    assert lacking("c") == (1, 0)
+    assert lacking("a") == (0, 0)
+    use.use("a", turn=2, tokens=None)
+    use.use("a", QUARTER + 1, turn=2, tokens=None)
+    assert lacking("a") == (1, 1)
+    with use.store.database.transaction() as db:
+        db.execute("DELETE FROM use_sums WHERE session = 'a' AND turn = 2")
+    assert lacking("a") == (0, 0)
