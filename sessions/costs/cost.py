@@ -12,6 +12,9 @@ from msgspec import Struct
 from ..text import units
 from ..values.usage import known_sum
 
+AT_LEAST = "≥"
+"""The mark of a sum of which a part is not known."""
+
 
 class Cost(Struct, frozen=True, kw_only=True):
     """US dollars of a turn, a session or a group of sessions."""
@@ -41,7 +44,7 @@ class Cost(Struct, frozen=True, kw_only=True):
         """The signs before the figure: ``≥`` if something is missing, ``≈`` if any part is computed; ``?`` alone."""
         if self.known_usd is None:
             return "?" if self.missing else ""
-        return f"{'≥' if self.missing else ''}{'' if self.computed_usd is None else '≈'}"
+        return f"{AT_LEAST if self.missing else ''}{'' if self.computed_usd is None else '≈'}"
 
 
 def total_of(costs: Iterable[Cost]) -> Cost:
@@ -51,7 +54,7 @@ def total_of(costs: Iterable[Cost]) -> Cost:
 
 def tokens_words(tokens: int | None, missing: int) -> str:
     """Return a short count of tokens: ``412k``; ``≥412k`` if some sessions' are not known, ``?`` if none is."""
-    return f"{'≥' if missing and tokens is not None else ''}{units.tokens(tokens)}"
+    return f"{AT_LEAST if missing and tokens is not None else ''}{units.tokens(tokens)}"
 
 
 def cost_words(cost: Cost, unused: str = "") -> str:

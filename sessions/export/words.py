@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from msgspec import structs
 
-from ..costs.cost import cost_words
+from ..costs.cost import AT_LEAST, cost_words
 from ..costs.usage_totals import session_cost
 from ..model import Change, Session, Step, Turn, Usage
 from ..rules.prompts.mode_changes import changes_by_turn, line_of
@@ -41,7 +41,7 @@ def facts(session: Session) -> list[tuple[str, str]]:
         "Exit": one_line(" ".join(str(v) for v in (session.exit_code, session.signal) if v is not None)),
         "Left": _left(session),
         "Cost": _cost(session),
-        "Tokens": tokens(session.usage),
+        "Tokens": f"{AT_LEAST if session.tokens_missing and session.usage.known else ''}{tokens(session.usage)}",
         "Session": one_line(session.id),
         "Conversation": one_line(session.agent_session or ""),
     }

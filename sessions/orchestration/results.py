@@ -75,6 +75,8 @@ class WorkerResult(Result, frozen=True, kw_only=True):
     cost_usd: float | None = None
     cost_about_usd: float | None = None
     """The estimated part of its cost, beside ``cost_usd``."""
+    cost_missing: int = 0
+    """Turns of which a part has no cost: the cost is a lower bound then."""
     reason: str = ""
     needs: str = ""
     """``waiting``, ``stuck``, ``denied``, ``unconfirmed`` or ``blocked``."""

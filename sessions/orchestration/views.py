@@ -139,6 +139,7 @@ class Views:
             tokens=session.usage.total_tokens or 0,
             cost_usd=session.cost_usd,
             cost_about_usd=session.cost_about_usd,
+            cost_missing=session.cost_missing,
             reason=words(session.reason or "", detail.text),
             needs=need(session),
             asks=self._asks(session, detail),

@@ -9,7 +9,7 @@ from textual.content import Content
 from ...sessions.agents.demo.place import ONLY_INSIDE
 from ...sessions.agents.registry import agent_named, is_agent
 from ...sessions.costs.cost import cost_words
-from ...sessions.costs.usage_totals import session_cost
+from ...sessions.costs.usage_totals import session_cost, session_tokens
 from ...sessions.launch import Ladder, Launch
 from ...sessions.lifecycle.agent_list import AgentInfo
 from ...sessions.lifecycle.process_list import ProcessInfo
@@ -19,7 +19,6 @@ from ...sessions.rules.limits.limits import Limits
 from ...sessions.text import durations
 from ...sessions.text.sanitize import cell_width, cut, one_line, pad
 from ...sessions.text.units import clock, count, money
-from ...sessions.text.units import tokens as short_count
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.middle_lines import CommandLine
 from ...widgets.drawing.roles import MUTED
@@ -222,7 +221,7 @@ def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:
         (f"turn {session.turn}",),
         (f"after {short_id(session.predecessor)}" if session.predecessor else "",),
         ("warm: its process waits for prompts", "warm") if session.warm_since is not None else ("",),
-        (f"{short_count(tokens)} tokens" if tokens is not None else "",),
+        (f"{session_tokens(session)} tokens" if tokens is not None else "",),
         (cost_words(session_cost(session)),),
         ("",) if advised else context,
         (session.short_id,),
