@@ -50,7 +50,7 @@ tools:           ## the real agent CLIs for the end-to-end tests (needs npm)
 	set -e; for folder in $(TOOLS); do $$folder/node_modules/.bin/claude --version; done
 
 bench: $(DEV)  ## benchmarks: medians and ratios
-	cd bench && for file in supervision next_turn live mcp_server listing following events streams screen table viewer wire live_wire tasks admission; do ../$(BIN)/python $$file.py; done
+	cd bench && for file in supervision next_turn live mcp_server listing following events streams screen table viewer wire live_wire tasks admission usage; do ../$(BIN)/python $$file.py; done
 
 screenshots: $(DEV)  ## the pictures of the README
 	$(BIN)/python screenshots/make.py

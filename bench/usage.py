@@ -1,6 +1,7 @@
 """Measure the queries of use: 10,000 sessions with three turns each over a year, ten calls a turn.
 
-``python bench/usage.py`` prints the median of the first query in a fresh process, and of a repeated one.
+``python bench/usage.py`` prints the median of the first query in a fresh process, of a repeated one, of one after a
+session changed, and of one without the file of the sums of days.  By session, the answer has the greatest 500.
 """
 
 import json
@@ -14,16 +15,17 @@ import uuid
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from measure import table
+from measure import once, table
 from sizes import sized
 
 from agentdash.sessions.costs.usage_table import GROUPS, UsageQuery
 from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.use.day_sums import DaySums
 from agentdash.sessions.storage.use.report_log import ADD_UP
 from agentdash.sessions.storage.use.use_queries import UseQueries
 
 (SESSIONS,) = sized((10_000,), (50,))
-TURNS, CALLS, RUNS = 3, 10, 7
+TURNS, CALLS, RUNS, MOST = 3, 10, 7, 500
 YEAR_MS = 365 * 86_400_000
 MODELS = ("claude-opus-5-5", "claude-haiku-5-5", "gpt-6-sol")
 
@@ -59,16 +61,37 @@ def fill(path: Path) -> None:
     database.close()
 
 
-def measured(path: Path, by: str, step: str | None, days: int | None) -> tuple[float, float]:
-    """Return the milliseconds of the first and of a repeated query in this process."""
+def measured(path: Path, by: str, step: str | None, days: int | None) -> tuple[float, ...]:
+    """Return the milliseconds of the first, of a repeated and of an unaided query, and of one after a change."""
     since = datetime.now().astimezone() - timedelta(days=days) if days else None
-    query = UsageQuery(by=by, step=step, since=since)  # type: ignore[arg-type]
-    queries, times = UseQueries(Database(path)), []
-    for _ in range(4):
-        began = time.perf_counter()
-        queries.table(query)
-        times.append((time.perf_counter() - began) * 1000)
-    return times[0], statistics.median(times[1:])
+    query = UsageQuery(by=by, step=step, since=since, most=MOST if by == "session" else None)  # type: ignore[arg-type]
+    database = Database(path)
+    queries, unaided = UseQueries(database, DaySums(database, path.with_name("use.days"))), UseQueries(database)
+    first = once(lambda: queries.table(query))
+    again = statistics.median(once(lambda: queries.table(query)) for _ in range(3))
+    without = statistics.median(once(lambda: unaided.table(query)) for _ in range(2))
+    with database.transaction() as db:
+        db.execute("UPDATE sessions SET updated_at = updated_at + 1 WHERE id = (SELECT max(id) FROM sessions)")
+    changed = once(lambda: queries.table(query))
+    return first, again, changed, without
+
+
+def made(path: Path) -> float:
+    """Return the milliseconds in which the file of the sums of days is made."""
+    database, file = Database(path), path.with_name("made.days")
+    database.data_version()
+
+    def make() -> None:
+        days = DaySums(database, file)
+        with days.opened() as there:
+            assert there is not None
+        days.close()
+
+    times = []
+    for _ in range(RUNS):
+        times.append(once(make))
+        file.unlink()
+    return statistics.median(times)
 
 
 def main() -> None:
@@ -80,17 +103,23 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "agentdash.db"
         fill(path)
+        making = made(path)
         rows: list[list[object]] = []
-        cases = [*((by, "", 0) for by in GROUPS), ("model", "day", 21), ("model", "day", 0), ("agent", "month", 0)]
+        cases = [
+            *((by, "", 0) for by in GROUPS), ("model", "day", 21), ("model", "day", 0), ("agent", "month", 0),
+            ("folder", "month", 0), ("session", "month", 0),
+        ]  # fmt: skip
         for by, step, days in cases:
             runs = [
                 json.loads(subprocess.check_output([sys.executable, __file__, str(path), by, step, str(days)]))
                 for _ in range(RUNS)
             ]
-            first, again = (statistics.median(run[which] for run in runs) for which in (0, 1))
-            rows.append([by, step or "-", f"{days or 365} days", f"{first:.0f} ms", f"{again:.0f} ms"])
-        title = f"{SESSIONS:,} sessions, {SESSIONS * TURNS * CALLS:,} reports"
-        table(title, ["by", "columns", "time", "first query", "repeated"], rows)
+            times = [f"{statistics.median(run[which] for run in runs):.0f} ms" for which in range(4)]
+            rows.append([by, step or "-", f"{days or 365} days", *times])
+        title = (
+            f"{SESSIONS:,} sessions, {SESSIONS * TURNS * CALLS:,} reports (the file of days is made in {making:.0f} ms)"
+        )
+        table(title, ["by", "columns", "time", "first query", "repeated", "after a change", "without the file"], rows)
 
 
 if __name__ == "__main__":

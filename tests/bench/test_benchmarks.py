@@ -40,7 +40,7 @@ TITLES = {
     "supervision": ["one runner", "2 sessions"],
     "table": ["the dashboard, 160x45 (medians)", "a table of sessions, 160x45"],
     "tasks": ["keys for ten everyday tasks"],
-    "usage": ["50 sessions, 1,500 reports"],
+    "usage": ["50 sessions, 1,500 reports", "the file of the sums of days"],
     "viewer opening": [
         "from the key to the last step on the screen, without and with a kept index",
         "from the key until everything is read",
