@@ -14,6 +14,7 @@ from ...storage.files.restore import restore
 from ...storage.files.session_record import Identity, read_identity, write_identity
 from ...storage.paths import Layout, SessionFolder
 from ...storage.store import Store
+from ...storage.use.day_sums import forget as forget_days
 from .ghosts import Ghost, ghosts, remove_empty
 from .reconcile import settle
 from .salvage import salvaged
@@ -47,6 +48,7 @@ def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
     layout.check_writable()
     layout.create()
     aside = None if _usable(layout.database) else _set_aside(layout.database)
+    forget_days(layout.day_sums)  # a new database can have the inode of the old one
     store = Store(layout.database)
     try:
         if max_running is not None:
