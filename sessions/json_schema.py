@@ -12,6 +12,7 @@ from .clock import now_ms
 from .model import Prompt, Receipt, Session, Step, StepKind, Turn
 from .rules.attention import attention
 from .text.sanitize import UNSAFE
+from .text.units import share_percent
 from .values.adjustments import Adjustment
 
 if TYPE_CHECKING:
@@ -34,10 +35,12 @@ def session_json(session: Session, now: int | None = None) -> dict[str, Any]:
     """Return a session with its keys in the documented order.
 
     ``attention`` is the reason why the session needs the user, null if it does not; silence is counted up to ``now``
-    (UTC ms).
+    (UTC ms).  ``context_percent`` is the part of the model's context in use, as the table shows it; null if it is not
+    known.
     """
     data: dict[str, Any] = to_builtins(session)
     return {key: data[key] for key in SESSION_KEYS} | {
+        "context_percent": share_percent(session.context_tokens, session.context_window),
         "attention": to_builtins(attention(session, now_ms() if now is None else now)),
         "unread": session.unread,
     }

@@ -34,9 +34,15 @@ def money(dollars: float | None, unknown: str = "?") -> str:
     return f"{sign}${f'{fine:.4f}'.rstrip('0')}" if fine else f"{sign}<$0.0001"
 
 
+def share_percent(part: int | None, whole: int | None) -> int | None:
+    """Return a part of a whole in percent; None if one of them is not known."""
+    return round(100 * part / whole) if part is not None and whole else None
+
+
 def share(part: int | None, whole: int | None) -> str:
     """Return a part of a whole: ``12%``; "" if one of them is not known."""
-    return f"{round(100 * part / whole)}%" if part is not None and whole else ""
+    known = share_percent(part, whole)
+    return "" if known is None else f"{known}%"
 
 
 def tokens(number: int | None) -> str:

@@ -23,7 +23,9 @@ from ....sessions.launch import Launch
 from ....sessions.model import Change, Prompt, Receipt, Session, Status, Step, Turn, TurnMode
 from ....sessions.rules.attention import Attention
 from ....sessions.settings.presets import Preset
+from ....sessions.storage.counts import Counts
 from ....sessions.values.adjustments import Adjustment
+from ....sessions.values.plan_windows import PlanWindow
 
 SOURCES: dict[type, type] = {}
 """The types from which others were made: they describe the fields."""
@@ -76,7 +78,10 @@ def _fields(types: Mapping[str, Any], optional: Collection[str]) -> list[Any]:
     return [(key, kind | UnsetType, UNSET) if key in optional else (key, kind) for key, kind in types.items()]
 
 
-SessionRecord = derived("SessionRecord", Session, keys=json_schema.SESSION_KEYS, attention=Attention | None, unread=int)
+SessionRecord = derived(
+    "SessionRecord", Session, keys=json_schema.SESSION_KEYS, context_percent=int | None,
+    attention=Attention | None, unread=int,
+)  # fmt: skip
 FamilyRecord = derived("FamilyRecord", FamilySum, states=dict[str, int])
 ListedSession = derived("ListedSession", SessionRecord, family=FamilyRecord | None, optional=("family",))
 Sent = shape(
@@ -158,6 +163,7 @@ PeriodBudgetRecord = shape(
     spent=AmountRecord, reserved=AmountRecord, left=AmountRecord, unknown_cost=int,
 )  # fmt: skip
 ImportedPrices = shape("ImportedPrices", "Prices that were imported.", source=str, as_of=str, models=int)
+StatusRecord = derived("StatusRecord", Counts, plans=list[PlanWindow])
 PastPrompt = shape("PastPrompt", "An earlier prompt.", text=str, session=str, at=int)
 CleanedRecord = shape(
     "CleanedRecord", "The result of a clean-up.", dry_run=bool, deleted=list[str], kept=list[str], removed=list[str],

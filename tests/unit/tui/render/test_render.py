@@ -36,6 +36,7 @@ from agentdash.tui.render.sessions.cards import explanation_text, launch_text, r
 from agentdash.tui.render.sessions.table import session_line, sessions_text
 from agentdash.tui.render.steps import step_text, steps_text
 from agentdash.tui.render.style import Style
+from agentdash.widgets.table.columns import COLUMNS, Moment
 
 LOOK = Style(width=120, now=100_000)
 COLOURS = Style(width=120, now=100_000, colour=True)
@@ -110,6 +111,17 @@ def test_unread_steps_stand_in_the_row_and_in_the_json() -> None:
     assert row[: headings.index("new") + 3].endswith(" +3")
     told = session_json(session(steps=12), now=97_000)
     assert list(told.items())[-2:] == [("attention", None), ("unread", 12)]
+
+
+@pytest.mark.parametrize(
+    ("used", "window"), [(None, None), (None, 8), (3, None), (3, 0), (0, 8), (1, 8), (1, 200), (3, 200), (5, 200), (9, 8)]
+)
+def test_the_share_of_the_context_in_the_json_is_the_one_in_the_row(used: int | None, window: int | None) -> None:
+    one = session(context_tokens=used, context_window=window)
+    share = session_json(one)["context_percent"]
+    shown = COLUMNS["ctx"].text(one, Moment(now=0))
+    assert shown == ("" if share is None else f"{share}%")
+    assert (share is None) == (used is None or not window)
 
 
 def test_what_needs_somebody_is_in_the_json_with_its_kind_and_reason() -> None:
