@@ -99,6 +99,11 @@ def those_that_matter(windows: Iterable[PlanWindow], now: int) -> list[PlanWindo
     return sorted(found, key=lambda one: (one.status != "limited", -(one.used_percent or 0.0), one.agent, one.window))
 
 
+def current(windows: Iterable[PlanWindow], now: int) -> list[PlanWindow]:
+    """Return the windows that have not ended, in their order."""
+    return [one for one in windows if now < one.ends_at]
+
+
 def next_end(windows: Sequence[PlanWindow], now: int) -> int | None:
     """Return the time (UTC ms) at which the first of the windows that matter ends; None if none matters."""
     return min((one.ends_at for one in windows if one.matters(now)), default=None)

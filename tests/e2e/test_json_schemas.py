@@ -9,9 +9,11 @@ from places import ROOT
 from recorded_sessions import lines, ran, record, said
 from verbs import verb
 
+from agentdash.sessions.clock import now_ms
 from agentdash.sessions.json_schema import dump
 from agentdash.sessions.model import Status
 from agentdash.sessions.storage.turns.takeovers import ByHand
+from agentdash.sessions.values.plan_windows import PlanWindow
 from agentdash.tui.cli.main import cli
 from agentdash.tui.cli.schemas.documents import documents, encoded
 from agentdash.tui.cli.schemas.verbs import LINES, NAMES, VERBS
@@ -135,6 +137,8 @@ def test_the_output_of_verbs_that_read_and_keep(manager, checked, monkeypatch, t
     record(manager, **options, last=Status.FAILED, reason="exit 1")
     (tmp_path / "config.toml").write_text('[presets.p]\nmodel = "m"\n[templates.t]\ntext = "a {title}"\n')
     monkeypatch.setenv("AGENTDASH_CONFIG", str(tmp_path / "config.toml"))
+    window = PlanWindow(agent="claude", window="week", used_percent=71.0, resets_at=now_ms() + 3_600_000)
+    manager.store.plan_windows.note([window])
     for name, *words in READING:
         in_lines = name in LINES and (name != "logs" or "-f" in words)
         given = [session.id if word == "ID" else word for word in words]

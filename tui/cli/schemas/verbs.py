@@ -10,7 +10,6 @@ from ....sessions.lifecycle.starts.resume_command import ResumeCommand
 from ....sessions.model import Receipt
 from ....sessions.prompts.effects import Effect
 from ....sessions.settings.imported_prices import PriceEntry
-from ....sessions.storage.counts import Counts
 from ....sessions.storage.files.trash import Trashed
 from ....sessions.storage.turns.takeovers import ByHand
 from ....sessions.values.adjustments import Adjustment
@@ -27,7 +26,7 @@ NAMES: dict[str, Shape] = {
     "changes": shapes.ChangesRecord,
     "checked-settings": shapes.CheckedSettings,
     "cleaned": shapes.CleanedRecord,
-    "counts": Counts,
+    "counts": shapes.StatusRecord,
     "diagnosis": shapes.Diagnosis,
     "digest": shapes.DigestRecord,
     "effect": Effect,

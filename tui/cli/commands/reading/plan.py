@@ -15,16 +15,16 @@ def plan(as_json: bool) -> None:
     The figures are the newest that claude and codex reported in a session; agentdash asks no server.
     """
     from .....sessions.clock import now_ms
-    from .....sessions.values.plan_windows import window_words
+    from .....sessions.values.plan_windows import current, window_words
 
     with common.open_reader() as reader:
-        windows, now = reader.plan_windows(), now_ms()
-    current = [one for one in windows if now < one.ends_at]
+        now = now_ms()
+        windows = current(reader.plan_windows(), now)
     if as_json:
-        common.print_json(current)
-    elif current:
+        common.print_json(windows)
+    elif windows:
         from .....sessions.text.units import age
 
-        common.print_lines([f"{window_words(one, now)}, reported {age(now - one.seen_at)} ago" for one in current])
+        common.print_lines([f"{window_words(one, now)}, reported {age(now - one.seen_at)} ago" for one in windows])
     else:
         common.print_lines(["No agent has reported how much of its plan is used."])
