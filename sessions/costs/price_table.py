@@ -121,20 +121,24 @@ def list_price(model: str) -> Price | None:
 
 def price_of(model: str, overrides: Mapping[str, Price]) -> Price | None:
     """Return a model's price: the user's, longest pattern first, then the list price; None if it has none."""
-    price = stated_price(model, overrides).over(list_price(_plain(model.lower())) or Price())
+    price = stated_price(model, overrides).over(list_price(plain_name(model)) or Price())
     return price if price.known else None
 
 
 def stated_price(model: str, overrides: Mapping[str, Price]) -> Price:
     """Return the values that the user's prices state for a model, longest pattern first."""
-    name = model.lower()
-    plain = _plain(name)
-    matching = [key for key in overrides if name == key.lower() or fnmatchcase(plain, key.lower())]
+    matching = [key for key in overrides if is_meant(model, key)]
     price = Price()
     for key in sorted(matching, key=len, reverse=True):
         price = price.over(overrides[key])
     return price
 
 
-def _plain(name: str) -> str:
-    return name.partition("[")[0]  # claude appends the size of the context to the name: claude-opus-4-8[1m]
+def is_meant(model: str, pattern: str) -> bool:
+    """Return whether a pattern means a model: its name, or a pattern that its plain name matches."""
+    return model.lower() == pattern.lower() or fnmatchcase(plain_name(model), pattern.lower())
+
+
+def plain_name(model: str) -> str:
+    """Return the name without the size of the context, which claude appends to it: ``claude-opus-4-8[1m]``."""
+    return model.lower().partition("[")[0]

@@ -17,6 +17,7 @@ from ..costs.prices import Price
 from ..costs.pricing import OWN
 from ..errors import AgentdashError, ConfigError, UsageError
 from ..storage.paths import write_atomic
+from .config import Config
 from .place import config_path
 
 Origin = Literal["built-in", "imported", "settings"]
@@ -102,6 +103,15 @@ def with_imported(settings: Mapping[str, Price], found: Imported) -> dict[str, P
         name: price for name, price in found.prices.items() if structs.replace(price, as_of=None) != list_price(name)
     }
     return {**{name: _over(settings, name, price) for name, price in below.items()}, **_without(settings, below)}
+
+
+def in_force(config: Config) -> dict[str, Price]:
+    """Return the prices of a start: those of the settings over the imported ones; the built-in ones are below both.
+
+    Raises:
+        ConfigError: the imported prices cannot be used.
+    """
+    return with_imported(config.prices, imported())
 
 
 def entries(settings: Mapping[str, Price], found: Imported) -> list[PriceEntry]:

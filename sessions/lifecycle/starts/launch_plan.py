@@ -15,7 +15,7 @@ from ...errors import Remedy, UsageError
 from ...launch import Launch, Start, TurnPlan
 from ...model import Session
 from ...settings.config import PROFILE, Config
-from ...settings.imported_prices import imported, with_imported
+from ...settings.imported_prices import in_force
 from ...text.sanitize import one_line
 from ...values.turn_mode import TurnMode
 from .limit_checks import judged
@@ -176,7 +176,7 @@ def build_launch(
         )
     )
     limits = settings.limits.over(config.limits)
-    prices = with_imported(config.prices, imported())
+    prices = in_force(config)
     launch = structs.replace(launch, limits=limits, prices=prices, family=config.orchestration.limits)
     asked = later.limits if later else start.options.get("limits") or ()
     unable = judged(limits, agent.measures(launch, _environment(launch, later.env if later else {})), asked)
