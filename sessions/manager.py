@@ -45,6 +45,7 @@ from .prompts.compacting import SessionCompactor
 from .prompts.prompter import Prompter
 from .prompts.queue import SessionQueue
 from .reader import SessionReader
+from .repricing import SessionPrices
 from .settings.config import Loaded
 from .stopping import Stopping
 from .storage.paths import Layout, default_home
@@ -96,13 +97,15 @@ class SessionManager(Stopping):
         """The sessions that wait for the end of others."""
         self.budgets = SessionBudgets(self.layout, self.store, self.reader, self.housekeeping)
         """The budgets of leads and their workers."""
+        self.prices = SessionPrices(self.layout, self.store, self.reader, self.housekeeping)
+        """The costs of ended turns, computed again."""
         self.projects = ProjectTrust(self.layout, self.reader)
         """The trust in the settings of projects."""
         self.caller = known_caller(caller, self.layout, self.store)
         """The caller: the user, a session of this state folder, or an outside lead."""
         self.rights = rights_of(self.caller, self.layout, self.reader, self.store)
         for part in (self.housekeeping, self.prompts, self.compacting, self.queue, self.asks, self.adjuster,
-                     self.chains, self.budgets, self.projects):  # fmt: skip
+                     self.chains, self.budgets, self.prices, self.projects):  # fmt: skip
             part.rights = self.rights
 
     @cached_property

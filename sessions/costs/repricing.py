@@ -5,7 +5,7 @@ request computes one again.  What an agent reported never changes.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -50,6 +50,16 @@ class TurnCost(Struct, frozen=True, kw_only=True):
     """The models without a price, of the reports that stay without a cost."""
     uncertain: bool = False
     """A report stays without a cost for another reason: its model, its tokens or the longest prompt is not known."""
+
+
+class Estimates(Struct, frozen=True, kw_only=True):
+    """The estimated costs of a deleted session."""
+
+    turns: Mapping[int, float | None]
+    """Those of its turns, by their numbers."""
+    whole: float | None
+    missing: int
+    """The number of turns of which a part has no cost."""
 
 
 class RepricedCosts(Struct, frozen=True, kw_only=True):

@@ -52,7 +52,16 @@ def write_identity(store: Store, folder: SessionFolder) -> None:
         queue=(*store.queue.waiting(folder.id), *store.queue.unconfirmed(folder.id)),
         marks=tuple(store.marks.of_session(folder.id)),
     )
-    write_atomic(folder.identity, msgspec.json.format(msgspec.json.encode(identity), indent=1))
+    write_record(folder.identity, identity)
+
+
+def write_record(path: Path, identity: Identity) -> None:
+    """Write the record of a session.
+
+    Raises:
+        OSError: the file could not be written; the earlier one stays.
+    """
+    write_atomic(path, msgspec.json.format(msgspec.json.encode(identity), indent=1))
 
 
 def read_identity(path: Path) -> Identity:

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from ...costs.repricing import Estimates
 from ...errors import AmbiguousSessionError, StoreError, UnknownSessionError, UsageError
 from ...model import Session, Status, short_id
 from ..paths import SESSION_ID, Layout, SessionFolder
 from ..store import Store
 from .restore import restore
-from .session_record import Identity, read_identity
+from .session_record import Identity, read_identity, write_record
 
 
 class Trashed(Struct, frozen=True, kw_only=True):
@@ -145,6 +146,25 @@ def take_back(layout: Layout, store: Store, session_id: str) -> Session:
         folder.path.rename(layout.trash / session_id)
         raise
     return identity.session
+
+
+def set_estimates(layout: Layout, session_id: str, estimates: Estimates) -> None:
+    """Write other estimated costs into the record of a deleted session: a restored one then has them.
+
+    Raises:
+        OSError: the record cannot be written, or the session is no longer in the trash.
+        StoreError: the record cannot be read.
+    """
+    folder = layout.trash / session_id
+    deleted = folder.stat()
+    identity = read_identity(folder / "session.json")
+    session = structs.replace(identity.session, cost_about_usd=estimates.whole, cost_missing=estimates.missing)
+    turns = [
+        structs.replace(turn, cost_about_usd=estimates.turns.get(turn.n, turn.cost_about_usd))
+        for turn in identity.turns
+    ]
+    write_record(folder / "session.json", structs.replace(identity, session=session, turns=tuple(turns)))
+    os.utime(folder, ns=(deleted.st_atime_ns, deleted.st_mtime_ns))  # it is the time of the deletion
 
 
 def empty(layout: Layout, before_ms: int, *, dry_run: bool = False) -> list[Trashed]:

@@ -31,7 +31,8 @@ FREE = {
 }
 """What changes no session that was there, or only records what is true; a start is limited by its own rules."""
 
-BY_HAND = {"Housekeeping": "clean", "ProjectTrust": "trust forget trusted", "SessionBudgets": "raise_to"}
+BY_HAND = {"Housekeeping": "clean", "ProjectTrust": "trust forget trusted", "SessionBudgets": "raise_to",
+           "SessionPrices": "reprice"}  # fmt: skip
 """Acts on all sessions, or on none: their own tests show that a session is refused."""
 
 

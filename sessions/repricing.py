@@ -1,0 +1,110 @@
+"""The costs of turns that have ended, computed again with the prices in force: only the user can request it."""
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from .errors import AgentdashError, UsageError
+from .families.guarded import Guarded
+from .housekeeping import Housekeeping
+from .reader import SessionReader
+from .storage.files import trash
+from .storage.paths import Layout
+from .storage.store import Store
+from .storage.use.day_sums import forget
+from .supervision.queue.queue import pump
+
+if TYPE_CHECKING:
+    from .costs.repricing import Choice, Estimates, RepricedCosts
+    from .storage.use.repriced_rows import RepricedRows
+
+_WRITERS = 8
+"""Number of session records written at the same time."""
+_NAMED = 8
+
+
+class SessionPrices(Guarded):
+    """Computes costs again.
+
+    Args:
+        layout: the state folder.
+        store: the rows.
+        reader: every query.
+        housekeeping: writes the records of sessions.
+    """
+
+    def __init__(self, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping) -> None:
+        self._layout = layout
+        self._store = store
+        self._reader = reader
+        self._housekeeping = housekeeping
+
+    def reprice(self, choice: "Choice", since: int | None = None, *, dry_run: bool = False) -> "RepricedCosts":
+        """Compute the costs of ended turns again, with the prices that a start would use now.
+
+        What an agent reported stays.  Budgets count what is spent, so that only the user can change it.
+
+        Args:
+            choice: which costs are computed again.
+            since: the time (UTC ms) before which nothing changes; None for all.
+            dry_run: change nothing.
+
+        Raises:
+            NotAllowedError: an agent asks; a dry run is not checked.
+            UsageError: no report has a model that is meant.
+            ConfigError: the settings or the imported prices cannot be used.
+        """
+        from .costs.pricing import Pricing  # no other act needs prices
+        from .costs.repricing import Repricing, Tally
+        from .settings.imported_prices import in_force
+        from .storage.use.repriced_rows import RepricedRows
+
+        if not dry_run:
+            self.rights.check_no_agent("A change of the costs that budgets count")
+            self._layout.check_writable()
+        repricing = Repricing(Pricing(in_force(self._reader.config())), choice)
+        rows, tally = RepricedRows(self._store.database), Tally()
+        _check(choice, rows.models())
+        for batch in rows.batches(since or 0, every=choice.every):
+            found = rows.computed(batch, repricing)
+            changing = [one.turn for one in found if one.changes]
+            if changing and not dry_run:
+                written = rows.write(changing, repricing)
+                self._record(rows, dict.fromkeys(one.turn.session for one in written if one.changes))
+                found = [*(one for one in found if not one.changes), *written]
+            for one in found:
+                tally.add(one.turn.session, one.cost, ended=one.ended)
+        result = tally.result()
+        if result.turns and not dry_run:
+            pump(self._layout, self._store)  # a budget may have room for what waits
+        return result
+
+    def _record(self, rows: "RepricedRows", sessions: Iterable[str]) -> None:
+        """Write the costs into the folders of sessions; the runner of one at work does it at the end of the turn."""
+        listed = {session: self._store.session(session) for session in sessions}
+        if None in listed.values():  # the sums of days follow the sessions that are there
+            forget(self._layout.day_sums)
+
+        def record(session: str) -> None:
+            if listed[session] is None:
+                self._record_deleted(session, rows.estimates(session))
+            elif not rows.at_work(session):
+                self._housekeeping.record(self._layout.session(session))
+
+        with ThreadPoolExecutor(_WRITERS) as pool:
+            list(pool.map(record, listed))
+
+    def _record_deleted(self, session: str, estimates: "Estimates | None") -> None:
+        if estimates is not None:
+            with suppress(OSError, AgentdashError):  # it is no longer in the trash, or its record was damaged before
+                trash.set_estimates(self._layout, session, estimates)
+
+
+def _check(choice: "Choice", models: list[str]) -> None:
+    """Refuse a pattern that means no model of the reports."""
+    if choice.model is None or any(map(choice.covers, models)):
+        return
+    more = ", …" if len(models) > _NAMED else ""
+    known = f" Models: {', '.join(models[:_NAMED])}{more}." if models else " No report names a model."
+    raise UsageError(f"No model in the recorded use matches {choice.model!r}.{known}")
