@@ -115,7 +115,8 @@ READING = (
     ("resume-command", "ID"), ("status",), ("events",), ("keys",), ("templates",), ("presets",), ("schema",),
     ("config list",), ("config path",), ("config show",), ("config check",), ("config get", "queue.max_running"),
     ("trust", "--list"), ("restore",), ("export", "ID", "-o", "out.json"), ("stop", "ID"),
-    ("usage",), ("prices", "gpt-5"), ("usage", "--by", "session"),
+    ("usage",), ("usage", "--by", "session"),
+    ("prices", "gpt-5"), ("reprice",), ("reprice", "--all", "--dry-run", "--since", "7d"),
     ("rename", "ID", "x"), ("pin", "ID"), ("mark", "ID"), ("archive", "ID"), ("restore", "ID"), ("clean", "--dry-run"),
     ("rewind", "ID", "1", "--dry-run"), ("rewind", "ID", "1"), ("replay", "ID", "--speed", "1000"), ("rm", "ID", "-y"),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Usage from real sessions: the verb in its forms, and the screen in a real terminal."""
+"""Usage from real sessions: the verb in its forms, costs computed again, and the screen in a real terminal."""
 
 import csv
 import io
@@ -82,6 +82,65 @@ def test_bad_input_is_refused(manager, words):
 
 def test_one_form_at_a_time(manager):
     assert "cannot be combined" in printed("--csv", "--json", code=2)
+
+
+def repriced(*words, code=0):
+    done = verb("reprice", *words)
+    assert done.returncode == code, done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+@pytest.fixture
+def used_a_model(worked, manager):
+    """The sessions used a model that has no price."""
+    with manager.store.database.transaction() as db:
+        db.execute("UPDATE turns SET cost_usd = NULL, cost_about_usd = NULL")
+        db.execute("UPDATE sessions SET model = 'local-1', cost_usd = NULL, cost_about_usd = NULL")
+        db.execute("UPDATE reports SET model = 'local-1', reported_usd = NULL, computed_usd = NULL, price = NULL")
+    return worked
+
+
+def test_a_price_that_comes_later_fills_in_the_cost(used_a_model, manager):
+    one = manager.reader.get(used_a_model[0])
+    assert (one.cost_usd, one.cost_about_usd) == (None, None)
+    assert repriced() == (
+        "No cost changed.\n"
+        'Without a price: local-1. Import prices, or set [prices."MODEL"] in the settings.\n'
+    )  # fmt: skip
+    manager.reader.settings_path.write_text('[prices."local-*"]\ninput = 1000.0\noutput = 1000.0\n')
+    dry = repriced("--dry-run")
+    assert dry.startswith("2 turns of 2 sessions would be repriced: ? → ≈$")
+    assert manager.reader.get(used_a_model[0]).cost_about_usd is None
+    schema = json.loads((ROOT / "docs" / "schema" / "repriced.json").read_text(encoding="utf-8"))
+    found = json.loads(repriced("--json", "--since", "7d", "--model", "local-*"))
+    jsonschema.Draft202012Validator(schema).validate(found)
+    assert (found["turns"], found["sessions"], found["before"]["missing"], found["unpriced"]) == (2, 2, 2, [])
+    after = manager.reader.get(used_a_model[0])
+    assert after.cost_about_usd == pytest.approx((one.usage.input_tokens + one.usage.output_tokens) / 1000)
+    total = json.loads(printed("--json"))["total"]
+    assert (total["computed_usd"], total["missing"]) == (pytest.approx(found["after"]["computed_usd"]), 0)
+    assert repriced() == "No cost changed.\n"
+    manager.reader.settings_path.write_text('[prices."local-*"]\ninput = 2000.0\noutput = 2000.0\n')
+    assert repriced() == "No cost changed.\n"
+    assert repriced("--all").startswith("2 turns of 2 sessions repriced: ≈$")
+    assert manager.reader.get(used_a_model[0]).cost_about_usd == pytest.approx(2 * after.cost_about_usd)
+    assert repriced("--all") == "No cost changed.\n"
+
+
+@pytest.mark.parametrize("words", [("--since", "x"), ("--since", "2026-02-30"), ("--model", "nope-*"), ("odd",)])
+def test_a_request_that_is_not_valid_reprices_nothing(used_a_model, manager, words):
+    manager.reader.settings_path.write_text('[prices."local-*"]\ninput = 1.0\noutput = 1.0\n')
+    assert repriced(*words, code=2).startswith("agentdash: ")
+    assert repriced("--dry-run").startswith("2 turns of 2 sessions would be repriced")
+
+
+def test_a_session_reprices_nothing(used_a_model, manager):
+    manager.reader.settings_path.write_text('[prices."local-*"]\ninput = 1.0\noutput = 1.0\n')
+    one = manager.spawn(Start("go [[demo:silent]]", agent="demo"))
+    refused = verb("reprice", AGENTDASH_SESSION_ID=one.id)
+    assert refused.returncode == 1
+    assert "is for the user only" in refused.stderr
+    assert manager.reader.get(used_a_model[0]).cost_about_usd is None
 
 
 def test_the_screen_in_a_terminal(worked, terminal):

@@ -41,6 +41,7 @@ _MODULES = {
     "reading.plan": ("plan",),
     "prompting.prompt": ("inject", "retry", "interrupt"),
     "usage.prices": ("prices",),
+    "usage.reprice": ("reprice",),
     "prompting.prompts": ("prompts",),
     "prompting.queue": ("queue",),
     "setting_up.schema": ("schema",),
@@ -75,7 +76,7 @@ _SECTIONS = {
     ),
     "Keep and delete": ("rename", "pin", "mark", "archive", "restore", "rm", "clean"),
     "Lead": ("mcp", "skill"),
-    "Set up": ("config", "prices", "trust", "keys", "notify", "doctor", "completion", "schema"),
+    "Set up": ("config", "prices", "reprice", "trust", "keys", "notify", "doctor", "completion", "schema"),
 }  # fmt: skip
 """The verbs by use, as the help shows them; a verb that is in none comes last."""
 

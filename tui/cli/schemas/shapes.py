@@ -15,6 +15,7 @@ from ....sessions.asks.recorded import RecordedAsk
 from ....sessions.changes.model import Edit, FileChanges, SessionChanges
 from ....sessions.conversation.marks import Mark
 from ....sessions.costs.family_sums import FamilySum
+from ....sessions.costs.repricing import RepricedCosts
 from ....sessions.digest.collect import Digest
 from ....sessions.doctor.model import Finding
 from ....sessions.events.model import EventRecord as PlainEvent
@@ -164,6 +165,7 @@ PeriodBudgetRecord = shape(
 )  # fmt: skip
 ImportedPrices = shape("ImportedPrices", "Prices that were imported.", source=str, as_of=str, models=int)
 StatusRecord = derived("StatusRecord", Counts, plans=list[PlanWindow])
+RepricedRecord = derived("RepricedRecord", RepricedCosts, dry_run=bool, all=bool, since=str | None, model=str | None)
 PastPrompt = shape("PastPrompt", "An earlier prompt.", text=str, session=str, at=int)
 CleanedRecord = shape(
     "CleanedRecord", "The result of a clean-up.", dry_run=bool, deleted=list[str], kept=list[str], removed=list[str],

@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from agentdash.sessions.costs.cost import Cost
+from agentdash.sessions.costs.repricing import RepricedCosts
 from agentdash.tui.cli.main import run as run_words
+from agentdash.tui.render.setup.prices import repriced_lines
 
 
 @pytest.fixture(autouse=True)
@@ -39,3 +42,24 @@ def test_a_file_that_is_not_valid_is_a_request_that_is_not(place, capsys):
     assert run("prices", "--import", str(place / "m.json")) == 2
     assert "No price was changed" in capsys.readouterr().err
     assert run("prices", "x", "--import", "y") == 2
+
+
+def test_the_lines_of_costs_that_were_computed_again():
+    found = RepricedCosts(
+        turns=3, sessions=1, before=Cost(computed_usd=0.5, missing=2), after=Cost(computed_usd=2.0), not_ended=1,
+        uncertain=2, unpriced=tuple(f"m{n}\n" for n in range(9)),
+    )  # fmt: skip
+    remedy = 'Import prices, or set [prices."MODEL"] in the settings.'
+    assert list(repriced_lines(found, dry_run=False)) == [
+        "3 turns of 1 session repriced: ≥≈$0.50 → ≈$2.00",
+        f"Without a price: m0, m1, m2, m3, m4, m5, m6, m7 and others. {remedy}",
+        "2 turns without a certain cost: model, tokens or longest prompt not known.",
+        "1 turn skipped: not ended.",
+    ]
+
+
+def test_without_sessions_no_cost_changes(capsys):
+    assert run("reprice", "--all") == 0
+    assert capsys.readouterr().out == "No cost changed.\n"
+    assert run("reprice", "--model", "x") == 2
+    assert "No report names a model" in capsys.readouterr().err

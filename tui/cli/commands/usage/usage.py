@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import common
+from .days import date_of, midnight_of, since_of
 
 if TYPE_CHECKING:
     from .....sessions.costs.usage_table import UsageTable
 
 _GROUPS = ("day", "week", "month", "agent", "model", "folder", "lead", "session")
-_DAY_SECONDS = 86_400
 _FORMULA = ("=", "+", "-", "@")
 """Beginnings of a text that a spreadsheet would run as a formula."""
 
@@ -33,7 +33,7 @@ def usage(by: str, since: str | None, until: str | None, family: str | None, as_
 
     if as_csv and as_json:
         raise click.UsageError("--csv and --json cannot be combined.")
-    begin, end = _since(since), _until(until)
+    begin, end = since_of(since), _until(until)
     if begin is not None and end is not None and begin >= end:
         raise click.UsageError("--until must not be before --since.")
     with common.settled_reader() as reader:
@@ -49,48 +49,13 @@ def usage(by: str, since: str | None, until: str | None, family: str | None, as_
         _say(table)
 
 
-def _since(text: str | None) -> datetime | None:
-    """Return the first moment; a duration of a day or more begins at midnight."""
-    if text is None:
-        return None
-    if (day := _date(text)) is not None:
-        return _midnight(day)
-    from .....sessions.errors import UsageError
-    from .....sessions.text import durations
-
-    try:
-        seconds = durations.seconds(text)
-        moment = datetime.now().astimezone() - timedelta(seconds=seconds)
-        return _midnight(moment.date()) if seconds >= _DAY_SECONDS else moment
-    except (UsageError, OverflowError, ValueError):
-        raise click.BadParameter(
-            f"{text!r} is not a date such as 2026-11-03 or a duration such as 7d.", param_hint="--since"
-        ) from None
-
-
 def _until(text: str | None) -> datetime | None:
     if text is None:
         return None
-    day = _date(text)
+    day = date_of(text)
     if day is None or day == date.max:
         raise click.BadParameter(f"{text!r} is not a date such as 2026-11-03.", param_hint="--until")
-    return _midnight(day + timedelta(days=1))
-
-
-def _date(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text) if "-" in text else None
-    except ValueError:
-        return None
-
-
-def _midnight(day: date) -> datetime:
-    from .....sessions.costs.periods import midnight
-
-    try:
-        return midnight(day)
-    except (OverflowError, ValueError, OSError):
-        raise click.UsageError(f"{day} is out of range.") from None
+    return midnight_of(day + timedelta(days=1))
 
 
 def _csv(table: "UsageTable") -> list[str]:
