@@ -10,7 +10,7 @@ from ..conversation.continuation import Recorded
 from ..conversation.marks import Mark
 from ..errors import UnknownSessionError
 from ..launch import Launch
-from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn, short_id
+from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn, Usage, short_id
 from ..rules.urgency import by_urgency
 from ..values.adjustments import Adjustment
 from .database import Database
@@ -162,6 +162,16 @@ class Queries:
         """Return a turn of a session; None if it was deleted."""
         rows = self.database.rows("SELECT * FROM turns WHERE session = ? AND n = ?", (session_id, n))
         return turn_from(rows[0]) if rows else None
+
+    def thread_total_before(self, session_id: str, n: int) -> Usage:
+        """Return the thread's tokens as earlier turns of the same process reported them; unknown if none did."""
+        rows = self.database.rows(
+            "SELECT thread_usage FROM turns WHERE session = ?1 AND n < ?2 AND thread_usage IS NOT NULL"
+            " AND COALESCE(stream, n) = (SELECT COALESCE(stream, n) FROM turns WHERE session = ?1 AND n = ?2)"
+            " ORDER BY n DESC LIMIT 1",
+            (session_id, n),
+        )
+        return load(rows[0]["thread_usage"], Usage) or Usage() if rows else Usage()
 
     def queued_turns(self, session_id: str) -> list[Turn]:
         """Return the turns of a session that no runner has taken."""

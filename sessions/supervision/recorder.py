@@ -171,6 +171,10 @@ class Recorder:
             )
         parser = agent.parser(turn, launch.transport)
         parser.facts.reported = Reported(Pricing(launch.prices), self._known_model())
+        with contextlib.suppress(StoreError):
+            parser.facts.thread_before = self._store.thread_total_before(self._session, turn)
+        if meter is not None:
+            meter.thread_before = parser.facts.thread_before
         self._follower = Follower(
             output.stdout.path,
             output.times,

@@ -318,7 +318,9 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     if session is None:
         return Facts(), 0
     output = output_in(layout.session(turn.session), store.turns(turn.session, turn.n), turn.n)
-    facts, steps = parsed_facts(output.stdout, agent_named(session.agent).parser(turn.n, turn.transport))
+    parser = agent_named(session.agent).parser(turn.n, turn.transport)
+    parser.facts.thread_before = store.thread_total_before(turn.session, turn.n)
+    facts, steps = parsed_facts(output.stdout, parser)
     if facts.agent_session is None:
         launch = store.launch(turn.session, turn.n)
         # Behind a mark, the conversation of the turn before is another one.

@@ -75,7 +75,7 @@ class ReportLog:
         if reported.pending:
             self._insert(db, reported.reports())
             self._insert_compactions(db, reported)
-        from ...costs.reports import MESSAGE, RESULT, RUNNING, counted_source  # only a runner counts
+        from ...costs.reports import MESSAGE, MODELS, RESULT, RUNNING, counted_source  # only a runner counts
 
         sums = {row["source"]: row for row in db.execute(_SUMS, self._turn)}
         running = [report for report in reported.reports() if report.source == RUNNING]
@@ -88,6 +88,9 @@ class ReportLog:
             computed = row["computed"] if not row["missing"] else None
             beyond = record.computed_usd if row["reported"] is not None else computed
             return TurnUse(source=source, usage=_usage(row), reported_usd=row["reported"], computed_usd=beyond)
+        if MODELS not in sums and self._has_running(db):
+            # The running totals did not grow: the cost that the agent reports is that of earlier turns.
+            return TurnUse(source=source, usage=record.usage, reported_usd=0.0)
         if record.reported_usd is None and record.computed_usd is None and MESSAGE in sums:
             row = sums[MESSAGE]
             if not row["missing"]:
@@ -114,6 +117,10 @@ class ReportLog:
         if changed or reported.pending:
             db.execute("DELETE FROM use_sums WHERE session = ? AND turn = ?", self._turn)
             db.execute(ADD_UP, self._turn)
+
+    def _has_running(self, db: sqlite3.Connection) -> bool:
+        rows = db.execute("SELECT 1 FROM reports WHERE session = ? AND turn = ? AND source = 'running'", self._turn)
+        return rows.fetchone() is not None
 
     def _own_models(
         self, db: sqlite3.Connection, running: "list[Report]", result: Usage, agent_session: str | None

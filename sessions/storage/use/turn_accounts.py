@@ -2,7 +2,6 @@
 
 import sqlite3
 from functools import cached_property
-from typing import Any
 
 from ...costs.reports import Report
 from ...launch import Launch
@@ -40,7 +39,7 @@ class TurnAccounts:
         """
         if facts.cost_usd is not None or facts.running_cost_usd is None:
             return facts.cost_usd
-        rows = self._earlier(db, facts.agent_session, "running_cost_usd")
+        rows = self._earlier_costs(db, facts.agent_session)
         before = rows[0] if rows and rows[0] <= facts.running_cost_usd else 0.0
         return facts.running_cost_usd - before
 
@@ -49,15 +48,16 @@ class TurnAccounts:
 
         If no earlier turn of agentdash reported any, subtract the thread's tokens at the beginning of the turn: the
         session continues a conversation that ran elsewhere.
-        If the turn was also measured on its own, return the larger number: that measurement saw more.
+        If the turn was also measured on its own, return the larger number: that measurement saw more.  A count that
+        did not grow is not the sum 0: a call that failed has used what codex does not report.
         """
         if not facts.thread_usage.known:
             return facts.usage
-        rows = self._earlier(db, facts.agent_session, "thread_usage", through_fork=True)
-        earlier = (load(row, Usage) or Usage() for row in rows)
-        before = next((usage for usage in earlier if usage.known), facts.thread_before)
-        rest = facts.thread_usage.minus(before)
-        return facts.usage if (facts.usage.total_tokens or 0) > (rest.total_tokens or 0) else rest
+        before = self._counted_before(db, facts.agent_session)
+        rest = facts.thread_usage.minus(before if before.known else facts.thread_before)
+        if not rest.total_tokens:
+            return facts.usage
+        return facts.usage if (facts.usage.total_tokens or 0) > rest.total_tokens else rest
 
     def running_before(self, db: sqlite3.Connection, agent_session: str | None) -> list[Report]:
         """Return claude's running totals as the newest earlier turn of the same conversation reported them."""
@@ -95,31 +95,30 @@ class TurnAccounts:
             (session, newest, name_of(conversation)),
         ).fetchall()
 
-    def _earlier(
-        self, db: sqlite3.Connection, agent_session: str | None, column: str, *, through_fork: bool = False
-    ) -> list[Any]:
-        """Return the known values of a column in earlier turns of the same conversation, newest first.
+    def _counted_before(self, db: sqlite3.Connection, agent_session: str | None) -> Usage:
+        """Return the tokens of the thread that earlier turns have counted; unknown if none reported the thread's.
 
-        If there are none, those of the conversation of which this turn's is a fork: codex 0.169.0 and claude 2.1.330
-        count on from them: codex from the place of the fork (``through_fork``), claude from the last turn of a process
-        that has ended, because it records its total when its process ends.
+        If no turn of this conversation did, those of the conversation of which it is a fork, up to the place of the
+        fork: codex 0.169.0 counts on from there.
         """
-        own = self._values(db, column, self._session, self._n - 1, agent_session)
+        own = _counted(db, self._session, self._n - 1, agent_session)
+        fork = self._forked if not own.known else None
+        if fork is None or fork.fork is None:
+            return own
+        return _counted(db, fork.fork.session, fork.fork.turn, fork.conversation)
+
+    def _earlier_costs(self, db: sqlite3.Connection, agent_session: str | None) -> list[float]:
+        """Return the running totals of the cost in earlier turns of the same conversation, newest first.
+
+        If there are none, those of the conversation of which this turn's is a fork: claude 2.1.330 counts on from the
+        last turn of a process that has ended, because it records its total when its process ends.
+        """
+        own = _running_costs(db, self._session, self._n - 1, agent_session)
         fork = self._forked if not own else None
         if fork is None or fork.fork is None:
             return own
         origin = fork.fork.session
-        newest = fork.fork.turn if through_fork else _last_of_ended_process(db, origin)
-        return self._values(db, column, origin, newest, fork.conversation)
-
-    @staticmethod
-    def _values(db: sqlite3.Connection, column: str, session: str, newest: int, conversation: str | None) -> list[Any]:
-        rows = db.execute(
-            f"SELECT {column} AS value FROM turns WHERE session = ? AND n <= ? AND agent_session = ?"  # noqa: S608
-            f" AND {column} IS NOT NULL ORDER BY n DESC",
-            (session, newest, name_of(conversation)),
-        )
-        return [row["value"] for row in rows]
+        return _running_costs(db, origin, _last_of_ended_process(db, origin), fork.conversation)
 
     @cached_property
     def _forked(self) -> Launch | None:
@@ -127,6 +126,29 @@ class TurnAccounts:
         rows = self._database.rows("SELECT launch FROM turns WHERE session = ? AND n = ?", (self._session, self._n))
         launch = launch_from(rows[0]) if rows else None
         return launch if launch is not None and launch.fork is not None else None
+
+
+def _counted(db: sqlite3.Connection, session: str, newest: int, conversation: str | None) -> Usage:
+    """Return the newest total of a thread, and what turns after it used that reported none: turns that failed."""
+    since = Usage()
+    for row in db.execute(
+        "SELECT thread_usage, usage FROM turns WHERE session = ? AND n <= ? AND agent_session = ? ORDER BY n DESC",
+        (session, newest, name_of(conversation)),
+    ):
+        total = load(row["thread_usage"], Usage)
+        if total is not None and total.known:
+            return total.plus(since)
+        since = since.plus(load(row["usage"], Usage) or Usage())
+    return Usage()
+
+
+def _running_costs(db: sqlite3.Connection, session: str, newest: int, conversation: str | None) -> list[float]:
+    rows = db.execute(
+        "SELECT running_cost_usd FROM turns WHERE session = ? AND n <= ? AND agent_session = ?"
+        " AND running_cost_usd IS NOT NULL ORDER BY n DESC",
+        (session, newest, name_of(conversation)),
+    )
+    return [row["running_cost_usd"] for row in rows]
 
 
 def _last_of_ended_process(db: sqlite3.Connection, session_id: str) -> int:

@@ -1,13 +1,14 @@
 """The cost of a live codex turn, estimated call by call from the tokens in its stream (codex-cli 0.169.0).
 
 codex reports no cost.  ``thread/tokenUsage/updated`` has the tokens of the last call, and codex repeats it
-after a resume, before the turn begins.
+after a resume, before a compaction and after a failed call.
 """
 
 from collections.abc import Mapping
 
 from ....costs.price_table import price_of
 from ....costs.prices import Call, Price
+from ....model import Usage
 from ...parsing.usage_meter import Meter
 from . import events, lines
 
@@ -26,7 +27,7 @@ class AppServerCost(Meter):
         self._prices = prices
         self._thread: str | None = None
         self._running = False
-        self._total = events.Tokens()
+        self._total = Usage()
         self._sum = 0.0
 
     @property
@@ -55,7 +56,8 @@ class AppServerCost(Meter):
 
     def _count(self, params: events.UsageParams) -> None:
         usage = params.token_usage
-        repeated, self._total = usage.total == self._total, usage.total
+        total = usage.total.counted()
+        repeated, self._total = total in (self._total, self.thread_before), total
         if not self._running or repeated or not (usage.last.input_tokens or usage.last.output_tokens):
             return
         ours = None in (params.thread_id, self._thread) or params.thread_id == self._thread

@@ -5,6 +5,7 @@ Every field but ``method`` is optional, because other versions leave some out.
 
 from msgspec import Raw, Struct, field
 
+from ....model import Usage
 from ...parsing.json_lines import NULL, Count, Words
 from .items import AnyItem, Moment
 from .message import Message, Params
@@ -35,6 +36,16 @@ class Tokens(Struct, rename="camel"):
     cache_write_input_tokens: Count = 0
     output_tokens: Count = 0
     reasoning_output_tokens: Count = 0
+
+    def counted(self) -> Usage:
+        """Return the numbers as agentdash counts them."""
+        return Usage.of(
+            self.input_tokens,
+            self.cached_input_tokens,
+            self.output_tokens,
+            self.reasoning_output_tokens,
+            self.cache_write_input_tokens,
+        )
 
 
 class TokenUsage(Struct, rename="camel"):

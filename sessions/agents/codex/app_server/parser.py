@@ -138,19 +138,22 @@ class AppServerParser(ItemParser):
         return [self._new(StepKind.NOTICE, text, at=at, event="warning")] if text else []
 
     def _tokens(self, params: events.UsageParams, at: int | None) -> list[Step]:
-        """Add the tokens of a call; a sum is repeated after a resume and after a call that failed."""
+        """Add the tokens of a call; a sum is repeated after a resume, before a compaction and after a failed call."""
         reported, last = params.token_usage.total, params.token_usage.last
         if not self._is_ours(params.thread_id) or not (reported.input_tokens or reported.output_tokens):
             return []
-        total = _usage(reported)
+        total = reported.counted()
         self.facts.context_tokens = last.total_tokens or None
         self.facts.context_window = params.token_usage.model_context_window or None
-        if self.state.turn is not None and total != self.state.total:
-            call = _usage(last)
-            if not self.facts.thread_before.known:
+        first = not self.facts.usage.known
+        if self.state.turn is not None and total not in (self.state.total, self.facts.thread_before):
+            call = last.counted()
+            if first:
                 self.facts.thread_before = total.minus(call)
             self.state.own, self.facts.usage = self.state.own.plus(call), self.facts.usage.plus(call)
             note_call(self.facts.reported, call, total, self.facts.model, at)
+        elif first:
+            self.facts.thread_before = total
         self.state.total = self.facts.thread_usage = total
         return []
 
@@ -205,16 +208,6 @@ class AppServerParser(ItemParser):
     def _wait(self) -> list[Step]:
         self.facts.waiting = next(iter(self.state.asking.values()), None)
         return []
-
-
-def _usage(tokens: events.Tokens) -> Usage:
-    return Usage.of(
-        tokens.input_tokens,
-        tokens.cached_input_tokens,
-        tokens.output_tokens,
-        tokens.reasoning_output_tokens,
-        tokens.cache_write_input_tokens,
-    )
 
 
 _READ: dict[type, Callable[[AppServerParser, Any, int | None], list[Step]]] = {
