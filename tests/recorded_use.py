@@ -34,10 +34,15 @@ class Recorded:
         transport: str = "",
         session: str = ID.format(1),
         at: int = 1_790_000_000_000,
+        stream: int | None = None,
+        forked: dict[str, Any] | None = None,
         **start: Any,
     ) -> None:
-        """Record one more turn of a session; ``at`` is the time of its first line, UTC ms."""
-        launch = Launch(argv=(agent,), transport=transport)
+        """Record one more turn of a session; ``at`` is the time of its first line, UTC ms.
+
+        ``stream`` is the turn whose process serves it too; ``forked`` are facts of its start, if it forks.
+        """
+        launch = Launch(argv=(agent,), transport=transport, **(forked or {}))
         if not self.turns[session]:
             self.store.create(
                 Start("do it", agent=agent, session_id=session, **({"cwd": "/p"} | start)), launch, "run", host="h"
@@ -47,10 +52,15 @@ class Recorded:
                 insert_turn(db, session, self.turns[session] + 1, "more", launch, "run", 1, None)
                 begin_turn(db, session, self.turns[session] + 1, None, 1)
         self.turns[session] += 1
+        with self.store.database.transaction() as db:
+            db.execute(
+                "UPDATE turns SET stream = ? WHERE session = ? AND n = ?", (stream, session, self.turns[session])
+            )
         log = TurnLog(self.store, session, self.turns[session], OWNER)
         assert log.claim()
         parser = agent_named(agent).parser(self.turns[session], transport)
         parser.facts.reported = Reported(Pricing())
+        parser.facts.thread_before = self.store.thread_total_before(session, self.turns[session])
         for number, line in enumerate(lines.splitlines() if isinstance(lines, bytes) else lines):
             parser.feed(line, at + number)
             if number % 5 == 0:
