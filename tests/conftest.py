@@ -18,6 +18,7 @@ from isolation import isolate
 from order import spread
 from real_clis import BIN, CLAUDES, TRIED_CLAUDES
 from repetition import EVERYTHING, FORM, FULL, SEED, repeated
+from served import Served
 from waiting import until
 
 from agentdash.sessions.agents.demo.place import mark_demo
@@ -219,6 +220,12 @@ def fake_model(tmp_path_factory):
     server.terminate()
     server.communicate(timeout=60)
     assert not crashed, "the model server crashed during the tests"
+
+
+@pytest.fixture
+def served(fake_model):
+    """The model server's own record of the tokens that it reported in this test."""
+    return Served(fake_model.url)
 
 
 @pytest.fixture
