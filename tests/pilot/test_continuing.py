@@ -6,7 +6,7 @@ from msgspec import structs
 from agentdash.sessions.lifecycle.starts.continue_plan import GO_ON
 from agentdash.sessions.model import Status
 from agentdash.tui.dialogs.starting.continue_session import ContinueScreen
-from agentdash.tui.keys.actions import possible
+from agentdash.tui.keys.availability import possible
 from pilot.fakes import session
 
 

@@ -6,7 +6,7 @@ from msgspec import structs
 from agentdash.sessions.model import Status
 from agentdash.sessions.settings.prompt_templates import PromptTemplate
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
-from agentdash.tui.keys.actions import BULK
+from agentdash.tui.keys.availability import BULK
 from agentdash.tui.screens.watch import WatchScreen
 from pilot.fakes import session
 from pilot.test_table import said

@@ -13,7 +13,7 @@ from agentdash.sessions.processes import processes
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.queue import QueueScreen
-from agentdash.tui.keys.actions import possible
+from agentdash.tui.keys.availability import possible
 from agentdash.tui.services import interface_run
 from pilot.fakes import session
 

@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from ...widgets.inputs.history_input import HistoryInput
+from ..keys.action import Action, Place
 from ..keys.actions import (
     APP_ACTIONS,
     CHANGES_ACTIONS,
@@ -27,8 +28,6 @@ from ..keys.actions import (
     TABLE_KEYS,
     USAGE_ACTIONS,
     VIEWER_ACTIONS,
-    Action,
-    Place,
     here,
 )
 from ..keys.keymap import DEFAULT, Keymap

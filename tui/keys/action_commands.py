@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from typing import Any, Protocol
 
-from .actions import Action
+from .action import Action
 from .command_line import Command
 
 _NEVER = {"back", "command_line"}

@@ -6,7 +6,8 @@ from functools import cached_property
 from ...sessions.model import Session
 from ..texts import family_texts
 from ..texts import screen_texts as texts
-from .actions import BULK, REGISTRY, possible, unlike
+from .actions import REGISTRY
+from .availability import BULK, possible, unlike
 from .family_keys import OPEN_WORKER, TO_LEAD
 
 

@@ -2,19 +2,12 @@
 
 The lists keep their own default keys, because ``widgets`` know nothing of the dashboard; their entries here are made
 from those.  ``keymap`` has the keys in force.
-
-An action is run by the method ``action_<id>`` of its screen or pane, unless its entry names another one (``does``) or
-it needs only the chosen sessions (``on_target``: ``services/target_actions.py``).
 """
 
-from collections.abc import Callable, Iterable
-from enum import StrEnum
+from collections.abc import Iterable
 
-from msgspec import Struct
 from textual.binding import Binding, BindingType
 
-from ...sessions.agents.registry import takes_prompts
-from ...sessions.model import Session, Status
 from ...widgets.document.document_pane import DocumentPane
 from ...widgets.inputs.prompt_box import PromptBox, PromptInput
 from ...widgets.lists.file_list import FileList
@@ -22,63 +15,10 @@ from ...widgets.lists.virtual_list import VirtualList
 from ...widgets.steps.step_groups import GROUPS
 from ...widgets.steps.trajectory import Trajectory
 from ...widgets.table.session_table import SessionTable
+from .action import CHANGES, EVERYWHERE, OTHER_SCREENS, READING, Action, Place
 from .conversation_keys import CONVERSATION_IDS, CONVERSATION_KEYS
 from .family_keys import TO_LEAD, TO_LEAD_KEYS
 from .usage_keys import USAGE, USAGE_KEYS
-
-
-class Place(StrEnum):
-    """The part of the screen that receives the keys."""
-
-    TABLE = "table"
-    STEPS = "steps"
-    STEP = "step"
-    """One step in its pane."""
-    FILES = "files"
-    """The list of files that a session changed."""
-    DIFFS = "diffs"
-    """The diffs beside the list of changed files."""
-    PROMPT = "prompt"
-    USAGE = "usage"
-    """The screen of usage."""
-
-
-EVERYWHERE = frozenset({Place.TABLE, Place.STEPS, Place.STEP, Place.PROMPT})
-"""The screens of sessions.  In a prompt, characters are text, and only other keys act."""
-READING = frozenset({Place.STEPS, Place.STEP})
-CHANGES = frozenset({Place.FILES, Place.DIFFS})
-OTHER_SCREENS = CHANGES | {Place.USAGE}
-"""Screens without a session's prompt."""
-
-
-class Action(Struct, frozen=True, kw_only=True):
-    """An action of a key."""
-
-    id: str
-    """Its name in ``[keys]`` and on the command line."""
-    keys: str
-    """Default keys by their Textual names, separated by commas; the first one is shown."""
-    label: str = ""
-    """One or two words for the footer and the palette."""
-    help: str
-    weight: int = 1
-    """Priority in a footer that is too short; an action of weight 0 is never in it."""
-    where: frozenset[Place] = EVERYWHERE
-    """Parts of the screen in which it acts."""
-    does: str = ""
-    """Textual's name of the action, if it is not the id."""
-    on_target: bool = False
-    """True if it needs only the sessions that it acts on: see ``target_actions``."""
-    changes: bool = False
-    """True if it changes a session, which a read-only dashboard refuses."""
-    fixed: bool = False
-    """True if the settings cannot change its keys."""
-
-    @property
-    def run(self) -> str:
-        """Textual's name of the action."""
-        return f"on_target('{self.id}')" if self.on_target else self.does or self.id
-
 
 ACTIONS = (
     Action(
@@ -372,106 +312,3 @@ def watch_bindings() -> list[BindingType]:
 def here(*, table: bool = True) -> list[Action]:
     """Return the actions of a screen with or without a table."""
     return [action for action in ACTIONS if table or action.id in _WATCHING]
-
-
-_ALWAYS = frozenset({
-    "new_session", "write_prompt", "template", "help", "quit", "back", "theme", "mouse", "undo", "next_pane",
-    "command_line", "log", "settings", "trust", "split", "smaller", "larger", "zoom", "meter", "next_attention",
-    "table.next_attention", "table.previous_attention", USAGE[0],
-})  # fmt: skip
-
-
-def can_stop(session: Session) -> bool:
-    """Return whether a process of the session may be running."""
-    return session.has_process or session.status is Status.LOST
-
-
-def can_retry(session: Session) -> bool:
-    """Return whether the session's last prompt can be sent again."""
-    return session.status in (Status.FAILED, Status.STOPPED, Status.LOST)
-
-
-def has_queue(session: Session) -> bool:
-    """Return whether the session has prompts that wait or are unconfirmed, or holds the prompts that come."""
-    return session.queued > 0 or session.unconfirmed > 0 or session.held is not None
-
-
-def can_interrupt(session: Session) -> bool:
-    """Return whether the session has a turn that can be interrupted; a command would only be stopped."""
-    return not session.status.ended and takes_prompts(session.agent) and session.deleted_at is None
-
-
-def can_prompt(session: Session) -> bool:
-    """Return whether the session takes a prompt: at once, or in its queue; a prompt restores an archived session."""
-    return takes_prompts(session.agent) and session.deleted_at is None
-
-
-def can_take_over(session: Session) -> bool:
-    """Return whether the agent's own interface may be opened; the manager gives the reasons that are not seen here."""
-    return session.status.ended and session.taken_by is None and takes_prompts(session.agent)
-
-
-_WHEN: dict[str, Callable[[Session], bool]] = {
-    "write_prompt": lambda session: takes_prompts(session.agent),
-    "template": lambda session: takes_prompts(session.agent),
-    "stop": can_stop,
-    "kill": can_stop,
-    "new_like": lambda session: takes_prompts(session.agent),
-    "continue": lambda session: takes_prompts(session.agent) and session.status.ended,
-    "archive": lambda session: session.status.ended and session.archived_at is None,
-    "interrupt_turn": can_interrupt,
-    "mode": lambda session: takes_prompts(session.agent),
-    "take_over": can_take_over,
-    "answer": lambda session: session.asking > 0,
-    "queue": has_queue,
-    TO_LEAD: lambda session: session.parent is not None,
-    "start_waiting": lambda session: session.after is not None,
-    "wait_for": lambda session: session.after is not None,
-    "retry": lambda session: can_retry(session) or (session.status.ended and session.denied > 0),
-    "mark_read": lambda session: session.status.ended or not session.all_seen,
-    **dict.fromkeys(CONVERSATION_IDS, lambda session: session.status.ended and takes_prompts(session.agent)),
-    "steps.fork": lambda session: takes_prompts(session.agent),
-}
-"""Conditions of actions on the selected session; the other actions take any session."""
-
-
-_NOT_IN_TRASH = frozenset({
-    "new_like", "new_after", "start_waiting", "wait_for", "write_prompt", "template", "stop", "kill", "interrupt_turn",
-    "mode",
-    "take_over", "retry", "delete", "archive", "rename", "pin", "mark_read", "processes", "beside", *CONVERSATION_IDS,
-})  # fmt: skip
-"""Actions that a deleted session refuses; it can be read and restored."""
-
-BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "mark_read", "write_prompt", "template"})
-"""Actions on the marked sessions, if there are any, or on a whole group."""
-
-
-def unlike(sessions: Iterable[Session]) -> list[Session]:
-    """Return one session of each kind that :func:`possible` distinguishes: a few of thousands."""
-    kinds = {
-        (
-            one.status,
-            one.left > 0,
-            one.agent,
-            one.archived_at is None,
-            one.deleted_at is None,
-            one.denied > 0,
-            one.warm_since is None,
-            one.taken_by is None,
-        ): one
-        for one in sessions
-    }
-    return list(kinds.values())
-
-
-def possible(action_id: str, session: Session | None, *, read_only: bool = False) -> bool:
-    """Return whether an action makes sense for the selected session and is allowed."""
-    action = REGISTRY.get(action_id)
-    if read_only and action is not None and action.changes:
-        return False
-    if session is not None and session.deleted_at is not None and action_id in _NOT_IN_TRASH:
-        return False
-    if session is None:
-        return action_id in _ALWAYS
-    wanted = _WHEN.get(action_id)
-    return wanted is None or wanted(session)

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from .actions import REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, Place, here
+from .action import Place
+from .actions import REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, here
 from .conversation_keys import CONVERSATION_IDS
 from .family_keys import OPEN_WORKER
 from .key_names import shown

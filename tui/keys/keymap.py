@@ -10,7 +10,8 @@ from msgspec import Struct, field
 from ...sessions.errors import ConfigError
 from ...sessions.settings.config import Loaded, read_settings, unusable
 from . import key_names
-from .actions import REGISTRY, Action, Place
+from .action import Action, Place
+from .actions import REGISTRY
 
 NEVER = "<ignore>"
 """A key name that no key has, for Textual (8.2): an empty name would leave the default in force."""

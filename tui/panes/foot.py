@@ -6,8 +6,8 @@ from textual.content import Content
 
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
+from ..keys.action import Place
 from ..keys.action_target import ActionTarget
-from ..keys.actions import Place
 from ..keys.footer import valid_keys
 from ..keys.keymap import Keymap
 from .cost_meter import CostMeter

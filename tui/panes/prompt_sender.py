@@ -13,7 +13,7 @@ from ...sessions.prompts.prompter import PromptOptions
 from ...sessions.storage.prompts.prompt_queue import QueuedPrompt
 from ...widgets.inputs.prompt_box import PromptBox
 from ..keys.action_target import ActionTarget
-from ..keys.actions import can_interrupt, can_prompt
+from ..keys.availability import can_interrupt, can_prompt
 from ..services.actions.session_actions import SessionActions
 from ..texts import queue_texts
 from ..texts import screen_texts as texts

@@ -22,8 +22,9 @@ from ...widgets.drawing.short_forms import place
 from ...widgets.table.detail import in_full
 from ...widgets.table.session_table import SessionTable
 from ...widgets.table.status_line import StatusLine, Tally
+from ..keys.action import Place
 from ..keys.action_target import ActionTarget
-from ..keys.actions import Place, bindings
+from ..keys.actions import bindings
 from ..keys.command_line import Command
 from ..keys.footer import daily_keys
 from ..messages import SessionAwaited, SessionsChanged, WorkersAsked

@@ -24,8 +24,9 @@ from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.inputs.history_input import HistoryInput
 from ...widgets.inputs.prompt_box import PromptInput
 from .._textual_hacks import send_every_resize
+from ..keys.action import Place
 from ..keys.action_target import ActionTarget
-from ..keys.actions import Place, here
+from ..keys.actions import here
 from ..keys.command_line import Command, CommandLine
 from ..keys.keymap import Keymap
 from ..messages import ChangesAsked, ConversationAsked, OtherSessionAsked, SaveAsked

@@ -10,7 +10,7 @@ from ....sessions.prompts.broadcast import Delivery, broadcast
 from ....sessions.prompts.prompter import PromptOptions
 from ....sessions.text import units
 from ....sessions.text.sanitize import clean
-from ...keys.actions import can_prompt
+from ...keys.availability import can_prompt
 from ...texts import prompt_texts
 from ...texts import screen_texts as texts
 from ..background import Requests

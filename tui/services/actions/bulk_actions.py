@@ -13,7 +13,7 @@ from ....sessions.text import units
 from ....sessions.text.sanitize import clean
 from ....widgets.drawing.glyphs import Signs
 from ...dialogs.asking.confirm import Answer, ConfirmScreen
-from ...keys.actions import can_retry, can_stop
+from ...keys.availability import can_retry, can_stop
 from ...keys.key_queue import KeysInOrder
 from ...texts import screen_texts as texts
 from ...texts.takeover_texts import put_away_warning

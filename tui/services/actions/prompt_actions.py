@@ -12,7 +12,7 @@ from ....sessions.reader import SessionReader
 from ....sessions.storage.prompts.prompt_queue import QueuedPrompt
 from ....widgets.drawing.glyphs import Signs
 from ...dialogs.asking.confirm import Answer, ConfirmScreen
-from ...keys.actions import can_retry
+from ...keys.availability import can_retry
 from ...keys.key_queue import KeysInOrder
 from ...texts import queue_texts
 from ...texts import screen_texts as texts

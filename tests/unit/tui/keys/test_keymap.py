@@ -12,7 +12,9 @@ from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.model import Status
 from agentdash.sessions.settings.config import read_settings
 from agentdash.tui.dialogs.help import EVERY_DAY, every_day, help_text, matching, sections
-from agentdash.tui.keys.actions import ACTIONS, REGISTRY, Place, possible, unlike
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.actions import ACTIONS, REGISTRY
+from agentdash.tui.keys.availability import possible, unlike
 from agentdash.tui.keys.footer import ASKING, CHANGES, FILTERING, ONE_STEP, WRITING, footer, labelled, valid_keys, whole
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force

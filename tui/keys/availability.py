@@ -1,0 +1,115 @@
+"""The conditions of actions: for which sessions each is possible, and which act on several sessions at once.
+
+`ActionTarget` asks it for the chosen sessions, so that footer, palette and keys give the same answer.
+"""
+
+from collections.abc import Callable, Iterable
+
+from ...sessions.agents.registry import takes_prompts
+from ...sessions.model import Session, Status
+from .actions import REGISTRY
+from .conversation_keys import CONVERSATION_IDS
+from .family_keys import TO_LEAD
+from .usage_keys import USAGE
+
+_ALWAYS = frozenset({
+    "new_session", "write_prompt", "template", "help", "quit", "back", "theme", "mouse", "undo", "next_pane",
+    "command_line", "log", "settings", "trust", "split", "smaller", "larger", "zoom", "meter", "next_attention",
+    "table.next_attention", "table.previous_attention", USAGE[0],
+})  # fmt: skip
+
+
+def can_stop(session: Session) -> bool:
+    """Return whether a process of the session may be running."""
+    return session.has_process or session.status is Status.LOST
+
+
+def can_retry(session: Session) -> bool:
+    """Return whether the session's last prompt can be sent again."""
+    return session.status in (Status.FAILED, Status.STOPPED, Status.LOST)
+
+
+def has_queue(session: Session) -> bool:
+    """Return whether the session has prompts that wait or are unconfirmed, or holds the prompts that come."""
+    return session.queued > 0 or session.unconfirmed > 0 or session.held is not None
+
+
+def can_interrupt(session: Session) -> bool:
+    """Return whether the session has a turn that can be interrupted; a command would only be stopped."""
+    return not session.status.ended and takes_prompts(session.agent) and session.deleted_at is None
+
+
+def can_prompt(session: Session) -> bool:
+    """Return whether the session takes a prompt: at once, or in its queue; a prompt restores an archived session."""
+    return takes_prompts(session.agent) and session.deleted_at is None
+
+
+def can_take_over(session: Session) -> bool:
+    """Return whether the agent's own interface may be opened; the manager gives the reasons that are not seen here."""
+    return session.status.ended and session.taken_by is None and takes_prompts(session.agent)
+
+
+_WHEN: dict[str, Callable[[Session], bool]] = {
+    "write_prompt": lambda session: takes_prompts(session.agent),
+    "template": lambda session: takes_prompts(session.agent),
+    "stop": can_stop,
+    "kill": can_stop,
+    "new_like": lambda session: takes_prompts(session.agent),
+    "continue": lambda session: takes_prompts(session.agent) and session.status.ended,
+    "archive": lambda session: session.status.ended and session.archived_at is None,
+    "interrupt_turn": can_interrupt,
+    "mode": lambda session: takes_prompts(session.agent),
+    "take_over": can_take_over,
+    "answer": lambda session: session.asking > 0,
+    "queue": has_queue,
+    TO_LEAD: lambda session: session.parent is not None,
+    "start_waiting": lambda session: session.after is not None,
+    "wait_for": lambda session: session.after is not None,
+    "retry": lambda session: can_retry(session) or (session.status.ended and session.denied > 0),
+    "mark_read": lambda session: session.status.ended or not session.all_seen,
+    **dict.fromkeys(CONVERSATION_IDS, lambda session: session.status.ended and takes_prompts(session.agent)),
+    "steps.fork": lambda session: takes_prompts(session.agent),
+}
+"""Conditions of actions on the selected session; the other actions take any session."""
+
+
+_NOT_IN_TRASH = frozenset({
+    "new_like", "new_after", "start_waiting", "wait_for", "write_prompt", "template", "stop", "kill", "interrupt_turn",
+    "mode",
+    "take_over", "retry", "delete", "archive", "rename", "pin", "mark_read", "processes", "beside", *CONVERSATION_IDS,
+})  # fmt: skip
+"""Actions that a deleted session refuses; it can be read and restored."""
+
+BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "mark_read", "write_prompt", "template"})
+"""Actions on the marked sessions, if there are any, or on a whole group."""
+
+
+def unlike(sessions: Iterable[Session]) -> list[Session]:
+    """Return one session of each kind that :func:`possible` distinguishes: a few of thousands."""
+    kinds = {
+        (
+            one.status,
+            one.left > 0,
+            one.agent,
+            one.archived_at is None,
+            one.deleted_at is None,
+            one.denied > 0,
+            one.warm_since is None,
+            one.taken_by is None,
+        ): one
+        for one in sessions
+    }
+    return list(kinds.values())
+
+
+def possible(action_id: str, session: Session | None, *, read_only: bool = False) -> bool:
+    """Return whether an action makes sense for the selected session and is allowed."""
+    action = REGISTRY.get(action_id)
+    if read_only and action is not None and action.changes:
+        return False
+    if session is not None and session.deleted_at is not None and action_id in _NOT_IN_TRASH:
+        return False
+    if session is None:
+        return action_id in _ALWAYS
+    wanted = _WHEN.get(action_id)
+    return wanted is None or wanted(session)
