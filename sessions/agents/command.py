@@ -8,9 +8,10 @@ from ..errors import UsageError
 from ..launch import Launch
 from ..model import Step, StepKind
 from ..rules.turn_facts import Facts
-from .base import Agent, LaunchRequest, TurnParser
+from .base import Agent, LaunchRequest
 from .parsing.json_lines import KIND_LENGTH
 from .parsing.json_repair import parsed
+from .parsing.parser import TurnParser
 
 
 class CommandParser(TurnParser):

@@ -12,9 +12,9 @@ from msgspec import field
 
 from ..model import Step, StepKind
 from ..text.sanitize import one_line
-from .base import ParserState, TurnParser
 from .parsing.json_lines import NOT_JSON, UNREADABLE
 from .parsing.json_repair import parsed
+from .parsing.parser import ParserState, TurnParser
 from .parsing.tolerant_decoder import Reading, TolerantDecoder, Unread
 
 _MOST_FIELDS = 100

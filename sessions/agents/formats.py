@@ -3,7 +3,8 @@
 from typing import Protocol
 
 from ..errors import UsageError
-from .base import Agent, TurnParser
+from .base import Agent
+from .parsing.parser import TurnParser
 from .registry import agent_named, agent_names, is_agent, transcript_formats
 
 

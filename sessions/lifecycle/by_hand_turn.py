@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from ..agents.base import TurnParser
+from ..agents.parsing.parser import TurnParser
 from ..agents.registry import agent_named
 from ..clock import monotonic, now_ms
 from ..errors import StoreError

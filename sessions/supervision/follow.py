@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ..agents.base import TurnParser
+from ..agents.parsing.parser import TurnParser
 from ..clock import now_ms
 from ..model import Step
 from ..rules.turn_facts import Facts

@@ -11,7 +11,8 @@ from msgspec import structs
 from rich.cells import cell_len
 from transcript_files import merged
 
-from agentdash.sessions.agents.base import MOST_OPEN, Agent
+from agentdash.sessions.agents.base import Agent
+from agentdash.sessions.agents.parsing.parser import MOST_OPEN
 from agentdash.sessions.agents.registry import agent_named, agent_names
 from agentdash.sessions.model import Step, StepStatus
 from agentdash.sessions.transcript.index import turn_index

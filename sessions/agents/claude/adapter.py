@@ -17,8 +17,9 @@ from ...launch import Fork, Ladder, Launch
 from ...text.units import listed
 from ...values.taken_by import BY_HAND
 from ..allowance import Allowance
-from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
+from ..base import Agent, AgentSettings, LaunchRequest
 from ..leading import ALL_TOOLS, LeadingAgent, LeadSettings, leads
+from ..parsing.parser import TurnParser
 from ..parsing.usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ..base import TranscriptFormat, TurnParser
+from ..base import TranscriptFormat
+from ..parsing.parser import TurnParser
 
 
 class ClaudeProject(TranscriptFormat):

@@ -11,9 +11,9 @@ from msgspec import structs
 
 from ...model import Step, StepKind, StepStatus, Usage
 from ...values.compaction import SUMMARY_EVENT
-from ..base import MOST_OPEN
 from ..event_parser import NOT_SHOWN, EventParser, EventState
 from ..parsing.json_lines import declared_type, joined, value_of
+from ..parsing.parser import MOST_OPEN
 from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
 from .compaction import CompactionNotes

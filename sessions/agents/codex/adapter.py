@@ -13,8 +13,9 @@ from ...errors import UsageError
 from ...launch import Launch
 from ...values.taken_by import BY_HAND
 from ..allowance import Allowance
-from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
+from ..base import Agent, AgentSettings, LaunchRequest
 from ..leading import LeadingAgent, LeadSettings, leads
+from ..parsing.parser import TurnParser
 from ..parsing.usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:

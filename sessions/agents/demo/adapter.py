@@ -13,7 +13,8 @@ from msgspec import Meta
 
 from ...errors import UsageError
 from ...launch import Launch
-from ..base import Agent, LaunchRequest, LiveSettings, TurnParser
+from ..base import Agent, LaunchRequest, LiveSettings
+from ..parsing.parser import TurnParser
 from ..parsing.usage_meter import Measurable, Measures, When
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from ...agents.base import TurnParser
+from ...agents.parsing.parser import TurnParser
 from ...agents.registry import agent_named
 from ...clock import monotonic
 from ...errors import AgentdashError

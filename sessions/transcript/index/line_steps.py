@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from ...agents.base import TurnParser
+from ...agents.parsing.parser import TurnParser
 from ...model import Step
 from ...storage.files.line_reader import ArrivalTimes
 from .block_table import Stretch

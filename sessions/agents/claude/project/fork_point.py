@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from ....model import Step, StepKind
-from ...base import TurnParser
 from ...parsing.json_lines import UNREADABLE
+from ...parsing.parser import TurnParser
 from ..events import SYNTHETIC
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...base import TranscriptFormat, TurnParser
+from ...base import TranscriptFormat
+from ...parsing.parser import TurnParser
 
 _LINES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state", "token_usage_record"}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from places import CAPTURES
 
-from agentdash.sessions.agents.base import TurnParser
+from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.json_schema import step_json
 from agentdash.sessions.model import Step, StepKind, StepStatus, Usage

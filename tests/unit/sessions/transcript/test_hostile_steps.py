@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 from transcript_files import read
 
-from agentdash.sessions.agents.base import TurnParser
+from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model import Step, StepKind
 from agentdash.sessions.transcript.index.block_cache import KEPT_BYTES, BlockCache, Placed

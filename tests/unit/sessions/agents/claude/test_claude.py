@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from agentdash.sessions.agents.base import AgentSettings, LaunchRequest, TurnParser
+from agentdash.sessions.agents.base import AgentSettings, LaunchRequest
 from agentdash.sessions.agents.claude.adapter import Claude, ClaudeSettings
+from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 
 CLAUDE = Claude()

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from places import CAPTURES
 
-from agentdash.sessions.agents.base import LaunchRequest, TurnParser
+from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.claude.adapter import ClaudeSettings
 from agentdash.sessions.agents.claude.live.control import change_id
 from agentdash.sessions.agents.claude.live.dialogue import ClaudeDialogue
 from agentdash.sessions.agents.dialogue import TurnEnded
+from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model import Step, StepKind, StepStatus
 

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.agents.base import AgentSettings, LaunchRequest, TurnParser
+from agentdash.sessions.agents.base import AgentSettings, LaunchRequest
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
 from agentdash.sessions.agents.codex.items import unwrapped
 from agentdash.sessions.agents.codex.toml_values import assignments, toml_value
+from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 

@@ -8,9 +8,10 @@ import sys
 import pytest
 from transcript_files import merged
 
-from agentdash.sessions.agents.base import MOST_OPEN, LaunchRequest
+from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.demo.adapter import Demo, DemoSettings
 from agentdash.sessions.agents.demo.script import SCRIPTS, load_script
+from agentdash.sessions.agents.parsing.parser import MOST_OPEN
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.model import StepKind, StepStatus
 

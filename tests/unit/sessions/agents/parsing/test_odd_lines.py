@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from agentdash.sessions.agents.base import TurnParser
 from agentdash.sessions.agents.codex.rollout.edits import Rollout
 from agentdash.sessions.agents.format_detection import guess_agent
+from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.json_schema import step_json
 from agentdash.sessions.model import Step, StepKind, StepStatus

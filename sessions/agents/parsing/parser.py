@@ -1,0 +1,103 @@
+"""The contract of a parser: it turns the lines of one turn into steps, and its state can be saved and restored."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec import Struct, field, structs
+
+from ...model import Step, StepKind, StepStatus
+from ...rules.truncate import trimmed
+from ...rules.turn_facts import Facts
+
+MOST_OPEN = 10_000
+"""Steps that may be open at once.  No agent needs this many; the limit bounds memory if steps begin and never end."""
+
+
+class ParserState(Struct, kw_only=True):
+    """A parser's memory of earlier lines: with it, a resumed parser makes the same steps of the next line.
+
+    The facts are not part of it: they sum up a turn, and no step depends on them.
+    """
+
+    next: int = 0
+    """The index of the next new step."""
+    open: dict[str, Step] = field(default_factory=dict)
+    """Open steps, by the agent's own id."""
+
+
+class TurnParser(ABC):
+    """Turns the lines of one turn into steps, and keeps the facts.
+
+    The state is bounded: only steps that are still open are remembered.  It can be saved and restored, so that a
+    reader can begin in the middle of a file.
+    """
+
+    state: ParserState
+    state_type: ClassVar[type[ParserState]] = ParserState
+
+    def __init__(self, turn: int = 1) -> None:
+        self.turn = turn
+        self.facts = Facts()
+        self.state = self.state_type()
+
+    def checkpoint(self) -> bytes | None:
+        """Return the state as bytes, without the middle of very long texts; None if it cannot be encoded."""
+        opened = {key: trimmed(step) for key, step in self.state.open.items()}
+        try:
+            return msgspec.msgpack.encode(structs.replace(self.state, open=opened))
+        except (UnicodeEncodeError, OverflowError, RecursionError):
+            return None
+
+    def resume(self, checkpoint: bytes) -> None:
+        """Continue from the checkpoint of a parser of the same kind."""
+        self.state = msgspec.msgpack.decode(checkpoint, type=self.state_type)
+
+    def feed(self, line: bytes, at: int | None = None) -> list[Step]:
+        """Parse one line without its newline; never raises, whatever the agent prints.
+
+        Returns new steps, and steps that replace an earlier step of the same index.  A blank line gives none.
+        """
+        if not line.strip():
+            return []
+        self.facts.lines += 1
+        steps = self.parse(line, at)
+        for step in steps:
+            if step.kind is StepKind.MESSAGE and step.parent is None:
+                self.facts.message_step = step.index
+        return steps
+
+    @abstractmethod
+    def parse(self, line: bytes, at: int | None) -> list[Step]:
+        """Turn one non-blank line into steps."""
+
+    def close(self, at: int | None = None) -> list[Step]:
+        """Return the open steps as interrupted, after the agent's process has ended."""
+        still_open = self.state.open.values()
+        steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in still_open]
+        self.state.open.clear()
+        return steps
+
+    def too_long(self, beginning: bytes, size: int, at: int | None = None) -> list[Step]:
+        """Return an unknown step that shows the beginning of a line of ``size`` bytes, too long to be read."""
+        self.facts.lines += 1
+        return [self._unknown(beginning, at, f"a line of {size:,} bytes")]
+
+    def _new(self, kind: StepKind, text: str = "", *, at: int | None = None, **fields: Any) -> Step:
+        step = Step(turn=self.turn, index=self.state.next, kind=kind, text=text, at=at, **fields)
+        self.state.next += 1
+        return step
+
+    def _remember(self, key: str, step: Step) -> None:
+        """Keep an open step until its end; drop the oldest if more than `MOST_OPEN` are open."""
+        self.state.open[key] = step
+        if len(self.state.open) > MOST_OPEN:
+            del self.state.open[next(iter(self.state.open))]
+
+    def _unknown(self, line: bytes, at: int | None, event: str) -> Step:
+        """Count an unrecognized line, and return a step that shows its raw text."""
+        self.facts.unknown += 1
+        kinds = self.facts.unknown_kinds
+        if event in kinds or len(kinds) < 100:
+            kinds[event] = kinds.get(event, 0) + 1
+        return self._new(StepKind.UNKNOWN, line.decode("utf-8", "replace"), at=at, event=event)
