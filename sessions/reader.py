@@ -30,7 +30,7 @@ from .storage.files.trash import Trashed
 from .storage.marks import RelatedMark
 from .storage.paths import Layout, SessionFolder
 from .storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt, containing, past_prompts
-from .storage.prompts.prompt_queue import QueuedPrompt
+from .storage.prompts.queued_prompt import QueuedPrompt
 from .storage.prompts.unconfirmed import Unconfirmed
 from .storage.queries import Queries
 from .storage.turns.turn_output import output_in

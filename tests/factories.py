@@ -6,7 +6,7 @@ from typing import Any
 
 from agentdash.sessions.launch import Launch, TurnPlan
 from agentdash.sessions.model import Session, Status, Step, StepKind, Turn
-from agentdash.sessions.storage.prompts.prompt_queue import Request
+from agentdash.sessions.storage.prompts.queued_prompt import Request
 from agentdash.sessions.storage.store import Store
 
 T0 = 1_790_000_000_000

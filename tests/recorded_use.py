@@ -11,7 +11,7 @@ from agentdash.sessions.costs.reports import Reported
 from agentdash.sessions.costs.usage_table import UsageQuery, UsageTable
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status
-from agentdash.sessions.storage.prompts.prompt_queue import begin_turn, insert_turn
+from agentdash.sessions.storage.prompts.new_turn import begin_turn, insert_turn
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
 from agentdash.sessions.storage.use.use_queries import UseQueries

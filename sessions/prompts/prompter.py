@@ -29,7 +29,7 @@ from ..rules.prompts.delivery import PromptState
 from ..settings.config import Loaded
 from ..settings.merge import merged
 from ..storage.paths import Layout
-from ..storage.prompts.prompt_queue import QueuedPrompt, Request, resend_key
+from ..storage.prompts.queued_prompt import QueuedPrompt, Request, resend_key
 from ..storage.prompts.unconfirmed import Unconfirmed
 from ..storage.queries import Recipe
 from ..storage.store import Store

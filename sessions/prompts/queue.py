@@ -7,7 +7,7 @@ from ..model import Session
 from ..reader import SessionReader
 from ..rules.prompts.delivery import PromptState
 from ..storage.paths import Layout
-from ..storage.prompts.prompt_queue import QueuedPrompt
+from ..storage.prompts.queued_prompt import QueuedPrompt
 from ..storage.prompts.unconfirmed import Unconfirmed, dismiss
 from ..storage.store import Store
 from ..supervision.queue.next_turn import builder

@@ -20,7 +20,8 @@ from .families.workers import FAMILY
 from .marks import Marks, RelatedMark, recorded
 from .prompts.adjustments import Adjustments
 from .prompts.asks import Asks
-from .prompts.prompt_queue import PromptQueue, QueuedPrompt
+from .prompts.prompt_queue import PromptQueue
+from .prompts.queued_prompt import QueuedPrompt
 from .prompts.unconfirmed import Unconfirmed, unconfirmed
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
 from .urgency import CURRENT, OUTDATED

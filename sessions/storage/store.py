@@ -22,7 +22,9 @@ from .marks import Marks, add_mark
 from .prompts.adjustments import Adjustments
 from .prompts.asks import Asks
 from .prompts.chains import Chains, give_up
-from .prompts.prompt_queue import PromptQueue, hold_after, insert_turn, put_back
+from .prompts.new_turn import insert_turn
+from .prompts.prompt_queue import PromptQueue
+from .prompts.queue_rows import hold_after, put_back
 from .queries import OPEN, Queries
 from .rows import dump
 from .use.period_budgets import admit_turn, warnings_for

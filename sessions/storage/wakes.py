@@ -14,7 +14,9 @@ from ..clock import now_ms
 from ..launch import TurnPlan
 from ..model import ENDED, Status, StoppedBy
 from .database import Database
-from .prompts.prompt_queue import Build, Request, insert_prompt, take
+from .prompts.new_turn import take
+from .prompts.queue_rows import insert_prompt
+from .prompts.queued_prompt import Build, Request
 from .rows import MOST_WAKES, WAKES_USED
 
 Rows = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]

@@ -7,7 +7,7 @@ from agentdash.sessions.errors import SessionBusyError, UsageError
 from agentdash.sessions.model import Receipt, Status
 from agentdash.sessions.prompts.prompter import PromptOptions, Sent
 from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER
-from agentdash.sessions.storage.prompts.prompt_queue import QueuedPrompt
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 
 
 class FakePrompts:

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from ...sessions.model import Session
 from ...sessions.prompts.queue import SessionQueue
-from ...sessions.storage.prompts.prompt_queue import QueuedPrompt
+from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ...sessions.storage.prompts.unconfirmed import Unconfirmed
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ..messages import SessionsChanged

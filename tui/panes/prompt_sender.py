@@ -10,7 +10,7 @@ from textual.screen import Screen
 from ...sessions.launch import Start
 from ...sessions.model import Session
 from ...sessions.prompts.prompter import PromptOptions
-from ...sessions.storage.prompts.prompt_queue import QueuedPrompt
+from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ...widgets.inputs.prompt_box import PromptBox
 from ..keys.action_target import ActionTarget
 from ..keys.availability import can_interrupt, can_prompt

@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from ...sessions.model import Session, TurnMode
-from ...sessions.storage.prompts.prompt_queue import QueuedPrompt
+from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ...widgets.inputs.prompt_box import DraftBook, PromptBox

@@ -18,7 +18,7 @@ from textual.widgets import Input, TextArea
 
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
-from ...sessions.storage.prompts.prompt_queue import QueuedPrompt
+from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ...widgets.document.document_pane import DocumentPane
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.inputs.history_input import HistoryInput

@@ -8,7 +8,7 @@ from ...sessions.agents.registry import is_agent, takes_prompts
 from ...sessions.model import Receipt, Session
 from ...sessions.prompts.prompter import Sent
 from ...sessions.rules.attention import unconfirmed
-from ...sessions.storage.prompts.prompt_queue import QueuedPrompt
+from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ...sessions.storage.prompts.unconfirmed import Unconfirmed
 from ...sessions.text.sanitize import cell_width, cut, one_line, pad
 from ...sessions.text.units import age, count

@@ -11,7 +11,7 @@ from ...launch import Launch
 from ...model import Prompt, Session, Turn
 from ..families.families import take_back, without_used_key
 from ..marks import add_mark
-from ..prompts.prompt_queue import QueuedPrompt
+from ..prompts.queued_prompt import QueuedPrompt
 from ..queries import Recipe
 from ..rows import USAGE_COLUMNS, dump
 from ..store import Store, touch_children

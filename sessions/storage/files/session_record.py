@@ -10,7 +10,7 @@ from ...errors import NewerStoreError, StoreError
 from ...launch import Launch
 from ...model import Prompt, Session, Status, StoppedBy, Turn
 from ..paths import SessionFolder, write_atomic
-from ..prompts.prompt_queue import QueuedPrompt
+from ..prompts.queued_prompt import QueuedPrompt
 from ..queries import Recipe
 from ..store import Store
 

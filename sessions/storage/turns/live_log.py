@@ -10,7 +10,8 @@ from ...model import Status
 from ...rules.prompts.delivery import PromptState
 from ..database import Database
 from ..prompts.adjustments import defer_earlier
-from ..prompts.prompt_queue import UNDER_WAY, begin_turn
+from ..prompts.new_turn import begin_turn
+from ..prompts.queue_rows import UNDER_WAY
 from ..rows import dump
 from .turn_log import Owner, withdraw_close
 

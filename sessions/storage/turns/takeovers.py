@@ -12,7 +12,9 @@ from ...launch import Launch, following
 from ...model import ENDED, Left, Status, TakenBy, left_text
 from ...rules.turn_facts import Facts
 from ...values.taken_by import BY_HAND, HAND
-from ..prompts.prompt_queue import UNDER_WAY, Build, take
+from ..prompts.new_turn import take
+from ..prompts.queue_rows import UNDER_WAY
+from ..prompts.queued_prompt import Build
 from ..rows import dump
 from ..store import Store
 from .turn_log import Owner, TurnLog

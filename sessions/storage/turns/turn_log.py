@@ -30,7 +30,9 @@ from ...rules.prompts.delivery import Fate, PromptState
 from ...rules.turn_facts import Facts
 from ..marks import add_mark
 from ..prompts.adjustments import defer_earlier
-from ..prompts.prompt_queue import Build, hold_after, put_back, take
+from ..prompts.new_turn import take
+from ..prompts.queue_rows import hold_after, put_back
+from ..prompts.queued_prompt import Build
 from ..rows import USAGE_COLUMNS, dump, launch_from, load
 from ..store import Store
 from ..use.report_log import ReportLog, TurnUse

@@ -11,7 +11,7 @@ from ...asks.model import Answer, Ask, Verdict
 from ...clock import now_ms
 from ...errors import AgentdashError
 from ...launch import Launch, TurnPlan, plan_like, with_mode
-from ...storage.prompts.prompt_queue import Request
+from ...storage.prompts.queued_prompt import Request
 from ...storage.store import Store
 from ...values.stopped_by import StoppedBy
 from .agent import LiveAgent

@@ -11,7 +11,7 @@ from ...errors import UnknownSessionError
 from ...launch import Launch, TurnPlan
 from ...model import Session, short_id
 from ...storage.paths import Layout
-from ...storage.prompts.prompt_queue import Build, QueuedPrompt
+from ...storage.prompts.queued_prompt import Build, QueuedPrompt
 from ...storage.store import Store
 from ...values.compaction import Compaction
 from ...values.turn_mode import TurnMode

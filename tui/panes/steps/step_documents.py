@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from ....sessions.errors import StoreError, UnknownSessionError
 from ....sessions.lifecycle.explain import Explanation
 from ....sessions.model import Session, Step
-from ....sessions.storage.prompts.prompt_queue import QueuedPrompt
+from ....sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ....sessions.text.sanitize import clean, one_line
 from ....sessions.text.units import count, size
 from ....sessions.transcript.snapshot import View

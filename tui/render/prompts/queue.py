@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ....sessions.model import Session
-from ....sessions.storage.prompts.prompt_queue import QueuedPrompt
+from ....sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ....sessions.storage.prompts.unconfirmed import Unconfirmed
 from ....sessions.text.sanitize import one_line, pad
 from ....sessions.text.units import age

@@ -9,7 +9,7 @@ from ....sessions.model import Receipt, Session
 from ....sessions.prompts.prompter import PromptOptions, Sent
 from ....sessions.prompts.queue import SessionQueue
 from ....sessions.reader import SessionReader
-from ....sessions.storage.prompts.prompt_queue import QueuedPrompt
+from ....sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ....widgets.drawing.glyphs import Signs
 from ...dialogs.asking.confirm import Answer, ConfirmScreen
 from ...keys.availability import can_retry

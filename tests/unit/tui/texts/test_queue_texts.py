@@ -8,7 +8,7 @@ from factories import T0
 from msgspec import Raw
 
 from agentdash.sessions.model import Ended, Receipt, Status, Stopping
-from agentdash.sessions.storage.prompts.prompt_queue import QueuedPrompt
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.tui.texts import queue_texts
 
 session = partial(factories.session, title="fix the flaky login test", turn=3)

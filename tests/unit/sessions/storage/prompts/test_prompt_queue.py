@@ -13,7 +13,8 @@ from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.files.restore import restore
 from agentdash.sessions.storage.files.session_record import read_identity, write_identity
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.storage.prompts.prompt_queue import MOST_ATTEMPTS, resend_key
+from agentdash.sessions.storage.prompts.queue_rows import MOST_ATTEMPTS
+from agentdash.sessions.storage.prompts.queued_prompt import resend_key
 from agentdash.sessions.storage.prompts.unconfirmed import dismiss
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.live_log import LiveLog

@@ -1,0 +1,83 @@
+"""The rows with which a turn begins, and the one place where a prompt of the queue becomes a turn.
+
+Each function works inside the transaction of its caller.
+"""
+
+import sqlite3
+
+from ...clock import now_ms
+from ...errors import AgentdashError
+from ...launch import Launch
+from ...model import ENDED, Status
+from ..families.admission import admit_prompt
+from ..marks import recorded
+from ..rows import dump
+from .queue_rows import UNDER_WAY, hold, let_go_if_empty, next_row
+from .queued_prompt import Build, prompt_of
+
+
+def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
+    """Make the next prompt of an ended session its next turn, inside the caller's transaction; return its number.
+
+    None if the user works in the agent's own interface, which the turn would disturb.  If its start cannot be built (a
+    setting that the agent does not take), or a budget is used up, the queue is held with the reason.
+    """
+    session = db.execute("SELECT status, turn, held, taken_by FROM sessions WHERE id = ?", (session_id,)).fetchone()
+    if session is None or Status(session["status"]) not in ENDED or session["taken_by"] is not None:
+        return None
+    row = next_row(db, session_id)
+    if db.execute(f"SELECT 1 FROM queue WHERE session = ? AND {UNDER_WAY}", (session_id,)).fetchone():  # noqa: S608
+        return None  # the agent has it, and begins a turn with it
+    if row is None or not (row["at_once"] or session["held"] is None):
+        return None
+    prompt, n = prompt_of(row), int(session["turn"]) + 1
+    try:
+        admit_prompt(db, session_id, prompt.plan.frame.family)
+        launch = build(prompt, n, recorded(lambda sql, values: db.execute(sql, values).fetchall(), session_id))
+    except AgentdashError as error:
+        db.execute("UPDATE queue SET at_once = 0 WHERE id = ?", (prompt.id,))
+        hold(db, session_id, str(error))
+        return None
+    import uuid  # most runners send no second prompt
+
+    now = now_ms()
+    insert_turn(db, session_id, n, prompt.text, launch, str(uuid.uuid4()), now, prompt.asked_by)
+    begin_turn(db, session_id, n, launch.model, now)
+    db.execute("UPDATE queue SET state = 'taken', turn = ?, changed_at = ? WHERE id = ?", (n, now, prompt.id))
+    let_go_if_empty(db, session_id)
+    return n
+
+
+def insert_turn(
+    db: sqlite3.Connection,
+    session_id: str,
+    n: int,
+    prompt: str | None,
+    launch: Launch,
+    run_id: str,
+    now: int,
+    asked_by: str | None,
+) -> None:
+    """Insert a queued turn with its prompt; without one it gets no place (:mod:`.chains`)."""
+    db.execute(
+        "INSERT INTO turns (session, n, status, run_id, launch, created_at, asked_by)"
+        " VALUES (?, ?, 'queued', ?, ?, ?, ?)",
+        (session_id, n, run_id, dump(launch), now, asked_by),
+    )
+    if prompt is None:
+        return
+    db.execute(
+        "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'queued', ?)",
+        (session_id, n, prompt, now),
+    )
+
+
+def begin_turn(db: sqlite3.Connection, session_id: str, n: int, model: str | None, now: int) -> None:
+    """Make a queued turn the newest of its session, which is then as if it had not ended."""
+    db.execute(
+        "UPDATE sessions SET status = 'queued', reason = NULL, turn = ?, exit_code = NULL, signal = NULL,"
+        " archived_at = NULL, started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ?,"
+        " stuck = NULL, stuck_at = NULL, denied = 0, asks = NULL, activity = NULL, plan = NULL, mode = NULL"
+        " WHERE id = ?",
+        (n, model, now, session_id),
+    )
