@@ -33,7 +33,7 @@ async def test_a_key_starts_a_session_after_the_selected_one(dashboard, starts, 
         await d.select("running1")
         await d.press("ampersand")
         screen = await d.screen(NewSessionScreen)
-        assert screen._after.value == "running1"
+        assert screen.fields.after.value == "running1"
         assert screen.has_class("-more")  # what is filled in can be seen
         await d.press(*"go", "enter")
         await d.until(lambda: starts)
@@ -45,16 +45,16 @@ async def test_the_field_can_be_filled_in_and_emptied(dashboard, starts):
         await d.press("n")
         screen = await d.screen(NewSessionScreen)
         await d.shows("at once; or the id of a session")
-        screen._after.focus()
+        screen.fields.after.focus()
         await d.press(*"done0001")
-        screen._prompt.focus()
+        screen.fields.prompt.focus()
         await d.press(*"go", "enter")
         await d.until(lambda: starts)
         assert starts[0].after == "done0001"
         await d.until(lambda: d.app.screen is d.main)
         await d.press("n")
         screen = await d.screen(NewSessionScreen)
-        assert screen._after.value == ""
+        assert screen.fields.after.value == ""
 
 
 async def test_the_row_names_what_it_waits_for_and_a_key_starts_it(dashboard, manager):

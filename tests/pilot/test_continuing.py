@@ -55,7 +55,7 @@ async def test_a_prompt_that_was_not_sent_is_there_again(dashboard):
         await d.press(*"not yet", "escape")
         await d.until(lambda: d.app.screen is d.main)
         screen = await opened(d)
-        assert screen._prompt.text == "not yet"
+        assert screen.fields.prompt.text == "not yet"
         assert not [call for call in d.manager.calls if call[0] == "continue"]
 
 

@@ -11,7 +11,8 @@ from textual.app import App
 
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
-from agentdash.tui.dialogs.starting.new_session import NewSessionScreen, Offer
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
+from agentdash.tui.dialogs.starting.offer import Offer
 
 SETTINGS = {
     "plain": "",
@@ -91,7 +92,7 @@ class Dialog:
             await pilot.press(*keys)
             await settled(pilot, screen)
             shown = str(screen._command.render())
-            chosen = screen._mode.value
+            chosen = screen.fields.mode.value
             danger = screen._danger.display
             beside = str(screen._beside.render()) if screen._beside.display else ""
             await pilot.press("enter")

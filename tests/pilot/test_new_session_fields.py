@@ -33,7 +33,7 @@ async def test_limits_that_cannot_be_read_are_told_and_start_nothing(dashboard):
         screen = await opened(d)
         await d.press(*"go", *["tab"] * 6, *"time=3", "enter")
         await d.shows("The field expects wall=…")
-        assert screen._limits.has_focus
+        assert screen.fields.limits.has_focus
         assert not [call for call in d.manager.calls if call[0] == "spawn"]
 
 
@@ -77,9 +77,9 @@ async def test_the_folder_field_names_the_key_of_the_recent_folders(dashboard):
         screen = await opened(d)
         await d.press("tab", "tab", "tab")
         await d.shows("Up recent")
-        before = screen._folder.value
+        before = screen.fields.folder.value
         await d.press("up")
-        assert screen._folder.value != before
+        assert screen.fields.folder.value != before
 
 
 @pytest.mark.parametrize("size", [LOW, (160, 45)])
@@ -107,4 +107,4 @@ async def test_full_danger_is_chosen_each_time(dashboard):
         await d.press("enter")
         await d.until(lambda: d.app.screen is d.main)
         screen = await opened(d)
-        assert screen._mode.value == "workspace-write"
+        assert screen.fields.mode.value == "workspace-write"

@@ -71,10 +71,10 @@ async def test_another_preset_takes_over_what_was_written(dashboard):
         await d.press("shift+tab", "right", "tab", *"it", "shift+tab")
         await d.shows("Review it. Change nothing.")
         await d.press("right")
-        await d.until(lambda: screen._prompt.text == "Fix the tests.\n\nit")
+        await d.until(lambda: screen.fields.prompt.text == "Fix the tests.\n\nit")
         await d.shows("[codex]")
         await d.press("left", "left")
-        await d.until(lambda: screen._prompt.text == "it")
+        await d.until(lambda: screen.fields.prompt.text == "it")
         await d.press("right", "right", "enter")
         await d.called("spawn_copies", 3, "Fix the tests.\n\nit")
 
@@ -122,4 +122,4 @@ async def test_a_limit_that_can_never_act_is_told_and_the_dialog_stays(dashboard
         await d.press(*"go", "enter")
         await d.shows("The cost limit cannot work.")
         dialog = await d.screen(NewSessionScreen)
-        assert dialog._prompt.text == "go"
+        assert dialog.fields.prompt.text == "go"

@@ -141,8 +141,8 @@ async def test_the_dialog_completes_paths_of_its_folder(dashboard, folder):
         await d.press(*"fix @logo")
         await d.shows("src/logout.py")
         await d.press("tab")
-        assert screen._prompt.text == "fix @src/logout.py"
-        assert screen._prompt.has_focus
+        assert screen.fields.prompt.text == "fix @src/logout.py"
+        assert screen.fields.prompt.has_focus
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -212,11 +212,11 @@ async def test_the_dialog_has_the_editor_and_the_search_too(dashboard, edits):
         await d.press("n")
         screen = await d.screen(NewSessionScreen)
         await d.press("ctrl+g")
-        assert screen._prompt.text == "from the editor"
+        assert screen.fields.prompt.text == "from the editor"
         await d.press("ctrl+r")
         await d.screen(FindScreen)
         await d.press(*"dark", "enter")
-        await d.until(lambda: screen._prompt.text == "add dark\nmode")
+        await d.until(lambda: screen.fields.prompt.text == "add dark\nmode")
 
 
 async def test_a_template_is_inserted_into_the_prompt_with_its_fields_filled_in(dashboard, manager):
@@ -281,7 +281,7 @@ async def test_the_dialog_fills_a_template_in_for_the_start(dashboard, manager, 
         await d.press("f8")
         await d.screen(FindScreen)
         await d.press("enter")
-        await d.until(lambda: screen._prompt.text == f"codex in {folder}")
+        await d.until(lambda: screen.fields.prompt.text == f"codex in {folder}")
 
 
 async def test_marked_sessions_get_a_template_filled_in_for_each_after_one_question(dashboard, manager):

@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable
 from textual.widgets import Static
 
 from ....sessions.launch import Launch, Start
-from .new_session import Begin, Keep, NewSessionScreen, Offer
+from .new_session import NewSessionScreen
+from .offer import Begin, Keep, Offer
 
 Plan = Callable[[Start], Awaitable[tuple[Launch | None, str, str | None]]]
 """Returns the exact launch and its consequences in words, or the reason why it is not possible."""
@@ -38,8 +39,8 @@ class ContinueScreen(NewSessionScreen):
         dialog = self.query_one(".dialog")
         dialog.border_title = self._heading
         dialog.mount(self._words, before="#new-plan")
-        self._title.placeholder = "the same"
+        self.fields.title.placeholder = "the same"
         copies = self.query_one("#new-copies").parent
         if copies is not None:
             copies.display = False
-        self.call_later(self._prompt.select_all)  # the first key replaces the prompt that is offered
+        self.call_later(self.fields.prompt.select_all)  # the first key replaces the prompt that is offered

@@ -50,8 +50,8 @@ class ContinueActions:
 
     async def _ask(self, session: Session) -> None:
         from ...dialogs.starting.continue_session import ContinueScreen
-        from ...dialogs.starting.new_session import Offer
         from ...dialogs.starting.no_agent import NoAgentScreen
+        from ...dialogs.starting.offer import Offer
 
         agents = await self._requests.ask(self._reader.agents)
         if agents is None:

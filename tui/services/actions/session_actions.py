@@ -134,8 +134,9 @@ class SessionActions:
             await self._ask_what_to_start(cwd, like, after)
 
     async def _ask_what_to_start(self, cwd: str, like: Session | None, after: Session | None) -> None:
-        from ...dialogs.starting.new_session import NewSessionScreen, Offer
+        from ...dialogs.starting.new_session import NewSessionScreen
         from ...dialogs.starting.no_agent import NoAgentScreen
+        from ...dialogs.starting.offer import Offer
 
         settings = await self.projects.settings_in(cwd)
         if settings is None:
