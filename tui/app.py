@@ -174,7 +174,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         )
 
     def _main_screen(self, signs: glyphs.Signs, *, tour: Tour, alone: bool, missing: int) -> MainScreen:
-        ui_state = self._operations.start_memory.state = UiState(self._reader.home)
+        ui_state = self._operations.starting.memory.state = UiState(self._reader.home)
         return (_tour_screen() if tour else MainScreen)(
             self._reader,
             self.feed,

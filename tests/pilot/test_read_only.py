@@ -70,15 +70,15 @@ async def test_no_operation_gets_through_to_the_manager(dashboard):
     async with dashboard(settings=LOOK) as d:
         asked: SessionActions = d.main.operations
         one = d.manager.get("failed01")
-        await asked.undo()
+        await asked.putting_away.undo()
         assert not await asked.prompts.send(one, "hello")
         assert not await asked.prompts.say_instead(one, "hello")
         assert not await asked.prompts.retry_chosen([one], one)
         assert not await asked.prompts.change("hold", lambda queue: queue.hold(one.id))
-        assert await asked.spawn(Start("x", cwd="/")) is not None
-        assert await asked.spawn_copies(Start("x", cwd="/", copies=2)) is not None
-        await asked.archive(one)
-        await asked.stop(one, now=True)
+        assert await asked.starting.spawn(Start("x", cwd="/")) is not None
+        assert await asked.starting.spawn_copies(Start("x", cwd="/", copies=2)) is not None
+        await asked.putting_away.archive(one)
+        await asked.stopping.stop(one, now=True)
         await asked.seen(one)
         await d.shows("The dashboard is read-only: no stop.")
         assert d.manager.calls == []

@@ -47,7 +47,7 @@ class PromptSender:
         if operations.read_only:
             return "read-only: prompts cannot be sent"
         if not chosen:
-            return operations.missing or texts.new_session(operations.default_agent, str(Path.cwd()))
+            return operations.starting.missing or texts.new_session(operations.starting.default_agent, str(Path.cwd()))
         edited = self._edited.get(chosen[0].id)
         return queue_texts.editing(edited[0]) if edited is not None else queue_texts.target(chosen[0])
 
@@ -61,7 +61,7 @@ class PromptSender:
 
     async def _next_mode(self, target: ActionTarget) -> None:
         session = target.chosen[0] if len(target.chosen) == 1 else None
-        agent = next((one for one in self._operations.agents if session and one.name == session.agent), None)
+        agent = next((one for one in self._operations.starting.agents if session and one.name == session.agent), None)
         if session is None or agent is None or not agent.modes:
             self._operations.refuse(queue_texts.no_modes(session))
             return
@@ -101,7 +101,7 @@ class PromptSender:
 
     async def _send_one(self, session: Session | None, text: str, *, interrupts: bool) -> bool:
         if session is None:
-            return await self._operations.start(text, str(Path.cwd()))
+            return await self._operations.starting.start(text, str(Path.cwd()))
         mode = self._modes.of(session.id)
         options = PromptOptions(settings=mode.settings) if mode is not None else None
         prompts = self._operations.prompts
@@ -174,11 +174,11 @@ class PromptSender:
 
     def new_start(self) -> Start:
         """Return the start of a prompt without a session."""
-        return Start("", agent=self._operations.default_agent, cwd=str(Path.cwd()))
+        return Start("", agent=self._operations.starting.default_agent, cwd=str(Path.cwd()))
 
     def offer_earlier(self, box: PromptBox) -> None:
         """Let the user go through the recent prompts in a box."""
         self._owner.run_worker(self._offer_earlier(box), exclusive=True, group="history")
 
     async def _offer_earlier(self, box: PromptBox) -> None:
-        box.input.earlier.learn(await self._operations.earlier_prompts())
+        box.input.earlier.learn(await self._operations.starting.earlier_prompts())

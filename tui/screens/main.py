@@ -330,9 +330,9 @@ class MainScreen(SessionScreen):
         if away:
             self.table.unmark()
             self.table.let_go()
-            await self.operations.restore(away)
+            await self.operations.putting_away.restore(away)
         else:
-            await self.operations.undo()
+            await self.operations.putting_away.undo()
 
     def action_usage(self) -> None:
         """Show what sessions used."""
@@ -359,12 +359,12 @@ class MainScreen(SessionScreen):
 
     @work
     async def _learn_default(self) -> None:
-        await self.operations.learn_default()
+        await self.operations.starting.learn_default()
         self.keys_changed()
 
     def keys_changed(self) -> None:
         """Show the new keys, also in the lines of an empty table."""
-        self.pane.show_agents(self.operations.agents, self.keymap)
+        self.pane.show_agents(self.operations.starting.agents, self.keymap)
         self.detail.show_when_empty(daily_keys(self.keymap))
         super().keys_changed()
 

@@ -13,17 +13,17 @@ Act = Callable[[SessionActions, ActionTarget], Coroutine[Any, Any, None] | None]
 
 
 def _new_session(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None]:
-    return operations.ask_what_to_start(target.current.cwd if target.current is not None else str(Path.cwd()))
+    return operations.starting.ask_what_to_start(target.current.cwd if target.current is not None else str(Path.cwd()))
 
 
 def _new_like(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
     session = target.current
-    return operations.ask_what_to_start(session.cwd, session) if session is not None else None
+    return operations.starting.ask_what_to_start(session.cwd, session) if session is not None else None
 
 
 def _new_after(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
     session = target.current
-    return operations.ask_what_to_start(session.cwd, after=session) if session is not None else None
+    return operations.starting.ask_what_to_start(session.cwd, after=session) if session is not None else None
 
 
 def _continue(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
@@ -33,6 +33,10 @@ def _continue(operations: SessionActions, target: ActionTarget) -> Coroutine[Any
 def _rename(operations: SessionActions, target: ActionTarget) -> None:
     if target.current is not None:
         operations.ask_for_title(target.current)
+
+
+def _trust(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None]:
+    return operations.starting.review_project(target.current.cwd if target.current is not None else "")
 
 
 def _processes(operations: SessionActions, target: ActionTarget) -> None:
@@ -51,15 +55,17 @@ TARGET_ACTIONS: Mapping[str, Act] = {
     "start_waiting": lambda operations, target: operations.chains.start(target.current),
     "wait_for": lambda operations, target: operations.chains.choose(target.current),
     "continue": _continue,
-    "stop": lambda operations, target: operations.stop_chosen(target.chosen),
-    "kill": lambda operations, target: operations.kill_chosen(target.chosen, target.current),
+    "stop": lambda operations, target: operations.stopping.stop_chosen(target.chosen),
+    "kill": lambda operations, target: operations.stopping.kill_chosen(target.chosen, target.current),
     "interrupt_turn": lambda operations, target: operations.prompts.interrupt(target.current),
     "mode": lambda operations, target: operations.adjust.choose_mode(target.current),
     "take_over": lambda operations, target: operations.interfaces.take_over(target.current),
-    "delete": lambda operations, target: operations.delete_chosen(target.chosen),
-    "archive": lambda operations, target: operations.archive_chosen(target.chosen, target.current),
+    "delete": lambda operations, target: operations.putting_away.delete_chosen(target.chosen),
+    "archive": lambda operations, target: operations.putting_away.archive_chosen(target.chosen, target.current),
     "rename": _rename,
-    "trust": lambda operations, target: operations.review_project(target.current.cwd if target.current else ""),
+    "trust": lambda operations, target: operations.starting.review_project(
+        target.current.cwd if target.current else ""
+    ),
     "processes": _processes,
 }
 """The actions by their ids in the registry."""

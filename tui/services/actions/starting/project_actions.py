@@ -3,14 +3,14 @@
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from ....sessions.reader import SessionReader
-from ...keys.key_queue import KeysInOrder
-from ..background import Requests
-from ..write_access import WriteAccess
+from .....sessions.reader import SessionReader
+from ....keys.key_queue import KeysInOrder
+from ...background import Requests
+from ...write_access import WriteAccess
 
 if TYPE_CHECKING:
-    from ....widgets.drawing.glyphs import Signs
-    from ...dialogs.starting.folder_settings import FolderSettings
+    from .....widgets.drawing.glyphs import Signs
+    from ....dialogs.starting.folder_settings import FolderSettings
 
 
 class ProjectActions:
@@ -27,7 +27,7 @@ class ProjectActions:
 
     async def settings_in(self, folder: str) -> "FolderSettings | None":
         """Return the agents and the presets of a start in a folder; None after an error, which is shown."""
-        from ...dialogs.starting.folder_settings import FolderSettings
+        from ....dialogs.starting.folder_settings import FolderSettings
 
         def read() -> FolderSettings:
             reader = self._reader
@@ -42,8 +42,8 @@ class ProjectActions:
 
     async def review(self, folder: str) -> bool:
         """Show the settings of a folder's project; return whether the user changed the trust in them."""
-        from ...dialogs.starting.trust import TrustScreen
-        from ...texts import project_texts
+        from ....dialogs.starting.trust import TrustScreen
+        from ....texts import project_texts
 
         with self._app.keys_held():
             found, reason = await self._requests.outcome(asyncio.to_thread(self._reader.project_of, folder))

@@ -5,15 +5,15 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from ....sessions.launch import Launch, Start
-from ....sessions.lifecycle.starts.continue_plan import GO_ON
-from ....sessions.model import Session
-from ....sessions.reader import SessionReader
-from ....widgets.drawing.short_forms import place
-from ...keys.key_queue import KeysInOrder
-from ...texts import continue_texts
-from ..background import Requests
-from ..write_access import WriteAccess
+from .....sessions.launch import Launch, Start
+from .....sessions.lifecycle.starts.continue_plan import GO_ON
+from .....sessions.model import Session
+from .....sessions.reader import SessionReader
+from .....widgets.drawing.short_forms import place
+from ....keys.key_queue import KeysInOrder
+from ....texts import continue_texts
+from ...background import Requests
+from ...write_access import WriteAccess
 
 
 class ContinueActions:
@@ -49,9 +49,9 @@ class ContinueActions:
             await self._ask(session)
 
     async def _ask(self, session: Session) -> None:
-        from ...dialogs.starting.continue_session import ContinueScreen
-        from ...dialogs.starting.no_agent import NoAgentScreen
-        from ...dialogs.starting.offer import Offer
+        from ....dialogs.starting.continue_session import ContinueScreen
+        from ....dialogs.starting.no_agent import NoAgentScreen
+        from ....dialogs.starting.offer import Offer
 
         agents = await self._requests.ask(self._reader.agents)
         if agents is None:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from ....sessions.errors import AgentdashError
-from ....sessions.lifecycle.stop_family import merged
-from ....sessions.model import Receipt, Session, Status
-from .bulk_actions import stopped
+from .....sessions.errors import AgentdashError
+from .....sessions.lifecycle.stop_family import merged
+from .....sessions.model import Receipt, Session, Status
+from ..bulk_actions import stopped
 
 
 def one_receipt(lead: Session, outcomes: Sequence[tuple[Session, Receipt | AgentdashError]]) -> Receipt:

@@ -1,0 +1,140 @@
+"""The end of sessions at the user's request: the question, the progress of the stop, and the receipt."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from .....sessions.launch import Ladder
+from .....sessions.model import Receipt, Session
+from .....sessions.reader import SessionReader
+from .....widgets.drawing.glyphs import Signs
+from ....dialogs.asking.confirm import Answer, ConfirmScreen
+from ....keys.key_queue import KeysInOrder
+from ....texts import family_texts
+from ....texts import screen_texts as texts
+from ...background import Requests
+from ...write_access import WriteAccess
+from ..bulk_actions import BulkActions
+from .family_stop import one_receipt
+
+
+class StopActions:
+    """Stops sessions, alone or with the sessions that they started.
+
+    Args:
+        app: shows the dialogs.
+        reader: lists the processes that will be ended.
+        access: gives the manager, which stops.
+        requests: runs the calls in threads.
+        bulk: stops several sessions at once.
+        signs: the characters to draw with.
+    """
+
+    def __init__(
+        self,
+        app: KeysInOrder[Any],
+        reader: SessionReader,
+        access: WriteAccess,
+        requests: Requests,
+        bulk: BulkActions,
+        signs: Signs,
+    ) -> None:
+        self._app = app
+        self._reader = reader
+        self._access = access
+        self._requests = requests
+        self._bulk = bulk
+        self._signs = signs
+
+    async def stop_chosen(self, sessions: Sequence[Session]) -> None:
+        """Stop one session with its own dialogs, several with one question."""
+        if len(sessions) == 1:
+            await self.stop(sessions[0])
+        elif sessions:
+            await self._bulk.stop(sessions)
+
+    async def kill_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
+        """Stop sessions without a grace period; only the current session is stopped without a question."""
+        if sessions == [current]:
+            await self.stop(sessions[0], now=True)
+        elif sessions:
+            await self._bulk.kill(sessions)
+
+    async def stop(self, session: Session, *, now: bool = False) -> None:
+        """Stop a session after a question (``now``: at once, without one), and show the receipt."""
+        if now:
+            await self.end(session, Ladder(interrupt=0, terminate=0), now=True)
+            return
+        ladder, answer = await self.confirmed(
+            "Stop", session, lambda ladder: texts.stop_effect([session], texts.ladder_words(ladder)), more=True
+        )
+        if answer is Answer.ALL:
+            await self.end(session, ladder or Ladder(), family=True)
+        elif answer is Answer.YES and ladder is not None:
+            await self.end(session, ladder)
+
+    async def end(self, session: Session, ladder: Ladder, *, now: bool = False, family: bool = False) -> Receipt | None:
+        """Stop a session and show the progress; if the user left that dialog, show the receipt as one line.
+
+        ``family`` also stops all sessions that it started; there is one receipt for all of them.
+        """
+
+        def stop(at_once: bool) -> Receipt:
+            if family:
+                stopped = self._access.manager("stop family").stop_family([session.id], now=at_once)
+                return one_receipt(session, stopped)
+            return self._access.manager("stop").stop(session.id, now=at_once)
+
+        ask = self._requests.ask
+        from ....dialogs.asking.stopping import StoppingScreen
+
+        below = await ask(self._reader.descendants, session.id) or ()
+        ending, going_on = family_texts.ends_too(below, session)
+        workers = len(ending) + len(going_on) * family
+        hurry = partial(ask, stop, True)
+        screen = StoppingScreen(texts.title(session), ladder, hurry, workers=workers, signs=self._signs)
+        self._app.push_screen(screen)
+        receipt = await ask(stop, now)
+        if receipt is None:
+            if screen.is_active:
+                screen.dismiss(None)
+        elif not receipt.ended and not receipt.left:
+            if screen in self._app.screen_stack:
+                screen.dismiss(None)
+            if receipt.note:
+                self._requests.show_message(receipt.note)
+        elif screen.is_attached and screen in self._app.screen_stack:
+            screen.show_receipt(receipt)
+        else:
+            self._requests.show_message(f'"{texts.title(session)}": {receipt.summary()}')
+        return receipt
+
+    async def confirmed(
+        self,
+        verb: str,
+        session: Session,
+        words_of: Callable[[Ladder], str],
+        *,
+        more: bool = False,
+    ) -> tuple[Ladder | None, Answer]:
+        """List the processes that will be ended, and ask; return the stop ladder and the answer.
+
+        ``more`` also offers to end the sessions that this one started.
+        """
+        with self._app.keys_held():
+            ladder = await self._requests.ask(self._reader.ladder, session.id)
+            processes = await self._requests.ask(self._reader.processes, session.id)
+            family = await self._requests.ask(self._reader.descendants, session.id)
+            if ladder is None or processes is None:
+                return None, Answer.NO
+            ending, going_on = family_texts.ends_too(family or (), session)
+            screen = ConfirmScreen(
+                f'{verb} "{texts.title(session)}"?',
+                texts.process_lines(session, processes) or [texts.listed(session, self._signs)],
+                "\n".join(filter(None, (words_of(ladder), family_texts.stop_effect(ending, going_on)))),
+                verb.lower(),
+                more=f"{verb.lower()} these too" if going_on and more else None,
+                signs=self._signs,
+            )
+            answer = self._app.push_screen(screen, wait_for_dismiss=True)
+        return ladder, await answer

@@ -1,0 +1,185 @@
+"""The start of sessions: the dialog that asks what to start, and the prompt that starts one without a question."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import structs
+
+from .....sessions.launch import Launch, Start
+from .....sessions.lifecycle.agent_list import AgentInfo
+from .....sessions.model import Session
+from .....sessions.reader import SessionReader
+from .....sessions.storage.prompts.drafts import NEW_SESSION
+from .....widgets.drawing.short_forms import place
+from ....keys.key_queue import KeysInOrder
+from ....keys.keymap import Keymap
+from ....texts import screen_texts as texts
+from ...background import Requests
+from ...drafts import Drafts
+from ...start_memory import StartMemory
+from ...write_access import WriteAccess
+from ..prompt_tools import PromptWriting
+from .project_actions import ProjectActions
+
+
+class StartActions:
+    """Starts sessions, and knows which agents can be started.
+
+    Args:
+        app: shows the dialog.
+        reader: plans the start.
+        access: gives the manager, which starts.
+        requests: runs the calls in threads.
+        drafts: keeps the unsent prompt.
+        projects: reads the settings of folders.
+        writing: makes the tools of the prompt.
+        keymap: names the key that starts another agent.
+        begun: takes the new session.
+    """
+
+    def __init__(
+        self,
+        app: KeysInOrder[Any],
+        reader: SessionReader,
+        access: WriteAccess,
+        requests: Requests,
+        *,
+        drafts: Drafts,
+        projects: ProjectActions,
+        writing: PromptWriting,
+        keymap: Keymap,
+        begun: Callable[[Session], object],
+    ) -> None:
+        self._app = app
+        self._reader = reader
+        self._access = access
+        self._requests = requests
+        self._drafts = drafts
+        self._projects = projects
+        self._writing = writing
+        self._keymap = keymap
+        self._begun = begun
+        self.memory = StartMemory(app, requests)
+        """The choices of the last start."""
+        self.default_agent = ""
+        """The agent that is started if the user names none; empty until it is known."""
+        self.agents: list[AgentInfo] = []
+        """The agents, installed or not; empty until they are known."""
+
+    async def learn_default(self) -> None:
+        """Read the default agent and the list of agents."""
+        self.default_agent = await self._requests.ask(self._reader.default_agent, "") or ""
+        self.agents = await self._requests.ask(self._reader.agents, "") or []
+
+    @property
+    def missing(self) -> str:
+        """The reason a prompt cannot start a session: its agent is not installed.
+
+        Empty if the agent is installed, or the agents are not known yet.
+        """
+        installed = [agent.name for agent in self.agents if agent.installed]
+        if not self.agents or self.default_agent in installed:
+            return ""
+        return texts.not_installed(self.default_agent, bool(installed), self._keymap.name("new_session"))
+
+    async def earlier_prompts(self) -> list[str]:
+        """Return the user's recent prompts, newest first."""
+        return await self._requests.ask(self._reader.recent_prompts) or []
+
+    async def ask_what_to_start(self, cwd: str, like: Session | None = None, *, after: Session | None = None) -> None:
+        """Open the new-session dialog, filled in like the session ``like``, or to start after ``after``, if given."""
+        with self._app.keys_held():
+            await self._ask_what_to_start(cwd, like, after)
+
+    async def _ask_what_to_start(self, cwd: str, like: Session | None, after: Session | None) -> None:
+        from ....dialogs.starting.new_session import NewSessionScreen
+        from ....dialogs.starting.no_agent import NoAgentScreen
+        from ....dialogs.starting.offer import Offer
+
+        settings = await self._projects.settings_in(cwd)
+        if settings is None:
+            return
+        agents = settings.agents
+        if not any(agent.installed for agent in agents):
+            self._app.push_screen(NoAgentScreen(agents))
+            return
+        if like is not None and like.agent not in {agent.name for agent in agents}:
+            self._requests.show_error(texts.not_offered(like.agent))
+            return
+        draft = self._drafts.get(NEW_SESSION)
+        first = Start(draft, agent=settings.default_agent, cwd=place(cwd))
+        if settings.project is None or settings.project.state != "trusted":
+            first = self.memory.filled(first, agents)  # a project's own choices win over the last ones
+        if like is not None:
+            options = await self._requests.ask(self._reader.options, like.id)
+            first = Start(like.task, agent=like.agent, cwd=place(like.cwd), model=like.model, options=options or {})
+        first = structs.replace(first, after=after.short_id if after is not None else "")
+        folders = await self._requests.ask(self._reader.recent_folders) or []
+        prompts = await self.earlier_prompts()
+        offer = Offer(
+            agents=agents,
+            first=first,
+            folders=folders,
+            prompts=prompts,
+            presets=settings.presets,
+            project=settings.project,
+        )
+
+        def keep(text: str | None) -> None:
+            # A text repeated from a session, and then started or emptied, is not a draft of a new session.
+            unchanged = text is None or (like is not None and not text)
+            self._drafts.put(NEW_SESSION, draft if unchanged else text or "")
+
+        projects = self._projects
+        self._app.push_screen(
+            NewSessionScreen(
+                offer,
+                self.plan,
+                self.spawn_copies,
+                keep,
+                self.memory.keep,
+                settings_in=projects.settings_in,
+                review_in=projects.review,
+                tools=self._writing.help_with,
+            )
+        )
+
+    async def review_project(self, cwd: str) -> None:
+        """Show the settings of a folder's project, which the user can trust."""
+        if await self._projects.review(cwd):
+            await self.learn_default()
+
+    async def plan(self, start: Start) -> tuple[Launch | None, str | None]:
+        """Return the exact start, or the reason if the session cannot be started."""
+        # The prompt affects nothing else in the command, so the command can be shown before the prompt is written.
+        shown = structs.replace(start, prompt=start.prompt.strip() or "PROMPT")
+        return await self._requests.outcome(asyncio.to_thread(self._reader.plan, shown))
+
+    async def spawn(self, start: Start) -> str | None:
+        """Start a session; return the reason if that failed."""
+        call = asyncio.to_thread(lambda: self._access.manager("spawn").spawn(start))
+        session, reason = await self._requests.outcome(call)
+        if session is not None:
+            self._begun(session)
+        return reason
+
+    async def spawn_copies(self, start: Start) -> str | None:
+        """Start ``start.copies`` sessions; return the reason if that failed."""
+        if start.copies == 1:
+            return await self.spawn(start)
+        call = asyncio.to_thread(lambda: self._access.manager("spawn copies").spawn_copies(start))
+        sessions, reason = await self._requests.outcome(call)
+        if sessions:
+            self._begun(sessions[0])
+        return reason
+
+    async def start(self, text: str, cwd: str) -> bool:
+        """Start a session with a prompt; return whether it was accepted."""
+        if self.missing:
+            self._requests.show_error(f"{self.missing[0].upper()}{self.missing[1:]}.")
+            return False
+        reason = await self.spawn(Start(text, cwd=cwd))
+        if reason is not None:
+            self._requests.show_error(reason)
+        return reason is None
