@@ -34,7 +34,7 @@ class Beside(App):
     def load(self):
         log = self.query_one(RichLog)
         with SessionManager() as manager:
-            for step in manager.reader.each_step(sys.argv[1]):
+            for step in manager.reader.steps.each_step(sys.argv[1]):
                 log.write("\\n".join(filter(None, (step.text, step.output))))
 Beside().run(mouse=False)
 """

@@ -60,7 +60,7 @@ class Home:
 
     def first_screen(self) -> None:
         """Open the session, and take the steps at its end."""
-        opened = self.reader.open_trajectory(SESSION)
+        opened = self.reader.steps.open_trajectory(SESSION)
         view = opened.refresh().view
         shown = [view.step(item) for item in range(max(0, len(view) - SCREEN), len(view))]
         opened.close()
@@ -68,7 +68,7 @@ class Home:
 
     def export(self) -> None:
         """Write the last turn as Markdown."""
-        pieces = format_named("md").write(self.reader.get(SESSION), self.reader.each_step(SESSION, self.last))
+        pieces = format_named("md").write(self.reader.get(SESSION), self.reader.steps.each_step(SESSION, self.last))
         assert _end(TURNS) in "".join(pieces)
 
     def facts(self) -> None:
@@ -78,7 +78,7 @@ class Home:
 
     def output(self) -> None:
         """Read the raw output of the last turn."""
-        assert self.reader.output(SESSION).endswith(DONE)
+        assert self.reader.outputs.read(SESSION).endswith(DONE)
 
 
 def _end(turn: int) -> str:

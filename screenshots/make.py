@@ -398,7 +398,7 @@ def start(manager: SessionManager, home: Path) -> None:
     manager.wait([sessions[SESSIONS[0][1]].id], timeout=60)
     manager.housekeeping.mark_seen(sessions[SESSIONS[0][1]].id)
     busy = next(session for session in manager.reader.sessions() if "monolith" in session.task)
-    while len(manager.reader.trajectory(busy.id)) < 40:
+    while len(manager.reader.steps.trajectory(busy.id)) < 40:
         asyncio.run(asyncio.sleep(0.2))
     for prompt in QUEUED:
         manager.prompts.inject(busy.id, prompt)

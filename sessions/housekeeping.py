@@ -215,7 +215,7 @@ class Housekeeping(Guarded):
         if self._layout.read_only:
             return
         with suppress(ConfigError):  # the next start reports broken settings
-            if keep_settings(self._store, self._reader.config()):
+            if keep_settings(self._store, self._reader.settings.config()):
                 self._poke_runners()
         settle(self._layout, self._store)
         if self._store.families.reported():

@@ -143,7 +143,7 @@ class SessionManager(Stopping):
                 was deleted.
             RefusalError: the session from inside which it is requested may not start it now, or a budget is spent.
         """
-        settings = self.reader.settings_in(start.cwd)
+        settings = self.reader.settings.in_folder(start.cwd)
         if (known := self._keyed(start)) is not None:
             return known
         start = structs.replace(start, prompt=checked_prompt(start.prompt))
@@ -173,7 +173,7 @@ class SessionManager(Stopping):
         """Start a session that continues another one, exactly as :meth:`.SessionReader.continued` planned it."""
         asked_by = self.inside or StoppedBy.YOU
         start, env = continued.start, recorded_environment(continued.start.agent)
-        mark, config = continued.mark(asked_by), self.reader.settings_in(start.cwd).config
+        mark, config = continued.mark(asked_by), self.reader.settings.in_folder(start.cwd).config
         return self._begin_with(Beginning(start=start, config=config, launch=continued.launch, env=env, mark=mark))
 
     def run(
@@ -194,7 +194,7 @@ class SessionManager(Stopping):
         start = Start(
             task, agent=PLAIN_COMMAND, cwd=cwd, title=title, options=options or {}, argv=tuple(argv), after=after
         )
-        settings = self.reader.settings_in(start.cwd)
+        settings = self.reader.settings.in_folder(start.cwd)
         return self._begin(completed(start, settings.config), settings)
 
     def _begin(self, start: Start, settings: Loaded) -> Session:
@@ -216,7 +216,7 @@ class SessionManager(Stopping):
         start = structs.replace(start, title=checked_text(start.title or title_of(start.prompt), "title"))
         if start.over_budget:
             self.rights.check_no_agent("A start beyond a budget")
-        keep_start(self.store, self.reader.settings_in(start.cwd))
+        keep_start(self.store, self.reader.settings.in_folder(start.cwd))
         folder = self.layout.session(start.session_id)
         folder.create()
         try:

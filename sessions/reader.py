@@ -1,58 +1,44 @@
 """Everything that a front end can read: sessions, turns, steps, outputs, processes, settings."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from .agents.demo.place import find_demo
 from .agents.registry import agent_named, agent_names, takes_prompts
 from .asks.recorded import RecordedAsk
-from .conversation.interrupted import is_conversation
-from .conversation.shown import Shown, shown
-from .errors import ConfigError, Remedy, StoreError, UnknownSessionError, UsageError
+from .errors import ConfigError, Remedy, UnknownSessionError
 from .launch import Ladder, Launch, Start
 from .lifecycle import session_ref
-from .lifecycle.agent_list import AgentInfo, agent_list
 from .lifecycle.process_list import ProcessInfo, process_list
 from .lifecycle.starts.launch_plan import build_launch, checked_prompt, completed
-from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn, short_id
+from .model import Changes, Prompt, Session, Status, Turn, short_id
+from .reading.outputs import OutputReader
+from .reading.settings_in_force import SettingsReader
+from .reading.steps import StepsReader
 from .rules.limits.admission import FamilyLimits
-from .settings.config import Config, Loaded, load_config, read_settings
-from .settings.place import config_path
-from .settings.presets import Preset
-from .settings.prompt_templates import PromptTemplate
+from .settings.config import Config
 from .storage.files import trash
-from .storage.files.file_part import FilePart
 from .storage.files.trash import Trashed
-from .storage.marks import RelatedMark
-from .storage.paths import Layout, SessionFolder
+from .storage.paths import Layout
 from .storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt, containing, past_prompts
 from .storage.prompts.queued_prompt import QueuedPrompt
 from .storage.prompts.unconfirmed import Unconfirmed
 from .storage.queries import Queries
-from .storage.turns.turn_output import output_in
 from .values.adjustments import Adjustment
 from .values.plan_windows import PlanWindow
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from .changes.git import GitDiff
-    from .changes.model import SessionChanges
-    from .changes.recorded import Recorded
     from .costs.usage_table import UsageQuery, UsageTable
-    from .digest.collect import Digest
     from .lifecycle.explain import Explanation
     from .lifecycle.starts.continue_plan import Continued
     from .lifecycle.starts.resume_command import ResumeCommand
-    from .projects.review import Review
     from .rules.limits.period_budgets import PeriodState
     from .storage.families.family_budgets import FamilyState
     from .storage.use.use_queries import UseQueries
-    from .transcript.session_steps import Facts, SessionSteps
 
 
 class SessionReader:
@@ -67,7 +53,12 @@ class SessionReader:
     def __init__(self, layout: Layout, queries: Queries, config_path: Path | None = None) -> None:
         self._layout = layout
         self._queries = queries
-        self._config_path = config_path
+        self.settings = SettingsReader(layout.home, config_path)
+        """The settings in force."""
+        self.steps = StepsReader(layout, queries, self.get, self._prompts)
+        """The steps of sessions, and what follows from them."""
+        self.outputs = OutputReader(layout, queries, self.get)
+        """The output of agents, byte for byte."""
         self._seen_version: tuple[tuple[int, int, int], int] | None = None
         self._use: UseQueries | None = None
 
@@ -91,75 +82,9 @@ class SessionReader:
         """The folder with the second names of turn files that are being written."""
         return self._layout.live
 
-    @property
-    def settings_path(self) -> Path:
-        """The path of the settings file, which need not exist."""
-        return self._config_path or config_path()
-
-    def config(self, profile: str | None = None) -> Config:
-        """Read the settings from disk now, under a profile; None takes ``$AGENTDASH_PROFILE``, "" no profile.
-
-        Raises:
-            ConfigError: they cannot be used, or have no such profile.
-        """
-        return load_config(self._config_path, profile, self.home)
-
-    def settings(self) -> Loaded:
-        """Return the settings with the file that they come from.
-
-        Raises:
-            ConfigError: they cannot be used.
-        """
-        return read_settings(self._config_path, home=self.home)
-
-    def settings_in(self, folder: str, profile: str | None = None, *, later: bool = False) -> Loaded:
-        """Return the settings of a start in a folder ("" for the current one), with those of a trusted project.
-
-        ``later`` is True for a later turn of a session: see :func:`.projects.apply.in_folder`.
-
-        Raises:
-            ConfigError: the user's own settings cannot be used.
-        """
-        from .projects.apply import in_folder  # only a start needs it
-
-        return in_folder(read_settings(self._config_path, profile, self.home), folder, self.home, later=later)
-
-    def project_of(self, folder: str) -> "Review | None":
-        """Return the settings of a folder's project, trusted or not; None if it has none.
-
-        Raises:
-            ConfigError: the user's own settings cannot be used.
-        """
-        from .projects.apply import project_of
-
-        return project_of(self.settings(), folder, self.home)
-
-    def presets(self, folder: str | None = None) -> dict[str, Preset]:
-        """Return the presets of the settings; with a folder, also those of its project."""
-        return self._config_in(folder).presets
-
-    def default_agent(self, folder: str | None = None) -> str:
-        """Return the agent that is started when none is named; with a folder, that of its project."""
-        return self._config_in(folder).default_agent
-
-    def _config_in(self, folder: str | None) -> Config:
-        return self.config() if folder is None else self.settings_in(folder).config
-
-    def agents(self, folder: str | None = None) -> list[AgentInfo]:
-        """List every agent that takes a prompt here, and whether its command is installed.
-
-        With a folder, their settings are those of a start in it.  A demo offers only the demo agents: the work of a
-        real agent would be deleted with the demo.
-        """
-        return agent_list(self._config_in(folder), demo=find_demo(self.home) is not None)
-
     def recent_folders(self, limit: int = 30) -> list[str]:
         """List the folders in which sessions were started, most recent first."""
         return self._queries.recent_folders(limit)
-
-    def templates(self, folder: str | None = None) -> dict[str, PromptTemplate]:
-        """Return the prompt templates of the settings; with a folder, also those of its project."""
-        return self._config_in(folder).templates
 
     def recent_prompts(self, limit: int = 200) -> list[str]:
         """List the recent prompts to agents, most recent first, each text once."""
@@ -195,7 +120,7 @@ class SessionReader:
         Raises:
             UsageError: empty prompt, no such folder, unknown agent or option, broken settings.
         """
-        settings = self.settings_in(start.cwd)
+        settings = self.settings.in_folder(start.cwd)
         if start.after:
             self.get(start.after)
         start = structs.replace(start, prompt=checked_prompt(start.prompt))
@@ -206,7 +131,7 @@ class SessionReader:
         """Return the plan of a session that continues another one; nothing is started: see :func:`.continue_plan`."""
         from .lifecycle.starts.continue_plan import continue_plan
 
-        return continue_plan(self._layout, self._queries, self.settings_in, ref, start, inherits=inherits)
+        return continue_plan(self._layout, self._queries, self.settings.in_folder, ref, start, inherits=inherits)
 
     def deleted(self) -> list[Trashed]:
         """List the sessions that :meth:`restore` can bring back from the trash, most recently deleted first."""
@@ -320,168 +245,6 @@ class SessionReader:
         """Return the prompts of the session of which it is not known whether the agent got them, first to last."""
         return self._queries.unconfirmed(self.get(ref).id)
 
-    def open_trajectory(self, ref: str) -> "SessionSteps":
-        """Open the session's steps, to be refreshed as they arrive; a session in the trash needs its whole id."""
-        try:
-            session = self.get(ref)
-        except UnknownSessionError:
-            if (deleted := trash.record(self._layout, ref)) is None:
-                raise
-            folder = SessionFolder(self._layout.trash / ref)
-            return self._steps(folder, deleted.session.agent, lambda: (list(deleted.turns), list(deleted.prompts)))
-        return self._opened(session, self._recorded(session))
-
-    def _opened(self, session: Session, recorded: "Recorded | None" = None) -> "SessionSteps":
-        folder, sid, read = self._layout.session(session.id), session.id, self._queries
-        marks, facts = partial(read.marks_around, sid), lambda: (read.turns(sid), self._prompts(session))
-        return self._steps(folder, session.agent, facts, recorded, marks)
-
-    def _steps(
-        self,
-        folder: SessionFolder,
-        agent: str,
-        facts: "Facts",
-        recorded: "Recorded | None" = None,
-        marks: Callable[[], Sequence[RelatedMark]] = tuple,
-    ) -> "SessionSteps":
-        from .transcript.session_steps import SessionSteps  # a list of sessions needs no steps
-
-        return SessionSteps(folder, agent_named(agent), facts, self._layout.indexes, recorded, marks)
-
-    def _recorded(self, session: Session) -> "Recorded":
-        from .changes.session_changes import recorded_of  # a list of sessions needs no diffs
-
-        return recorded_of(session, self._queries.turns(session.id), self._queries.recipe(session.id).env)
-
-    def each_step(self, ref: str, turn: int | None = None) -> Iterator[Step]:
-        """Iterate over the steps of a session, or of one turn, in order, with diffs; one step at a time is in memory.
-
-        Diffs that a stream lacks are taken from the agent's own transcript, which is read when the first is needed.
-
-        Raises:
-            UsageError: it has no such turn.
-            StoreError: a turn file cannot be read.
-        """
-        session = self.get(ref)
-        return self._with_diffs(session, self._recorded(session), turn)
-
-    def _with_diffs(self, session: Session, recorded: "Recorded", turn: int | None) -> Iterator[Step]:
-        from .changes.recorded import Dealer
-
-        return Dealer(recorded).deal(self._each_own_step(session, turn))
-
-    def _each_own_step(self, session: Session, turn: int | None = None) -> Iterator[Step]:
-        """Iterate over the steps in the turn files, without data that only the agent's own transcript holds.
-
-        Raises:
-            UsageError: it has no such turn.
-            StoreError: a turn file cannot be read.
-        """
-        self._checked_turn(session, turn)
-        return self._opened(session).every_step_once(None if turn is None else (turn,))
-
-    def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
-        """Return the steps of :meth:`each_step` as a list."""
-        return list(self.each_step(ref, turn))
-
-    def digest(self, ref: str, turn: int | None = None, *, whole: bool = False) -> "Digest":
-        """Return the facts of one turn, of the whole session, or (default) of everything since the user last opened it.
-
-        The whole session is also used if it was never opened, or if the number of steps seen is not known.
-
-        Raises:
-            UsageError: it has no such turn.
-            StoreError: a turn file cannot be read.
-        """
-        from .digest.scope import digest_of
-
-        session = self.get(ref)
-        self._checked_turn(session, turn)
-        turns, steps = self._queries.turns(session.id), partial(self._with_diffs, session, self._recorded(session))
-        return digest_of(session, turns, steps, turn=turn, whole=whole, is_cut=self.shown(session.id).has_cut)
-
-    def messages(self, ref: str) -> list[Step]:
-        """Return prompts, messages and interrupted calls, also those that are cut (:meth:`shown`)."""
-        return list(filter(is_conversation, self._each_own_step(self.get(ref))))
-
-    def shown(self, ref: str) -> Shown:
-        """Return the marks of the conversation, and which of its steps they cut."""
-        session = self.get(ref)
-        marks = self._queries.marks_of(session.id)
-        return shown(range(1, session.turn + 1), marks)
-
-    def answer(self, ref: str, turn: int | None = None) -> str | None:
-        """Return the agent's own last message in a turn, by default the newest, in full; None if there is none."""
-        session = self.get(ref)
-        answer = None
-        for step in self._each_own_step(session, turn or session.turn):
-            if step.kind is StepKind.MESSAGE and step.parent is None:
-                answer = step.text
-        return answer
-
-    def changes_of(self, ref: str, turn: int | None = None, *, git: bool = True) -> "SessionChanges":
-        """Return the session's changes to files, and their current state in git; of one turn, if one is given.
-
-        Raises:
-            UsageError: it has no such turn.
-            StoreError: a turn file cannot be read.
-        """
-        from .changes.session_changes import session_changes  # a list of sessions needs no git
-
-        session = self.get(ref)
-        steps, turns = self._each_own_step(session, turn), self._queries.turns(session.id)
-        return session_changes(session, steps, turns, self._queries.recipe(session.id).env, turn=turn, git=git)
-
-    def git_diffs(self, cwd: str) -> "Callable[[str], GitDiff]":
-        """Return a function that compares a file with the last commit of the repository that contains ``cwd``."""
-        from .changes.git import git_diffs
-
-        return git_diffs(cwd)
-
-    def check_folder(self, session: Session) -> None:
-        """Make sure that a session's output still exists.
-
-        Raises:
-            StoreError: its folder was removed; the contents of its rows can still be shown.
-        """
-        path, short = self._layout.session(session.id).path, session.short_id
-        if not path.is_dir():
-            lost = f"The folder of session {short} is gone: {path}. Its output is lost"
-            raise StoreError(f"{lost}. Remove the session: agentdash rm {short}")
-
-    def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
-        """Return the agent's output in a turn, byte for byte; empty if there is no such file."""
-        return self.output_part(ref, turn, stderr=stderr).read()
-
-    def output_path(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> Path:
-        """Return the file of the agent's output in a turn, which can hold other turns; see :meth:`output_part`."""
-        return self.output_part(ref, turn, stderr=stderr).path
-
-    def output_part(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> FilePart:
-        """Return the part of a file with the agent's output in a turn (default: the newest).
-
-        Raises:
-            UsageError: it has no such turn.
-        """
-        session = self.get(ref)
-        n = self._checked_turn(session, turn)
-        output = output_in(self._layout.session(session.id), self._queries.turns(session.id, n), n)
-        return output.stderr if stderr else output.stdout
-
-    def stderr_tail(self, ref: str, turn: int | None = None, most: int = 1 << 20) -> tuple[str, int]:
-        """Return at most ``most`` bytes from the end of the agent's stderr, and the number of bytes before them.
-
-        Raises:
-            UsageError: it has no such turn.
-            StoreError: the file cannot be read.
-        """
-        part = self.output_part(ref, turn, stderr=True)
-        try:
-            data, left_out = part.last(most)
-        except OSError as error:
-            raise StoreError(f"{part.path}: {error.strerror or error}.") from None
-        return data.decode("utf-8", "replace"), left_out
-
     def explain(self, ref: str) -> "Explanation":
         """Explain why the session has its status."""
         from .families.explaining import family_facts
@@ -526,7 +289,7 @@ class SessionReader:
     def _limits(self, launch: Launch | None) -> FamilyLimits:
         """Return the limits of families in the settings; if these cannot be used, those of a start."""
         try:
-            return self.config().orchestration.limits
+            return self.settings.config().orchestration.limits
         except ConfigError:
             return launch.family if launch is not None else FamilyLimits()
 
@@ -539,7 +302,7 @@ class SessionReader:
         marked = recorded if recorded.marks else None
 
         def config_of(profile: str | None) -> Config:
-            return self.settings_in(session.cwd, profile, later=True).config
+            return self.settings.in_folder(session.cwd, profile, later=True).config
 
         return resume_command(session, self._queries.recipe(session.id), config_of, recorded=marked)
 
@@ -570,11 +333,6 @@ class SessionReader:
         """List the session's living processes, parents before children."""
         session = self.get(ref)
         return process_list(self._layout.session(session.id), self._queries.newest_turn(session.id))
-
-    def _checked_turn(self, session: Session, turn: int | None) -> int:
-        if turn is not None and not 1 <= turn <= session.turn:
-            raise UsageError(f"Session {session.short_id} has no turn {turn}: its newest is {session.turn}.")
-        return turn or session.turn
 
     def by_id(self, session_id: str) -> Session:
         """Return the session with exactly this id, as it is recorded now.

@@ -66,7 +66,7 @@ class ProjectTrust(Guarded):
         """List the trusted files with their present state: that of a review, or ``gone``."""
         from .projects.review import review
 
-        own, store = self._reader.settings(), self._store
+        own, store = self._reader.settings.loaded(), self._store
         return [
             (one, review(path, store, own).state if os.path.lexists(path) else "gone")
             for one in store.all()

@@ -79,7 +79,7 @@ class Talk:
 
     def visible(self) -> list[tuple[int, int]]:
         """The places of the prompts and messages that are visible."""
-        shown, steps = self.manager.reader.shown(self.id), self.manager.reader.messages(self.id)
+        shown, steps = self.manager.reader.steps.shown(self.id), self.manager.reader.steps.messages(self.id)
         return [(step.turn, step.index) for step in steps if not shown.cuts(step.turn, step.index)]
 
     def hashes(self) -> dict[str, str]:

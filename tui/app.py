@@ -125,7 +125,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._access = access
         _textual_hacks.on_crash(self, self._crashed)
         _textual_hacks.without_toasts(self)
-        self._settings_watch = SettingsWatch(reader.settings_path)
+        self._settings_watch = SettingsWatch(reader.settings.path)
         self._sweeps = 0
         characters = glyphs.ASCII if plain_ascii else glyphs.UNICODE
         self.requests = Requests(self, reader.home, characters, worded=lambda error: worded(error, self.keymap))
@@ -341,7 +341,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     @work(exclusive=True, group="settings")
     async def _read_settings(self) -> None:
         """Read the settings file again after a change."""
-        loaded, reason = await self.requests.outcome(asyncio.to_thread(self._reader.settings))
+        loaded, reason = await self.requests.outcome(asyncio.to_thread(self._reader.settings.loaded))
         if loaded is not None:
             self.requests.message.clear_if(self._settings_trouble)
             self.post_message(SettingsRead(loaded.config))
@@ -407,7 +407,7 @@ def run_dashboard(
     Raises:
         ConfigError: the settings cannot be used.
     """
-    loaded = manager.reader.settings()
+    loaded = manager.reader.settings.loaded()
     config = loaded.config
     app = Dashboard(
         manager,

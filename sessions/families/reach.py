@@ -18,8 +18,21 @@ if TYPE_CHECKING:
     from ..storage.store import Store
 
 
+class Settings(Protocol):
+    """The settings in force."""
+
+    def config(self, profile: str | None = None) -> Config:
+        """Read the settings."""
+        ...
+
+
 class Reader(Protocol):
     """The queries that decide about a request."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        ...
 
     def get(self, ref: str) -> Session:
         """Return the session that a reference names."""
@@ -27,10 +40,6 @@ class Reader(Protocol):
 
     def ask(self, ask_id: int) -> RecordedAsk:
         """Return an ask."""
-        ...
-
-    def config(self, profile: str | None = None) -> Config:
-        """Read the settings."""
         ...
 
 
@@ -61,9 +70,11 @@ def rights_of(caller: Caller, layout: Layout, reader: Reader, store: "Store") ->
         return str(getattr(target, "session", None) or getattr(target, "id", ""))
 
     def bound() -> Bound | None:
-        return bound_of(caller, store, reader.config().orchestration)
+        return bound_of(caller, store, reader.settings.config().orchestration)
 
-    return Rights(caller, _InTrashToo(layout, store), session_of, lambda: reader.config("").orchestration.reach, bound)
+    return Rights(
+        caller, _InTrashToo(layout, store), session_of, lambda: reader.settings.config("").orchestration.reach, bound
+    )
 
 
 def _named(ref: str, layout: Layout, reader: Reader) -> str:

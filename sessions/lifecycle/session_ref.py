@@ -42,6 +42,17 @@ def find_session(queries: Queries, ref: str, *, destructive: bool = False) -> Se
     return candidates[0]
 
 
+def find_turn(session: Session, turn: int | None) -> int:
+    """Return the number of a turn, which the session must have; None means the newest.
+
+    Raises:
+        UsageError: it has no such turn.
+    """
+    if turn is not None and not 1 <= turn <= session.turn:
+        raise UsageError(f"Session {session.short_id} has no turn {turn}: its newest is {session.turn}.")
+    return turn or session.turn
+
+
 def _ambiguous(ref: str, candidates: list[Session]) -> str:
     lines = [f"  {s.id[:13]}  {s.status:<9} {s.title[:60]}" for s in candidates[:_SHOWN]]
     more = ["  …"] if len(candidates) > _SHOWN else []

@@ -206,7 +206,7 @@ class Server:
         manager = self._managers.of(message.meta)
         stated = message.meta.get(protocol.CLIENT_KEY)
         client = self._client if message.version is None else client_of(stated, os.environ)
-        settings = manager.reader.config().orchestration
+        settings = manager.reader.settings.config().orchestration
         calls = Calls(manager, client.under(settings, os.environ), call.cancelled, call.progress)
         call.reading = calls.reading
         return calls

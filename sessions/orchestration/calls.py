@@ -58,7 +58,7 @@ class Calls:
     def settings(self) -> OrchestrationSettings:
         """Return ``[orchestration]``; the defaults if the settings cannot be used, so that reading goes on."""
         try:
-            return self.manager.reader.config().orchestration
+            return self.manager.reader.settings.config().orchestration
         except AgentdashError:
             return OrchestrationSettings()
 

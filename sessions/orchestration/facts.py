@@ -57,8 +57,10 @@ def facts_of(reader: "SessionReader", session: Session, turn: int | None = None)
     found = _known.get(key)
     if found is None:
         try:
-            found = collected(reader.each_step(session.id, number), session.cwd)
-            unnamed = agent_named(session.agent).failed_edits(reader.stderr_tail(session.id, number, _STDERR_BYTES)[0])
+            found = collected(reader.steps.each_step(session.id, number), session.cwd)
+            unnamed = agent_named(session.agent).failed_edits(
+                reader.outputs.stderr_tail(session.id, number, _STDERR_BYTES)[0]
+            )
             found = structs.replace(found, edits_failed=found.edits_failed + unnamed)
         except (AgentdashError, OSError):
             return None

@@ -94,7 +94,7 @@ class SessionAdjuster(Guarded):
         self, session: Session, agent: Agent, what: Setting, value: str, options: Mapping[str, Any]
     ) -> Adjustment:
         recipe = self._store.recipe(session.id)
-        config = self._reader.settings_in(session.cwd, recorded_profile(recipe.env), later=True).config
+        config = self._reader.settings.in_folder(session.cwd, recorded_profile(recipe.env), later=True).config
         before = config.settings_for(session.agent, recipe.options)
         mode = self._store.newest_turn(session.id).mode
         # The agent may report an alias by its whole name, after the prompt was requested.

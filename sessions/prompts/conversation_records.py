@@ -124,7 +124,7 @@ class ConversationRecords(Guarded):
     def _settings(self, source: Source) -> tuple[Loaded, Recipe]:
         """Return the settings under the profile with which a session began, and its own."""
         recipe = self._store.recipe(source.session.id)
-        return self._reader.settings_in(source.session.cwd, recorded_profile(recipe.env), later=True), recipe
+        return self._reader.settings.in_folder(source.session.cwd, recorded_profile(recipe.env), later=True), recipe
 
 
 def busy(session: Session, fact: str) -> SessionBusyError:

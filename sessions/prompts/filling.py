@@ -68,7 +68,7 @@ def _filled(name: str, template: PromptTemplate, values: Mapping[str, Callable[[
 def _last_message(reader: SessionReader, session: Session) -> str | None:
     """Return the last message of the newest turn that has one: a turn that just began has none."""
     first = max(1, session.turn - MOST_TURNS + 1)
-    answers = (reader.answer(session.id, turn) for turn in range(session.turn, first - 1, -1))
+    answers = (reader.steps.answer(session.id, turn) for turn in range(session.turn, first - 1, -1))
     return next((answer[-MOST_CHARACTERS:] for answer in answers if answer), None)
 
 

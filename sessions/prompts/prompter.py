@@ -332,7 +332,7 @@ class Prompter(Guarded):
         plan = self._plan(session, prompt, options, recipe, kept, verb)
         if options.over_budget:
             self.rights.check_no_agent("A prompt beyond a budget")
-        keep_settings(self._store, self._reader.config())
+        keep_settings(self._store, self._reader.settings.config())
         added = self._store.queue.add(
             Request(
                 session=session.id,
@@ -366,7 +366,7 @@ class Prompter(Guarded):
         """Return the settings in the session's folder, under the profile with which the session began."""
         profile = recorded_profile(env)
         try:
-            return self._reader.settings_in(session.cwd, profile, later=True)
+            return self._reader.settings.in_folder(session.cwd, profile, later=True)
         except ConfigError as error:
             began = f" Session {session.short_id} uses the profile {profile!r}." if profile else ""
             raise ConfigError(f"{error}{began}") from None

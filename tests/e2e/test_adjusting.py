@@ -173,7 +173,7 @@ def test_the_command_line_changes_and_shows_it(manager, demo_agent, session_of, 
     told = json.loads(printed("show", session.id, "--json"))["adjustments"]
     assert [(one["what"], one["value"], one["state"]) for one in told] == [("model", "demo-2", "in_force")]
     assert json.loads(printed("model", session.id, "demo-3", "--json"))["state"] == "in_force"
-    notices = [step.text for step in manager.reader.trajectory(session.id) if step.kind is StepKind.NOTICE]
+    notices = [step.text for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.NOTICE]
     assert "model: demo-2" in notices
 
 

@@ -72,7 +72,7 @@ class Asking(AskingSession):
     def decisions(self):
         """What became of the actions, as the steps show it."""
         kind = StepKind.FILE_CHANGE if self.agent == "demo" else StepKind.COMMAND
-        steps = [step for step in self.manager.reader.trajectory(self.id) if step.kind is kind]
+        steps = [step for step in self.manager.reader.steps.trajectory(self.id) if step.kind is kind]
         return [step.status for step in steps if self.agent != "demo" or "greeting(name)" in step.changes[0].diff]
 
     def recorded(self):

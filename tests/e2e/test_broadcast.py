@@ -120,7 +120,7 @@ def test_a_template_is_filled_in_for_each_session(manager, sessions, tmp_path):
         expected = f"You (demo {one.id}) work in {tmp_path} on {one.title}: {{not a field}}"
         assert prompts_of(manager, one)[1:] == [expected]
     assert verb("inject", first.id, "--template", "quote", "--wait").returncode == 0
-    assert prompts_of(manager, first)[2] == f"You said: {manager.reader.answer(first.id, 2)}"
+    assert prompts_of(manager, first)[2] == f"You said: {manager.reader.steps.answer(first.id, 2)}"
 
 
 def test_a_template_that_cannot_be_filled_in_is_an_error(sessions, settings):

@@ -49,7 +49,7 @@ def ended(manager, session_id):
 
 
 def prompts(manager, session_id):
-    return [step.text for step in manager.reader.messages(session_id) if step.kind is StepKind.PROMPT]
+    return [step.text for step in manager.reader.steps.messages(session_id) if step.kind is StepKind.PROMPT]
 
 
 @pytest.mark.usefixtures("demo_agent")
@@ -72,7 +72,7 @@ def test_a_chain_of_three_runs_by_itself_and_hands_on_each_answer(manager, gate)
     assert asked.startswith("[[demo:quick]] Explain it.\n\n")
     assert f"session {first['id'][:8]} (command" in asked
     assert asked.endswith("````text\nthe gate is open\n````")
-    answer = manager.reader.answer(second["id"])
+    answer = manager.reader.steps.answer(second["id"])
     assert answer
     assert prompts(manager, third["id"]) == [f"[[demo:quick]] Shorten: {answer}"]
 
@@ -169,7 +169,7 @@ def test_real_codex_hands_its_answer_to_real_claude(manager, use_agent, fake_mod
     assert session.status is Status.DONE, session.reason
     assert session.followed == first.id
     (sent,) = [one.text for one in manager.reader.prompts(second.id)]
-    answer = manager.reader.answer(first.id)
+    answer = manager.reader.steps.answer(first.id)
     assert answer == "Done: notes.txt was created and edited."
     assert sent.endswith(f"````text\n{answer}\n````")
     assert fake_model.was_shown(sent)

@@ -208,7 +208,7 @@ def test_a_lost_transcript_is_told_and_git_fills_in(
 ) -> None:
     (rollout,) = codex.rglob("rollout-*")
     rollout.unlink()
-    found = manager.reader.changes_of(worked)
+    found = manager.reader.steps.changes_of(worked)
     assert [(file.path, file.added, file.kind) for file in found.files if file.touched] == [
         ("src/app.py", None, "delete"),
         ("kept.py", None, "update"),
@@ -235,14 +235,14 @@ def test_no_changes_are_said_to_be_none(manager: SessionManager, told: Callable[
 def test_a_turn_that_there_is_not_is_no_valid_request(manager: SessionManager, tmp_path: Path) -> None:
     session = manager.run(("true",), cwd=str(tmp_path))
     with pytest.raises(UsageError, match="has no turn 7"):
-        manager.reader.changes_of(session.id, 7)
+        manager.reader.steps.changes_of(session.id, 7)
     assert run(["changes", session.id, "--turn", "7"]) == 2
     assert run(["changes", "no-such-session"]) == 1
 
 
 def test_a_folder_that_is_gone_is_told(worked: str, manager: SessionManager, project: Path, tmp_path: Path) -> None:
     project.rename(tmp_path / "elsewhere")
-    found = manager.reader.changes_of(worked)
+    found = manager.reader.steps.changes_of(worked)
     assert found.git is not None
     assert (found.git.answer, len(found.files)) == (GitAnswer.NO_FOLDER, 3)
 
@@ -258,7 +258,7 @@ def test_looking_changes_no_byte_of_the_session(
         return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
     before = contents()
-    manager.reader.changes_of(worked)
+    manager.reader.steps.changes_of(worked)
     assert contents() == before
 
 

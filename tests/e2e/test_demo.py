@@ -29,7 +29,7 @@ def old_demo(manager, tmp_path):
 
 
 def changes_of(manager, session):
-    return [step for step in manager.reader.trajectory(session.id) if step.kind is StepKind.FILE_CHANGE]
+    return [step for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.FILE_CHANGE]
 
 
 def test_a_file_that_is_there_is_left_alone_and_the_step_says_so(manager, demo_agent, tmp_path):
@@ -82,10 +82,10 @@ def test_it_is_neither_completed_nor_listed_in_a_normal_state_folder(manager, tm
     from agentdash.tui.cli.commands.starting.start import complete_agents
 
     assert complete_agents(None, None, "") == ["codex", "claude", "command"]
-    assert [agent.name for agent in manager.reader.agents()] == ["codex", "claude"]
+    assert [agent.name for agent in manager.reader.settings.agents()] == ["codex", "claude"]
     mark_demo(manager.reader.home, tmp_path)
     assert {"demo", "codex-demo", "claude-demo"} <= {*complete_agents(None, None, "")}
-    assert [agent.name for agent in manager.reader.agents()] == ["codex-demo", "claude-demo"]
+    assert [agent.name for agent in manager.reader.settings.agents()] == ["codex-demo", "claude-demo"]
 
 
 def test_it_works_only_in_folders_of_the_demo(manager, tmp_path):
@@ -100,7 +100,7 @@ def test_an_old_demo_session_is_read_but_goes_on_nowhere(manager, old_demo, caps
         assert run(verb) == 2
         assert REFUSED in capsys.readouterr().err
     assert run(["trajectory", old_demo.id]) == 0
-    assert run(["view", "--agent", "demo", str(manager.reader.output_path(old_demo.id))]) == 0
+    assert run(["view", "--agent", "demo", str(manager.reader.outputs.path(old_demo.id))]) == 0
     assert "401 invalid API key" in capsys.readouterr().out
 
 
@@ -112,7 +112,7 @@ def test_the_agent_itself_refuses_where_the_mark_is_gone(manager, demo_agent):
     request = LaunchRequest(prompt="x", cwd="/", session_id="0123456789abcdef")
     argv = agent_named("demo").launch(request).argv
     [session] = manager.wait([manager.run(list(argv)).id], timeout=60)
-    assert json.loads(manager.reader.output_path(session.id).read_text())["error"] == REFUSED
+    assert json.loads(manager.reader.outputs.path(session.id).read_text())["error"] == REFUSED
     assert session.exit_code == 1
 
 
@@ -165,5 +165,5 @@ def test_a_lead_starts_its_workers_by_the_command_line_and_its_steps_name_them(m
     manager.stop_all([one.id for one in workers], now=True)
     assert [one.title for one in workers] == [f"Port the tests of {name}" for name in ("api", "web", "auth", "infra")]
     assert {one.parent for one in workers} == {lead.id}
-    steps = manager.reader.each_step(lead.id)
+    steps = manager.reader.steps.each_step(lead.id)
     assert [one.id for step in steps for one in started_by(step, workers)] == [one.id for one in workers]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("demo_agent")
 
 def made(manager, session_id, turn=None):
     """The steps that the agent made, as readers see them."""
-    return [step for step in manager.reader.each_step(session_id, turn) if not is_prompt(step)]
+    return [step for step in manager.reader.steps.each_step(session_id, turn) if not is_prompt(step)]
 
 
 def ended(manager, prompt="hello [[demo:quick]]"):
@@ -46,21 +46,21 @@ def test_runners_count_all_steps_but_the_prompts(manager):
     second = again(manager, first.id, "and more")
     assert second.steps == second.unread == len(made(manager, first.id)) > first.steps
     assert [turn.steps for turn in manager.reader.turns(first.id)] == [len(made(manager, first.id, n)) for n in (1, 2)]
-    assert len(manager.reader.trajectory(first.id)) == second.steps + 2
+    assert len(manager.reader.steps.trajectory(first.id)) == second.steps + 2
 
 
 def test_a_digest_begins_where_somebody_stopped_reading(manager):
     session = ended(manager)
     manager.housekeeping.mark_seen(session.id, 4)
-    rest = manager.reader.digest(session.id)
+    rest = manager.reader.steps.digest(session.id)
     assert (rest.steps, rest.prompts, rest.usage.total_tokens) == (session.steps - 4, 0, None)
     manager.housekeeping.mark_seen(session.id)
-    assert manager.reader.digest(session.id).steps == 0
+    assert manager.reader.steps.digest(session.id).steps == 0
     again(manager, session.id)
     new, turn, whole = (
-        manager.reader.digest(session.id),
-        manager.reader.digest(session.id, 2),
-        manager.reader.digest(session.id, whole=True),
+        manager.reader.steps.digest(session.id),
+        manager.reader.steps.digest(session.id, 2),
+        manager.reader.steps.digest(session.id, whole=True),
     )
     assert new == turn
     assert (new.steps, new.prompts) == (len(made(manager, session.id, 2)), 1)
@@ -77,12 +77,12 @@ def test_the_reason_that_readers_add_to_a_failed_turn_shifts_no_marker(manager, 
     [failed] = manager.wait([session.id], timeout=60)
     assert (failed.status, failed.unread) == (Status.FAILED, 0)
     assert len(made(manager, session.id)) == failed.steps + 1
-    why = manager.reader.digest(session.id)
+    why = manager.reader.steps.digest(session.id)
     assert (why.steps, why.errors_fatal) == (1, 1)
     manager.housekeeping.mark_seen(session.id)
-    assert manager.reader.digest(session.id).steps == 0
+    assert manager.reader.steps.digest(session.id).steps == 0
     done = again(manager, session.id)
-    assert manager.reader.digest(session.id).steps == done.unread == len(made(manager, session.id, 2))
+    assert manager.reader.steps.digest(session.id).steps == done.unread == len(made(manager, session.id, 2))
 
 
 def test_the_verb_tells_what_is_new_and_only_a_terminal_has_seen_it(manager, told, monkeypatch):

@@ -39,7 +39,7 @@ def family(demo_agent, manager, at, tmp_path):
 
     def begin(seconds):
         settings = f'[notify]\nhook = ["{hook}"]\n[orchestration]\nescalate_seconds = {seconds}\n'
-        manager.reader.settings_path.write_text(settings)
+        manager.reader.settings.path.write_text(settings)
         lead = manager.spawn(Start("lead", agent="demo", options={"script": "long"}))
         options = {"live": True, "speed": 50}
         start = Start("[[demo:edit]] x", agent="demo", cwd=str(tmp_path), lifecycle="linked", options=options)

@@ -88,7 +88,9 @@ def test_the_json_of_a_session_is_the_documented_one(session: str, tmp_path: Pat
     }
     assert document["session"]["id"] == session
     with SessionManager() as manager:
-        assert document["steps"] == [json.loads(dump(step_json(step))) for step in manager.reader.trajectory(session)]
+        assert document["steps"] == [
+            json.loads(dump(step_json(step))) for step in manager.reader.steps.trajectory(session)
+        ]
 
 
 @pytest.mark.parametrize(

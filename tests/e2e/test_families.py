@@ -24,7 +24,7 @@ STRIPPED = ("AGENTDASH_SESSION_ID", "AGENTDASH_RUN_ID", "AGENTDASH_HOME", "AGENT
 @pytest.fixture
 def place(manager, tmp_path):
     mark_demo(manager.reader.home, tmp_path)
-    manager.reader.settings_path.write_text("[queue]\nmax_running = 40\n")
+    manager.reader.settings.path.write_text("[queue]\nmax_running = 40\n")
     return tmp_path
 
 
@@ -283,7 +283,7 @@ def test_a_worker_stays_in_the_folder_of_its_lead(manager, at, place):
     code, _, err = verb(*words, str(place / "link" / "usr"), env=tag)
     assert code == 1
     assert "cannot start a worker in /usr" in err
-    manager.reader.settings_path.write_text('[orchestration]\nagents = ["claude"]\n')
+    manager.reader.settings.path.write_text('[orchestration]\nagents = ["claude"]\n')
     code, _, err = verb(*words, str(place / "below"), env=tag)
     assert code == 1
     assert "cannot start demo" in err

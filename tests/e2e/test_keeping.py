@@ -42,7 +42,12 @@ def ended(manager, *argv):
 def whole(manager, session_id):
     """All that is known of a session, but for numbers that belong to one database."""
     prompts = [(p.turn, p.text, p.state) for p in manager.reader.prompts(session_id)]
-    return manager.reader.get(session_id), manager.reader.turns(session_id), prompts, manager.reader.output(session_id)
+    return (
+        manager.reader.get(session_id),
+        manager.reader.turns(session_id),
+        prompts,
+        manager.reader.outputs.read(session_id),
+    )
 
 
 def make_older(manager, session_id, seconds):
@@ -187,7 +192,7 @@ def test_a_rebuild_with_runners_at_work_loses_none_of_them(manager, tmp_path, wa
     (tmp_path / "go").write_text("\n")
     ends = manager.wait([works.id, waits.id], timeout=60)
     assert [session.status for session in ends] == [Status.DONE, Status.DONE]
-    assert manager.reader.output(works.id) == b"hello\nbye\n"
+    assert manager.reader.outputs.read(works.id) == b"hello\nbye\n"
     assert len(manager.stop(sleeps.id).ended) == 1
 
 

@@ -77,7 +77,7 @@ def slices(manager, session):
 
 def prompts_shown(manager, session):
     """The prompts that a reader of the session sees, in order."""
-    return [step.text for step in manager.reader.trajectory(session.id) if step.kind is StepKind.PROMPT]
+    return [step.text for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.PROMPT]
 
 
 def kill_runner(manager, session, wait_until):

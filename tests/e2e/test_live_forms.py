@@ -85,7 +85,7 @@ class Asking(AskingSession):
         return [json.loads(line) for line in self._got.read_text().splitlines()] if self._got.exists() else []
 
     def steps(self, kind):
-        return [step for step in self.manager.reader.trajectory(self.id) if step.kind is kind]
+        return [step for step in self.manager.reader.steps.trajectory(self.id) if step.kind is kind]
 
 
 @pytest.fixture

@@ -253,7 +253,7 @@ def test_a_turn_that_an_agent_began_by_itself_and_did_not_survive_is_a_turn(
     at(session, 2, Status.FAILED, Status.LOST)
     own = manager.reader.turns(session.id)[1]
     assert (own.asked_by, own.begin_byte) == ("agent", manager.reader.turns(session.id)[0].end_byte)
-    assert "command" in [step.kind for step in manager.reader.trajectory(session.id) if step.turn == 2]
+    assert "command" in [step.kind for step in manager.reader.steps.trajectory(session.id) if step.turn == 2]
 
 
 @pytest.fixture
@@ -274,7 +274,9 @@ def read(manager, session):
         for turn in manager.reader.turns(session.id)
     ]
     steps = [
-        (step.turn, step.kind, step.text) for step in manager.reader.trajectory(session.id) if step.kind != "prompt"
+        (step.turn, step.kind, step.text)
+        for step in manager.reader.steps.trajectory(session.id)
+        if step.kind != "prompt"
     ]
     return turns, steps
 
@@ -296,7 +298,7 @@ def test_the_turns_of_a_live_agent_are_rebuilt_with_their_boundaries(manager, wo
 
 def test_live_turns_are_found_by_a_search_and_exported(manager, woken):
     last = "The long suite has finished: 212 tests pass."
-    view = manager.reader.open_trajectory(woken.id).refresh(float("inf")).view
+    view = manager.reader.steps.open_trajectory(woken.id).refresh(float("inf")).view
     search = Search(view, "212 tests pass")
     search.advance(float("inf"))
     assert [(view.whole(item).turn, view.whole(item).text) for item in search.hits] == [(2, last)]

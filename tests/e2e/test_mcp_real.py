@@ -33,7 +33,7 @@ def lead(request, use_agent, small_server):
 
 def counted(manager, session, turn=1):
     """The facts of the newest call of the small tool, as the agent got them."""
-    steps = manager.reader.trajectory(session.id, turn)
+    steps = manager.reader.steps.trajectory(session.id, turn)
     calls = [step for step in steps if step.kind is StepKind.TOOL_CALL and "count" in (step.tool or "")]
     assert calls, steps
     assert calls[-1].status is StepStatus.OK, calls[-1]
@@ -59,7 +59,7 @@ def test_an_agent_that_leads_calls_a_tool_in_each_of_its_turns(manager, lead, li
 def test_an_agent_that_does_not_lead_has_no_such_tool(manager, lead, tmp_path):
     session = manager.spawn(Start("[[fake:count]] go", agent=lead, cwd=str(tmp_path), options={"lead": False}))
     manager.wait([session.id], timeout=120)
-    outputs = [step.output for step in manager.reader.trajectory(session.id) if step.output]
+    outputs = [step.output for step in manager.reader.steps.trajectory(session.id) if step.output]
     assert not any("go go go" in output for output in outputs)
 
 

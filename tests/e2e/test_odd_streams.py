@@ -47,7 +47,7 @@ def test_a_turn_whose_words_hold_half_an_emoji_is_done(manager: SessionManager, 
     ended = play("codex", lines(CODEX, {"type": "turn.completed", "usage": None}))
     assert (ended.status, ended.reason, ended.unknown) == (Status.DONE, None, 0)
     assert (ended.last_message or "").startswith("all \ufffd good")
-    steps = manager.reader.trajectory(ended.id)
+    steps = manager.reader.steps.trajectory(ended.id)
     assert [step.kind for step in steps] == [StepKind.PROMPT, StepKind.MESSAGE, StepKind.USAGE]
     said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "all \ud83d good"}]}}
     ended = play("claude", lines(said, RESULT))
@@ -61,7 +61,8 @@ def test_an_odd_count_of_tokens_is_named_and_turns_nothing_red(manager: SessionM
     [turn] = manager.reader.turns(ended.id)
     assert turn.unreadable == {"turn.completed: usage.input_tokens": 1}
     assert (
-        manager.reader.trajectory(ended.id)[-1].text == "could not be read in turn.completed: usage.input_tokens = -1"
+        manager.reader.steps.trajectory(ended.id)[-1].text
+        == "could not be read in turn.completed: usage.input_tokens = -1"
     )
     card = session_card(ended, [turn], [], Style())
     assert any(line.split() == ["not", "read", "turn.completed:", "usage.input_tokens"] for line in card)
@@ -91,7 +92,7 @@ def test_a_failed_start_shows_its_command_and_what_it_printed_on_stdout_once(
 ) -> None:
     ended = play("codex", b"Not logged in.\nRun codex login\n", code=1)
     assert ended.reason == "exit 1: Run codex login"
-    *_, first, second, last = manager.reader.trajectory(ended.id)
+    *_, first, second, last = manager.reader.steps.trajectory(ended.id)
     assert [first.text, second.text] == ["Not logged in.", "Run codex login"]
     assert (last.kind, last.fatal, last.text) == (StepKind.ERROR, True, "exit 1")
     assert "stand-in exec --json" in (last.command or "")

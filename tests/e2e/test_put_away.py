@@ -44,9 +44,9 @@ def test_a_filter_lists_what_is_archived_and_what_is_in_the_trash(manager):
 
 def test_a_deleted_session_can_be_read_and_other_verbs_say_where_it_is(manager):
     session = ended(manager, "echo", "hello")
-    before = manager.reader.trajectory(session.id)
+    before = manager.reader.steps.trajectory(session.id)
     manager.delete(session.id)
-    opened = manager.reader.open_trajectory(session.id)
+    opened = manager.reader.steps.open_trajectory(session.id)
     assert list(opened.every_step(None)) == before
     opened.close()
     for ref in (session.id, session.id[:6]):

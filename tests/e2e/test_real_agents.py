@@ -55,7 +55,7 @@ def test_work_gives_typed_steps_exit_codes_times_and_usage(manager, agent, proje
     assert session.unknown == 0
     assert session.agent_session
 
-    steps = manager.reader.trajectory(session.id)
+    steps = manager.reader.steps.trajectory(session.id)
     kinds = {step.kind for step in steps}
     assert kinds >= {StepKind.PROMPT, StepKind.REASONING, StepKind.MESSAGE, StepKind.COMMAND, StepKind.FILE_CHANGE}
     assert StepKind.UNKNOWN not in kinds
@@ -88,7 +88,7 @@ def test_work_gives_typed_steps_exit_codes_times_and_usage(manager, agent, proje
 
 def check_claude(manager, session, version, home):
     """The version that was asked for has run, and the transcript that it keeps is read in plain words."""
-    begin = json.loads(manager.reader.output(session.id).split(b"\n")[0])
+    begin = json.loads(manager.reader.outputs.read(session.id).split(b"\n")[0])
     assert f"claude-{begin['claude_code_version']}" == version
     (transcript,) = home.glob(f"projects/*/{session.agent_session}.jsonl")
     steps = list(StepFile(transcript).steps())
@@ -108,7 +108,7 @@ def test_3_a_resume_reaches_the_same_conversation(manager, agent, project):
     assert {second.agent_session, third.agent_session} == {session.agent_session}
     seen = int(re.search(r"I can see (\d+) user messages", third.last_message).group(1))
     assert seen == 3
-    assert [step.text for step in manager.reader.messages(session.id) if step.kind is StepKind.PROMPT] == [
+    assert [step.text for step in manager.reader.steps.messages(session.id) if step.kind is StepKind.PROMPT] == [
         "remember the first words",
         "and the second words",
         "[[fake:context_probe]] what can you see?",
@@ -139,7 +139,7 @@ def test_1_an_error_of_the_model_is_failed_with_its_reason(manager, agent, proje
     assert session.status is Status.FAILED
     assert session.reason
     assert "exit 1" not in session.reason
-    errors = of_kind(manager.reader.trajectory(session.id), StepKind.ERROR)
+    errors = of_kind(manager.reader.steps.trajectory(session.id), StepKind.ERROR)
     assert any(step.fatal for step in errors)
 
 
@@ -156,7 +156,7 @@ def test_ZX3_a_prompt_to_a_running_session_waits_and_is_held_after_a_stop(
     session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
     running_command(manager, session, wait_until, "sleep 600")
     wait_until(
-        lambda: of_kind(manager.reader.trajectory(session.id), StepKind.COMMAND), what="the command in the stream"
+        lambda: of_kind(manager.reader.steps.trajectory(session.id), StepKind.COMMAND), what="the command in the stream"
     )
     assert manager.prompts.inject(session.id, "[[fake:context_probe]] still there?").answer == "queued #1, after turn 1"
     assert len(manager.reader.prompts(session.id)) == 1
@@ -168,7 +168,7 @@ def test_ZX3_a_prompt_to_a_running_session_waits_and_is_held_after_a_stop(
     assert manager.reader.get(session.id).status is Status.STOPPED
     assert process_book.alive() == []
     assert leftovers(session.id) == []
-    command = of_kind(manager.reader.trajectory(session.id), StepKind.COMMAND)[-1]
+    command = of_kind(manager.reader.steps.trajectory(session.id), StepKind.COMMAND)[-1]
     assert command.status is StepStatus.INTERRUPTED
 
     assert manager.reader.get(session.id).held == "turn 1 was stopped"

@@ -40,7 +40,7 @@ def test_a_session_of_two_turns_has_every_diff_in_its_steps_too_and_what_git_say
     manager.prompts.inject(session.id, "[[fake:files]] go")
     ended(manager, session)
 
-    found = manager.reader.changes_of(session.id)
+    found = manager.reader.steps.changes_of(session.id)
     assert found.notes == ()
     told = [(f.path, f.kind, f.touched, f.added, f.removed, f.git and f.git.code) for f in found.files]
     assert told == [("notes.txt", "add", 2, 3, 1, "A "), ("src/app.py", "add", 2, 3, 1, "??")]
@@ -50,7 +50,7 @@ def test_a_session_of_two_turns_has_every_diff_in_its_steps_too_and_what_git_say
     assert [edit.turn for edit in found.files[1].edits] == [2, 2]
     assert (found.git.top, found.git.totals.staged, found.git.totals.untracked) == (str(project), 1, 1)
 
-    second = manager.reader.changes_of(session.id, 2)
+    second = manager.reader.steps.changes_of(session.id, 2)
     assert [file.path for file in second.files] == ["src/app.py"]
     assert diff_of(second.files[0].edits[0]) == ["+def main():", "+    return 1"]
     check_steps(manager, session)
@@ -58,17 +58,17 @@ def test_a_session_of_two_turns_has_every_diff_in_its_steps_too_and_what_git_say
 
 def check_steps(manager, session):
     """Steps have the diffs in every turn, and in every way to read them."""
-    steps = [step for step in manager.reader.each_step(session.id) if step.kind is StepKind.FILE_CHANGE]
+    steps = [step for step in manager.reader.steps.each_step(session.id) if step.kind is StepKind.FILE_CHANGE]
     told = [(step.turn, step.changes[0].path.rpartition("/")[2], step.changes[0].lines) for step in steps]
     assert told == [(1, "notes.txt", (2, 0)), (1, "notes.txt", (1, 1)), (2, "app.py", (2, 0)), (2, "app.py", (1, 1))]
     assert (
-        manager.reader.digest(session.id, whole=True).lines_added,
-        manager.reader.digest(session.id, 2).lines_added,
+        manager.reader.steps.digest(session.id, whole=True).lines_added,
+        manager.reader.steps.digest(session.id, 2).lines_added,
     ) == (6, 3)
-    second = [step for step in manager.reader.each_step(session.id, 2) if step.kind is StepKind.FILE_CHANGE]
+    second = [step for step in manager.reader.steps.each_step(session.id, 2) if step.kind is StepKind.FILE_CHANGE]
     assert second == steps[2:]
 
-    opened = manager.reader.open_trajectory(session.id)
+    opened = manager.reader.steps.open_trajectory(session.id)
     view = opened.refresh().view
     items = [item for item in range(len(view)) if view.step(item).kind is StepKind.FILE_CHANGE]
     view.fill(items)
@@ -80,7 +80,7 @@ def check_steps(manager, session):
 def test_a_diff_is_there_while_the_turn_still_runs(manager, codex_env, project, wait_until):
     prompt = "[[fake:slow_edit]] go"
     session = manager.spawn(Start(prompt, agent="codex", cwd=str(project), options=OPTIONS["codex"]))
-    opened = manager.reader.open_trajectory(session.id)
+    opened = manager.reader.steps.open_trajectory(session.id)
 
     def diffs():
         view = opened.refresh().view
@@ -103,5 +103,5 @@ def test_an_archived_thread_of_codex_keeps_its_diffs(manager, codex_env, project
     )
     subprocess.run([require_tool("codex"), "archive", session.agent_session], check=True, capture_output=True)
     assert not list((codex_env / "sessions").rglob("rollout-*"))
-    (file,) = manager.reader.changes_of(session.id, git=False).files
+    (file,) = manager.reader.steps.changes_of(session.id, git=False).files
     assert (file.path, file.added, file.removed) == ("src/app.py", 3, 1)

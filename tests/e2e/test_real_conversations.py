@@ -110,7 +110,7 @@ def test_the_model_is_sent_the_visible_conversation(manager, use_agent, fake_mod
 def test_claude_goes_back_to_a_message_before_a_tool_call(manager, use_agent, fake_model, talk, cli):
     agent = use_agent(cli)
     session = talk.start(agent, "[[fake:files]] the first prompt")
-    steps = manager.reader.trajectory(session.id)
+    steps = manager.reader.steps.trajectory(session.id)
     message = next(step for step in steps if step.kind is StepKind.MESSAGE)
     call = next(step for step in steps if step.kind is StepKind.FILE_CHANGE)
     assert call.index == message.index + 1

@@ -73,7 +73,7 @@ def led(manager, pair, at, tmp_path):
 
 def calls(manager, lead, turn=1):
     """The calls of agentdash's tools in a turn of the lead."""
-    steps = manager.reader.trajectory(lead.id, turn)
+    steps = manager.reader.steps.trajectory(lead.id, turn)
     return [step for step in steps if step.kind is StepKind.TOOL_CALL and "agentdash" in f"{step.server} {step.tool}"]
 
 
@@ -91,7 +91,7 @@ def test_a_real_lead_delegates_to_another_agent_and_its_model_reads_the_answer(m
     assert delegated.call_id == {"claude": worker.call, "codex": "item_0"}[agent]
     assert [started_by(step, [worker]) for step in (delegated, waited)] == [[worker], []]
     assert (worker.turn, worker.reported_turn) == (1, 1)
-    answer = [step for step in manager.reader.trajectory(lead.id) if step.kind is StepKind.MESSAGE][-1]
+    answer = [step for step in manager.reader.steps.trajectory(lead.id) if step.kind is StepKind.MESSAGE][-1]
     assert answer.text.startswith("The worker is back: ")
     assert ANSWER in answer.text
     assert worker.short_id in answer.text

@@ -42,16 +42,16 @@ class Lead:
 
     def calls(self, turn=1):
         """The name and the status of each call of agentdash's tools."""
-        steps = self.manager.reader.trajectory(self.session.id, turn)
+        steps = self.manager.reader.steps.trajectory(self.session.id, turn)
         ours = [one for one in steps if one.kind is StepKind.TOOL_CALL and "agentdash" in f"{one.server} {one.tool}"]
         return [(one.tool.rpartition("__")[2], one.status) for one in ours]
 
     def outputs(self, turn=1):
-        return [step.output for step in self.manager.reader.trajectory(self.session.id, turn) if step.output]
+        return [step.output for step in self.manager.reader.steps.trajectory(self.session.id, turn) if step.output]
 
     def answer(self, turn=1):
         messages = [
-            one for one in self.manager.reader.trajectory(self.session.id, turn) if one.kind is StepKind.MESSAGE
+            one for one in self.manager.reader.steps.trajectory(self.session.id, turn) if one.kind is StepKind.MESSAGE
         ]
         return messages[-1].text
 
@@ -99,7 +99,7 @@ def test_a_real_lead_that_ended_its_turn_is_woken_with_the_end_of_its_worker(lea
     session = lead.start("lead_away", "plain")
     ended = at(session, 2, Status.DONE, Status.FAILED)
     assert ended.status is Status.DONE, ended.reason
-    [_, prompt] = [step.text for step in manager.reader.messages(session.id) if step.kind is StepKind.PROMPT]
+    [_, prompt] = [step.text for step in manager.reader.steps.messages(session.id) if step.kind is StepKind.PROMPT]
     assert prompt.startswith("The ends of 1 worker: 1 done.")
     assert lead.worker.short_id in prompt
     assert lead.answer(2).startswith("You said: The ends of 1 worker")

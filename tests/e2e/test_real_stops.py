@@ -118,7 +118,9 @@ def test_K3_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, pr
 def test_K3_an_agent_that_waits_for_its_model_is_stopped(manager, agent, project, leftovers, wait_until):
     session = manager.spawn(Start("[[fake:hang_after_tool]] go", agent=agent, cwd=str(project)))
     wait_until(
-        lambda: "before-hang" in manager.reader.output(session.id).decode(), timeout=MINUTE, what="the first command"
+        lambda: "before-hang" in manager.reader.outputs.read(session.id).decode(),
+        timeout=MINUTE,
+        what="the first command",
     )
     before, receipt = stopped(manager, session)
     check(manager, session, before, receipt, leftovers)

@@ -42,7 +42,7 @@ def start(manager, *argv):
 
 
 def printed(manager, session, text, wait_until):
-    wait_until(lambda: text in manager.reader.output_path(session.id).read_text(), what=f"{text!r} in the output")
+    wait_until(lambda: text in manager.reader.outputs.path(session.id).read_text(), what=f"{text!r} in the output")
 
 
 def turn_of(manager, session):
@@ -253,7 +253,7 @@ def test_a_session_spawned_from_inside_a_session_survives_the_stop_of_the_outer_
     )
     outer = start(manager, "sh", "-c", f"{sys.executable} {program}; sleep 629")
     printed(manager, outer, "inner", wait_until)
-    inner = manager.reader.get(manager.reader.output_path(outer.id).read_text().split()[1])
+    inner = manager.reader.get(manager.reader.outputs.path(outer.id).read_text().split()[1])
     assert inner.parent == outer.id
 
     manager.stop(outer.id)
@@ -311,8 +311,8 @@ def test_8_opening_listing_and_watching_change_no_byte_of_a_session(manager, wai
 
     before, seq = snapshot(), manager.reader.changes(0).seq
     manager.reader.sessions()
-    manager.reader.trajectory(session.id)
-    manager.reader.messages(session.id)
+    manager.reader.steps.trajectory(session.id)
+    manager.reader.steps.messages(session.id)
     manager.reader.explain(session.id)
     manager.reader.processes(session.id)
     manager.housekeeping.settle()
@@ -332,12 +332,12 @@ def test_files_are_private(manager, wait_until):
 def test_ZX11_an_agent_never_reads_the_terminal(manager):
     session = manager.wait([manager.run(["cat"]).id], timeout=60)[0]
     assert session.status is Status.DONE
-    assert Path(manager.reader.output_path(session.id)).read_bytes() == b""
+    assert Path(manager.reader.outputs.path(session.id)).read_bytes() == b""
 
 
 def test_an_agent_that_floods_its_output_is_stopped(manager, leftovers, wait_until):
     session = start(manager, "yes", "x" * 5_000)  # long lines: many short ones take seconds to count
-    wait_until(lambda: manager.reader.output_path(session.id).stat().st_size > 5_000_000, what="a flood of 5 MB")
+    wait_until(lambda: manager.reader.outputs.path(session.id).stat().st_size > 5_000_000, what="a flood of 5 MB")
     receipt = manager.stop(session.id)
     assert [e.signal for e in receipt.ended] == ["SIGINT"]
     assert leftovers(session.id) == []
@@ -363,10 +363,12 @@ def test_5_hostile_lines_and_an_unknown_status_hide_no_session(manager, tmp_path
 
     assert {s.id for s in manager.reader.sessions()} == {hostile.id, other.id}
     steps = [
-        step for step in manager.reader.trajectory(hostile.id) if step.kind not in (StepKind.PROMPT, StepKind.START)
+        step
+        for step in manager.reader.steps.trajectory(hostile.id)
+        if step.kind not in (StepKind.PROMPT, StepKind.START)
     ]
     assert len(steps) == len(lines)
-    assert manager.reader.output(hostile.id) == file.read_bytes()
+    assert manager.reader.outputs.read(hostile.id) == file.read_bytes()
     for agent in ("codex", "claude"):
         assert [step.kind for step in read(file, agent)].count(StepKind.UNKNOWN) >= 5
 

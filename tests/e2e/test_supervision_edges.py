@@ -146,7 +146,7 @@ def test_a_chatty_leftover_keeps_nobody_busy(manager, wait_until):
     session = manager.run(["sh", "-c", "(while :; do echo x; sleep 0.01; done) & exit 0"])
     manager.wait([session.id], timeout=60)
     wait_until(lambda: manager.reader.get(session.id).left > 0, what="the runner to count what is left")
-    output = manager.reader.output_path(session.id)
+    output = manager.reader.outputs.path(session.id)
     version, size = manager.store.data_version(), output.stat().st_size
     wait_until(lambda: output.stat().st_size > size + 200, what="a hundred lines")
     assert manager.store.data_version()[1] - version[1] <= 1
@@ -232,7 +232,7 @@ def test_K2_a_start_that_failed_shows_reason_command_and_stderr(manager, argv, r
     [failed] = manager.wait([manager.run(argv).id], timeout=60)
     assert failed.status is Status.FAILED
     assert reason in failed.reason
-    last = manager.reader.trajectory(failed.id)[-1]
+    last = manager.reader.steps.trajectory(failed.id)[-1]
     assert (last.kind, last.fatal) == (StepKind.ERROR, True)
     assert reason in last.text
     assert (last.command, (last.output or "").split("\n")) == (shlex.join(argv), told)
@@ -242,7 +242,7 @@ def test_an_error_that_the_agent_told_itself_is_not_told_twice(manager):
     [failed] = manager.wait(
         [manager.spawn(Start("x [[demo:fail]]", agent="demo", options={"speed": 1000.0})).id], timeout=60
     )
-    errors = [step for step in manager.reader.trajectory(failed.id) if step.kind is StepKind.ERROR and step.fatal]
+    errors = [step for step in manager.reader.steps.trajectory(failed.id) if step.kind is StepKind.ERROR and step.fatal]
     assert [step.text for step in errors] == [failed.reason]
 
 
@@ -266,7 +266,7 @@ def test_an_output_limit_holds_before_the_disk_is_full(manager):
     session = manager.run(["yes", "x" * 5_000], options={"limits": {"output_mb": 20}})
     [ended] = manager.wait([session.id], timeout=60)
     assert ended.reason.startswith("stopped by its limit: printed more than 20 MB (")
-    assert manager.reader.output_path(session.id).stat().st_size < 2_000_000_000
+    assert manager.reader.outputs.path(session.id).stat().st_size < 2_000_000_000
 
 
 def test_stderr_counts_as_output_and_as_a_sign_of_life(manager):

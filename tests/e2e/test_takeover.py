@@ -134,12 +134,12 @@ def test_I8_what_was_said_by_hand_is_a_turn_and_the_next_turn_knows_it(
     assert [turn.asked_by for turn in turns] == [None, "hand", None]
     assert turns[1].status is Status.DONE
     assert turns[1].usage.input_tokens == 1200
-    spoken = [step for step in manager.reader.messages(session.id) if step.turn == 2]
+    spoken = [step for step in manager.reader.steps.messages(session.id) if step.turn == 2]
     assert [(step.kind, step.text) for step in spoken] == [
         (StepKind.PROMPT, "words by hand"),
         (StepKind.MESSAGE, "You said: words by hand"),
     ]
-    assert {step.kind for step in manager.reader.trajectory(session.id, 2)}.isdisjoint({StepKind.UNKNOWN})
+    assert {step.kind for step in manager.reader.steps.trajectory(session.id, 2)}.isdisjoint({StepKind.UNKNOWN})
 
 
 @pytest.mark.real
@@ -159,7 +159,7 @@ def test_what_follows_a_clear_of_claude_belongs_to_the_session(
 
     after = manager.reader.get(session.id)
     assert after.agent_session not in (None, session.agent_session)
-    assert [step.text for step in manager.reader.messages(session.id) if step.turn == 2] == [
+    assert [step.text for step in manager.reader.steps.messages(session.id) if step.turn == 2] == [
         "before the clear", "You said: before the clear", "/clear", "after the clear", "You said: after the clear"
     ]  # fmt: skip
 

@@ -51,6 +51,6 @@ def test_another_dashboard_names_the_holder_and_refuses_until_the_interface_is_c
     assert (after.taken_by, after.turn) == (None, 3)
     wait_until(lambda: not runner_lock.is_held(manager.layout.session(session.id).lock), what="a free lock")
     assert [turn.asked_by for turn in manager.reader.turns(session.id)] == [None, "hand", None]
-    by_hand = [step for step in manager.reader.messages(session.id) if step.turn == 2]
+    by_hand = [step for step in manager.reader.steps.messages(session.id) if step.turn == 2]
     assert (by_hand[0].kind, by_hand[0].text) == (StepKind.PROMPT, "words by hand")
     other.lacks("✎ 1 by hand")

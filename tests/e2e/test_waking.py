@@ -69,7 +69,7 @@ class Family:
 
     def prompts(self):
         """The prompts of the lead after its first one."""
-        return [step.text for step in self.manager.reader.messages(self.lead) if step.kind is StepKind.PROMPT][1:]
+        return [step.text for step in self.manager.reader.steps.messages(self.lead) if step.kind is StepKind.PROMPT][1:]
 
     def explained(self):
         facts = json.loads(run("explain", "--json", self.lead).stdout)["facts"]

@@ -9,12 +9,10 @@ import factories
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.agents.offered_settings import OfferedSetting
 from agentdash.sessions.conversation.shown import Shown
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.launch import Ladder, Launch
-from agentdash.sessions.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.lifecycle.explain import Explanation
 from agentdash.sessions.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.lifecycle.starts.continue_plan import Continued
@@ -33,8 +31,7 @@ from agentdash.sessions.model import (
     Usage,
 )
 from agentdash.sessions.reader import SessionReader
-from agentdash.sessions.settings.config import read_settings
-from agentdash.sessions.settings.place import config_path
+from agentdash.sessions.reading.steps import StepsReader
 from agentdash.sessions.storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt
 from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
 from agentdash.sessions.storage.turns.takeovers import ByHand
@@ -47,12 +44,12 @@ from pilot.fake_adjuster import FakeAdjuster
 from pilot.fake_asks import FakeAsks
 from pilot.fake_chains import FakeChains
 from pilot.fake_conversation import FakeCompactor, FakeConversation
+from pilot.fake_outputs import FakeOutputs
 from pilot.fake_prompts import FakePrompts, FakeQueue
+from pilot.fake_settings import FakeSettings
 from pilot.fake_usage import FakeUsage
 from pilot.gate import Gate
 
-INSTRUCTIONS = OfferedSetting(key="instructions", help="Text to append to the agent's system prompt.", switch=False)
-SEARCH = OfferedSetting(key="search", help="Live web search.", switch=True)
 AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}
 
 
@@ -177,8 +174,10 @@ class FakeTrajectory:
 class Part:
     """What one part of the real manager has, of the fake; another name is an error as it would be there."""
 
-    def __init__(self, fake, kind):
+    def __init__(self, fake, kind, **parts):
         self._fake, self._kind = fake, kind
+        for name, part in parts.items():
+            setattr(self, name, part)
 
     def __getattr__(self, name):
         if not hasattr(self._kind, name):
@@ -205,12 +204,12 @@ class FakeTrust:
 
     def trust(self, review):
         self._manager.asked("trust", str(review.path))
-        self._manager.project = structs.replace(review, state="trusted")
-        return self._manager.project
+        self._manager.settings.project = structs.replace(review, state="trusted")
+        return self._manager.settings.project
 
     def forget(self, place):
         self._manager.asked("forget", place)
-        self._manager.project = structs.replace(self._manager.project, state="untrusted")
+        self._manager.settings.project = structs.replace(self._manager.settings.project, state="untrusted")
         return Path(place)
 
 
@@ -219,7 +218,11 @@ class FakeManager:
 
     def __init__(self, home: Path, sessions=SESSIONS):
         self.home = home
-        self.reader = Part(self, SessionReader)
+        self.settings = FakeSettings()
+        self.outputs = FakeOutputs(self)
+        self.reader = Part(
+            self, SessionReader, settings=self.settings, steps=Part(self, StepsReader), outputs=self.outputs
+        )
         self.housekeeping = Part(self, Housekeeping)
         self.prompts = FakePrompts(self)
         self.queue = FakeQueue(self)
@@ -246,13 +249,7 @@ class FakeManager:
         """The steps of a session; one that is not named has only its task."""
         self.turns = RecordedTurns()
         self.error = None
-        self.named_starts = {}
-        """The presets of the settings."""
         self.projects = FakeTrust(self)
-        self.project = None
-        """The settings of each folder's project."""
-        self.named_prompts = {}
-        """The templates of the settings."""
         self.may_end = Gate()
         """Cleared: a stop goes on until it is set."""
         self.may_end.set()
@@ -363,27 +360,8 @@ class FakeManager:
     def options(self, ref):
         return {"sandbox": "read-only", "args": ["--skip-git-repo-check"], **self.options_of.get(ref, {})}
 
-    @property
-    def settings_path(self):
-        return config_path()
-
-    def settings(self):
-        return read_settings()
-
-    def project_of(self, folder):
-        return self.project
-
-    def presets(self, folder=None):
-        return self.named_starts
-
     def recent_folders(self, limit=30):
         return ["/home/ann/code/web", "/home/ann/code/api"]
-
-    def settings_in(self, folder, profile=None, *, later=False):
-        return read_settings()
-
-    def templates(self, folder=None):
-        return self.named_prompts
 
     def past_prompts(self, text="", limit=MOST_PROMPTS):
         return [PastPrompt(text=one, session="done0001", at=T0 - 60_000) for one in self.recent_prompts()]
@@ -488,17 +466,6 @@ class FakeManager:
         self.trajectories[ref] = FakeTrajectory(steps, self.turns.get(ref, ()), ref, marks)
         return self.trajectories[ref]
 
-    def output_path(self, ref, turn=None, *, stderr=False):
-        path = self.home / f"{ref}.{turn}.{'err' if stderr else 'jsonl'}"
-        if not path.exists():
-            path.write_bytes(
-                b"".join(b'{"type":"event","n":%d,"text":"[b]"}' % n + b" " * 64 + b"\n" for n in range(50))
-            )
-        return path
-
-    def stderr_tail(self, ref, turn=None, most=1 << 20):
-        return f"warning of turn {turn}\n\x1b[31mred\x1b[0m\n", 0
-
     def explain(self, ref):
         one = self.get(ref)
         facts = (Fact("runner's lock", "free", "runner.lock"), Fact("exit code", "1", "turns.exit_code"))
@@ -517,35 +484,6 @@ class FakeManager:
 
     def shown(self, ref):
         return Shown(marks=(), kept={step.turn: None for step in STEPS})
-
-    def agents(self, folder=None):
-        def info(name, *, installed=True, **own):
-            return AgentInfo(name=name, title=name.title(), installed=installed, hint=f"npm install {name}", **own)
-
-        sandboxes = ("read-only", "workspace-write", "danger-full-access")
-        return [
-            info(
-                "codex",
-                mode_key="sandbox",
-                modes=sandboxes,
-                mode="workspace-write",
-                model="gpt-5.5",
-                dangerous=frozenset({"danger-full-access"}),
-                unlimited="no-sandbox",
-                offered=(INSTRUCTIONS, SEARCH),
-            ),
-            info(
-                "claude",
-                mode_key="permission_mode",
-                modes=("acceptEdits", "plan"),
-                mode="acceptEdits",
-                offered=(INSTRUCTIONS,),
-            ),
-            info("gemini", installed=False),
-        ]
-
-    def default_agent(self, folder=None):
-        return "codex"
 
     def mark_seen(self, ref, steps=None):
         self.calls.append(("mark_seen", ref))

@@ -591,8 +591,8 @@ async def test_without_any_agent_the_screen_says_what_to_install_and_nothing_can
 ):
     manager.log.clear()
     manager.seq = 0
-    missing = [structs.replace(one, installed=False) for one in manager.agents()]
-    monkeypatch.setattr(manager, "agents", lambda folder=None: missing)
+    missing = [structs.replace(one, installed=False) for one in manager.settings.agents()]
+    monkeypatch.setattr(manager.settings, "agents", lambda folder=None: missing)
     async with dashboard() as d:
         await d.shows("No sessions yet, and no agent installed.")
         await d.shows("codex   npm install codex")
@@ -621,7 +621,7 @@ async def test_a_demo_session_found_in_a_normal_folder_is_not_repeated(dashboard
 async def test_a_default_agent_that_is_missing_is_told_before_anybody_writes(dashboard, manager, monkeypatch):
     manager.log.clear()
     manager.seq = 0
-    monkeypatch.setattr(manager, "default_agent", lambda folder=None: "gemini")
+    monkeypatch.setattr(manager.settings, "default_agent", lambda folder=None: "gemini")
     async with dashboard() as d:
         await d.shows("gemini is not installed: n starts another agent")
 

@@ -74,7 +74,7 @@ class Dialog:
 
     def __init__(self, manager, first):
         self.manager, self.started = manager, None
-        self.offer = Offer(agents=manager.reader.agents(), first=first)
+        self.offer = Offer(agents=manager.reader.settings.agents(), first=first)
 
     async def _plan(self, start):
         return self.manager.reader.plan(structs.replace(start, prompt=start.prompt.strip() or "PROMPT")), None

@@ -228,7 +228,7 @@ async def writes_the_prompt_in_the_editor(d, keys):
 
 @scenario("template")
 async def writes_from_a_template(d, keys):
-    d.manager.named_prompts = {"rebase": PromptTemplate(text="Rebase {title}.")}
+    d.manager.settings.named_prompts = {"rebase": PromptTemplate(text="Rebase {title}.")}
     await d.select("done0001")
     await keys("template")
     await d.screen(FindScreen)

@@ -12,10 +12,15 @@ from agentdash.sessions.prompts.conversations import SessionConversations
 from agentdash.sessions.prompts.prompter import Prompter
 from agentdash.sessions.prompts.queue import SessionQueue
 from agentdash.sessions.reader import SessionReader
+from agentdash.sessions.reading.outputs import OutputReader
+from agentdash.sessions.reading.settings_in_force import SettingsReader
+from agentdash.sessions.reading.steps import StepsReader
 from pilot.fake_asks import FakeAsks
 from pilot.fake_chains import FakeChains
 from pilot.fake_conversation import FakeConversation
+from pilot.fake_outputs import FakeOutputs
 from pilot.fake_prompts import FakePrompts, FakeQueue
+from pilot.fake_settings import FakeSettings
 from pilot.fakes import FakeManager
 
 FOR_TESTS = {"put", "drop", "asked", "made", "added", "taken", "replaced", "ended", "one", "made_of", "marked", "marks"}
@@ -34,7 +39,8 @@ def parameters(method):
 
 @pytest.mark.parametrize("name", sorted(methods(FakeManager) - FOR_TESTS))
 def test_a_method_of_the_fake_has_the_parameters_of_the_real_one(name):
-    [real] = [getattr(kind, name) for kind in (SessionManager, SessionReader, Housekeeping) if hasattr(kind, name)]
+    kinds = (SessionManager, SessionReader, StepsReader, Housekeeping)
+    [real] = [getattr(kind, name) for kind in kinds if hasattr(kind, name)]
     assert parameters(getattr(FakeManager, name)) == parameters(real)
 
 
@@ -46,6 +52,8 @@ def test_a_method_of_the_fake_has_the_parameters_of_the_real_one(name):
         (FakeAsks, SessionAsks),
         (FakeChains, SessionChains),
         (FakeConversation, SessionConversations),
+        (FakeSettings, SettingsReader),
+        (FakeOutputs, OutputReader),
     ],
 )
 def test_parts_of_the_fake_take_what_the_real_ones_take(fake, real):

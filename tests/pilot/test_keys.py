@@ -125,7 +125,7 @@ async def test_other_settings_are_taken_over_at_once_and_broken_ones_change_noth
 async def test_settings_that_somebody_writes_are_in_force_without_a_key(dashboard):
     async with dashboard() as d:
         await d.shows("f follow")
-        path = d.manager.settings_path
+        path = d.manager.settings.path
         path.write_text('[keys]\nfollow = "Z"\n')
         await d.shows("Z follow")
         path.write_text("[keys\n")

@@ -70,7 +70,7 @@ async def test_a_refusal_names_the_marked_sessions(dashboard, action, count):
 @pytest.mark.parametrize("action", SUITABLE)
 async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard, manager, action):
     sessions, words = SUITABLE[action]
-    manager.named_prompts = {"rebase": PromptTemplate(text="Rebase {id}.")}
+    manager.settings.named_prompts = {"rebase": PromptTemplate(text="Rebase {id}.")}
     async with dashboard() as d:
         ran = action in ("retry", "write_prompt", "template")
         await marked(d, sessions, Status.RUNNING if ran else Status.DONE)

@@ -22,12 +22,17 @@ DANGER = Preset(agent="codex", options={"full_danger": True})
 
 @pytest.fixture
 def manager(manager):
-    manager.named_starts = {"review": REVIEW, "fix": FIX, "danger": DANGER, "lost": Preset(agent="gemini", prompt="x")}
+    manager.settings.named_starts = {
+        "review": REVIEW,
+        "fix": FIX,
+        "danger": DANGER,
+        "lost": Preset(agent="gemini", prompt="x"),
+    }
     return manager
 
 
 async def test_without_presets_there_is_no_such_row(dashboard, manager):
-    manager.named_starts = {}
+    manager.settings.named_starts = {}
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
@@ -53,7 +58,7 @@ async def test_a_preset_fills_the_fields_and_the_text_goes_where_it_belongs(dash
 
 async def test_the_instructions_and_the_search_of_a_preset_fill_their_fields_and_stay_as_they_are(dashboard, manager):
     own = {"instructions": "Be brief.\nNever guess.", "search": True}
-    manager.named_starts = {"brief": Preset(agent="codex", prompt="go", options=own)}
+    manager.settings.named_starts = {"brief": Preset(agent="codex", prompt="go", options=own)}
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)

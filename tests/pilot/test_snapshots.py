@@ -194,7 +194,7 @@ async def test_new_session_that_cannot_start(dashboard, screen):
 
 async def test_no_agent_installed(dashboard, screen, manager, monkeypatch):
     missing = [AgentInfo(name="codex", title="Codex", installed=False, hint="npm install -g @openai/codex")]
-    monkeypatch.setattr(manager, "agents", lambda folder=None: missing)
+    monkeypatch.setattr(manager.settings, "agents", lambda folder=None: missing)
     async with dashboard(size=(80, 24)) as d:
         await d.press("n")
         await d.screen(NoAgentScreen)

@@ -27,7 +27,7 @@ def write(tmp_path, manager):
                 path.chmod(0o600)
             if content is before is not None:
                 store.put(read(path))
-        manager.project = review(path, store, read_settings(tmp_path / "none.toml", ""))
+        manager.settings.project = review(path, store, read_settings(tmp_path / "none.toml", ""))
 
     return written
 
@@ -35,18 +35,18 @@ def write(tmp_path, manager):
 @pytest.fixture
 def narrower(manager, monkeypatch):
     """Lets the agents have the project's sandbox, and the presets the project's, while it is trusted."""
-    usual = manager.agents
+    usual = manager.settings.agents
 
     def agents(folder=None):
         found = usual()
-        trusted = manager.project is not None and manager.project.state == "trusted"
+        trusted = manager.settings.project is not None and manager.settings.project.state == "trusted"
         return [structs.replace(found[0], mode="read-only"), *found[1:]] if trusted else found
 
     def presets(folder=None):
         return {"look": Preset(prompt="Look.")} if agents()[0].mode == "read-only" else {}
 
-    monkeypatch.setattr(manager, "agents", agents)
-    monkeypatch.setattr(manager, "presets", presets)
+    monkeypatch.setattr(manager.settings, "agents", agents)
+    monkeypatch.setattr(manager.settings, "presets", presets)
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 20)])
@@ -136,7 +136,7 @@ async def test_a_file_that_cannot_be_in_force_shows_the_reason_and_cannot_be_tru
 
 async def test_a_trusted_project_is_in_force_and_can_be_forgotten(dashboard, write, manager, narrower):
     write(TEXT)
-    manager.project = structs.replace(manager.project, state="trusted")
+    manager.settings.project = structs.replace(manager.settings.project, state="trusted")
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)

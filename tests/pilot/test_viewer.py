@@ -670,7 +670,7 @@ async def test_while_another_session_is_read_keys_do_not_act_on_the_former_one(d
 
 
 async def test_stderr_in_the_pane_is_that_of_the_selected_session(dashboard, manager):
-    manager.stderr_tail = lambda ref, turn=None: (f"stderr of {ref}", 0)
+    manager.outputs.stderr_tail = lambda ref, turn=None: (f"stderr of {ref}", 0)
     async with dashboard() as d:
         await d.press("enter", "S")
         await d.shows("stderr of waiting1")

@@ -220,7 +220,7 @@ async def test_the_dialog_has_the_editor_and_the_search_too(dashboard, edits):
 
 
 async def test_a_template_is_inserted_into_the_prompt_with_its_fields_filled_in(dashboard, manager):
-    manager.named_prompts = {
+    manager.settings.named_prompts = {
         "quote": PromptTemplate(text="{{x}} {title} in {cwd}", description="the place"),
         "other": PromptTemplate(text="other"),
     }
@@ -235,7 +235,7 @@ async def test_a_template_is_inserted_into_the_prompt_with_its_fields_filled_in(
 
 
 async def test_a_template_is_inserted_at_the_cursor_of_a_draft(dashboard, manager):
-    manager.named_prompts = {"id": PromptTemplate(text="{id}")}
+    manager.settings.named_prompts = {"id": PromptTemplate(text="{id}")}
     async with dashboard() as d:
         box = await writing(d, "done0001", "resume  now")
         await d.press(*["left"] * 4, "f8")
@@ -256,7 +256,7 @@ async def test_a_typed_prompt_with_braces_is_sent_as_it_is(dashboard):
 
 
 async def test_a_template_without_a_value_is_refused_with_the_reason(dashboard, manager):
-    manager.named_prompts = {"quote": PromptTemplate(text="{last_message}")}
+    manager.settings.named_prompts = {"quote": PromptTemplate(text="{last_message}")}
     async with dashboard() as d:
         box = await writing(d, "stopped1", "my draft")
         await d.press("f8")
@@ -273,7 +273,7 @@ async def test_without_templates_the_key_says_where_they_are_made(dashboard):
 
 
 async def test_the_dialog_fills_a_template_in_for_the_start(dashboard, manager, folder):
-    manager.named_prompts = {"where": PromptTemplate(text="{agent} in {cwd}")}
+    manager.settings.named_prompts = {"where": PromptTemplate(text="{agent} in {cwd}")}
     async with dashboard() as d:
         await d.select("here0001")
         await d.press("n")
@@ -285,7 +285,7 @@ async def test_the_dialog_fills_a_template_in_for_the_start(dashboard, manager, 
 
 
 async def test_marked_sessions_get_a_template_filled_in_for_each_after_one_question(dashboard, manager):
-    manager.named_prompts = {"rebase": PromptTemplate(text="Rebase {id} onto {{main}}.")}
+    manager.settings.named_prompts = {"rebase": PromptTemplate(text="Rebase {id} onto {{main}}.")}
     async with dashboard() as d:
         await marked(d, ENDED, Status.RUNNING)
         await d.press("f8", "enter")
@@ -298,7 +298,7 @@ async def test_marked_sessions_get_a_template_filled_in_for_each_after_one_quest
 
 
 async def test_a_template_for_one_marked_session_is_in_the_box_that_sends_to_it(dashboard, manager):
-    manager.named_prompts = {"id": PromptTemplate(text="resume {id}")}
+    manager.settings.named_prompts = {"id": PromptTemplate(text="resume {id}")}
     async with dashboard() as d:
         await marked(d, ENDED[:1], Status.RUNNING)
         await d.press("f8", "enter")

@@ -229,7 +229,7 @@ class Front:
         manager = self._manager
         manager.housekeeping.mark_seen(session_id)
         manager.reader.explain(session_id)
-        manager.reader.trajectory(session_id)
+        manager.reader.steps.trajectory(session_id)
         manager.reader.processes(session_id)
 
     def _token(self):

@@ -55,7 +55,7 @@ class StepLines:
 
     def _open(self, session_id: str, last: int | None) -> list[Told]:
         try:
-            tail = StepTail(self._reader.open_trajectory(session_id))
+            tail = StepTail(self._reader.steps.open_trajectory(session_id))
             self._tails[session_id] = tail
             return tail.begin(last)
         except AgentdashError:

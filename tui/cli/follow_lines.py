@@ -94,7 +94,7 @@ class Followed:
         """Final status of the session, or of the followed turn; None until it ends."""
         self._reader = reader
         self._turn = turn
-        self._tail = StepTail(reader.open_trajectory(session.id), turn, whole=full, timed=True)
+        self._tail = StepTail(reader.steps.open_trajectory(session.id), turn, whole=full, timed=True)
 
     def begin(self, last: int | None, printer: Printer) -> None:
         """Print the steps that exist already: the last ``last`` of them, or all if it is None."""

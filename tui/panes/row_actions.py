@@ -4,11 +4,12 @@ from typing import Any
 
 from textual.app import App
 
+from ...sessions.reader import SessionReader
 from ...sessions.transcript.visible.last_answer import last_answer
 from ..services.background import Requests
 from ..services.external_programs import ExternalPrograms
 from .steps.step_actions import Chosen, StepActions
-from .steps.step_documents import Source, StepDocuments
+from .steps.step_documents import StepDocuments
 
 
 class RowActions:
@@ -16,19 +17,24 @@ class RowActions:
 
     Args:
         app: asks for a part of the answer.
-        source: opens the steps.
+        reader: opens the steps.
         requests: runs blocking calls in a thread, and shows messages.
         programs: runs the other programs.
         documents: reads the full text of a step.
     """
 
     def __init__(
-        self, app: App[Any], source: Source, requests: Requests, programs: ExternalPrograms, documents: StepDocuments
+        self,
+        app: App[Any],
+        reader: SessionReader,
+        requests: Requests,
+        programs: ExternalPrograms,
+        documents: StepDocuments,
     ) -> None:
         self._app = app
-        self._source = source
+        self._reader = reader
         self._requests = requests
-        self._steps = StepActions(source, requests, programs, documents)
+        self._steps = StepActions(reader, requests, programs, documents)
 
     async def run(self, action: str, session_id: str) -> bool:
         """Do one of the actions: copy, copy_part, page_step, edit_step, page_file; return True if it was an answer."""
@@ -54,7 +60,7 @@ class RowActions:
 
     def _find(self, session_id: str) -> tuple[Chosen | None, bool]:
         """Return the last answer and True, else the last step and False; reads files."""
-        steps = self._source.open_trajectory(session_id)
+        steps = self._reader.steps.open_trajectory(session_id)
         try:
             view, item = last_answer(steps.refresh)
         finally:

@@ -8,6 +8,7 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from ...sessions.model import Session, TurnMode
+from ...sessions.reader import SessionReader
 from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
@@ -20,7 +21,6 @@ from ..services.external_programs import ExternalPrograms
 from ..texts import queue_texts
 from ..texts import screen_texts as texts
 from .next_modes import ChosenMode
-from .steps.step_documents import Source
 from .steps.steps_pane import StepsPane
 
 QUEUE_LINES = 3
@@ -35,7 +35,7 @@ class SessionPane(Vertical):
 
     def __init__(
         self,
-        source: Source,
+        reader: SessionReader,
         requests: Requests,
         outside: ExternalPrograms,
         signs: Signs,
@@ -48,13 +48,13 @@ class SessionPane(Vertical):
         self._signs = signs
         self.headline = Line(signs=signs, id="detail-title")
         self.facts = Line(signs=signs, id="detail-facts")
-        self.viewer = StepsPane(source, requests, outside, signs, clock=clock)
+        self.viewer = StepsPane(reader, requests, outside, signs, clock=clock)
         self._empty = True
         """True if the pane shows no session."""
         self._lesson = ""
         self.prompt = PromptBox(drafts, signs=signs)
         self.queue = QueueLines(signs=signs, id="queue")
-        self._source = source
+        self._reader = reader
         self._requests = requests
         self._waiting: tuple[str, list[QueuedPrompt]] = ("", [])
         """The id of the session whose queue was read, and its prompts."""
@@ -89,7 +89,7 @@ class SessionPane(Vertical):
         """Read the prompts of the session that wait, and show them."""
         if session is None:
             return
-        found = await self._requests.outcome_of(self._source.queued, session.id) if session.queued else None
+        found = await self._requests.outcome_of(self._reader.queued, session.id) if session.queued else None
         if (session.id, found or []) != self._waiting:
             self._waiting = session.id, found or []
             self.post_message(self.Resized())

@@ -90,7 +90,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
     @work(exclusive=True, group="changes")
     async def action_look_again(self) -> None:
         """Read the session's changes and the state of its files in git."""
-        changes = await self._requests.ask(self._reader.changes_of, self._session.id)
+        changes = await self._requests.ask(self._reader.steps.changes_of, self._session.id)
         if changes is None:
             self.dismiss(None)
             return
@@ -136,7 +136,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
 
     def _document(self, file: FileChanges, cwd: str) -> Document:
         if self._find is None:
-            self._find = self._reader.git_diffs(cwd)
+            self._find = self._reader.steps.git_diffs(cwd)
         return change_documents.file_document(file, self._find, self._signs)
 
     def action_back(self) -> None:

@@ -66,7 +66,7 @@ class FamilyWays:
             self._requests.show_refusal(family_texts.NO_LEAD)
             return False
         lead = worker.parent
-        found = await self._requests.ask(lambda: (step_that_started(self._reader.each_step(lead), worker),))
+        found = await self._requests.ask(lambda: (step_that_started(self._reader.steps.each_step(lead), worker),))
         if found is None:
             return False
         step = found[0]

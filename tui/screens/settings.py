@@ -105,7 +105,7 @@ class SettingsScreen(Screen[None]):
 
     def _usable(self) -> Loaded:
         """Return the settings after a check that the dashboard can use their keys."""
-        loaded = self._reader.settings()
+        loaded = self._reader.settings.loaded()
         check_keys(loaded)
         return loaded
 

@@ -80,7 +80,7 @@ def _start(calls: Calls, arguments: Delegate) -> "Start":
     from ...launch import Start
 
     reader, manager = calls.manager.reader, calls.manager
-    config = reader.config()
+    config = reader.settings.config()
     folder = worker_folder(arguments.working_dir, calls.root(), config.orchestration.allowed_dirs)
     start = Start(
         arguments.task,
@@ -97,8 +97,8 @@ def _start(calls: Calls, arguments: Delegate) -> "Start":
     start = _with_preset(calls, start, arguments.preset)
     if not start.prompt.strip():
         raise refusal("empty_task", "The task is empty.", "describe the whole task: the worker sees nothing else.")
-    agents = reader.agents(folder)
-    agent = _agent(start.agent or reader.default_agent(folder), agents, config.orchestration)
+    agents = reader.settings.agents(folder)
+    agent = _agent(start.agent or reader.settings.default_agent(folder), agents, config.orchestration)
     return structs.replace(start, agent=agent.name, options={**start.options, **mode_options(agent, arguments.mode)})
 
 
@@ -109,9 +109,11 @@ def _with_preset(calls: Calls, start: "Start", name: str) -> "Start":
         return start
     reader = calls.manager.reader
     try:
-        preset = preset_named(reader.presets(start.cwd), name)
+        preset = preset_named(reader.settings.presets(start.cwd), name)
         # The folder was checked already, and one call starts one worker.
-        return structs.replace(preset.completing(start, reader.default_agent(start.cwd)), cwd=start.cwd, copies=None)
+        return structs.replace(
+            preset.completing(start, reader.settings.default_agent(start.cwd)), cwd=start.cwd, copies=None
+        )
     except UsageError as error:
         raise refusal("unknown_preset", error.fact, "leave preset out, or use a known one.") from None
 
@@ -164,7 +166,7 @@ def _check_started(calls: Calls, session: Session) -> None:
         return
     calls.reading.name_in_refusal(session)
     try:
-        stderr = clean(calls.manager.reader.stderr_tail(session.id, most=_STDERR_BYTES)[0])
+        stderr = clean(calls.manager.reader.outputs.stderr_tail(session.id, most=_STDERR_BYTES)[0])
     except AgentdashError:
         stderr = ""
     first = next((line.strip() for line in stderr.splitlines() if line.strip()), "")

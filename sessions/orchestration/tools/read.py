@@ -29,7 +29,7 @@ def read(calls: Calls, arguments: Read) -> str:
         window = Window(arguments.offset, arguments.limit)
         note = ""
         if arguments.part == "stderr":
-            text, left_out = calls.manager.reader.stderr_tail(session.id, turn, _STDERR_BYTES)
+            text, left_out = calls.manager.reader.outputs.stderr_tail(session.id, turn, _STDERR_BYTES)
             window.feed(text)
             note = f"The first {left_out:,} bytes are left out." if left_out else ""
         else:
@@ -48,14 +48,14 @@ def _pieces(calls: Calls, session: Session, turn: int, arguments: Read) -> Itera
     reader = calls.manager.reader
     match arguments.part:
         case "answer":
-            yield reader.answer(session.id, turn) or ""
+            yield reader.steps.answer(session.id, turn) or ""
         case "prompt":
             prompts = [one.text for one in reader.prompts(session.id) if one.turn == turn]
             yield "\n\n".join(prompts)
         case "changes":
-            yield from change_lines(reader.each_step(session.id, turn), session.cwd, full=arguments.full)
+            yield from change_lines(reader.steps.each_step(session.id, turn), session.cwd, full=arguments.full)
         case _:
-            yield from step_texts(reader.each_step(session.id, turn), full=arguments.full)
+            yield from step_texts(reader.steps.each_step(session.id, turn), full=arguments.full)
 
 
 def _nothing(session: Session, name: str, part: str, turn: int) -> Exception:

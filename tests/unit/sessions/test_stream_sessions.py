@@ -66,10 +66,10 @@ class Stored:
 
     def documents(self, turn: int | None = None) -> list[str]:
         session = self.reader.get(SESSION)
-        return ["".join(one.write(session, self.reader.each_step(SESSION, turn))) for one in FORMATS]
+        return ["".join(one.write(session, self.reader.steps.each_step(SESSION, turn))) for one in FORMATS]
 
     def tail(self) -> list[object]:
-        return list(StepTail(self.reader.open_trajectory(SESSION)).begin(None))
+        return list(StepTail(self.reader.steps.open_trajectory(SESSION)).begin(None))
 
 
 @pytest.fixture
@@ -84,22 +84,28 @@ def own(tmp_path: Path) -> Stored:
 
 def test_every_reader_says_the_same_of_a_stream_as_of_files_of_their_own(one: Stored, own: Stored) -> None:
     for turn in (None, 1, 2, 3):
-        assert one.reader.trajectory(SESSION, turn) == own.reader.trajectory(SESSION, turn)
+        assert one.reader.steps.trajectory(SESSION, turn) == own.reader.steps.trajectory(SESSION, turn)
         assert one.documents(turn) == own.documents(turn)
-        assert one.reader.digest(SESSION, turn) == own.reader.digest(SESSION, turn)
-        assert one.reader.changes_of(SESSION, turn, git=False) == own.reader.changes_of(SESSION, turn, git=False)
+        assert one.reader.steps.digest(SESSION, turn) == own.reader.steps.digest(SESSION, turn)
+        assert one.reader.steps.changes_of(SESSION, turn, git=False) == own.reader.steps.changes_of(
+            SESSION, turn, git=False
+        )
     assert one.tail() == own.tail()
-    assert one.reader.messages(SESSION) == own.reader.messages(SESSION)
-    assert one.reader.answer(SESSION) == own.reader.answer(SESSION)
+    assert one.reader.steps.messages(SESSION) == own.reader.steps.messages(SESSION)
+    assert one.reader.steps.answer(SESSION) == own.reader.steps.answer(SESSION)
 
 
 def test_the_raw_output_of_a_turn_is_its_own(one: Stored, own: Stored) -> None:
     for n in (1, 2, 3):
-        assert one.reader.output(SESSION, n) == own.reader.output(SESSION, n) == PIECES[n - 1]
-        assert one.reader.output(SESSION, n, stderr=True) == ERRORS[n - 1]
-        assert one.reader.stderr_tail(SESSION, n) == own.reader.stderr_tail(SESSION, n) == (ERRORS[n - 1].decode(), 0)
-        assert one.reader.output_path(SESSION, n) == one.folder.output(1)
-    assert one.reader.stderr_tail(SESSION, 3, most=8) == ("warning\n", len(b"third "))
+        assert one.reader.outputs.read(SESSION, n) == own.reader.outputs.read(SESSION, n) == PIECES[n - 1]
+        assert one.reader.outputs.read(SESSION, n, stderr=True) == ERRORS[n - 1]
+        assert (
+            one.reader.outputs.stderr_tail(SESSION, n)
+            == own.reader.outputs.stderr_tail(SESSION, n)
+            == (ERRORS[n - 1].decode(), 0)
+        )
+        assert one.reader.outputs.path(SESSION, n) == one.folder.output(1)
+    assert one.reader.outputs.stderr_tail(SESSION, 3, most=8) == ("warning\n", len(b"third "))
 
 
 def test_explain_names_the_part_of_the_file(one: Stored, own: Stored) -> None:
@@ -139,7 +145,7 @@ def test_a_session_in_the_trash_is_read_by_its_parts(one: Stored, own: Stored) -
         shutil.move(stored.folder.path, stored.layout.trash / SESSION)
         with stored.store.database.transaction() as db:
             db.execute("DELETE FROM sessions")
-        found.append(list(stored.reader.open_trajectory(SESSION).every_step()))
+        found.append(list(stored.reader.steps.open_trajectory(SESSION).every_step()))
     assert found[0] == found[1]
     assert {step.turn for step in found[0]} == {1, 2, 3}
 
@@ -151,7 +157,7 @@ def test_without_its_record_a_stream_is_one_turn_with_all_of_its_bytes(one: Stor
     assert found.turns[0].status is Status.DONE
     assert found.turns[0].steps > 0
     assert found.session.agent == "codex"
-    assert found.session.last_message == one.reader.answer(SESSION)
+    assert found.session.last_message == one.reader.steps.answer(SESSION)
 
 
 def running(stored: Stored, n: int) -> None:

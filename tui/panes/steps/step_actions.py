@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 from textual.app import App
 
 from ....sessions.model import Step
+from ....sessions.reader import SessionReader
 from ....sessions.text.sanitize import one_line
 from ....sessions.transcript.snapshot import View
 from ...services.background import Requests
 from ...services.external_programs import ExternalPrograms
 from .copy_parts import main_piece, pieces
-from .step_documents import Source, StepDocuments, step_text
+from .step_documents import StepDocuments, step_text
 
 
 class Chosen(NamedTuple):
@@ -27,14 +28,16 @@ class StepActions:
     """Passes steps to the clipboard, the pager and the editor; does nothing without a step.
 
     Args:
-        source: returns the paths of the files.
+        reader: returns the paths of the files.
         requests: runs blocking calls in a thread.
         outside: runs the other programs.
         documents: reads the full text of a step.
     """
 
-    def __init__(self, source: Source, requests: Requests, outside: ExternalPrograms, documents: StepDocuments) -> None:
-        self._source = source
+    def __init__(
+        self, reader: SessionReader, requests: Requests, outside: ExternalPrograms, documents: StepDocuments
+    ) -> None:
+        self._reader = reader
         self._requests = requests
         self._programs = outside
         self._documents = documents
@@ -53,7 +56,7 @@ class StepActions:
             return
         from ...dialogs.table.pick import PickScreen
 
-        reading = asyncio.to_thread(self._source.resume_command, chosen.session_id)
+        reading = asyncio.to_thread(self._reader.resume_command, chosen.session_id)
         resume, why_not = await self._requests.outcome(reading)
         parts = list(pieces(step, [("resume command", resume.command if resume is not None else why_not or "")]))
         offers = [(piece.key, f"{piece.name}   {one_line(piece.text, 50)}") for piece in parts]
@@ -78,7 +81,7 @@ class StepActions:
         if chosen is None:
             return
         session_id, view, item = chosen
-        path = partial(self._source.output_path, session_id, view.turn(item), stderr=stderr)
+        path = partial(self._reader.outputs.path, session_id, view.turn(item), stderr=stderr)
         file = await self._requests.ask(path)
         if file is not None:
             self._programs.page(file, 0 if stderr else view.where(item)[0])

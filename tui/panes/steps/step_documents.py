@@ -1,13 +1,11 @@
 """The documents in the pane that covers the steps: a step, its raw line, stderr, the explanation of a status."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 from ....sessions.errors import StoreError, UnknownSessionError
 from ....sessions.lifecycle.explain import Explanation
-from ....sessions.model import Session, Step
-from ....sessions.storage.prompts.queued_prompt import QueuedPrompt
+from ....sessions.model import Step
+from ....sessions.reader import SessionReader
 from ....sessions.text.sanitize import clean, one_line
 from ....sessions.text.units import count, size
 from ....sessions.transcript.snapshot import View
@@ -20,42 +18,16 @@ from ....widgets.drawing.spans import Row
 from ....widgets.steps.step_document import step_document
 from ...render.steps import step_text as rendered
 from ...render.style import Style
-from .trajectory_reader import Source as FollowingSource
-
-if TYPE_CHECKING:
-    from ....sessions.lifecycle.starts.resume_command import ResumeCommand
 
 RAW_MOST = 4 << 20
 """The maximum number of bytes shown of a raw line; the pager opens a longer one."""
 
 
-class Source(FollowingSource, Protocol):
-    """The source of documents: the reader of sessions."""
-
-    def get(self, ref: str) -> Session:
-        """Return a session."""
-
-    def queued(self, ref: str) -> list[QueuedPrompt]:
-        """Return the prompts of the session that wait."""
-
-    def explain(self, ref: str) -> Explanation:
-        """Explain the session's status."""
-
-    def resume_command(self, ref: str) -> "ResumeCommand":
-        """Return the command that resumes the session in the agent's own interface."""
-
-    def stderr_tail(self, ref: str, turn: int | None = None) -> tuple[str, int]:
-        """Return the end of an agent's stderr, and the number of bytes before it."""
-
-    def output_path(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> Path:
-        """Return the path of its output."""
-
-
 class StepDocuments:
     """Makes the documents of the pane; reads files, so call it in a thread."""
 
-    def __init__(self, source: Source, signs: Signs) -> None:
-        self._source = source
+    def __init__(self, reader: SessionReader, signs: Signs) -> None:
+        self._reader = reader
         self._signs = signs
         self.source = False
         """True to show texts as they were written, False to render them as Markdown."""
@@ -76,9 +48,9 @@ class StepDocuments:
             case "raw":
                 return self._raw(session_id, turn, *view.where(item))
             case "stderr":
-                return stderr(*self._source.stderr_tail(session_id, turn), turn, self._signs)
+                return stderr(*self._reader.outputs.stderr_tail(session_id, turn), turn, self._signs)
             case "explain":
-                return explanation(self._source.explain(session_id), self._signs)
+                return explanation(self._reader.explain(session_id), self._signs)
         return step_document(
             self.whole(view, item), cwd=self._folder(session_id), signs=self._signs, source=self.source
         )
@@ -86,7 +58,7 @@ class StepDocuments:
     def _folder(self, session_id: str) -> str:
         """Return the session's folder, to shorten paths; "" for a session in the trash: its steps can be read too."""
         try:
-            return self._source.get(session_id).cwd
+            return self._reader.get(session_id).cwd
         except UnknownSessionError:
             return ""
 
@@ -101,7 +73,7 @@ class StepDocuments:
     def _raw(self, session_id: str, turn: int, offset: int, size_: int) -> Document:
         if not size_:
             return notes("no raw line", ["This step has no line in the turn file."], self._signs)
-        path = self._source.output_path(session_id, turn)
+        path = self._reader.outputs.path(session_id, turn)
         try:
             with path.open("rb") as file:
                 file.seek(offset)

@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from ....sessions.agents.registry import takes_prompts
 from ....sessions.model import Session
+from ....sessions.reader import SessionReader
 from ....sessions.transcript.session_steps import Growth
 from ....sessions.transcript.snapshot import View
 from ....widgets.document.document_pane import DocumentPane
@@ -30,7 +31,7 @@ from .diff_seeker import DiffSeeker
 from .step_action_keys import StepActionKeys
 from .step_actions import Chosen, StepActions
 from .step_document_pane import StepDocumentPane
-from .step_documents import Source, StepDocuments
+from .step_documents import StepDocuments
 from .step_numbers import numbered
 from .step_search import StepSearch
 from .steps_head import StepsHead
@@ -56,13 +57,19 @@ class StepsPane(StepActionKeys):
         """State that other widgets show has changed: the following of the newest step, or the amount read."""
 
     def __init__(
-        self, source: Source, requests: Requests, outside: ExternalPrograms, signs: Signs, *, clock: Callable[[], int]
+        self,
+        reader: SessionReader,
+        requests: Requests,
+        outside: ExternalPrograms,
+        signs: Signs,
+        *,
+        clock: Callable[[], int],
     ) -> None:
         super().__init__()
-        self.source = source
+        self.reader = reader
         self.requests = requests
-        self.documents = StepDocuments(source, signs)
-        self._actions = StepActions(source, requests, outside, self.documents)
+        self.documents = StepDocuments(reader, signs)
+        self._actions = StepActions(reader, requests, outside, self.documents)
         self._clock = clock
         self._following: TrajectoryReader | None = None
         self._shown: TrajectoryReader | None = None
@@ -136,7 +143,7 @@ class StepsPane(StepActionKeys):
             self._shown, self._view = None, View()
             self.steps.clear()
             return
-        self._following = TrajectoryReader(self.source, session.id)
+        self._following = TrajectoryReader(self.reader.steps, session.id)
         self._plain = not takes_prompts(session.agent)
         self.steps.look_like(Manner(signs=self.steps.signs, now=self._clock(), cwd=session.cwd, plain=self._plain))
         self.set_timer(SLOW_SECONDS, self._clear_if_slow)

@@ -68,7 +68,7 @@ class AdjustActions:
 
     def _next_mode(self, session: Session) -> str | None:
         """Return the mode of the next prompt; None if it is not known."""
-        agent = next((one for one in self._reader.agents() if one.name == session.agent), None)
+        agent = next((one for one in self._reader.settings.agents() if one.name == session.agent), None)
         return agent.choice_of(self._reader.options(session.id)) if agent is not None else None
 
     def _show(self, changed: Adjustment | None) -> None:

@@ -85,7 +85,7 @@ class PromptWriting:
     async def template(self, folder: str) -> tuple[str, PromptTemplate] | None:
         """Let the user choose a template of the settings in a folder; None if the user chose none."""
         with self._app.keys_held():
-            templates = await self._requests.ask(self._reader.templates, folder)
+            templates = await self._requests.ask(self._reader.settings.templates, folder)
             if not templates:
                 if templates is not None:
                     self._requests.show_refusal(prompt_texts.NO_TEMPLATES)
@@ -116,7 +116,7 @@ class PromptWriting:
         from ....sessions.prompts.filling import filled_for_start
 
         def fill() -> str:
-            whole = completed(start, self._reader.settings_in(start.cwd).config)
+            whole = completed(start, self._reader.settings.in_folder(start.cwd).config)
             # A prompt box does not know the id that its session will get.
             return filled_for_start(name, template, structs.replace(whole, session_id=start.session_id))
 

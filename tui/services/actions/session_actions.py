@@ -164,10 +164,10 @@ class SessionActions:
 
         def write() -> tuple[Path, int]:
             target = Path(path).expanduser().absolute()
-            steps = self._reader.each_step(session_id)
+            steps = self._reader.steps.each_step(session_id)
             pieces = format_of(target).write(
                 self._reader.get(session_id), steps, self._reader.turns(session_id),
-                self._reader.shown(session_id).has_cut,
+                self._reader.steps.shown(session_id).has_cut,
             )  # fmt: skip
             return target, save(target, pieces, force=replace)
 

@@ -38,7 +38,7 @@ def written(manager, session, name):
     chosen = next(one for one in FORMATS if one.name == name)
     reader = manager.reader
     pieces = chosen.write(
-        session, reader.each_step(session.id), reader.turns(session.id), reader.shown(session.id).has_cut
+        session, reader.steps.each_step(session.id), reader.turns(session.id), reader.steps.shown(session.id).has_cut
     )
     return "".join(pieces)
 
@@ -90,8 +90,8 @@ def test_the_verb_marks_them_in_a_file_too(session, tmp_path):
 
 
 def test_a_digest_counts_what_was_done_and_says_how_much_was_cut(manager, session):
-    facts = manager.reader.digest(session.id, whole=True)
-    whole = manager.reader.digest(record(manager, TURNS).id, whole=True)
+    facts = manager.reader.steps.digest(session.id, whole=True)
+    whole = manager.reader.steps.digest(record(manager, TURNS).id, whole=True)
     assert (facts.commands, facts.commands_failed) == (whole.commands, whole.commands_failed) == (1, 1)
     assert (facts.steps_cut, whole.steps_cut) == (3, 0)
     assert "3 steps cut by going back" in digest_lines(facts)[0]
@@ -100,4 +100,4 @@ def test_a_digest_counts_what_was_done_and_says_how_much_was_cut(manager, sessio
 
 def test_the_last_message_of_a_digest_is_one_that_was_not_cut(manager):
     session = record(manager, TURNS[:2], marks=[BACK])
-    assert manager.reader.digest(session.id, whole=True).last_message == "first answer"
+    assert manager.reader.steps.digest(session.id, whole=True).last_message == "first answer"

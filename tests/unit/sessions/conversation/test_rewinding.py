@@ -82,7 +82,7 @@ def test_the_view_is_that_of_a_list_that_each_act_copies_and_nothing_recorded_ch
                 assert talk.act("rewind", number, step) == (target not in (None, view))
                 done = target not in (None, view)
             else:
-                newest = manager.reader.shown(SESSION).undoable
+                newest = manager.reader.steps.shown(SESSION).undoable
                 mark = number if what == "undo of" else newest.id if newest is not None else None
                 target = before.get(mark)
                 done = talk.act("undo", mark) if mark is not None else talk.act("undo")

@@ -88,7 +88,7 @@ def test_M2_a_session_has_a_folder_with_its_record_and_a_file_for_each_turn(mana
 
 
 def test_M3_a_plan_has_an_id_a_title_and_a_folder_and_leaves_the_disk_alone(manager):
-    begun = completed(structs.replace(start(), cwd=""), manager.reader.config())
+    begun = completed(structs.replace(start(), cwd=""), manager.reader.settings.config())
     assert len(begun.session_id) == 36
     assert begun.cwd == str(Path.cwd())
     manager.reader.plan(start())
@@ -110,7 +110,7 @@ def test_M4_a_session_records_its_title_agent_model_folder_and_times_in_utc(mana
 
 def test_M5_a_caller_may_choose_the_id_once(manager):
     chosen = start(session_id="11111111-1111-4111-8111-111111111111")
-    assert completed(chosen, manager.reader.config()).session_id == chosen.session_id
+    assert completed(chosen, manager.reader.settings.config()).session_id == chosen.session_id
     manager.store.create(chosen, Launch(argv=("codex",)), "r", host="here")
     with pytest.raises(sqlite3.IntegrityError):
         manager.store.create(chosen, Launch(argv=("codex",)), "r", host="here")
@@ -133,13 +133,13 @@ def test_M6_sessions_are_listed_newest_first_and_by_folder(manager, tmp_path):
 
 def test_M7_an_unknown_id_is_an_error_and_no_line_of_a_turn_is_skipped(manager):
     with pytest.raises(UnknownSessionError):
-        manager.reader.messages("00000000")
+        manager.reader.steps.messages("00000000")
     session = record(manager, [("go", b"not json\n42\n\xff\xfe\n" + lines(said("fine")))])
-    steps = manager.reader.trajectory(session.id)
+    steps = manager.reader.steps.trajectory(session.id)
     assert [step.text for step in steps if step.kind is StepKind.UNKNOWN] == ["not json", "42", "\ufffd\ufffd"]
-    assert manager.reader.messages(session.id)[-1].text == "fine"
+    assert manager.reader.steps.messages(session.id)[-1].text == "fine"
     manager.layout.session(session.id).output(1).unlink()
-    assert [step.text for step in manager.reader.messages(session.id)] == ["go"]
+    assert [step.text for step in manager.reader.steps.messages(session.id)] == ["go"]
 
 
 def test_M8_marks_act_in_the_order_in_which_they_were_made():
@@ -161,7 +161,7 @@ def test_M10_a_compaction_keeps_its_facts_and_the_turns_stay(manager):
     add(manager, session, MarkKind.COMPACT, turn=2, step=1, data=facts)
     assert manager.store.marks_of(session.id)[-1].data == facts
     assert evidence(manager, session.id)[0] == before
-    assert [step.text for step in manager.reader.messages(session.id)][:2] == ["first", "one"]
+    assert [step.text for step in manager.reader.steps.messages(session.id)][:2] == ["first", "one"]
 
 
 def test_M11_the_share_of_the_context_is_shown_if_both_numbers_are_known():
@@ -178,7 +178,7 @@ def test_M12_rewinds_compose_and_delete_nothing(manager):
     add(manager, session, MarkKind.REWIND, turn=1, step=0)
     assert view(manager, session) == [Part(turn=1, through=0)]
     assert evidence(manager, session.id)[0] == before
-    assert [step.text for step in manager.reader.messages(session.id)][-1] == "three"
+    assert [step.text for step in manager.reader.steps.messages(session.id)][-1] == "three"
 
 
 def test_M13_a_rewind_of_an_unknown_session_is_an_error_and_others_reach_the_front_ends(manager):
@@ -197,10 +197,10 @@ OPEN = b"".join(json.dumps(ran(f"make {n}", None, number=n)).encode() + b"\n" fo
 
 def test_M14_each_call_without_a_result_is_shown_and_retold_as_interrupted(manager):
     session = record(manager, [("go", OPEN), ("again", lines(said("done")))], last=Status.STOPPED)
-    commands = [step for step in manager.reader.trajectory(session.id) if step.kind is StepKind.COMMAND]
+    commands = [step for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.COMMAND]
     assert [step.status for step in commands] == [StepStatus.INTERRUPTED] * 2
-    assert [step.command for step in manager.reader.messages(session.id) if step.command] == ["make 1", "make 2"]
-    shown = ["".join(one.write(session, manager.reader.each_step(session.id))) for one in FORMATS]
+    assert [step.command for step in manager.reader.steps.messages(session.id) if step.command] == ["make 1", "make 2"]
+    shown = ["".join(one.write(session, manager.reader.steps.each_step(session.id))) for one in FORMATS]
     assert [text.casefold().count(FOR_PEOPLE) for text in shown[:2]] == [2, 2]
     assert manager.reader.continued(session.id, Start("x", agent="claude")).launch.stdin.count("interrupted: ") == 2
 
@@ -208,8 +208,8 @@ def test_M14_each_call_without_a_result_is_shown_and_retold_as_interrupted(manag
 def test_M15_reading_twice_shows_the_same_and_adds_nothing(manager):
     session = record(manager, [("go", OPEN)], last=Status.STOPPED)
     before = evidence(manager, session.id)
-    first = manager.reader.trajectory(session.id)
-    assert manager.reader.trajectory(session.id) == first
+    first = manager.reader.steps.trajectory(session.id)
+    assert manager.reader.steps.trajectory(session.id) == first
     assert evidence(manager, session.id) == before
 
 
@@ -276,9 +276,9 @@ def test_M21_a_compaction_that_failed_leaves_the_conversation_as_it_was(manager)
 def test_M22_an_output_of_more_than_5_mb_is_kept_whole_and_shown_in_part(manager):
     output = "".join(f"line {n:07}\n" for n in range(500_000))
     session = record(manager, [("go", lines(ran("make", 0, output)))])
-    [whole] = [step for step in manager.reader.each_step(session.id) if step.kind is StepKind.COMMAND]
+    [whole] = [step for step in manager.reader.steps.each_step(session.id) if step.kind is StepKind.COMMAND]
     assert whole.output == output
-    opened = manager.reader.open_trajectory(session.id)
+    opened = manager.reader.steps.open_trajectory(session.id)
     shown = opened.refresh(60).view
     [listed] = [shown.step(n) for n in range(len(shown)) if shown.step(n).kind is StepKind.COMMAND]
     assert len(listed.output) < KEPT + 10
@@ -299,14 +299,14 @@ def test_MX1_looking_at_a_running_call_changes_nothing_and_its_result_comes_once
     session = record(manager, [("go", OPEN)], last=Status.RUNNING)
     before = evidence(manager, session.id)
     for _ in range(2):
-        commands = [step for step in manager.reader.trajectory(session.id) if step.kind is StepKind.COMMAND]
+        commands = [step for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.COMMAND]
         assert [step.status for step in commands] == [StepStatus.RUNNING] * 2
-        manager.reader.messages(session.id)
-        manager.reader.open_trajectory(session.id).refresh(5)
+        manager.reader.steps.messages(session.id)
+        manager.reader.steps.open_trajectory(session.id).refresh(5)
     assert evidence(manager, session.id) == before
     with manager.layout.session(session.id).output(1).open("ab") as file:
         file.write(json.dumps(ran("make 1", 0, "made", number=1)).encode() + b"\n")
-    steps = manager.reader.trajectory(session.id)
+    steps = manager.reader.steps.trajectory(session.id)
     assert [(step.command, step.status) for step in steps if step.kind is StepKind.COMMAND] == [
         ("make 1", StepStatus.OK), ("make 2", StepStatus.RUNNING),
     ]  # fmt: skip
@@ -317,7 +317,7 @@ def test_MX2_a_closed_call_stays_at_its_place(manager):
     told = manager.reader.continued(session.id, Start("go on", agent="claude")).launch.stdin
     places = [told.index(words) for words in ("    q\n", "$ make 1 -> interrupted", "new question", "    answer")]
     assert places == sorted(places)
-    kinds = [(step.turn, step.kind) for step in manager.reader.messages(session.id)]
+    kinds = [(step.turn, step.kind) for step in manager.reader.steps.messages(session.id)]
     assert kinds == [
         (1, StepKind.PROMPT), (1, StepKind.COMMAND), (1, StepKind.COMMAND), (2, StepKind.PROMPT), (2, StepKind.MESSAGE),
     ]  # fmt: skip
@@ -325,15 +325,15 @@ def test_MX2_a_closed_call_stays_at_its_place(manager):
 
 def test_MX3_every_open_call_is_closed_not_only_those_of_the_newest_turn(manager):
     session = record(manager, [("a", OPEN), ("b", OPEN), ("c", OPEN)], last=Status.LOST)
-    commands = [step for step in manager.reader.trajectory(session.id) if step.kind is StepKind.COMMAND]
+    commands = [step for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.COMMAND]
     assert [step.status for step in commands] == [StepStatus.INTERRUPTED] * 6
 
 
 @pytest.mark.parametrize("torn", [b'{"type":"item.completed","item":{"id":"i', b"{", b"\xc3"])
 def test_MX4_a_torn_last_line_swallows_nothing_that_follows(manager, torn):
     session = record(manager, [("a", OPEN + torn), ("b", lines(said("VERY IMPORTANT")))])
-    assert "VERY IMPORTANT" in [step.text for step in manager.reader.messages(session.id)]
-    unknown = [step for step in manager.reader.trajectory(session.id) if step.kind is StepKind.UNKNOWN]
+    assert "VERY IMPORTANT" in [step.text for step in manager.reader.steps.messages(session.id)]
+    unknown = [step for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.UNKNOWN]
     assert [(step.turn, step.text) for step in unknown] == [(1, torn.decode("utf-8", "replace"))]
     add(manager, session, MarkKind.REWIND, turn=1)
     assert view(manager, session) == [Part(turn=1)]
@@ -343,7 +343,7 @@ def test_MX5_a_torn_record_stops_no_session_and_two_writers_lose_nothing(manager
     session = record(manager, HELLO)
     manager.layout.session(session.id).identity.write_bytes(b'{"form')
     assert [one.id for one in manager.reader.sessions()] == [session.id]
-    assert [step.text for step in manager.reader.messages(session.id)] == ["say hello", "hello"]
+    assert [step.text for step in manager.reader.steps.messages(session.id)] == ["say hello", "hello"]
 
     def write(who):
         store = Store(manager.layout.database)
@@ -426,7 +426,7 @@ def test_MX9_nothing_brings_a_deleted_session_back(manager):
 def test_MX10_a_lone_surrogate_hides_no_step_and_a_prompt_with_one_is_refused(manager):
     data = lines(ran("make", 0, "MARK")).replace(b"MARK", rb"\ud800 end")
     session = record(manager, [("go", data + lines(said("after it", 1)))])
-    steps = manager.reader.trajectory(session.id)
+    steps = manager.reader.steps.trajectory(session.id)
     assert "end" in "".join(step.output or step.text for step in steps)
     assert steps[-2].text == "after it"
     for step in steps:
@@ -440,7 +440,7 @@ def test_MX10_a_lone_surrogate_hides_no_step_and_a_prompt_with_one_is_refused(ma
 def test_MX11_a_long_session_is_shown_from_its_end_before_the_rest_is_read(manager):
     filler = b"".join(json.dumps(said("x" * 2_000, n)).encode() + b"\n" for n in range(2_000))
     session = record(manager, [("go", filler), ("last", lines(said("the newest answer")))])
-    opened = manager.reader.open_trajectory(session.id)
+    opened = manager.reader.steps.open_trajectory(session.id)
     growth = opened.refresh(0)
     shown = [growth.view.step(n).text for n in range(len(growth.view))]
     assert "the newest answer" in shown

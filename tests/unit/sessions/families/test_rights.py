@@ -146,9 +146,9 @@ def test_reading_is_free(lead):
 
 def test_the_user_and_the_setting_reach_everything(user, lead):
     assert user.housekeeping.rename(STRANGER, "one").title == "one"
-    lead.reader.settings_path.write_text('[orchestration]\nreach = "all"\n')
+    lead.reader.settings.path.write_text('[orchestration]\nreach = "all"\n')
     assert lead.housekeeping.rename(STRANGER, "two").title == "two"
-    lead.reader.settings_path.write_text("[orchestration]\nreach = 1\n")
+    lead.reader.settings.path.write_text("[orchestration]\nreach = 1\n")
     with pytest.raises(NotYoursError):
         lead.housekeeping.rename(STRANGER, "three")
 
@@ -205,7 +205,7 @@ def test_an_outside_lead_does_not_clean_up(outside):
 def test_an_outside_lead_changes_its_workers_and_theirs(outside):
     assert outside.housekeeping.rename("77777777", "one").title == "one"
     assert outside.housekeeping.rename("88888888", "two").title == "two"
-    outside.reader.settings_path.write_text('[orchestration]\nreach = "all"\n')
+    outside.reader.settings.path.write_text('[orchestration]\nreach = "all"\n')
     assert outside.housekeeping.rename(STRANGER, "three").title == "three"
 
 

@@ -116,7 +116,7 @@ def test_P1_rows_hold_facts_and_the_messages_are_in_files(manager, store):
     """History: a turn is a row and a file.  There is no table of messages."""
     answer = "m" * 2_000
     session = record(manager, [("go", lines(said(answer)))])
-    assert manager.reader.messages(session.id)[-1].text == answer
+    assert manager.reader.steps.messages(session.id)[-1].text == answer
     tables = [row["name"] for row in store.database.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
     assert {"sessions", "turns", "prompts", "marks"} <= set(tables)
     rows = [tuple(row) for name in tables for row in store.database.rows(f"SELECT * FROM {name}")]
@@ -212,7 +212,7 @@ def test_P8_a_deletion_removes_only_the_session_that_it_names(manager, store):
     manager.delete(lead.id)
     assert [one.id for one in manager.reader.sessions()] == [worker.id]
     assert (evidence(manager, worker.id)[0], store.turns(worker.id)) == (files, turns)
-    assert [one.text for one in manager.reader.messages(worker.id)] == ["first", "one", "second", "two"]
+    assert [one.text for one in manager.reader.steps.messages(worker.id)] == ["first", "one", "second", "two"]
 
 
 def test_P9_turns_are_numbered_from_1_and_a_prompt_changes_the_time_of_its_session(manager, store):
@@ -229,7 +229,7 @@ def test_P10_a_step_has_its_turn_its_kind_and_its_fields(manager):
     """History: the steps of a turn are read from its file, and nothing is stored twice."""
     shown = (StepKind.PROMPT, StepKind.COMMAND, StepKind.MESSAGE)
     session = record(manager, [("go", lines(ran("make", 2, "no rule", 1), said("failed", 2)))])
-    steps = [one for one in manager.reader.trajectory(session.id) if one.kind in shown]
+    steps = [one for one in manager.reader.steps.trajectory(session.id) if one.kind in shown]
     assert [(one.turn, one.kind) for one in steps] == [
         (1, StepKind.PROMPT), (1, StepKind.COMMAND), (1, StepKind.MESSAGE),
     ]  # fmt: skip
@@ -243,9 +243,11 @@ def test_P11_the_visible_conversation_and_everything_are_both_readable(manager, 
     session = record(manager, TWO)
     mark(store, session, MarkKind.REWIND, turn=1)
     assert parts(store, session.id) == [Part(turn=1)]
-    assert [one.text for one in manager.reader.messages(session.id)] == ["first", "one", "second", "two"]
+    assert [one.text for one in manager.reader.steps.messages(session.id)] == ["first", "one", "second", "two"]
     assert [
-        one.text for one in manager.reader.trajectory(session.id, 2) if one.kind in (StepKind.PROMPT, StepKind.MESSAGE)
+        one.text
+        for one in manager.reader.steps.trajectory(session.id, 2)
+        if one.kind in (StepKind.PROMPT, StepKind.MESSAGE)
     ] == ["second", "two"]
 
 
@@ -494,7 +496,7 @@ def test_PX7_a_call_without_a_result_is_interrupted_and_never_repeated(manager, 
     began = json.dumps(ran("make", None)).encode() + b"\n"
     session = record(manager, [("go", began)], last=Status.LOST)
     manager.housekeeping.settle()
-    [command] = [step for step in manager.reader.trajectory(session.id) if step.kind is StepKind.COMMAND]
+    [command] = [step for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.COMMAND]
     assert command.status is StepStatus.INTERRUPTED
     assert ([turn.n for turn in store.turns(session.id)], store.queued(session.id)) == ([1], [])
 
@@ -553,7 +555,7 @@ def test_PX12_half_a_surrogate_pair_is_refused_from_the_user_and_replaced_from_a
         manager.spawn(Start("half \udcff", agent="codex"))
     assert manager.reader.sessions() == []
     session = record(manager, [("go", lines(said("half \ud800 end")))])
-    text = manager.reader.messages(session.id)[-1].text
+    text = manager.reader.steps.messages(session.id)[-1].text
     assert text.encode()
     assert (text.startswith("half "), text.endswith(" end")) == (True, True)
 

@@ -38,7 +38,7 @@ def line(tmp_path, monkeypatch):
     monkeypatch.setenv("AGENTDASH_CONFIG", str(tmp_path / "config.toml"))
     with SessionManager(caller=Caller()) as manager:
         monkeypatch.setenv("AGENTDASH_HOME", str(manager.layout.home))
-        keep_settings(manager.store, manager.reader.config())
+        keep_settings(manager.store, manager.reader.settings.config())
         top = record(manager, [("work", lines(said("x", 1)))], lead="mcp:1", lifecycle="linked")
         second = record(manager, [("work", lines(said("x", 1)))], parent=top.id, lifecycle="linked")
         yield manager, top, second
@@ -52,8 +52,8 @@ def test_a_session_at_the_depth_limit_is_not_shown_the_tool_that_starts_workers(
     monkeypatch.setenv("AGENTDASH_SESSION_ID", second.id)
     assert names() == [name for name in EVERY if name != "delegate"]
     assert shown(stateless=True)["ttlMs"] == 0
-    manager.reader.settings_path.write_text("[orchestration]\nmax_depth = 3\n")
-    keep_settings(manager.store, manager.reader.config())
+    manager.reader.settings.path.write_text("[orchestration]\nmax_depth = 3\n")
+    keep_settings(manager.store, manager.reader.settings.config())
     assert names() == EVERY
     assert shown(stateless=True)["ttlMs"] > 0
 

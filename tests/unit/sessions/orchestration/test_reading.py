@@ -86,13 +86,13 @@ def test_the_steps_of_a_worker_are_read_once_or_twice_by_a_call_whatever_the_num
     monkeypatch.setattr(facts, "_REMEMBERED", 3)
     for n in range(12):
         lead.worker("word " * 2_000, edited("a.py"), title=f"{n}")
-    read, reads = lead.manager.reader.each_step, Counter()
+    read, reads = lead.manager.reader.steps.each_step, Counter()
 
     def counted(ref, turn):
         reads[ref] += 1
         return read(ref, turn)
 
-    monkeypatch.setattr(lead.manager.reader, "each_step", counted)
+    monkeypatch.setattr(lead.manager.reader.steps, "each_step", counted)
     assert len(lead.call("wait_for")["ended"]) == 12
     assert max(reads.values()) <= 2, reads
 

@@ -259,7 +259,7 @@ def test_dx8_a_wait_returns_at_the_first_change(lead):
 
 def test_dx9_a_list_reads_no_file(lead, monkeypatch):
     lead.worker()
-    monkeypatch.setattr(lead.manager.reader, "each_step", None)
+    monkeypatch.setattr(lead.manager.reader.steps, "each_step", None)
     assert lead.call("list_sessions")["workers"]
 
 

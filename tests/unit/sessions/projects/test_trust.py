@@ -119,7 +119,7 @@ def manager(place: Place) -> SessionManager:
 def test_a_project_is_trusted_listed_and_forgotten(place: Place, manager: SessionManager) -> None:
     with manager:
         place.write(MODEL)
-        seen = manager.reader.project_of(str(place.folder))
+        seen = manager.reader.settings.project_of(str(place.folder))
         assert seen is not None
         assert manager.projects.trust(seen).state == "trusted"
         assert [(one.path, state) for one, state in manager.projects.trusted()] == [(str(place.file), "trusted")]
@@ -141,7 +141,7 @@ def test_forget_takes_the_file_or_a_folder_of_the_project(place: Place, manager:
 def test_an_agent_cannot_change_what_is_trusted(place: Place, manager: SessionManager) -> None:
     with manager:
         place.write(MODEL)
-        seen = manager.reader.project_of(str(place.folder))
+        seen = manager.reader.settings.project_of(str(place.folder))
         assert seen is not None
         manager.projects.rights = Rights(Caller(evidence="environment"))
         with pytest.raises(UsageError, match="An agent cannot change"):
@@ -169,7 +169,7 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_line(
     with manager:
         place.file.write_bytes(text.encode("latin-1"))
         place.file.chmod(0o600)
-        seen = manager.reader.project_of(str(place.folder))
+        seen = manager.reader.settings.project_of(str(place.folder))
         assert seen is not None
         assert seen.state == "refused"
         with pytest.raises(UsageError) as refused:

@@ -13,7 +13,8 @@ from agentdash.sessions.settings.prompt_templates import PromptTemplate
 
 
 def filled(text, *, answers=None, **facts):
-    reader: Any = SimpleNamespace(answer=lambda ref, turn: (answers or {}).get(turn))
+    steps = SimpleNamespace(answer=lambda ref, turn: (answers or {}).get(turn))
+    reader: Any = SimpleNamespace(steps=steps)
     one = factories.session("session-1", **({"turn": 3, "cwd": "/nowhere"} | facts))
     return filled_for(reader, "t", PromptTemplate(text=text), one)
 

@@ -32,7 +32,7 @@ def ended(manager):
 
 
 def test_a_mark_of_another_front_end_comes_with_the_next_read(manager, ended, tmp_path):
-    steps = manager.reader.open_trajectory(ended)
+    steps = manager.reader.steps.open_trajectory(ended)
     before = steps.refresh()
     assert (before.shown, before.marks) == (None, ())
     assert not any(isinstance(section, MarkSection) for section in before.view.sections)

@@ -16,7 +16,7 @@ class Manager:
     def __init__(self, written, home):
         self.written = written
         self.home, self.live_dir = home, home / "live"
-        self.reader = self.housekeeping = self
+        self.reader = self.housekeeping = self.steps = self
 
     def get(self, _):
         turn = self.written.turns[-1]

@@ -11,6 +11,9 @@ from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.prompts.prompter import Prompter
 from agentdash.sessions.prompts.queue import SessionQueue
 from agentdash.sessions.reader import SessionReader
+from agentdash.sessions.reading.outputs import OutputReader
+from agentdash.sessions.reading.settings_in_force import SettingsReader
+from agentdash.sessions.reading.steps import StepsReader
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.queries import Queries
 from agentdash.sessions.storage.store import Store
@@ -35,7 +38,8 @@ def test_what_can_be_changed_is_known():
 
 
 def test_the_reader_shares_no_verb_with_what_changes_sessions():
-    assert verbs(SessionReader) & CHANGING == set()
+    for kind in (SessionReader, SettingsReader, StepsReader, OutputReader):
+        assert verbs(kind) & CHANGING == set()
 
 
 def test_the_reader_needs_nothing_but_queries(tmp_path):

@@ -102,7 +102,7 @@ def marks(ref: str, as_json: bool) -> None:
     """List the marks of a conversation: rewinds, forks, summaries."""
     with common.open_reader() as reader:
         session = reader.get(ref)
-        shown = reader.shown(session.id)
+        shown = reader.steps.shown(session.id)
     if as_json:
         from .....sessions.json_schema import mark_json
 

@@ -146,7 +146,7 @@ def texts_for(reader: "SessionReader", to: Recipients, template: str | None) -> 
     without_prompt(to.words)
 
     def text_for(session: "Session") -> str:
-        return filled_for(reader, template, template_named(reader.templates(session.cwd), template), session)
+        return filled_for(reader, template, template_named(reader.settings.templates(session.cwd), template), session)
 
     return text_for
 

@@ -18,8 +18,8 @@ def changes(ref: str, turn: int | None, diff: bool, no_git: bool, as_json: bool)
     """
     with common.open_reader() as reader:
         session = reader.get(ref)
-        reader.check_folder(session)
-        report = reader.changes_of(session.id, turn, git=not no_git)
+        reader.outputs.check_folder(session)
+        report = reader.steps.changes_of(session.id, turn, git=not no_git)
     if as_json:
         from .....sessions.changes.as_json import changes_json
 

@@ -27,14 +27,14 @@ def digest(ref: str, since_start: bool, turn: int | None, as_json: bool) -> None
         raise click.UsageError("--since-start and --turn cannot be combined.")
     with common.settled_manager() as manager:
         session = manager.reader.get(ref)
-        facts = manager.reader.digest(session.id, turn, whole=since_start)
+        facts = manager.reader.steps.digest(session.id, turn, whole=since_start)
         marker = session if turn is None and not since_start and session.seen_steps is not None else None
         if as_json:
             common.print_json(_json(session, facts, turn, marker))
         else:
             _say(session, facts, turn, marker)
             common.looked_at(manager, session, turn)
-        manager.reader.check_folder(session)
+        manager.reader.outputs.check_folder(session)
 
 
 def _json(session: "Session", facts: "Digest", turn: int | None, marker: "Session | None") -> dict[str, object]:

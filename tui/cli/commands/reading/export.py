@@ -34,9 +34,9 @@ def export(ref: str, name: str | None, turn: int | None, output: str | None, for
     chosen = _format(name, path)
     with common.settled_reader() as reader:
         session = reader.get(ref)
-        reader.check_folder(session)
-        steps = _Counted(reader.each_step(session.id, turn))
-        pieces = chosen.write(session, steps, reader.turns(session.id), reader.shown(session.id).has_cut)
+        reader.outputs.check_folder(session)
+        steps = _Counted(reader.steps.each_step(session.id, turn))
+        pieces = chosen.write(session, steps, reader.turns(session.id), reader.steps.shown(session.id).has_cut)
         if path is None:
             _print(pieces)
             return

@@ -124,7 +124,7 @@ def show(ref: str, as_json: bool) -> None:
 
             common.print_lines(session_card(session, turns, prompts, common.style(), changes))
             common.looked_at(manager, session)
-        manager.reader.check_folder(session)
+        manager.reader.outputs.check_folder(session)
 
 
 @click.command()
@@ -136,7 +136,7 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
     """Print all steps of a session."""
     with common.open_manager() as manager:
         session = manager.reader.get(ref)
-        shown, steps = manager.reader.shown(session.id), manager.reader.each_step(session.id, turn)
+        shown, steps = manager.reader.steps.shown(session.id), manager.reader.steps.each_step(session.id, turn)
         if as_json:
             found = family_list.steps_with_workers(manager.reader, session, steps, is_cut=shown.has_cut)
             common.print_json_array(found)
@@ -144,7 +144,7 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
             print_steps(steps, full=full, as_json=False, is_cut=shown.has_cut)
         if not as_json:
             common.looked_at(manager, session, turn)
-        manager.reader.check_folder(session)
+        manager.reader.outputs.check_folder(session)
 
 
 @click.command()
@@ -156,14 +156,14 @@ def messages(ref: str, everything: bool, numbers: bool, as_json: bool) -> None:
     """Print prompts and answers in full."""
     with common.open_manager() as manager:
         session = manager.reader.get(ref)
-        shown, steps = manager.reader.shown(session.id), manager.reader.messages(session.id)
+        shown, steps = manager.reader.steps.shown(session.id), manager.reader.steps.messages(session.id)
         if shown.marks or numbers or as_json:
             print_conversation(steps, shown, everything=everything, numbers=numbers, as_json=as_json)
         else:
             print_steps(steps, full=True, as_json=as_json)
         if not as_json:
             common.looked_at(manager, session)
-        manager.reader.check_folder(session)
+        manager.reader.outputs.check_folder(session)
 
 
 @click.command()
@@ -180,8 +180,8 @@ def output(ref: str, turn: int | None, stderr: bool, raw: bool, as_json: bool) -
     """
     with common.open_reader() as reader:
         session = reader.get(ref)
-        reader.check_folder(session)
-        part = reader.output_part(session.id, turn, stderr=stderr)
+        reader.outputs.check_folder(session)
+        part = reader.outputs.part(session.id, turn, stderr=stderr)
     if not as_json:
         common.print_pieces(part.pieces(), raw=raw)
         return

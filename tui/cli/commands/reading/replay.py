@@ -39,8 +39,8 @@ def replay(ref: str, speed: float, turn: int | None, max_gap: float, full: bool,
 
     with common.open_reader() as reader:
         session = reader.get(ref)
-        reader.check_folder(session)
-        steps = reader.each_step(session.id, turn)
+        reader.outputs.check_folder(session)
+        steps = reader.steps.each_step(session.id, turn)
         play(paced(steps, speed, min(max_gap, _LONGEST_GAP), _PAUSE), time.sleep, full=full, as_json=as_json)
 
 

@@ -65,7 +65,7 @@ def logs(
         return follow([ref], last=last, turn=turn, next_turns=next_turns, full=full, as_json=as_json)
     with common.open_manager() as manager:
         session = manager.reader.get(ref)
-        steps = manager.reader.each_step(session.id, turn)
+        steps = manager.reader.steps.each_step(session.id, turn)
         if last is not None:
             from collections import deque
 
@@ -91,7 +91,7 @@ def peek(ref: str, last: int, full: bool, as_json: bool) -> None:
 
     with common.settled_manager() as manager:
         session = manager.reader.get(ref)
-        followed = StepTail(manager.reader.open_trajectory(session.id), whole=full)
+        followed = StepTail(manager.reader.steps.open_trajectory(session.id), whole=full)
         try:
             steps = [one.step for one in followed.begin(last)]
         finally:

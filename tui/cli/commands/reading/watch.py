@@ -39,7 +39,7 @@ def watch(context: click.Context, refs: tuple[str, ...]) -> int:
         raise click.UsageError(f"{len(refs)} sessions are too many: at most {MOST} fit side by side.")
     check_terminal()
     with common.open_manager() as manager:
-        read_only = context.find_root().params["read_only"] or manager.reader.config().dashboard.read_only
+        read_only = context.find_root().params["read_only"] or manager.reader.settings.config().dashboard.read_only
         if not read_only:
             manager.housekeeping.settle()
         chosen = {session.id: session for session in map(manager.reader.get, refs)}

@@ -83,7 +83,7 @@ def from_template(reader: "SessionReader", name: str, start: "Start", preset: st
     from .....sessions.settings.presets import preset_named
     from .....sessions.settings.prompt_templates import template_named
 
-    config = reader.settings_in(start.cwd).config
+    config = reader.settings.in_folder(start.cwd).config
     template = template_named(config.templates, name)
     known = structs.replace(start, prompt=template.text, session_id=start.session_id or str(uuid.uuid4()))
     if preset is not None:

@@ -41,9 +41,13 @@ def _trust(path: str, yes: bool, as_json: bool) -> int:
 
     with common.open_manager() as manager:
         folder = path.removesuffix(NAME) if path.endswith(f"/{NAME}") or path == NAME else path
-        found = manager.reader.project_of(folder)
+        found = manager.reader.settings.project_of(folder)
         if found is None:
-            off = "" if manager.reader.config().projects.read else " Your settings turn projects off: [projects] read."
+            off = (
+                ""
+                if manager.reader.settings.config().projects.read
+                else " Your settings turn projects off: [projects] read."
+            )
             raise AgentdashError(f"No {NAME} in {path or 'the current folder'} or above it.{off}")
         if not as_json:
             _check(found)

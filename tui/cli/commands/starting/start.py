@@ -161,7 +161,9 @@ def spawn(
         if template is not None:
             start = from_template(reader, template, start, preset)
         if preset is not None:
-            start = preset_named(reader.presets(start.cwd), preset).completing(start, reader.default_agent(start.cwd))
+            start = preset_named(reader.settings.presets(start.cwd), preset).completing(
+                start, reader.settings.default_agent(start.cwd)
+            )
         if dry_run:
             return show_plan(reader.plan(start), as_json)
         sessions = manager.spawn_copies(start)
@@ -346,7 +348,7 @@ def _say_what_is_missing(reader: "SessionReader", sessions: "list[Session]") -> 
     for session in filter(lost_conversation, sessions):
         click.echo(f"Continue it in a new session: agentdash continue {session.short_id}", err=True)
     failed = any(session.status is Status.FAILED and takes_prompts(session.agent) for session in sessions)
-    if failed and not any(agent.installed for agent in reader.agents()):
+    if failed and not any(agent.installed for agent in reader.settings.agents()):
         click.echo("No agent installed. To try agentdash without one: agentdash demo", err=True)
 
 
@@ -356,8 +358,8 @@ def _print_answer(reader: "SessionReader", session: "Session", *, raw: bool) -> 
     from .....sessions.text.sanitize import clean
 
     if not takes_prompts(session.agent):
-        common.print_pieces(reader.output_part(session.id).pieces(), raw=raw)
-    elif answer := reader.answer(session.id):
+        common.print_pieces(reader.outputs.part(session.id).pieces(), raw=raw)
+    elif answer := reader.steps.answer(session.id):
         common.print_lines([clean(answer)])
 
 

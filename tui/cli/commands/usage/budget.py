@@ -101,7 +101,7 @@ def _periods(day: Budget, week: Budget, folder: str, *, as_json: bool) -> None:
     from ....render.setup.budget import period_json, period_line
 
     with common.settled_manager() as manager:
-        manager.reader.config()  # broken settings are an error here, not a list of earlier budgets
+        manager.reader.settings.config()  # broken settings are an error here, not a list of earlier budgets
         changes: tuple[tuple[Period, Budget], ...] = (("day", day), ("week", week))
         for period, most in changes:
             if most != Budget():

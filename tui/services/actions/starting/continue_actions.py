@@ -53,7 +53,7 @@ class ContinueActions:
         from ....dialogs.starting.no_agent import NoAgentScreen
         from ....dialogs.starting.offer import Offer
 
-        agents = await self._requests.ask(self._reader.agents)
+        agents = await self._requests.ask(self._reader.settings.agents)
         if agents is None:
             return
         installed = [agent.name for agent in agents if agent.installed]

@@ -32,10 +32,10 @@ class ProjectActions:
         def read() -> FolderSettings:
             reader = self._reader
             return FolderSettings(
-                agents=reader.agents(folder),
-                presets=reader.presets(folder),
-                project=reader.project_of(folder),
-                default_agent=reader.default_agent(folder),
+                agents=reader.settings.agents(folder),
+                presets=reader.settings.presets(folder),
+                project=reader.settings.project_of(folder),
+                default_agent=reader.settings.default_agent(folder),
             )
 
         return await self._requests.ask(read)
@@ -46,7 +46,7 @@ class ProjectActions:
         from ....texts import project_texts
 
         with self._app.keys_held():
-            found, reason = await self._requests.outcome(asyncio.to_thread(self._reader.project_of, folder))
+            found, reason = await self._requests.outcome(asyncio.to_thread(self._reader.settings.project_of, folder))
             if found is None:
                 self._requests.show_refusal(reason or project_texts.no_project(folder))
                 return False

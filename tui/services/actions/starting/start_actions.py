@@ -69,8 +69,8 @@ class StartActions:
 
     async def learn_default(self) -> None:
         """Read the default agent and the list of agents."""
-        self.default_agent = await self._requests.ask(self._reader.default_agent, "") or ""
-        self.agents = await self._requests.ask(self._reader.agents, "") or []
+        self.default_agent = await self._requests.ask(self._reader.settings.default_agent, "") or ""
+        self.agents = await self._requests.ask(self._reader.settings.agents, "") or []
 
     @property
     def missing(self) -> str:

@@ -1,0 +1,164 @@
+"""The conversations of sessions as steps, and the facts that follow from the steps: the answer, changes, a digest."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..agents.registry import agent_named
+from ..conversation.interrupted import is_conversation
+from ..conversation.shown import Shown, shown
+from ..errors import UnknownSessionError
+from ..lifecycle.session_ref import find_turn
+from ..model import Prompt, Session, Step, StepKind
+from ..storage.files import trash
+from ..storage.marks import RelatedMark
+from ..storage.paths import Layout, SessionFolder
+from ..storage.queries import Queries
+
+if TYPE_CHECKING:
+    from ..changes.git import GitDiff
+    from ..changes.model import SessionChanges
+    from ..changes.recorded import Recorded
+    from ..digest.collect import Digest
+    from ..transcript.session_steps import Facts, SessionSteps
+
+
+class StepsReader:
+    """Reads the steps of sessions.
+
+    Args:
+        layout: the state folder.
+        queries: its database.
+        get: returns the session that a text names: :meth:`.SessionReader.get`.
+        prompts: returns the prompts of a session.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        queries: Queries,
+        get: Callable[[str], Session],
+        prompts: Callable[[Session], list[Prompt]],
+    ) -> None:
+        self._layout = layout
+        self._queries = queries
+        self._get = get
+        self._prompts = prompts
+
+    def open_trajectory(self, ref: str) -> "SessionSteps":
+        """Open the session's steps, to be refreshed as they arrive; a session in the trash needs its whole id."""
+        try:
+            session = self._get(ref)
+        except UnknownSessionError:
+            if (deleted := trash.record(self._layout, ref)) is None:
+                raise
+            folder = SessionFolder(self._layout.trash / ref)
+            return self._steps(folder, deleted.session.agent, lambda: (list(deleted.turns), list(deleted.prompts)))
+        return self._opened(session, self._recorded(session))
+
+    def _opened(self, session: Session, recorded: "Recorded | None" = None) -> "SessionSteps":
+        folder, sid, read = self._layout.session(session.id), session.id, self._queries
+        marks, facts = partial(read.marks_around, sid), lambda: (read.turns(sid), self._prompts(session))
+        return self._steps(folder, session.agent, facts, recorded, marks)
+
+    def _steps(
+        self,
+        folder: SessionFolder,
+        agent: str,
+        facts: "Facts",
+        recorded: "Recorded | None" = None,
+        marks: Callable[[], Sequence[RelatedMark]] = tuple,
+    ) -> "SessionSteps":
+        from ..transcript.session_steps import SessionSteps  # a list of sessions needs no steps
+
+        return SessionSteps(folder, agent_named(agent), facts, self._layout.indexes, recorded, marks)
+
+    def _recorded(self, session: Session) -> "Recorded":
+        from ..changes.session_changes import recorded_of  # a list of sessions needs no diffs
+
+        return recorded_of(session, self._queries.turns(session.id), self._queries.recipe(session.id).env)
+
+    def each_step(self, ref: str, turn: int | None = None) -> Iterator[Step]:
+        """Iterate over the steps of a session, or of one turn, in order, with diffs; one step at a time is in memory.
+
+        Diffs that a stream lacks are taken from the agent's own transcript, which is read when the first is needed.
+
+        Raises:
+            UsageError: it has no such turn.
+            StoreError: a turn file cannot be read.
+        """
+        session = self._get(ref)
+        return self._with_diffs(session, self._recorded(session), turn)
+
+    def _with_diffs(self, session: Session, recorded: "Recorded", turn: int | None) -> Iterator[Step]:
+        from ..changes.recorded import Dealer
+
+        return Dealer(recorded).deal(self._each_own_step(session, turn))
+
+    def _each_own_step(self, session: Session, turn: int | None = None) -> Iterator[Step]:
+        """Iterate over the steps in the turn files, without data that only the agent's own transcript holds.
+
+        Raises:
+            UsageError: it has no such turn.
+            StoreError: a turn file cannot be read.
+        """
+        find_turn(session, turn)
+        return self._opened(session).every_step_once(None if turn is None else (turn,))
+
+    def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
+        """Return the steps of :meth:`each_step` as a list."""
+        return list(self.each_step(ref, turn))
+
+    def digest(self, ref: str, turn: int | None = None, *, whole: bool = False) -> "Digest":
+        """Return the facts of one turn, of the whole session, or (default) of everything since the user last opened it.
+
+        The whole session is also used if it was never opened, or if the number of steps seen is not known.
+
+        Raises:
+            UsageError: it has no such turn.
+            StoreError: a turn file cannot be read.
+        """
+        from ..digest.scope import digest_of
+
+        session = self._get(ref)
+        find_turn(session, turn)
+        turns, steps = self._queries.turns(session.id), partial(self._with_diffs, session, self._recorded(session))
+        return digest_of(session, turns, steps, turn=turn, whole=whole, is_cut=self.shown(session.id).has_cut)
+
+    def messages(self, ref: str) -> list[Step]:
+        """Return prompts, messages and interrupted calls, also those that are cut (:meth:`shown`)."""
+        return list(filter(is_conversation, self._each_own_step(self._get(ref))))
+
+    def shown(self, ref: str) -> Shown:
+        """Return the marks of the conversation, and which of its steps they cut."""
+        session = self._get(ref)
+        marks = self._queries.marks_of(session.id)
+        return shown(range(1, session.turn + 1), marks)
+
+    def answer(self, ref: str, turn: int | None = None) -> str | None:
+        """Return the agent's own last message in a turn, by default the newest, in full; None if there is none."""
+        session = self._get(ref)
+        answer = None
+        for step in self._each_own_step(session, turn or session.turn):
+            if step.kind is StepKind.MESSAGE and step.parent is None:
+                answer = step.text
+        return answer
+
+    def changes_of(self, ref: str, turn: int | None = None, *, git: bool = True) -> "SessionChanges":
+        """Return the session's changes to files, and their current state in git; of one turn, if one is given.
+
+        Raises:
+            UsageError: it has no such turn.
+            StoreError: a turn file cannot be read.
+        """
+        from ..changes.session_changes import session_changes  # a list of sessions needs no git
+
+        session = self._get(ref)
+        steps, turns = self._each_own_step(session, turn), self._queries.turns(session.id)
+        return session_changes(session, steps, turns, self._queries.recipe(session.id).env, turn=turn, git=git)
+
+    def git_diffs(self, cwd: str) -> "Callable[[str], GitDiff]":
+        """Return a function that compares a file with the last commit of the repository that contains ``cwd``."""
+        from ..changes.git import git_diffs
+
+        return git_diffs(cwd)
