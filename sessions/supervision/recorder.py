@@ -5,7 +5,6 @@ and the last message at most once a second.
 """
 
 import contextlib
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -16,44 +15,35 @@ from ..agents.base import Agent
 from ..clock import now_ms
 from ..costs.pricing import Pricing
 from ..costs.reports import Reported
-from ..costs.session_usage import Spent
 from ..errors import AgentdashError, StoreError
 from ..launch import Launch
-from ..model import Left, Receipt, Status, Step
+from ..model import Status, Step
 from ..rules.activity import ActivityWatch
 from ..rules.attention import Stuck
 from ..rules.compaction import judged
-from ..rules.prompts.delivery import Fate, PromptState, TurnEvidence, fate
-from ..rules.prompts.questions import question
-from ..rules.status import EndFacts, at_the_end, while_running
+from ..rules.prompts.delivery import Fate, TurnEvidence, fate
+from ..rules.status import at_the_end, while_running
 from ..rules.turn_facts import Facts
-from ..storage.files.file_part import FilePart
 from ..storage.files.session_record import write_identity
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..storage.turns.turn_log import Outcome, TurnLog
 from ..storage.turns.turn_output import TurnOutput, own_output
 from ..values.compaction import Compaction
-from .child import AgentChild
 from .disk import DiskWatch, Reserve
 from .follow import Follower
-from .limits.family_budget import FamilyBudget
 from .limits.idleness import Look
-from .limits.plan_watch import PlanWatch
 from .limits.spending import Spending
-from .limits.stuck import StuckWatch
-from .limits.watchdog import Watchdog
+from .limits.turn_watch import TurnWatch
 from .queue.next_turn import builder
 from .queue.prompt_evidence import with_transcript
+from .turn_end import Ending, asked_at_the_end, end_facts, end_of, evidence_of
 
 COMMIT_SECONDS = 1.0
 DISK_SECONDS = 600.0
 """Maximum duration of the retries to record a turn's outcome while the disk is full."""
 
 _NOT_STARTED = "the agent could not be started"
-
-STDERR_BYTES = 8192
-"""Bytes at the end of stderr that are searched for the reason of a failure."""
 
 
 class Recorder:
@@ -82,14 +72,8 @@ class Recorder:
         self._committed: tuple[object, ...] = ()
         self._committed_at = 0.0
         self._began = time.monotonic()
-        self._watchdog: Watchdog | None = None
-        self._stuck_watch: StuckWatch | None = None
+        self._watch: TurnWatch | None = None
         self._activity = ActivityWatch()
-        self._spending: Spending | None = None
-        self._family: FamilyBudget | None = None
-        self._plans: PlanWatch | None = None
-        self._over: dict[str, str] = {}
-        self._ever_over: dict[str, str] = {}
         self._output = output or own_output(self._folder, turn)
         self._disk = DiskWatch(self._output.stdout.path, self._output.stdout.begin)
         self._reserve = Reserve(self._folder.reserve)
@@ -153,23 +137,18 @@ class Recorder:
         """
         self._agent = agent
         self._compacts = launch.compacts
-        self._watchdog = Watchdog(launch.limits, self._output, adopted_after_s or 0.0)
-        output, turn = self._output, self._turn
-        # A command may be a server, which rightly waits in silence.
-        recorded = self._recorded_stuck() if adopted_after_s is not None else None
-        if agent.prompted:
-            self._stuck_watch = StuckWatch(launch.attention, used, recorded, agent.polling_tools)
-        env = dict(os.environ) | dict(launch.env)
-        self._plans = PlanWatch(self._store, agent, env, began)
-        self._family = FamilyBudget(self._store, self._session, turn, launch.family)
-        counted = self._watchdog.counts or self._family.watched
-        meter = agent.meter(self._family.limited(launch), env, began) if counted or launch.transport else None
-        final = agent.final_meter(launch, env, began) if meter is None else None
-        if counted or meter is not None or final is not None:
-            self._spending = Spending(
-                lambda: self._store.turns(self._session), turn, meter or final, at_end=meter is None
-            )
-        parser = agent.parser(turn, launch.transport)
+        self._watch = TurnWatch(
+            self._store,
+            self._session,
+            self._turn,
+            agent,
+            launch,
+            self._output,
+            used,
+            began,
+            adopted_after_s=adopted_after_s,
+        )
+        parser, output = agent.parser(self._turn, launch.transport), self._output
         parser.facts.reported = Reported(Pricing(launch.prices), self._known_model())
         with contextlib.suppress(StoreError):
             parser.facts.thread_before = self._store.thread_total_before(self._session, turn)
@@ -192,10 +171,8 @@ class Recorder:
         if self._follower is None:
             return False
         more = self._follower.catch_up()
-        if self._watchdog is not None:
-            self._watchdog.note(waits=self.facts.waiting is not None)
-        if self._spending is not None:
-            more = self._spending.update(self.facts) or more
+        if self._watch is not None:
+            more = self._watch.update(self.facts) or more
         self._disk.check()
         self._commit(self._follower)
         return more
@@ -205,45 +182,31 @@ class Recorder:
 
         A crossed limit that only warns is shown beside the status instead.
         """
-        if self._watchdog is None or self._follower is None or self.facts.end is not None:
+        if self._watch is None or self._follower is None or self.facts.end is not None:
             return None, None
-        self._over, due = self._watchdog.check(self._follower, self._spent())
-        if self._family is not None and (over := self._family.check()) is not None:
-            return over, due
-        if self._over and self._watchdog.limits.stops:
-            return ", ".join(self._over.values()), due
-        self._ever_over |= self._over
-        self._commit(self._follower)
-        return None, due
+        over, due = self._watch.check_limits(self._follower)
+        if over is None:
+            self._commit(self._follower)
+        return over, due
 
     def mind_idleness(self) -> float | None:
         """Check whether the turn is idle; return the seconds until the next check, None if none is due."""
-        if self._stuck_watch is None or self._follower is None:
+        if self._watch is None or self._follower is None:
             return None
-        due = self._stuck_watch.check(self.facts, time.monotonic(), self._printed_at(self._follower))
+        due = self._watch.check_idleness(self._follower)
         self._commit(self._follower)
         return due
 
     def _line(self, line: bytes) -> None:
-        if self._plans is not None:
-            self._plans.feed(line)
-        if self._spending is not None:
-            self._spending.feed(line)
+        if self._watch is not None:
+            self._watch.feed_line(line)
         if self._hears is not None and self._follower is not None:
             self._hears(line, self._follower.position)
 
     def _step(self, step: Step) -> None:
         self._activity.feed(step, now_ms())
-        if self._stuck_watch is not None:
-            self._stuck_watch.feed(step)
-
-    def _recorded_stuck(self) -> tuple[str, int] | None:
-        """The evidence and start (UTC ms) that an earlier runner recorded; None without a record, or access to it."""
-        with contextlib.suppress(StoreError):
-            session = self._store.session(self._session)
-            if session is not None and session.stuck is not None and session.stuck_at is not None:
-                return session.stuck, session.stuck_at
-        return None
+        if self._watch is not None:
+            self._watch.feed_step(step)
 
     def _known_model(self) -> str | None:
         with contextlib.suppress(StoreError):
@@ -251,38 +214,31 @@ class Recorder:
             return session.model if session is not None else None
         return None
 
-    def _printed_at(self, follower: Follower) -> float:
-        """Time of the agent's last output, stderr included, on the monotonic clock."""
-        return max(follower.grown_at, self._watchdog.grown_at if self._watchdog is not None else 0.0)
-
     def _stuck(self, follower: Follower) -> Stuck | None:
-        return self._stuck_watch.episode(follower.facts, self._printed_at(follower)) if self._stuck_watch else None
+        return self._watch.stuck(follower) if self._watch is not None else None
 
     @property
     def exceeds(self) -> bool:
         """True if the turn printed or used more than it may, and the runner has not acted on it."""
-        if self._family is not None and self._family.over is not None and self.facts.end is None:
-            return True
-        if self._watchdog is None or self._over:
-            return False
-        spends = self._watchdog.counts and self._spending is not None and self.facts.end is None
-        return self._watchdog.floods() or (spends and self._watchdog.overspent(self._spent()))
+        return self._watch is not None and self._watch.exceeds(self.facts)
 
     def budgets_changed(self) -> None:
         """Read the budgets of the session and its leads again."""
-        if self._family is not None:
-            self._family.read()
+        if self._watch is not None:
+            self._watch.budgets_changed()
 
     @property
     def spending(self) -> Spending | None:
         """The session's use of tokens and money; None unless one of them is limited or estimated."""
-        return self._spending
+        return self._watch.spending if self._watch is not None else None
 
-    def _spent(self) -> Spent:
-        return self._spending.now(self.facts) if self._spending is not None else Spent()
+    @property
+    def _over(self) -> tuple[str, ...]:
+        return tuple(self._watch.over.values()) if self._watch is not None else ()
 
+    @property
     def _blind(self) -> str | None:
-        return self._spending.trouble if self._spending is not None else None
+        return self._watch.blind if self._watch is not None else None
 
     def _commit(self, follower: Follower) -> None:
         key = self._key(follower)
@@ -296,7 +252,7 @@ class Recorder:
         if not urgent and now - self._committed_at < COMMIT_SECONDS:
             return
         ask = self._ask(follower)
-        status, reason = while_running(follower.facts, tuple(self._over.values()), self._blind(), answered=ask is None)
+        status, reason = while_running(follower.facts, self._over, self._blind, answered=ask is None)
         reason = "; ".join(filter(None, (self._disk.trouble, reason))) or None
         stuck, steps, event_at = self._stuck(follower), follower.steps, follower.last_event_at
         doing = self._activity
@@ -314,118 +270,66 @@ class Recorder:
             )
         ):
             self._committed, self._committed_at = key, now
-            if self._family is not None:
-                self._family.check()
+            if self._watch is not None:
+                self._watch.check_family()
             self.guarded(lambda: self._tell(status, reason, ask or 0))
 
-    def conclude(
-        self,
-        child: AgentChild,
-        *,
-        stopped_by: str | None,
-        lingered: bool,
-        left: tuple[Left, ...],
-        receipt: Callable[[Status], Receipt] | None = None,
-        prompt: PromptState | None = None,
-        adopted: bool = False,
-        goes_on: bool = False,
-        unusable: str | None = None,
-    ) -> Status:
-        """Record the turn's end; retried while the disk is full, because it is recorded nowhere else.
-
-        Args:
-            child: the agent.
-            stopped_by: the requester of the stop, if one ended the turn.
-            lingered: the process was ended after its proper end.
-            left: the processes that outlive the turn.
-            receipt: makes the receipt of the stop or the sweep that ended the turn, if there was one.
-            adopted: another runner began the turn.
-            prompt: the recorded way of a live agent's prompt.
-            goes_on: the live agent's process outlives the turn.
-            unusable: the reason why the live agent was ended before it took the prompt.
-        """
+    def conclude(self, ending: Ending) -> Status:
+        """Record the turn's end; retried while the disk is full, because it is recorded nowhere else."""
         facts, steps, end = self.facts, 0, self.position
         if self._follower is not None:
             self._follower.finish()
             steps = self._follower.steps
-            if self._spending is not None:
-                self._spending.finish(facts)
-            self._look_back(self._follower, stopped=stopped_by is not None)
-        stderr = _tail(self._output.stderr)
+            if self._watch is not None:
+                self._watch.finish(facts)
+            self._look_back(self._follower, stopped=ending.stopped_by is not None)
+        stderr = end_of(self._output.stderr)
         for what in self._agent.refusals(stderr) if self._agent is not None else ():
             facts.deny(what)
-        # For the adapter a signal is an exit code other than 0; None: no process could wait for the agent.
-        code = child.exit_code if child.signal is None else -1
-        succeeded = self._agent is not None and self._agent.succeeded(facts, code)
+        concluded = end_facts(ending, self._agent, facts, stderr)
         verdict = at_the_end(
-            EndFacts(
-                facts=facts,
-                succeeded=succeeded,
-                exit_code=child.exit_code,
-                signal=child.signal,
-                stopped_by=stopped_by,
-                stderr_reason=self._agent.stderr_reason(stderr) if self._agent is not None else None,
-                stdout_reason=self._agent.stderr_reason("\n".join(facts.stray)) if self._agent is not None else None,
-                runner_killed=adopted,
-                lingered=lingered,
-                crossed=tuple(self._ever_over.values()),
-                blind=self._blind(),
-                ended=receipt(Status.STOPPED).summary() if receipt and not goes_on else None,
-                unusable=unusable,
-                no_room=self._disk.at_the_end(stderr, proven=succeeded and facts.end is not None),
+            structs.replace(
+                concluded,
+                crossed=tuple(self._watch.ever_over.values()) if self._watch is not None else (),
+                blind=self._blind,
+                no_room=self._disk.at_the_end(stderr, proven=concluded.succeeded and facts.end is not None),
             )
         )
         verdict, compaction = judged(verdict, self._compacts, facts)
-        if self._plans is not None and not goes_on:
-            self._plans.finish(facts.agent_session)
-        limited = self._plans.limited if self._plans is not None else None
+        if self._watch is not None and not ending.goes_on:
+            self._watch.plans.finish(facts.agent_session)
+        limited = self._watch.plans.limited if self._watch is not None else None
         if limited is not None and verdict.status is Status.FAILED:
             verdict = structs.replace(verdict, reason="; ".join(filter(None, (verdict.reason, limited))))
         outcome = Outcome(
             status=verdict.status,
             reason=verdict.reason,
             rule=verdict.rule,
-            stop_by=stopped_by,
-            exit_code=child.exit_code,
-            signal=child.signal,
-            duration_ms=None if adopted else round((time.monotonic() - self._began) * 1000),
-            rusage=child.rusage,
-            receipt=receipt(verdict.status) if receipt else None,
-            left=left,
-            asks=self._question(verdict.status, facts.last_message),
-            prompt=self._fate(facts, steps, prompt, crashed=stopped_by is None and child.exit_code is None),
-            end_byte=end if goes_on else None,
-            warm=goes_on,
+            stop_by=ending.stopped_by,
+            exit_code=ending.child.exit_code,
+            signal=ending.child.signal,
+            duration_ms=None if ending.adopted else round((time.monotonic() - self._began) * 1000),
+            rusage=ending.child.rusage,
+            receipt=ending.receipt(verdict.status) if ending.receipt else None,
+            left=ending.left,
+            asks=asked_at_the_end(verdict.status, self._agent, facts.last_message),
+            prompt=self._fate(ending, facts, steps),
+            end_byte=end if ending.goes_on else None,
+            warm=ending.goes_on,
             compaction=compaction,
         )
         self._write_end(facts, outcome, steps)
         return verdict.status
 
-    def _fate(self, facts: Facts, steps: int, way: PromptState | None, *, crashed: bool) -> Fate:
-        """Return the fate of the turn's prompt; ``crashed`` if the agent ended by a signal that is not ours.
-
-        ``way`` is how far it came to a live agent, which prints also before it has the prompt.
-        """
-        proper = facts.end is not None
-        printed = steps > 0 or (self._agent is not None and not self._agent.prompted)
-        started = way is not PromptState.QUEUED
-        if way is not None:
-            printed = way is PromptState.SEEN
-        evidence = TurnEvidence(started=started, printed=printed, proper_end=proper and started, crashed=crashed)
+    def _fate(self, ending: Ending, facts: Facts, steps: int) -> Fate:
+        evidence = evidence_of(ending, self._agent, facts, steps)
         with contextlib.suppress(StoreError):
             evidence = with_transcript(evidence, self._store, self._session, self._turn, facts.agent_session)
         return fate(evidence)
 
-    def _question(self, status: Status, message: str | None) -> str | None:
-        """Return what the last message of a turn that is done asks the user; the output of a command asks nothing."""
-        if status is not Status.DONE or message is None or self._agent is None or not self._agent.prompted:
-            return None
-        return question(message)
-
     def _look_back(self, follower: Follower, *, stopped: bool) -> None:
         """Usage is often known only at the end, so report a limit that was crossed by then."""
-        watched = self._family is not None and self._family.watched
-        if self._watchdog is None or not (self._watchdog.counts or watched) or self._spending is None or stopped:
+        if self._watch is None or not self._watch.looks_back or stopped:
             return
         self.guarded(
             lambda: self._log.progress(
@@ -436,12 +340,7 @@ class Recorder:
                 plan=self._activity.plan,
             )
         )
-        over, _ = self._watchdog.check(follower, self._spending.recorded())
-        self._ever_over |= over
-        if self._family is not None and (family := self._family.check()) is not None:
-            self._ever_over["budget"] = family
-        if self._family is not None and self._family.warning is not None:
-            self._ever_over["period"] = self._family.warning
+        self._watch.look_back(follower)
 
     def fail_to_start(self, agent: Agent, reason: str) -> None:
         """Record a failed turn: the agent could not be started."""
@@ -489,7 +388,7 @@ class Recorder:
         facts = follower.facts
         stuck = self._stuck(follower)
         kept_by = stuck.key if stuck is not None else None
-        remarks = (*self._over.values(), self._blind(), self._disk.trouble)
+        remarks = (*self._over, self._blind, self._disk.trouble)
         waits = (facts.waiting, self._ask(follower))
         urgent = (facts.agent_session, facts.end, waits, facts.error, facts.notice, remarks, kept_by)
         return (urgent, follower.steps, follower.last_event_at, facts.usage.total_tokens)
@@ -500,10 +399,3 @@ class Recorder:
         None if the agent waits only until it has an answer.
         """
         return self._unanswered() if follower.facts.waiting is not None else 0
-
-
-def _tail(part: FilePart) -> str:
-    try:
-        return part.last(STDERR_BYTES)[0].decode("utf-8", "replace")
-    except OSError:
-        return ""

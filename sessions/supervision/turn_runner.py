@@ -32,6 +32,7 @@ from .queue.queue import pump
 from .recorder import COMMIT_SECONDS, Recorder
 from .spawn import StartError
 from .stop_signals import StopSignals
+from .turn_end import Ending
 
 LOOK_SECONDS = 5.0
 """Interval between unprompted checks of requests and descendants."""
@@ -439,15 +440,17 @@ class TurnRunner:
         self._ended = True
         self._live.end(self._recorder, self._output)
         status = self._recorder.conclude(
-            self._child,
-            stopped_by=self._stopped_by,
-            lingered=self._lingered,
-            left=left,
-            receipt=receipt,
-            adopted=self._adopted,
-            prompt=self._live.prompt,
-            goes_on=self._live.goes_on,
-            unusable=self._live.failure,
+            Ending(
+                child=self._child,
+                stopped_by=self._stopped_by,
+                lingered=self._lingered,
+                left=left,
+                receipt=receipt,
+                adopted=self._adopted,
+                prompt=self._live.prompt,
+                goes_on=self._live.goes_on,
+                unusable=self._live.failure,
+            )
         )
         self.pass_on()
         return status

@@ -16,6 +16,7 @@ from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
 from agentdash.sessions.storage.turns.turn_output import output_in
 from agentdash.sessions.supervision.child import AgentChild
 from agentdash.sessions.supervision.recorder import Recorder
+from agentdash.sessions.supervision.turn_end import Ending
 
 SESSION = "0123456789abcdef"
 FIRST = (
@@ -63,7 +64,7 @@ def test_an_adopted_turn_of_a_stream_is_concluded_by_its_own_part(tmp_path: Path
     recorder.follow()
     child = AgentChild()
     child.adopt(None)
-    recorder.conclude(child, stopped_by=None, lingered=False, left=())
+    recorder.conclude(Ending(child=child, stopped_by=None, lingered=False, left=()))
 
     turns = store.turns(SESSION)
     assert [(turn.status, turn.steps, turn.thread_usage.known) for turn in turns] == [
