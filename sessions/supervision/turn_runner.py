@@ -1,12 +1,8 @@
 """The supervision of one turn by its runner: start or adopt, follow, stop, conclude."""
 
 import contextlib
-import os
-import select
 import time
 from collections.abc import Callable
-
-from msgspec import structs
 
 from ..agents.registry import agent_named
 from ..clock import now_ms
@@ -15,24 +11,26 @@ from ..launch import Ladder
 from ..model import Left, Receipt, Status, StoppedBy
 from ..processes import agent_group, processes
 from ..processes.process_ownership import SessionProcesses
-from ..processes.stop_ladder import POLL, Phase, Stop
+from ..processes.stop_ladder import POLL
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..storage.turns.turn_log import Claim, TurnLog
 from ..storage.turns.turn_output import output_in
-from ..values.stopped_by import given_reason
 from .child import AgentChild
 from .hooks.escalating import serve_escalations
 from .hooks.hooks import Hooks
 from .identity import left_by_agent, owner
-from .limits import inotify
 from .live.agent import LiveAgent
+from .live.interruption import Interruption
 from .live.run import LiveRun
 from .queue.queue import pump
 from .recorder import COMMIT_SECONDS, Recorder
 from .spawn import StartError
+from .stop_requests import StopRequests
 from .stop_signals import StopSignals
 from .turn_end import Ending
+from .turn_stop import TurnStop
+from .wakeups import Wakeups
 
 LOOK_SECONDS = 5.0
 """Interval between unprompted checks of requests and descendants."""
@@ -84,14 +82,14 @@ class TurnRunner:
             self._layout, session_id, turn, self._store, self._log, self._hooks.status_changed, self._output
         )
         self._live = LiveRun(layout, store, session_id, turn, live)
+        self._requests = StopRequests(store, self._folder, session_id, turn, signals)
+        self._interruption = Interruption(self._log, session_id, turn, self._requests.requester, self._recorder.guarded)
         self._child = live.child if live is not None else AgentChild()
         self._adopted = False
         self._ladder = Ladder()
         self._ended = False
-        self._stop: Stop | None = None
-        self._phase: Phase | None = None
+        self._stop: TurnStop | None = None
         self._stopped_by: str | None = None
-        self._interrupted_by: str = StoppedBy.YOU
         self._unfinished_stop: str | None = None
         self._sweeps_after_turn = False
         self._run_id: str | None = None
@@ -100,10 +98,8 @@ class TurnRunner:
         self._finishing_since: float | None = None
         self._next_look = 0.0
         self._store.data_version()  # opens the database while its folder surely exists
-        self._poke = os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._wakeups = Wakeups(self._folder.poke, signals)
         self._signals = signals
-        self._growth: int | None = None
-        self._use = inotify.LateWatch()
 
     @property
     def live(self) -> LiveAgent | None:
@@ -171,7 +167,7 @@ class TurnRunner:
         self._ladder = claim.launch.ladder or agent.ladder
         self._sweeps_after_turn = claim.launch.after_turn == "sweep"
         self._run_id = claim.run_id if agent.prompted else None
-        self._growth = inotify.watch_growth(self._output.stdout.path)
+        self._wakeups.watch_output(self._output.stdout.path)
         began, age_s = claim.started_at or now_ms(), None
         if self._adopted:
             age_s = (now_ms() - began - self._live.waited_ms()) / 1000
@@ -179,10 +175,6 @@ class TurnRunner:
         self._loop()
 
     def _loop(self) -> None:
-        poll = select.poll()
-        for descriptor in (self._signals.wake, self._poke, self._growth):
-            if descriptor is not None:
-                poll.register(descriptor, select.POLLIN)
         asked = True
         while True:
             self._child.reap()
@@ -190,35 +182,26 @@ class TurnRunner:
             if self._live.turn is not None and not self._ended:
                 self._recorder.guarded(self._live.turn.advance)
             if self._recorder.spending is not None and not self._ended:
-                self._use.on(self._recorder.spending.meter_path, poll)
+                self._wakeups.watch_use(self._recorder.spending.meter_path)
             now = time.monotonic()
             due = asked or now >= self._next_look or self._recorder.exceeds
             if due:
                 self._next_look = now + LOOK_SECONDS
                 self._look_around(now)
             if self._advance(now, due):
-                self._use.off(poll)
+                self._wakeups.forget_use()
                 return
-            if self._ended and self._growth is not None:
-                poll.unregister(self._growth)  # output of the remaining processes does not matter
-                os.close(self._growth)
-                self._growth = None
-                self._use.off(poll)
-            ready = [descriptor for descriptor, _ in poll.poll(0 if more else self._delay(now) * 1000)]
-            for descriptor in ready:
-                inotify.drain(descriptor)
+            if self._ended:
+                self._wakeups.forget_output()  # that of the remaining processes does not matter
+            woken = self._wakeups.wait(0 if more else self._delay(now))
+            if woken.poked:
+                self._recorder.budgets_changed()  # the request may be a changed budget
             signalled = self._signals.shutdown or self._signals.requested
-            asked = self._poked(ready) or signalled or self._ended_but_lives()
-            if self._ended and self._signals.wake in ready:
+            asked = woken.poked or signalled or self._ended_but_lives()
+            if self._ended and woken.signalled:
                 self._next_look = min(self._next_look, now + CHILD_SECONDS)
-            if self._growth in ready:
+            if woken.grew:
                 time.sleep(COALESCE_SECONDS)
-
-    def _poked(self, ready: list[int]) -> bool:
-        """Return whether a front end requested something; it may have changed a budget."""
-        if self._poke in ready:
-            self._recorder.budgets_changed()
-        return self._poke in ready
 
     def _delay(self, now: float) -> float:
         """Seconds until the next timer that no event will trigger."""
@@ -229,10 +212,10 @@ class TurnRunner:
             return until_look
         if self._live.turn is not None:
             until_look = self._live.turn.delay(until_look)
-        if self._child.adopted or self._growth is None:
+        if self._child.adopted or not self._wakeups.sees_output:
             return min(POLL_SECONDS, until_look)
         spending = self._recorder.spending
-        polled = spending is not None and spending.polled and self._use.descriptor is None
+        polled = spending is not None and spending.polled and not self._wakeups.sees_use
         return min(COMMIT_SECONDS, until_look) if polled or self._recorder.unsaved else until_look
 
     def _ended_but_lives(self) -> bool:
@@ -243,9 +226,9 @@ class TurnRunner:
         """Check the requests of front ends, our descendants, the limits, and whether the agent stays after its end."""
         kinds: list[str] = []
         with contextlib.suppress(StoreError):
-            kinds = self._requests()
+            kinds = self._requests.kinds()
         if self._ended and self._live.goes_on and set(kinds) == {"interrupt"}:
-            self._answer_late()
+            self._interruption.answer_late()
             return
         by = self._who_stops(kinds)
         if by is not None:
@@ -276,19 +259,7 @@ class TurnRunner:
             return self._unfinished_stop
         if self._interrupts(kinds):
             return None
-        if kinds or self._signals.requested:
-            return self._requester()
-        if self._signals.shutdown:
-            return StoppedBy.SYSTEM
-        if not self._folder.path.is_dir():
-            return StoppedBy.AGENTDASH.because("its folder was removed")  # no front end could see or stop it
-        return None
-
-    def _requester(self) -> str:
-        """Return who requested a stop, with the reason; a request that cannot be read is the user's."""
-        with contextlib.suppress(StoreError):
-            return self._store.requester(self._session, self._turn) or StoppedBy.YOU
-        return StoppedBy.YOU
+        return self._requests.by(kinds)
 
     def _interrupts(self, kinds: list[str]) -> bool:
         """Ask a live agent to end its turn; False if more is requested, or it does not end the turn in time."""
@@ -298,23 +269,8 @@ class TurnRunner:
         if turn.over:
             self._next_look = now  # the request is answered when the end is recorded
             return True
-        due = turn.interrupt(now) + self._ladder.interrupt
-        self._interrupted_by = self._requester()
-        self._recorder.guarded(lambda: self._log.stopping(self._interrupted_by))
         self._next_look = min(self._next_look, now + INTERRUPT_SECONDS)
-        return now < due
-
-    def _answer_late(self) -> None:
-        """Answer an interrupt that came when the turn had ended."""
-        self._recorder.guarded(
-            lambda: self._log.answer(
-                Receipt(
-                    session=self._session,
-                    status=self._log.status() or Status.DONE,
-                    note=f"turn {self._turn} had ended",
-                )
-            )
-        )
+        return self._interruption.ask(turn, now, self._ladder.interrupt)
 
     def _end_live_turn(self) -> None:
         """Conclude a turn whose agent lives on."""
@@ -325,15 +281,8 @@ class TurnRunner:
                 self._end_workers(self._stopped_by)
             self._conclude(())
         else:
-            self._stopped_by = self._interrupted_by
-            took = round((time.monotonic() - turn.interrupted_at) * 1000)
-            receipt = Receipt(
-                session=self._session,
-                status=Status.STOPPED,
-                duration_ms=took,
-                note="turn interrupted",
-                reason=given_reason(self._stopped_by),
-            )
+            self._stopped_by = self._interruption.by
+            receipt = self._interruption.receipt(turn.interrupted_at)
             self._conclude((), lambda _: receipt)
             self._recorder.retried(lambda: self._log.answer(receipt))
         with contextlib.suppress(StoreError):
@@ -363,9 +312,7 @@ class TurnRunner:
             self._lingered = not self._child.gone
         elif not self._child.gone or self._unfinished_stop is not None:
             self._stopped_by = by
-        self._child.forget()
-        self._stop = Stop(self._processes, self._ladder, lambda: not self._child.gone, now)
-        self._stop.reaped = self._child.reaped
+        self._stop = TurnStop(self._processes, self._child, self._ladder, self._log, self._recorder.guarded, now)
 
     def _end_workers(self, by: str | None) -> None:
         """Request the stop of the linked workers, if a limit ends this session; a front end stops them itself."""
@@ -380,9 +327,7 @@ class TurnRunner:
         ``due``: a check of the remaining processes is due.
         """
         if self._stop is not None:
-            self._stop.tick(now)
-            self._show_rung(self._stop, now)
-            if not self._stop.over:
+            if not self._stop.advance(now):
                 return False
             self._finish_stop(self._stop, now)
             return True
@@ -407,33 +352,23 @@ class TurnRunner:
             return False
         return agent_group.kill(self._run_id, self._child.identity)
 
-    def _show_rung(self, stop: Stop, now: float) -> None:
-        """Record the progress of the stop, for front ends to show."""
-        if stop.phase is not self._phase and not stop.over:
-            self._phase = stop.phase
-            self._recorder.guarded(lambda: self._log.rung(stop.stage(now)))
-
     def _may_leave(self) -> bool:
         """Return whether the runner may exit: not while processes are left, unless a later turn is queued."""
         if self._live.goes_on:
             with contextlib.suppress(StoreError):
-                return not self._requests()
+                return not self._requests.kinds()
             return False
         left = left_by_agent(self._processes.find())
         if left != self._recorded_left and self._recorder.guarded(lambda: self._log.left(left)):
             self._recorded_left = left
         with contextlib.suppress(StoreError):
             if not left:
-                return not self._requests()  # a stop came while the runner was about to exit
+                return not self._requests.kinds()  # a stop came while the runner was about to exit
             if self._log.newer_turn_queued():
                 # Only the record finds a process that cleared its environment.
                 self._recorder.guarded(self._processes.write)
                 return True
         return not left
-
-    def _requests(self) -> list[str]:
-        """Return the kinds of the open requests."""
-        return self._store.open_requests(self._session, self._turn)
 
     def _conclude(self, left: tuple[Left, ...], receipt: Callable[[Status], Receipt] | None = None) -> Status:
         """Record the end of the turn, and serve the queue."""
@@ -466,11 +401,9 @@ class TurnRunner:
     def close(self) -> None:
         """Close what the turn needed."""
         self._signals.requested = False
-        os.close(self._poke)
-        if self._growth is not None:
-            os.close(self._growth)
+        self._wakeups.close()
 
-    def _finish_stop(self, stop: Stop, now: float) -> None:
+    def _finish_stop(self, stop: TurnStop, now: float) -> None:
         """Conclude after the ladder and the sweep, and answer with the receipt."""
         self._child.reap()
         if not self._ended and self._stopped_by is None and self._live.falls_back(self._log):
@@ -480,12 +413,10 @@ class TurnRunner:
             status = Status.STOPPED
             with contextlib.suppress(StoreError):
                 status = self._log.status() or status
-            self._recorder.guarded(lambda: self._log.left(stop.left))
-            self._recorder.guarded(lambda: self._log.rung(None))
+            stop.record_sweep()
         else:
-            status = self._conclude(stop.left, lambda status: self._receipt(stop, status, now))
-        receipt = self._receipt(stop, status, now)
+            status = self._conclude(
+                stop.left, lambda status: stop.receipt(self._session, status, now, self._stopped_by)
+            )
+        receipt = stop.receipt(self._session, status, now, self._stopped_by)
         self._recorder.retried(lambda: self._log.answer(receipt))
-
-    def _receipt(self, stop: Stop, status: Status, now: float) -> Receipt:
-        return structs.replace(stop.receipt(self._session, status, now), reason=given_reason(self._stopped_by))

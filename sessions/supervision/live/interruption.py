@@ -1,0 +1,66 @@
+"""The interruption of a live agent's turn at the request of a front end: the request, and the receipt."""
+
+import time
+from collections.abc import Callable
+
+from ...model import Receipt, Status, StoppedBy
+from ...storage.turns.turn_log import TurnLog
+from ...values.stopped_by import given_reason
+from .turn import LiveTurn
+
+
+class Interruption:
+    """Interrupts one turn; its process lives on.
+
+    Args:
+        log: records the progress, and answers the request.
+        session_id: the session.
+        turn: the number of the turn.
+        requester: returns who requested it, with the reason.
+        guarded: runs an action that may fail because the disk is full.
+    """
+
+    def __init__(
+        self,
+        log: TurnLog,
+        session_id: str,
+        turn: int,
+        requester: Callable[[], str],
+        guarded: Callable[[Callable[[], object]], object],
+    ) -> None:
+        self._log = log
+        self._session = session_id
+        self._turn = turn
+        self._requester = requester
+        self._guarded = guarded
+        self.by: str = StoppedBy.YOU
+        """The requester, with the reason."""
+
+    def ask(self, turn: LiveTurn, now: float, patience: float) -> bool:
+        """Ask the agent to end its turn; False if it did not within ``patience`` seconds."""
+        due = turn.interrupt(now) + patience
+        self.by = self._requester()
+        self._guarded(lambda: self._log.stopping(self.by))
+        return now < due
+
+    def receipt(self, began: float) -> Receipt:
+        """Return the receipt of an interruption that was requested at a time of the monotonic clock."""
+        return Receipt(
+            session=self._session,
+            status=Status.STOPPED,
+            duration_ms=round((time.monotonic() - began) * 1000),
+            note="turn interrupted",
+            reason=given_reason(self.by),
+        )
+
+    def answer_late(self) -> None:
+        """Answer a request that came when the turn had ended."""
+        self._guarded(
+            lambda: self._log.answer(
+                Receipt(
+                    session=self._session,
+                    status=self._log.status() or Status.DONE,
+                    note=f"turn {self._turn} had ended",
+                )
+            )
+        )

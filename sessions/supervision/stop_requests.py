@@ -1,0 +1,53 @@
+"""The requests to stop a turn: those of front ends, those of the system, and the loss of the session's folder."""
+
+import contextlib
+from collections.abc import Sequence
+
+from ..errors import StoreError
+from ..model import StoppedBy
+from ..storage.paths import SessionFolder
+from ..storage.store import Store
+from .stop_signals import StopSignals
+
+
+class StopRequests:
+    """Knows whether to stop a turn, and in whose name.
+
+    Args:
+        store: the recorded requests.
+        folder: the session's folder.
+        session_id: the session.
+        turn: the number of the turn.
+        signals: the signals of this process.
+    """
+
+    def __init__(self, store: Store, folder: SessionFolder, session_id: str, turn: int, signals: StopSignals) -> None:
+        self._store = store
+        self._folder = folder
+        self._session = session_id
+        self._turn = turn
+        self._signals = signals
+
+    def kinds(self) -> list[str]:
+        """Return the kinds of the open requests.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
+        return self._store.open_requests(self._session, self._turn)
+
+    def requester(self) -> str:
+        """Return who requested a stop, with the reason; a request that cannot be read is the user's."""
+        with contextlib.suppress(StoreError):
+            return self._store.requester(self._session, self._turn) or StoppedBy.YOU
+        return StoppedBy.YOU
+
+    def by(self, kinds: Sequence[str]) -> str | None:
+        """Return in whose name to stop, if these requests are open; None if there is no reason to stop."""
+        if kinds or self._signals.requested:
+            return self.requester()
+        if self._signals.shutdown:
+            return StoppedBy.SYSTEM
+        if not self._folder.path.is_dir():
+            return StoppedBy.AGENTDASH.because("its folder was removed")  # no front end could see or stop it
+        return None
