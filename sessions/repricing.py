@@ -63,7 +63,7 @@ class SessionPrices(Guarded):
         if not dry_run:
             self.rights.check_no_agent("A change of the costs that budgets count")
             self._layout.check_writable()
-        repricing = Repricing(Pricing(in_force(self._reader.config())), choice)
+        repricing = Repricing(Pricing(in_force(self._reader.settings.config())), choice)
         rows, tally = RepricedRows(self._store.database), Tally()
         _check(choice, rows.models())
         for batch in rows.batches(since or 0, every=choice.every):

@@ -151,9 +151,8 @@ class Recorder:
         parser, output = agent.parser(self._turn, launch.transport), self._output
         parser.facts.reported = Reported(Pricing(launch.prices), self._known_model())
         with contextlib.suppress(StoreError):
-            parser.facts.thread_before = self._store.thread_total_before(self._session, turn)
-        if meter is not None:
-            meter.thread_before = parser.facts.thread_before
+            parser.facts.thread_before = self._store.thread_total_before(self._session, self._turn)
+        self._watch.begin_after(parser.facts.thread_before)
         self._follower = Follower(
             output.stdout.path,
             output.times,

@@ -107,7 +107,7 @@ def test_a_price_that_comes_later_fills_in_the_cost(used_a_model, manager):
         "No cost changed.\n"
         'Without a price: local-1. Import prices, or set [prices."MODEL"] in the settings.\n'
     )  # fmt: skip
-    manager.reader.settings_path.write_text('[prices."local-*"]\ninput = 1000.0\noutput = 1000.0\n')
+    manager.reader.settings.path.write_text('[prices."local-*"]\ninput = 1000.0\noutput = 1000.0\n')
     dry = repriced("--dry-run")
     assert dry.startswith("2 turns of 2 sessions would be repriced: ? → ≈$")
     assert manager.reader.get(used_a_model[0]).cost_about_usd is None
@@ -120,7 +120,7 @@ def test_a_price_that_comes_later_fills_in_the_cost(used_a_model, manager):
     total = json.loads(printed("--json"))["total"]
     assert (total["computed_usd"], total["missing"]) == (pytest.approx(found["after"]["computed_usd"]), 0)
     assert repriced() == "No cost changed.\n"
-    manager.reader.settings_path.write_text('[prices."local-*"]\ninput = 2000.0\noutput = 2000.0\n')
+    manager.reader.settings.path.write_text('[prices."local-*"]\ninput = 2000.0\noutput = 2000.0\n')
     assert repriced() == "No cost changed.\n"
     assert repriced("--all").startswith("2 turns of 2 sessions repriced: ≈$")
     assert manager.reader.get(used_a_model[0]).cost_about_usd == pytest.approx(2 * after.cost_about_usd)
@@ -129,13 +129,13 @@ def test_a_price_that_comes_later_fills_in_the_cost(used_a_model, manager):
 
 @pytest.mark.parametrize("words", [("--since", "x"), ("--since", "2026-02-30"), ("--model", "nope-*"), ("odd",)])
 def test_a_request_that_is_not_valid_reprices_nothing(used_a_model, manager, words):
-    manager.reader.settings_path.write_text('[prices."local-*"]\ninput = 1.0\noutput = 1.0\n')
+    manager.reader.settings.path.write_text('[prices."local-*"]\ninput = 1.0\noutput = 1.0\n')
     assert repriced(*words, code=2).startswith("agentdash: ")
     assert repriced("--dry-run").startswith("2 turns of 2 sessions would be repriced")
 
 
 def test_a_session_reprices_nothing(used_a_model, manager):
-    manager.reader.settings_path.write_text('[prices."local-*"]\ninput = 1.0\noutput = 1.0\n')
+    manager.reader.settings.path.write_text('[prices."local-*"]\ninput = 1.0\noutput = 1.0\n')
     one = manager.spawn(Start("go [[demo:silent]]", agent="demo"))
     refused = verb("reprice", AGENTDASH_SESSION_ID=one.id)
     assert refused.returncode == 1

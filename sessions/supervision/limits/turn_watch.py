@@ -8,7 +8,7 @@ from ...agents.base import Agent
 from ...costs.session_usage import Spent
 from ...errors import StoreError
 from ...launch import Launch
-from ...model import Step
+from ...model import Step, Usage
 from ...rules.attention import Stuck
 from ...rules.turn_facts import Facts
 from ...storage.store import Store
@@ -69,10 +69,17 @@ class TurnWatch:
         """The user's plan with the agent."""
         self._family = FamilyBudget(store, session_id, turn, launch.family)
         counted = self._watchdog.counts or self._family.watched
-        meter = agent.meter(self._family.limited(launch), env, began) if counted or launch.transport else None
+        self._meter = meter = (
+            agent.meter(self._family.limited(launch), env, began) if counted or launch.transport else None
+        )
         final = agent.final_meter(launch, env, began) if meter is None else None
         if counted or meter is not None or final is not None:
             self.spending = Spending(lambda: store.turns(session_id), turn, meter or final, at_end=meter is None)
+
+    def begin_after(self, thread_before: Usage) -> None:
+        """Take the tokens that the conversation used before the turn, as its agent counts them."""
+        if self._meter is not None:
+            self._meter.thread_before = thread_before
 
     def _recorded_stuck(self) -> tuple[str, int] | None:
         """The evidence and start (UTC ms) that an earlier runner recorded; None without a record, or access to it."""

@@ -24,7 +24,7 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.prompts.prompt_queue import begin_turn, insert_turn
+from agentdash.sessions.storage.prompts.new_turn import begin_turn, insert_turn
 from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
 from agentdash.sessions.storage.use import repriced_rows
 from agentdash.sessions.storage.use.report_log import ADD_UP
@@ -48,7 +48,7 @@ def manager() -> Iterator[SessionManager]:
 
 def priced(manager: SessionManager, text: str = PRICES) -> None:
     """Write the settings."""
-    manager.reader.settings_path.write_text(text)
+    manager.reader.settings.path.write_text(text)
 
 
 def call(millions: int, key: str = "1", model: str = "local-1", at: int | None = None) -> Report:
@@ -153,7 +153,7 @@ def test_imported_prices_are_in_force_too_and_a_session_is_shown_again(manager: 
     turn(manager, A, call(1, model="gpt-99"), model="gpt-99")
     assert reprice(manager).unpriced == ("gpt-99",)
     prices = {"source": "x", "as_of": "2026-11-30", "prices": {"gpt-99": {"input": 3.0, "output": 4.0}}}
-    (manager.reader.settings_path.parent / "prices.json").write_text(json.dumps(prices))
+    (manager.reader.settings.path.parent / "prices.json").write_text(json.dumps(prices))
     seq = manager.reader.changes(0).seq
     assert reprice(manager).after == Cost(computed_usd=3.0)
     assert [one.cost_about_usd for one in manager.reader.changes(seq).updated] == [3.0]
