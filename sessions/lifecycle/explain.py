@@ -17,7 +17,8 @@ from ..processes import processes, runner_lock
 from ..rules.attention import attention
 from ..rules.compaction import should_compact
 from ..rules.limits.family_account import budget_words
-from ..rules.limits.period_budgets import PeriodState, state_words
+from ..rules.limits.period_budgets import PeriodState
+from ..rules.limits.period_words import state_words
 from ..rules.status import MEANINGS
 from ..storage.families.family_budgets import FamilyState
 from ..storage.paths import Layout

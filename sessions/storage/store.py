@@ -15,7 +15,7 @@ from ..conversation.marks import Mark
 from ..errors import RefusalError, StoreError
 from ..launch import Launch, Start
 from ..model import ENDED, Budget, Membership, Session, Status
-from ..rules.limits.period_budgets import agent_refusal_words, refusal_words, waits_words, warning_words
+from ..rules.limits.period_words import agent_refusal_words, refusal_words, waits_words, warning_words
 from .families.admission import admit
 from .families.families import above_of, hand_up
 from .marks import Marks, add_mark
@@ -27,7 +27,7 @@ from .prompts.prompt_queue import PromptQueue
 from .prompts.queue_rows import hold_after, put_back
 from .queries import OPEN, Queries
 from .rows import dump
-from .use.period_budgets import admit_turn, warnings_for
+from .use.shares import Admission, warnings_for
 from .wakes import Wakes, note_end
 
 _BUSY = (
@@ -96,7 +96,8 @@ class Store(Queries):
             mark: the mark of a fork; its number and its session are not used.
 
         Raises:
-            RefusalError: its lead may not start it now, or the budget of a day or a week is spent.
+            RefusalError: its lead may not start it now, or the budget of a day or a week is spent.  If the budget is
+                only reserved for what runs, a start by hand waits in the queue.
         """
         now = now_ms()
         with self.database.transaction() as db:
@@ -121,11 +122,12 @@ class Store(Queries):
                 )  # fmt: skip
             prompt = None if start.after else start.prompt
             insert_turn(db, start.session_id, 1, prompt, launch, run_id, now, place.parent)
-            held = None if start.after else admit_turn(db, start.session_id, 1, free=start.over_budget)
-            if held is not None:
-                by_agent = place.parent is not None or place.lead is not None
+            held = None if start.after else Admission(db).admit(start.session_id, 1, free=start.over_budget)
+            by_agent = place.parent is not None or place.lead is not None
+            # An agent waits for nothing: its own turn may be what holds the budget.
+            if held is not None and (by_agent or not held.lacking.for_turns):
                 words = agent_refusal_words if by_agent else refusal_words
-                raise RefusalError("over_budget", words(held.state))
+                raise RefusalError("over_budget", words(held.lacking))
 
     def launch_age_ms(self, session_id: str, n: int) -> int | None:
         """Return how long ago a runner was last started for a queued turn; None if the turn is no longer queued."""
@@ -201,11 +203,12 @@ class Store(Queries):
             free = max(0, places["value"] - busy) if places else len(waiting)
             chosen: list[sqlite3.Row] = []
             due: dict[str, int] = {}
+            admission = Admission(db)
             for row in waiting:
-                held = admit_turn(db, row["session"], row["n"]) if len(chosen) < free else None
+                held = admission.admit(row["session"], row["n"]) if len(chosen) < free else None
                 if held is not None:
                     due[row["session"]] = held.due_at
-                    _note(db, row["session"], waits_words(held.state), now)
+                    _note(db, row["session"], waits_words(held.lacking), now)
                 elif len(chosen) < free:
                     chosen.append(row)
                     db.execute(

@@ -29,6 +29,7 @@ from ..storage.paths import Layout
 from ..storage.store import Store
 from ..storage.turns.turn_log import Outcome, TurnLog
 from ..storage.turns.turn_output import TurnOutput, own_output
+from ..storage.use.shares import Share
 from ..values.compaction import Compaction
 from .disk import DiskWatch, Reserve
 from .follow import Follower
@@ -247,7 +248,7 @@ class Recorder:
             missing, self._not_recorded = self._not_recorded, None
             self.started(*missing)
         now = time.monotonic()
-        urgent = key[0] != (self._committed[0] if self._committed else None)
+        urgent = key[0] != (self._committed[0] if self._committed else None) or self._outgrown()
         if not urgent and now - self._committed_at < COMMIT_SECONDS:
             return
         ask = self._ask(follower)
@@ -255,23 +256,31 @@ class Recorder:
         reason = "; ".join(filter(None, (self._disk.trouble, reason))) or None
         stuck, steps, event_at = self._stuck(follower), follower.steps, follower.last_event_at
         doing = self._activity
+        shares: list[Share | None] = []
         if self.guarded(
-            lambda: self._log.progress(
-                follower.facts,
-                status,
-                reason,
-                steps,
-                event_at,
-                stuck,
-                doing.activity,
-                doing.plan,
-                seen=self._hears is None,
+            lambda: shares.append(
+                self._log.progress(
+                    follower.facts,
+                    status,
+                    reason,
+                    steps,
+                    event_at,
+                    stuck,
+                    doing.activity,
+                    doing.plan,
+                    seen=self._hears is None,
+                )
             )
         ):
             self._committed, self._committed_at = key, now
             if self._watch is not None:
+                self._watch.note_share(shares[0])
                 self._watch.check_family()
             self.guarded(lambda: self._tell(status, reason, ask or 0))
+
+    def _outgrown(self) -> bool:
+        """Return whether the turn used up its share of a budget: it reserves more before the agent's next report."""
+        return self._watch is not None and self._watch.outgrown(self.facts)
 
     def conclude(self, ending: Ending) -> Status:
         """Record the turn's end; retried while the disk is full, because it is recorded nowhere else."""

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from ...errors import AgentdashError
-from ...rules.limits.period_budgets import full, state_words, used_words
+from ...rules.limits.period_shares import full
+from ...rules.limits.period_words import state_words, used_words
 from ...storage.database import Database
 from ...storage.use.period_budgets import PeriodBudgets
 from ...text.units import count
-from ...values.membership import Budget
 from ..model import Finding, Subject, ok, warn
 
 _REMEDY = "wait until the period ends, or raise it: agentdash budget"
@@ -26,7 +26,7 @@ def budgets(subject: Subject) -> Iterator[Finding]:
         return  # a database that cannot be read is a finding of its own
     finally:
         database.close()
-    spent = [one for one in states if full([one], Budget()) is not None]
+    spent = full(states)
     for one in spent:
         held = f"; {count(waiting, 'session')} waiting for a budget" if waiting else ""
         yield warn("budgets", f"{used_words(one)}{held}", _REMEDY)

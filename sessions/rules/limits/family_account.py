@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from msgspec import Struct
 
 from ...costs.cost import Cost
+from ...text.units import money
 from ...values.membership import Budget
 from .limits import dollars
 
@@ -134,7 +135,7 @@ def budget_words(budget: Budget, account: Account) -> str:
     left, parts = left_of(budget, account), []
     if budget.cost_usd is not None:
         reserved = dollars(account.below.cost_usd) if account.below.cost_usd else ""
-        parts.append(_words(account.spent.dollars(), dollars(budget.cost_usd), reserved, f"${left.cost_usd or 0:,.2f}"))
+        parts.append(_words(account.spent.dollars(), dollars(budget.cost_usd), reserved, money(left.cost_usd or 0.0)))
     if budget.tokens is not None:
         reserved = f"{account.below.tokens:,}" if account.below.tokens else ""
         parts.append(_words(f"{account.spent.tokens:,}", f"{budget.tokens:,} tokens", reserved, f"{left.tokens:,}"))

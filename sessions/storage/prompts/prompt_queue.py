@@ -10,13 +10,13 @@ from ...clock import now_ms
 from ...errors import RefusalError, SessionBusyError, UnknownSessionError
 from ...launch import TurnPlan
 from ...model import ENDED, Status, short_id
-from ...rules.limits.period_budgets import agent_refusal_words, refusal_words
+from ...rules.limits.period_words import agent_refusal_words, refusal_words
 from ...rules.prompts.delivery import HELD_BY_USER, PromptState
 from ..database import Database
 from ..families.admission import admit_prompt
 from ..families.rounds import admit_round
 from ..rows import dump
-from ..use.period_budgets import admit_turn
+from ..use.shares import Admission
 from .new_turn import take
 from .queue_rows import ORDER, UNDER_WAY, WAITING, hold, insert_prompt, let_go_if_empty, place_at_edge
 from .queued_prompt import AGAIN, Build, QueuedPrompt, Request, attempt_of, prompt_of, resend_key
@@ -104,10 +104,11 @@ class PromptQueue:
             begun = take(db, request.session, build)
             added = prompt_of(db.execute("SELECT * FROM queue WHERE id = ?", (cursor.lastrowid,)).fetchone())
             if begun is not None and added.turn == begun:
-                held = admit_turn(db, request.session, begun, free=request.over_budget)
-                if held is not None:
-                    words = refusal_words if request.asked_by is None else agent_refusal_words
-                    raise RefusalError("over_budget", words(held.state))
+                held = Admission(db).admit(request.session, begun, free=request.over_budget)
+                by_agent = request.asked_by is not None
+                if held is not None and (by_agent or not held.lacking.for_turns):
+                    words = agent_refusal_words if by_agent else refusal_words
+                    raise RefusalError("over_budget", words(held.lacking))
             return added
 
     def add_waiting(self, request: Request) -> bool:

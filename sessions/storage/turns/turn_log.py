@@ -36,6 +36,7 @@ from ..prompts.queued_prompt import Build
 from ..rows import USAGE_COLUMNS, dump, launch_from, load
 from ..store import Store
 from ..use.report_log import ReportLog, TurnUse
+from ..use.shares import Admission, Share
 from ..use.turn_accounts import TurnAccounts, name_of
 from ..wakes import note_end
 
@@ -172,11 +173,13 @@ class TurnLog:
         plan: Plan | None = None,
         *,
         seen: bool = True,
-    ) -> None:
+    ) -> Share | None:
         """Record the facts of the stream so far, what the agent does, and why the turn is stuck, if it is.
 
-        ``seen``: a step proves that the agent has the prompt.
+        ``seen``: a step proves that the agent has the prompt.  Returns the share of the budgets of days and weeks,
+        which is extended if the turn used it up; None if it has none, or has come to its end.
         """
+        share: Share | None = None
         with self._database.transaction() as db:
             changed = db.execute(
                 f"UPDATE turns SET status = ? WHERE session = ? AND n = ? AND status IN {_LIVE}"  # noqa: S608
@@ -184,8 +187,10 @@ class TurnLog:
                 (status, self._session, self._n, self._owner.pid),
             ).rowcount
             if not changed:
-                return
+                return None
             self.write_facts(db, facts, steps)
+            if facts.end is None:
+                share = Admission(db).keep(self._session, self._n)
             db.execute(
                 "UPDATE sessions SET status = ?, reason = ?, last_event_at = COALESCE(?, last_event_at), stuck = ?,"
                 " stuck_at = ?, activity = ?, plan = ?, updated_at = ? WHERE id = ?",
@@ -202,6 +207,7 @@ class TurnLog:
                     (now_ms(), self._session, self._n),
                 )
         _forget_written(facts)
+        return share
 
     def end(self, facts: Facts, outcome: Outcome, steps: int, build: Build) -> bool:
         """Conclude the turn; False if another process has concluded it.

@@ -1,4 +1,4 @@
-"""The rows of the budgets of days and weeks: the budgets in force, what was spent and reserved, and admission.
+"""The rows of the budgets of days and weeks: the budgets in force, and what was spent and reserved.
 
 The settings are stored here because runners never read the file.  What is spent are the sums of the reports that
 count (``use_sums``), as the verb ``usage`` shows them: it stays if a session is deleted.
@@ -9,10 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
 
-from msgspec import Struct
-
 from ...clock import now_ms
-from ...launch import Launch
 from ...model import LIVE, Status
 from ...rules.limits.family_account import Amount
 from ...rules.limits.period_budgets import (
@@ -23,19 +20,15 @@ from ...rules.limits.period_budgets import (
     begin_of,
     binding,
     covers,
-    end_of,
-    full,
     over,
-    share_of,
 )
 from ...values.membership import Budget
 from ..database import Database
 from ..local_days import beginning
-from ..rows import load
 
 Query = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]
 
-_OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
+OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
 _BUDGETS = (
     "SELECT budgets.folder, budgets.period, action, source, raised.begins, coalesce(raised.tokens, budgets.tokens)"
     " AS raised_tokens, coalesce(raised.cost_usd, budgets.cost_usd) AS raised_cost, budgets.tokens, budgets.cost_usd"
@@ -55,29 +48,19 @@ _RESERVED = (
     "SELECT sessions.cwd, shares.tokens, shares.cost_usd,"  # noqa: S608
     " coalesce(sessions.total_tokens, 0) - base_tokens AS used_tokens,"
     " coalesce(sessions.cost_usd, 0.0) + coalesce(sessions.cost_about_usd, 0.0) - base_cost_usd AS used_cost"
-    " FROM shares JOIN turns ON turns.session = shares.session AND turns.n = shares.turn"
-    f" AND turns.status IN ({_OPEN}) JOIN sessions ON sessions.id = shares.session"
+    # A cross join keeps the order: the open turns are few, and every turn leaves its share.
+    " FROM turns CROSS JOIN shares ON shares.session = turns.session AND shares.turn = turns.n"
+    f" CROSS JOIN sessions ON sessions.id = turns.session WHERE turns.status IN ({OPEN})"
 )
-_ASKING = (
-    "SELECT sessions.agent, cwd, sessions.budget, launch, coalesce(total_tokens, 0) AS tokens,"
+ASKING = (
+    "SELECT sessions.agent, cwd, sessions.budget, launch, shares.tokens AS share_tokens, shares.cost_usd AS share_cost,"
+    " base_tokens, base_cost_usd, coalesce(total_tokens, 0) AS tokens,"
     " coalesce(sessions.cost_usd, 0.0) + coalesce(sessions.cost_about_usd, 0.0) AS cost, shares.free"
     " FROM turns JOIN sessions ON sessions.id = turns.session"
     " LEFT JOIN shares ON shares.session = turns.session AND shares.turn = turns.n"
     " WHERE turns.session = ? AND turns.n = ?"
 )
-_PLACES = (
-    "SELECT coalesce((SELECT value FROM settings WHERE name = 'max_running'), 8)"  # noqa: S608
-    f" - (SELECT COUNT(*) FROM turns WHERE status IN ({_OPEN})) AS n"
-)
-
-
-class Held(Struct, frozen=True, kw_only=True):
-    """A turn that does not fit into a budget."""
-
-    state: PeriodState
-    """The first budget into which it does not fit."""
-    due_at: int
-    """The end of the budget's period (UTC ms)."""
+"""A turn, by its session and its number, with its share; the columns of the share are NULL if it has none."""
 
 
 class PeriodBudgets:
@@ -124,7 +107,7 @@ class PeriodBudgets:
     def states(self, folder: str | None = None) -> list[PeriodState]:
         """Return each budget with what is used of it; with a real folder only those that bind it."""
         with self._database.snapshot():
-            return _states(self._database.rows, folder)
+            return states_of(self._database.rows, folder)
 
     def of_session(self, session_id: str) -> list[PeriodState]:
         """Return the budgets that bind a session, with what is used of them."""
@@ -133,7 +116,7 @@ class PeriodBudgets:
 
     def limits(self, session_id: str) -> list[Budget]:
         """Return the amounts of the budgets that bind a session; one query if there are no budgets."""
-        if not (known := _budgets(self._database.rows)):
+        if not (known := budgets_in_force(self._database.rows)):
             return []
         rows = self._database.rows("SELECT cwd FROM sessions WHERE id = ? AND agent <> 'command'", (session_id,))
         folder = os.path.realpath(rows[0]["cwd"]) if rows else None
@@ -146,60 +129,12 @@ class PeriodBudgets:
         """
         with self._database.snapshot():
             query = self._database.rows
-            rows = query(_ASKING, (session_id, turn))
+            rows = query(ASKING, (session_id, turn))
             if not rows or rows[0]["free"] or rows[0]["agent"] == "command":
                 return None, None
-            states = _states(query, os.path.realpath(rows[0]["cwd"]))
+            states = states_of(query, os.path.realpath(rows[0]["cwd"]))
         stops = [one for one in states if one.budget.action == "stop"]
         return over(stops), over(one for one in states if one not in stops)
-
-
-def admit_turn(db: sqlite3.Connection, session_id: str, turn: int, *, free: bool = False) -> Held | None:
-    """Admit a turn inside the caller's transaction, and reserve its share; None if it is admitted.
-
-    A turn that was admitted before stays admitted.
-
-    Args:
-        db: the transaction.
-        session_id: the session.
-        turn: a turn that has not ended.
-        free: the user starts it although it does not fit.
-    """
-
-    def query(sql: str, values: tuple[object, ...]) -> Sequence[sqlite3.Row]:
-        return db.execute(sql, values).fetchall()
-
-    if not _budgets(query):
-        return None
-    asking = query(_ASKING, (session_id, turn))
-    if not asking or asking[0]["free"] is not None or asking[0]["agent"] == "command":
-        return None
-    row = asking[0]
-    states = [one for one in _states(query, os.path.realpath(row["cwd"])) if one.budget.action == "stop"]
-    if not states:
-        return None
-    # The turn itself is one of the open ones.
-    share = share_of(_own(row), states, max(0, query(_PLACES, ())[0]["n"] + 1))
-    lacking = full(states, share)
-    if lacking is not None and not free:
-        return Held(state=lacking, due_at=_ms(end_of(lacking.budget.period, today())))
-    db.execute(
-        "INSERT INTO shares VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (session_id, turn, share.tokens, share.cost_usd, row["tokens"], row["cost"], int(free)),
-    )
-    return None
-
-
-def warnings_for(db: sqlite3.Connection, cwd: str) -> list[PeriodState]:
-    """Return the budgets that only warn and of which nothing is left, inside the caller's transaction."""
-
-    def query(sql: str, values: tuple[object, ...]) -> Sequence[sqlite3.Row]:
-        return db.execute(sql, values).fetchall()
-
-    if not _budgets(query):
-        return []
-    states = _states(query, os.path.realpath(cwd))
-    return [one for one in states if one.budget.action == "warn" and full([one], Budget()) is not None]
 
 
 def today() -> date:
@@ -207,7 +142,7 @@ def today() -> date:
     return datetime.fromtimestamp(now_ms() / 1000, UTC).astimezone().date()
 
 
-def _budgets(query: Query) -> list[tuple[PeriodBudget, bool]]:
+def budgets_in_force(query: Query) -> list[tuple[PeriodBudget, bool]]:
     """Return the budgets in force, each with whether the user raised it for its current period."""
     found: list[tuple[PeriodBudget, bool]] = []
     for row in query(_BUDGETS, ()):
@@ -221,8 +156,9 @@ def _budgets(query: Query) -> list[tuple[PeriodBudget, bool]]:
     return found
 
 
-def _states(query: Query, folder: str | None) -> list[PeriodState]:
-    known = _budgets(query)
+def states_of(query: Query, folder: str | None) -> list[PeriodState]:
+    """Return each budget with what is used of it; with a real folder only those that bind it."""
+    known = budgets_in_force(query)
     budgets = [one for one, _ in known]
     if folder is not None:
         budgets = binding(budgets, folder)
@@ -235,11 +171,13 @@ def _states(query: Query, folder: str | None) -> list[PeriodState]:
     states = []
     for one in budgets:
         begin = begins[one.period]
+        held = [amount for place, amount in reserved if covers(one, place) and amount != Amount()]
         states.append(
             PeriodState(
                 budget=one,
                 spent=_sum(amount for place, amount in spent[begin] if covers(one, place)),
-                reserved=_sum(amount for place, amount in reserved if covers(one, place)),
+                reserved=_sum(held),
+                turns=len(held),
                 raised=id(one) in raised,
             )
         )
@@ -279,21 +217,5 @@ def _rest(row: sqlite3.Row) -> Amount:
     return Amount(tokens, max(0.0, (row["cost_usd"] or 0.0) - max(0.0, row["used_cost"])))
 
 
-def _own(row: sqlite3.Row) -> Budget:
-    """Return what the limits of a session leave to its turn; None for a kind without a limit."""
-    launch, budget = load(row["launch"], Launch), load(row["budget"], Budget) or Budget()
-    limits = launch.limits if launch is not None else None
-    tokens = [one for one in (budget.tokens, limits.tokens if limits and limits.stops else None) if one is not None]
-    costs = [one for one in (budget.cost_usd, limits.cost_usd if limits and limits.stops else None) if one is not None]
-    return Budget(
-        tokens=max(1, min(tokens) - row["tokens"]) if tokens else None,
-        cost_usd=max(0.000001, min(costs) - row["cost"]) if costs else None,
-    )
-
-
 def _row(one: PeriodBudget) -> tuple[object, ...]:
     return one.folder, one.period, one.most.tokens, one.most.cost_usd, one.action
-
-
-def _ms(local: datetime) -> int:
-    return int(local.timestamp() * 1000)

@@ -7,10 +7,12 @@ from contextlib import suppress
 
 from msgspec import structs
 
+from ...costs.session_usage import Spent
 from ...errors import StoreError
 from ...launch import Launch
 from ...rules.limits.admission import FamilyLimits
 from ...storage.store import Store
+from ...storage.use.shares import Share
 from ...values.membership import Budget
 
 
@@ -33,6 +35,8 @@ class FamilyBudget:
         """The crossed budget, in words, at the last check; None if none was."""
         self.warning: str | None = None
         """The crossed budget that only warns, in words, at the last check; None if none was."""
+        self.share: Share | None = None
+        """The turn's share of the budgets of days and weeks, as its last record left it; None if it has none."""
         self._budgets: list[Budget] = []
         self._family = self._periods = False
         self.watched = False
@@ -58,8 +62,13 @@ class FamilyBudget:
                 period, self.warning = None, None
                 if self._periods:
                     period, self.warning = self._store.period_budgets.crossed(self._session, self._turn)
-                self.over = family or period
+                self.over = family or period or (self.share.lacking if self.share is not None else None)
         return self.over
+
+    def outgrown(self, spent: Spent) -> bool:
+        """Return whether the session's use reached the end of the share, which is not extended yet."""
+        share = self.share
+        return share is not None and share.lacking is None and share.used_up(spent.tokens, spent.cost_usd)
 
     def limited(self, launch: Launch) -> Launch:
         """Return the launch with the least of the budgets as its limits, so that the agent's use is followed."""

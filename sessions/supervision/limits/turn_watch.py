@@ -13,6 +13,7 @@ from ...rules.attention import Stuck
 from ...rules.turn_facts import Facts
 from ...storage.store import Store
 from ...storage.turns.turn_output import TurnOutput
+from ...storage.use.shares import Share
 from ..follow import Follower
 from .family_budget import FamilyBudget
 from .idleness import Look
@@ -118,6 +119,14 @@ class TurnWatch:
     def check_family(self) -> str | None:
         """Return the crossed budget of the session or of a lead above it, in words."""
         return self._family.check()
+
+    def note_share(self, share: Share | None) -> None:
+        """Take the turn's share of the budgets, as its last record left it."""
+        self._family.share = share
+
+    def outgrown(self, facts: Facts) -> bool:
+        """Return whether the turn used up its share, so that it must reserve more before the agent's next report."""
+        return self._family.outgrown(self._spent(facts))
 
     def check_idleness(self, follower: Follower) -> float | None:
         """Check whether the turn is idle; return the seconds until the next check, None if none is due."""

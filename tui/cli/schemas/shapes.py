@@ -161,7 +161,7 @@ FamilyBudget = shape(
 PeriodBudgetRecord = shape(
     "PeriodBudgetRecord", "The budget of a day or a week, and what is used of it.", folder=str | None,
     period=Literal["day", "week"], action=Literal["warn", "stop"], budget=AmountRecord, raised=bool,
-    spent=AmountRecord, reserved=AmountRecord, left=AmountRecord, unknown_cost=int,
+    spent=SpentRecord, reserved=AmountRecord, left=AmountRecord, unknown_cost=int,
 )  # fmt: skip
 ImportedPrices = shape("ImportedPrices", "Prices that were imported.", source=str, as_of=str, models=int)
 StatusRecord = derived("StatusRecord", Counts, plans=list[PlanWindow])

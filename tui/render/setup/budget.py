@@ -6,7 +6,8 @@ from msgspec import to_builtins
 
 from ....sessions.costs.cost import cost_words
 from ....sessions.rules.limits.family_account import Amount, budget_words, left_of
-from ....sessions.rules.limits.period_budgets import PeriodState, state_words
+from ....sessions.rules.limits.period_budgets import PeriodState
+from ....sessions.rules.limits.period_words import state_words
 from ....sessions.storage.families.family_budgets import FamilyState
 from ....sessions.text.units import count, money
 from ....sessions.values.membership import Budget
@@ -35,7 +36,7 @@ def period_json(state: PeriodState) -> dict[str, Any]:
         "action": budget.action,
         "budget": {"tokens": budget.most.tokens, "cost_usd": budget.most.cost_usd},
         "raised": state.raised,
-        "spent": _amount(state.spent),
+        "spent": _amount(state.spent) | to_builtins(state.spent.cost),
         "reserved": _amount(state.reserved),
         "left": {"tokens": left.tokens, "cost_usd": left.cost_usd},
         "unknown_cost": state.spent.missing,

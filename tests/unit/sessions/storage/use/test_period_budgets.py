@@ -50,6 +50,16 @@ def work(store, name, cost=None, tokens=None, n=1, *, ends=True):
     return log
 
 
+def waits(store, name):
+    store.take_places("h")
+    assert store.session(name).status is Status.QUEUED
+    return store.session(name).reason
+
+
+def progress(log, tokens):
+    return log.progress(Facts(usage=Usage(total_tokens=tokens)), Status.RUNNING, None, 1, None)
+
+
 def state(store):
     return store.period_budgets.states()[0]
 
@@ -88,19 +98,104 @@ def test_what_runs_is_reserved_until_its_turn_ends(store):
     store.period_budgets.keep([DAY])
     for name in ("a", "b", "c", "d"):
         begin(store, name, limits=Limits(cost_usd=5.0))
-    with pytest.raises(RefusalError, match=r"\$20 of today's budget of \$20 is reserved for what runs") as no:
-        begin(store, "e", limits=Limits(cost_usd=5.0))
+    with pytest.raises(RefusalError, match="today's budget of \\$20 is reserved by 4 turns. Next: wait for what") as no:
+        begin(store, "e", limits=Limits(cost_usd=5.0), parent="a")
     assert no.value.code == "over_budget"
+    begin(store, "e", limits=Limits(cost_usd=5.0))
+    assert waits(store, "e") == "waits: today's budget of $20 is reserved by 4 turns"
     work(store, "a", cost=1.0)
     assert (state(store).spent.cost_usd, state(store).reserved.cost_usd) == (1.0, 15.0)
     begin(store, "f", limits=Limits(cost_usd=4.0))
+    words = "waits: $1.00 of today's budget of $20 is spent and $19 is reserved by 4 turns"
+    assert waits(store, "e") == words
+    for name in ("b", "f"):
+        work(store, name, cost=1.0)
+    assert store.take_places("h").taken[-1] == ("e", 1)
 
 
 def test_a_session_can_use_the_last_of_a_budget(store):
     store.period_budgets.keep([DAY])
     work(store, begin(store, "a"), cost=19.99)
-    begin(store, "b")
+    begin(store, "b", limits=Limits(cost_usd=0.01))
     assert state(store).reserved.cost_usd == pytest.approx(0.01)
+
+
+def test_a_start_that_would_usually_use_more_than_is_left_is_refused_with_both_amounts(store):
+    store.period_budgets.keep([DAY])
+    for name in ("a", "b"):
+        work(store, begin(store, name), cost=9.0)
+    with pytest.raises(RefusalError) as refused:
+        begin(store, "c")
+    assert str(refused.value).startswith(
+        "over_budget: $18.00 of today's budget of $20 is spent; a turn of demo usually uses $9. Next: wait until"
+    )
+
+
+def test_of_ten_starts_without_a_limit_one_shows_what_they_use_and_only_those_that_fit_follow(store):
+    store.period_budgets.keep([PeriodBudget(most=Budget(tokens=30_000))])
+    for n in range(10):
+        begin(store, f"s{n}")
+    assert store.take_places("h").taken == [("s0", 1)]
+    assert waits(store, "s9") == "waits: today's budget of 30,000 tokens is reserved by 1 turn"
+    work(store, "s0", tokens=8_000)
+    assert store.take_places("h").taken == [("s1", 1), ("s2", 1)]
+    words = "waits: 8,000 of today's budget of 30,000 tokens is spent and 16,000 is reserved by 2 turns"
+    assert waits(store, "s9") == f"{words}; a turn of demo usually uses 8,000 tokens"
+    for name in ("s1", "s2"):
+        work(store, name, tokens=8_000)
+    assert store.take_places("h").taken == []
+    words = "24,000 of today's budget of 30,000 tokens is spent; a turn of demo usually uses 8,000 tokens"
+    assert waits(store, "s9") == f"waits: {words}"
+    store.period_budgets.raise_to("", "day", Budget(tokens=32_000))
+    assert store.take_places("h").taken == [("s3", 1)]
+
+
+def test_a_budget_below_the_use_of_one_turn_lets_one_start_each_day(store):
+    store.period_budgets.keep([PeriodBudget(most=Budget(tokens=100))])
+    work(store, begin(store, "a"), tokens=5_000)
+    with pytest.raises(RefusalError, match="is spent"):
+        begin(store, "b")
+    with store.database.transaction() as db:
+        db.execute("UPDATE use_sums SET quarter = quarter - 96")
+    begin(store, "c")
+    assert state(store).reserved.tokens == 100
+    begin(store, "d")
+    assert [name for name, _ in store.take_places("h").taken] == ["c"]
+
+
+def test_a_turn_that_used_up_its_share_reserves_more_until_nothing_is_left(store):
+    store.period_budgets.keep([PeriodBudget(most=Budget(tokens=100))])
+    work(store, begin(store, "a"), tokens=30)
+    begin(store, "b")
+    begin(store, "c")
+    log = work(store, "b", tokens=29, ends=False)
+    assert (state(store).spent.tokens, state(store).reserved.tokens) == (59, 31)
+    assert progress(log, 31).lacking is None  # 9 are left beside the 30 of the other turn
+    assert (state(store).spent.tokens, state(store).reserved.tokens) == (61, 39)
+    words = "71 of today's budget of 100 tokens is spent and 30 is reserved by 1 turn"
+    assert progress(log, 41).lacking == words
+    other = work(store, "c", tokens=5, ends=False)
+    assert progress(other, 6).lacking is None
+    log.end(Facts(end="completed", usage=Usage(total_tokens=41)), Outcome(status=Status.DONE, reason=None), 1, build)
+    assert progress(other, 29).lacking is None
+
+
+def test_a_budget_of_0_lets_nothing_start(store):
+    store.period_budgets.keep([PeriodBudget(most=Budget(cost_usd=0.0))])
+    with pytest.raises(RefusalError, match="over_budget: today's budget of \\$0 lets nothing start. Next: wait until"):
+        begin(store, "a")
+    start = Start("make", agent="command", title="make", cwd="/", session_id="c")
+    store.create(start, Launch(argv=("true",)), "c", host="h")
+    assert store.take_places("h").taken == [("c", 1)]
+
+
+def test_a_turn_of_unknown_cost_reserves_until_it_ends_and_then_counts_nothing(store):
+    store.period_budgets.keep([PeriodBudget(most=Budget(cost_usd=0.5))])
+    for n in range(4):
+        begin(store, f"s{n}")
+        assert store.take_places("h").taken == [(f"s{n}", 1)]
+        work(store, f"s{n}", tokens=500)
+    assert (state(store).spent.missing, state(store).spent.cost_usd) == (4, 0.0)
 
 
 def test_a_session_that_waits_for_another_one_waits_for_the_budget_too_and_says_so(store):
@@ -136,7 +231,7 @@ def test_raising_the_budget_lets_go_what_waits(store):
     with store.database.transaction() as db:
         db.execute("DELETE FROM shares")
     assert store.take_places("h").taken == []
-    assert store.period_budgets.raise_to("", "day", Budget(cost_usd=30.0))
+    assert store.period_budgets.raise_to("", "day", Budget(cost_usd=40.0))
     assert store.take_places("h").taken == [("b", 1)]
     assert state(store).raised
     assert not store.period_budgets.raise_to("", "week", Budget(cost_usd=30.0))
@@ -229,6 +324,8 @@ def test_admitted_shares_and_spending_never_pass_any_of_several_budgets(store, t
             name, limits = running.pop(chance.randrange(len(running)))
             with store.database.transaction() as db:
                 share = db.execute("SELECT tokens, cost_usd FROM shares WHERE session = ?", (name,)).fetchone()
+            if share is None:
+                continue  # it waits
             part = chance.random()
             work(store, name, cost=part * (share["cost_usd"] or 0), tokens=int(part * (share["tokens"] or 0)))
         for one in store.period_budgets.states():

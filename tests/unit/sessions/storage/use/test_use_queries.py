@@ -7,7 +7,8 @@ from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.family_account import budget_words
-from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, state_words
+from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
+from agentdash.sessions.rules.limits.period_words import state_words
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
