@@ -11,8 +11,8 @@ from msgspec import Meta, Struct, field
 from ..rules.limits.period_budgets import Action, Period, PeriodBudget
 from ..values.membership import Budget
 
-_Usd = Annotated[float, Meta(gt=0, le=1e12)]
-_Tokens = Annotated[int, Meta(gt=0, lt=1 << 53)]
+_Usd = Annotated[float, Meta(ge=0, le=1e12)]
+_Tokens = Annotated[int, Meta(ge=0, lt=1 << 53)]
 
 
 class FolderBudget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,7 +45,11 @@ class BudgetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     day_usd: Annotated[
         _Usd | None,
-        Meta(description="US dollars that all sessions may use in a day.", examples=[20.0], extra={"default": "none"}),
+        Meta(
+            description="US dollars that all sessions may use in a day; 0: nothing starts.",
+            examples=[20.0],
+            extra={"default": "none"},
+        ),
     ] = None
     day_tokens: Annotated[
         _Tokens | None,

@@ -103,7 +103,7 @@ class Store(Queries):
         with self.database.transaction() as db:
             warnings = tuple(warning_words(state) for state in warnings_for(db, start.cwd))
             launch = structs.replace(launch, warnings=(*launch.warnings, *warnings)) if warnings else launch
-            place, share = admit(db, membership or Membership(), launch.family)
+            place, share = admit(db, membership or Membership(), launch.family, start.agent or "")
             db.execute(
                 "INSERT INTO sessions (id, agent, title, task, cwd, model, options, command, env, source, parent,"
                 " status, turn, host, created_at, updated_at, after, lead, depth, lifecycle, key, call, budget, share)"

@@ -21,6 +21,7 @@ from ..model import Status, Step
 from ..rules.activity import ActivityWatch
 from ..rules.attention import Stuck
 from ..rules.compaction import judged
+from ..rules.limits.period_shares import Share
 from ..rules.prompts.delivery import Fate, TurnEvidence, fate
 from ..rules.status import at_the_end, while_running
 from ..rules.turn_facts import Facts
@@ -29,7 +30,6 @@ from ..storage.paths import Layout
 from ..storage.store import Store
 from ..storage.turns.turn_log import Outcome, TurnLog
 from ..storage.turns.turn_output import TurnOutput, own_output
-from ..storage.use.shares import Share
 from ..values.compaction import Compaction
 from .disk import DiskWatch, Reserve
 from .follow import Follower

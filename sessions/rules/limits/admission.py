@@ -1,5 +1,6 @@
 """The decision whether a lead may start one more worker, or send a worker a prompt.  Pure."""
 
+import math
 from collections.abc import Sequence
 
 from msgspec import Struct, structs
@@ -8,6 +9,7 @@ from ...errors import RefusalError
 from ...values.membership import Budget
 from .family_account import Amount
 from .limits import dollars
+from .period_shares import FIRST, KINDS, LEAST, Kind, of
 
 _ROUNDING = 1e-9
 """US dollars by which sums of shares may differ from a budget."""
@@ -90,17 +92,26 @@ def check_rounds(limits: FamilyLimits, sent: int) -> None:
         )
 
 
-def share_of(own: Budget | None, ledgers: Sequence[Ledger], limits: FamilyLimits, open_workers: int) -> Budget | None:
+def share_of(
+    own: Budget | None,
+    ledgers: Sequence[Ledger],
+    limits: FamilyLimits,
+    open_workers: int,
+    usual: Budget | None = None,
+) -> Budget | None:
     """Return what is reserved for a start: its own budget or, without one, a part of what is left above it.
 
     The part is what is left, divided by the number of workers that the lead may still open and one for the lead
-    itself; but at least the budget divided by ``max_workers`` and one, so that the last of it is not split up.
+    itself; but at least the budget divided by ``max_workers`` and one, so that the last of it is not split up, and at
+    least what a turn of its agent usually uses: then workers that start at the same time do not pass the budget.
 
     Args:
         own: the budget of the start.
         ledgers: the budgets above it, the nearest first.
         limits: the numbers of the settings.
         open_workers: workers of the lead that have not ended.
+        usual: what a turn of its agent usually uses; None for a kind that is not known, of which it reserves half the
+            budget at most.  None if it uses no model.
 
     Raises:
         RefusalError: ``over_budget``: less is left in one of the budgets.
@@ -111,10 +122,10 @@ def share_of(own: Budget | None, ledgers: Sequence[Ledger], limits: FamilyLimits
     for one in ledgers:
         rest, most = left(one), one.budget
         if own.tokens is None and most.tokens is not None:
-            part = int(_part(most.tokens, rest.tokens, places, limits))
+            part = int(_part(most.tokens, rest.tokens, places, limits, _least(usual, "tokens", most.tokens)))
             tokens = part if tokens is None else min(part, tokens)
         if own.cost_usd is None and most.cost_usd is not None:
-            price = _part(most.cost_usd, rest.cost_usd, places, limits)
+            price = _part(most.cost_usd, rest.cost_usd, places, limits, _least(usual, "cost_usd", most.cost_usd))
             cost = price if cost is None else min(price, cost)
     share = Budget(tokens=tokens, cost_usd=cost)
     for one in ledgers:
@@ -122,8 +133,58 @@ def share_of(own: Budget | None, ledgers: Sequence[Ledger], limits: FamilyLimits
     return share if share != Budget() else None
 
 
-def _part(budget: float, rest: float, places: int, limits: FamilyLimits) -> float:
-    return max(rest / places, budget / (limits.max_workers + 1))
+def extend(
+    share: Budget, own: Budget, spent: Amount, ledgers: Sequence[Ledger], usual: Budget | None
+) -> tuple[Budget, str | None]:
+    """Return the share of a worker with more of what is left for each kind that it used up.
+
+    The second value names the budget, in words, if nothing is left of it.
+
+    Args:
+        share: what it reserved, with what it had used before.
+        own: its own budget, which is compared by itself.
+        spent: what it and all below it used.
+        ledgers: the budgets above it, the nearest first.
+        usual: what a turn of its agent usually uses.
+    """
+    shares: dict[Kind, float | None] = {}
+    for kind in KINDS:
+        now, used = of(share, kind), spent.tokens if kind == "tokens" else spent.cost_usd
+        shares[kind] = now
+        if now is None or used < now or of(own, kind) is not None:
+            continue
+        parts = []
+        for one in ledgers:
+            most = of(one.budget, kind)
+            if most is None:
+                continue
+            rest = left(one).tokens if kind == "tokens" else left(one).cost_usd
+            if rest <= _ROUNDING:
+                return share, _nothing_left(one, kind)
+            parts.append(min(rest, max(_least(usual, kind, most), most * LEAST)))
+        shares[kind] = used + min(parts) if parts else now
+    tokens = shares["tokens"]
+    return Budget(tokens=None if tokens is None else math.ceil(tokens), cost_usd=shares["cost_usd"]), None
+
+
+def _nothing_left(ledger: Ledger, kind: Kind) -> str:
+    if kind == "tokens":
+        amounts = f"{ledger.spent.tokens:,} of {ledger.budget.tokens or 0:,} tokens", f"{ledger.reserved.tokens:,}"
+    else:
+        amounts = f"{ledger.spent.dollars()} of {dollars(ledger.budget.cost_usd or 0.0)}", ledger.reserved.dollars()
+    return f"budget of lead {ledger.name}: {amounts[0]} is spent and {amounts[1]} reserved for its other workers"
+
+
+def _least(usual: Budget | None, kind: Kind, budget: float) -> float:
+    """Return what a worker reserves at least of a budget."""
+    if usual is None:
+        return 0.0
+    known = of(usual, kind)
+    return known if known is not None else min(of(FIRST, kind) or 0.0, budget / 2)
+
+
+def _part(budget: float, rest: float, places: int, limits: FamilyLimits, least: float) -> float:
+    return min(budget, max(rest / places, budget / (limits.max_workers + 1), least))
 
 
 def left(ledger: Ledger) -> Amount:

@@ -27,7 +27,7 @@ RECENT = 20
 _PART = 0.9
 """Part of the recent turns that used no more than the usual use."""
 
-_LEAST = 0.001
+LEAST = 0.001
 """The least share, as a part of the budget."""
 
 
@@ -46,7 +46,7 @@ class Asking(Struct, frozen=True, kw_only=True):
         if own is not None:
             return min(own, most)
         usual = of(self.usual, kind)
-        need = max(of(FIRST, kind) or 0.0 if usual is None else usual, most * _LEAST)
+        need = max(of(FIRST, kind) or 0.0 if usual is None else usual, most * LEAST)
         return min(math.ceil(need) if kind == "tokens" else need, most)
 
     def knows(self, kind: Kind) -> bool:
@@ -69,6 +69,31 @@ class Lacking(Struct, frozen=True, kw_only=True):
         known = self.asking.knows(self.kind)
         fits = self.asking.needs(self.kind, most) <= left + reserved + ROUNDING if known else spent < most
         return reserved > ROUNDING and fits
+
+
+class Share(Struct, frozen=True, kw_only=True):
+    """What a turn that runs may use without asking again."""
+
+    most: Budget = Budget()
+    """The sums of its session up to which the share reaches; None for a kind without a share."""
+    lacking: str | None = None
+    """Why there is no more: the budget, in words; None if there is."""
+
+    def used_up(self, tokens: int | None, cost_usd: float | None) -> bool:
+        """Return whether the sums of the session have reached the end of the share."""
+        return used_up(self.most, Budget(tokens=tokens, cost_usd=cost_usd))
+
+
+def least_of(shares: Sequence[Share]) -> Share | None:
+    """Return the share that several budgets leave together; None if there is none."""
+    if not shares:
+        return None
+    tokens = [one.most.tokens for one in shares if one.most.tokens is not None]
+    costs = [one.most.cost_usd for one in shares if one.most.cost_usd is not None]
+    return Share(
+        most=Budget(tokens=min(tokens, default=None), cost_usd=min(costs, default=None)),
+        lacking=next((one.lacking for one in shares if one.lacking is not None), None),
+    )
 
 
 def usual_of(recent: Sequence[Budget]) -> Budget:

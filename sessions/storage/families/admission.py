@@ -13,12 +13,17 @@ from ...rules.limits.family_account import Account, accounts
 from ...values.membership import Budget, Membership
 from ..rows import dump
 from .family_budgets import Query, budgets_of, ledgers_of, line_of, members_of, name_of
+from .usual_worker import usual_worker
 
 N = TypeVar("N", int, float)
 
 
-def admit(db: sqlite3.Connection, place: Membership, limits: FamilyLimits) -> tuple[Membership, Budget | None]:
+def admit(
+    db: sqlite3.Connection, place: Membership, limits: FamilyLimits, agent: str
+) -> tuple[Membership, Budget | None]:
     """Admit a start that an agent requests, inside the caller's transaction; return its place and its share.
+
+    ``agent`` is the agent of the new session.
 
     Raises:
         RefusalError: ``too_deep``, ``too_many`` or ``over_budget``.
@@ -32,7 +37,8 @@ def admit(db: sqlite3.Connection, place: Membership, limits: FamilyLimits) -> tu
     asking = sums.get(line[0].id, Account())
     check_numbers(limits, Numbers(leads=len(line), workers=asking.workers, open=asking.open))
     ledgers = ledgers_of(line, members, sums, limits)
-    share = share_of(place.budget, ledgers, limits, asking.open)
+    usual = usual_worker(db, agent) if ledgers else None
+    share = share_of(place.budget, ledgers, limits, asking.open, usual)
     return structs.replace(place, depth=sum(not one.outside for one in line)), share
 
 
@@ -54,7 +60,7 @@ def admit_chained(db: sqlite3.Connection, session_id: str, limits: FamilyLimits)
     others = max(0, asking.open - 1)
     check_numbers(limits, Numbers(leads=len(line), workers=max(0, asking.workers - 1), open=others))
     above = [one for one in ledgers_of([own, *line], members, sums, limits) if one.name != name_of(own)]
-    share = share_of(own.budget, above, limits, others)
+    share = share_of(own.budget, above, limits, others, _usual(db, session_id))
     db.execute("UPDATE sessions SET share = ? WHERE id = ?", (dump(share) if share else None, session_id))
 
 
@@ -82,7 +88,7 @@ def admit_prompt(db: sqlite3.Connection, session_id: str, limits: FamilyLimits) 
     if row.open or not above:
         return
     others = [one for one in budgets if one.name != name_of(own)]
-    part = share_of(None, others, limits, sums[above[0].id].open)
+    part = share_of(None, others, limits, sums[above[0].id].open, _usual(db, session_id))
     if part is not None:
         spent, most = sums[own.id].spent, own.budget or Budget()
         share = Budget(
@@ -94,6 +100,11 @@ def admit_prompt(db: sqlite3.Connection, session_id: str, limits: FamilyLimits) 
 
 def _in(db: sqlite3.Connection) -> Query:
     return lambda sql, values: db.execute(sql, values).fetchall()
+
+
+def _usual(db: sqlite3.Connection, session_id: str) -> Budget | None:
+    row = db.execute("SELECT agent FROM sessions WHERE id = ?", (session_id,)).fetchone()
+    return usual_worker(db, row["agent"]) if row is not None else None
 
 
 def _known(query: Query, place: Membership) -> bool:

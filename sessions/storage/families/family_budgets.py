@@ -33,13 +33,17 @@ FAMILY = (
     " UNION SELECT gone.session FROM family JOIN tombstones AS gone ON gone.lead = family.id AND gone.parent IS NULL)"
 )
 """The ids of ``?1``, a session or an outside lead, and of everything below it, as the table ``family``."""
+# A cost is missing by the rule of costs.usage_totals; of a deleted session only its reports are left.
 _SUMS = """ SELECT family.id, coalesce(sessions.parent, sessions.lead, gone.parent, gone.lead) AS above,
     coalesce(sessions.total_tokens, gone.total_tokens, 0) AS tokens,
     coalesce(sessions.cost_usd, gone.cost_usd, 0.0)
     + coalesce(sessions.cost_about_usd, gone.cost_about_usd, 0.0) AS cost,
     coalesce(sessions.cost_about_usd, gone.cost_about_usd, 0.0) AS computed,
     coalesce(sessions.cost_usd, sessions.cost_about_usd, gone.cost_usd, gone.cost_about_usd) IS NULL
-    AND coalesce(sessions.total_tokens, gone.total_tokens, 0) > 0 AS missing, sessions.status, sessions.share
+    AND iif(sessions.id IS NULL, EXISTS (SELECT 1 FROM use_sums WHERE use_sums.session = family.id AND missing),
+        sessions.agent <> 'command' AND sessions.started_at IS NOT NULL AND NOT (sessions.status = 'failed'
+        AND sessions.exit_code IS NULL AND sessions.signal IS NULL AND sessions.steps = 0)) AS missing,
+    sessions.status, sessions.share
     FROM family LEFT JOIN sessions ON sessions.id = family.id
     LEFT JOIN tombstones AS gone ON gone.session = family.id"""
 _MEMBERS = FAMILY + _SUMS
@@ -159,6 +163,13 @@ def members_of(query: Query, name: str) -> list[Member]:
         )
         for row in query(_MEMBERS, (name,))
     ]
+
+
+def accounts_of(query: Query, session_id: str) -> tuple[list[Above], list[Member], dict[str, Account]]:
+    """Return the line of a session, its whole family, and the sums of each."""
+    line = line_of(query, session_id, None)
+    members = members_of(query, line[-1].id)
+    return line, members, accounts(members)
 
 
 def budgets_of(line: Sequence[Above], limits: FamilyLimits) -> list[tuple[Above, Budget]]:

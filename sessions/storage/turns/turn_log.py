@@ -26,8 +26,10 @@ from ...model import (
 )
 from ...rules.attention import Stuck
 from ...rules.compaction import CompactionMark
+from ...rules.limits.period_shares import Share, least_of
 from ...rules.prompts.delivery import Fate, PromptState
 from ...rules.turn_facts import Facts
+from ..families.worker_share import keep_worker_share
 from ..marks import add_mark
 from ..prompts.adjustments import defer_earlier
 from ..prompts.new_turn import take
@@ -36,7 +38,7 @@ from ..prompts.queued_prompt import Build
 from ..rows import USAGE_COLUMNS, dump, launch_from, load
 from ..store import Store
 from ..use.report_log import ReportLog, TurnUse
-from ..use.shares import Admission, Share
+from ..use.shares import Admission
 from ..use.turn_accounts import TurnAccounts, name_of
 from ..wakes import note_end
 
@@ -176,8 +178,8 @@ class TurnLog:
     ) -> Share | None:
         """Record the facts of the stream so far, what the agent does, and why the turn is stuck, if it is.
 
-        ``seen``: a step proves that the agent has the prompt.  Returns the share of the budgets of days and weeks,
-        which is extended if the turn used it up; None if it has none, or has come to its end.
+        ``seen``: a step proves that the agent has the prompt.  Returns the share of the budgets that count the
+        turn, which is extended if the turn used it up; None if it has none, or has come to its end.
         """
         share: Share | None = None
         with self._database.transaction() as db:
@@ -190,7 +192,11 @@ class TurnLog:
                 return None
             self.write_facts(db, facts, steps)
             if facts.end is None:
-                share = Admission(db).keep(self._session, self._n)
+                shares = (
+                    Admission(db).keep(self._session, self._n),
+                    keep_worker_share(db, self._session, self._n),
+                )
+                share = least_of([one for one in shares if one is not None])
             db.execute(
                 "UPDATE sessions SET status = ?, reason = ?, last_event_at = COALESCE(?, last_event_at), stuck = ?,"
                 " stuck_at = ?, activity = ?, plan = ?, updated_at = ? WHERE id = ?",

@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from ...launch import Launch
 from ...rules.limits.period_budgets import PeriodState, end_of
-from ...rules.limits.period_shares import Asking, Lacking, extend, full, grant, used_up
+from ...rules.limits.period_shares import Asking, Lacking, Share, extend, full, grant, used_up
 from ...rules.limits.period_words import lacking_words
 from ...values.membership import Budget
 from ..rows import load
+from ..usual_use import usual_use
 from .period_budgets import ASKING, budgets_in_force, states_of, today
-from .usual_use import usual_use
 
 _KEPT = "UPDATE shares SET tokens = ?, cost_usd = ? WHERE session = ? AND turn = ?"
 
@@ -27,19 +27,6 @@ class Held(Struct, frozen=True, kw_only=True):
     lacking: Lacking
     due_at: int
     """The end of the budget's period (UTC ms)."""
-
-
-class Share(Struct, frozen=True, kw_only=True):
-    """What a turn that runs may use without asking again."""
-
-    most: Budget = Budget()
-    """The sums of its session up to which the share reaches; None for a kind without a share."""
-    lacking: str | None = None
-    """Why there is no more: the budget, in words; None if there is."""
-
-    def used_up(self, tokens: int | None, cost_usd: float | None) -> bool:
-        """Return whether the sums of the session have reached the end of the share."""
-        return used_up(self.most, Budget(tokens=tokens, cost_usd=cost_usd))
 
 
 class Admission:

@@ -11,8 +11,8 @@ from ...costs.session_usage import Spent
 from ...errors import StoreError
 from ...launch import Launch
 from ...rules.limits.admission import FamilyLimits
+from ...rules.limits.period_shares import Share
 from ...storage.store import Store
-from ...storage.use.shares import Share
 from ...values.membership import Budget
 
 
@@ -36,7 +36,7 @@ class FamilyBudget:
         self.warning: str | None = None
         """The crossed budget that only warns, in words, at the last check; None if none was."""
         self.share: Share | None = None
-        """The turn's share of the budgets of days and weeks, as its last record left it; None if it has none."""
+        """The turn's share of the budgets, as its last record left it; None if it has none."""
         self._budgets: list[Budget] = []
         self._family = self._periods = False
         self.watched = False

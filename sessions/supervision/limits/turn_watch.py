@@ -10,10 +10,10 @@ from ...errors import StoreError
 from ...launch import Launch
 from ...model import Step, Usage
 from ...rules.attention import Stuck
+from ...rules.limits.period_shares import Share
 from ...rules.turn_facts import Facts
 from ...storage.store import Store
 from ...storage.turns.turn_output import TurnOutput
-from ...storage.use.shares import Share
 from ..follow import Follower
 from .family_budget import FamilyBudget
 from .idleness import Look

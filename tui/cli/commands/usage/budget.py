@@ -17,8 +17,12 @@ _NONE = "none"
 _MOST_TOKENS = 10**15
 
 
-def budget_of(usd: str | None, tokens: str | None, usd_option: str, tokens_option: str) -> Budget:
+def budget_of(
+    usd: str | None, tokens: str | None, usd_option: str, tokens_option: str, *, or_zero: bool = False
+) -> Budget:
     """Return a budget as the user types it: ``2.50`` and ``500k``; None leaves a kind unlimited.
+
+    ``or_zero``: 0 is a budget too, with which nothing starts.
 
     Raises:
         UsageError: an amount that is not valid; the error names the option.
@@ -31,9 +35,9 @@ def budget_of(usd: str | None, tokens: str | None, usd_option: str, tokens_optio
     except UsageError as error:
         raise UsageError(f"{usd_option}, {tokens_option}: {error}") from None
     cost, most = amounts.get("cost_usd"), amounts.get("tokens")
-    if isinstance(cost, float) and not (0 < cost < math.inf):
+    if isinstance(cost, float) and not (0 < cost < math.inf or (or_zero and cost == 0)):
         raise UsageError(f"{usd_option} must be greater than 0.")
-    if isinstance(most, int) and not (0 < most < _MOST_TOKENS):
+    if isinstance(most, int) and not (0 < most < _MOST_TOKENS or (or_zero and most == 0)):
         raise UsageError(f"{tokens_option} must be greater than 0, and less than {_MOST_TOKENS:,}.")
     return Budget(tokens=most if isinstance(most, int) else None, cost_usd=cost if isinstance(cost, float) else None)
 
@@ -41,7 +45,9 @@ def budget_of(usd: str | None, tokens: str | None, usd_option: str, tokens_optio
 @click.command()
 @click.option("--usd", metavar="N", help='Set the budget in US dollars; "none" removes it.')
 @click.option("--tokens", metavar="N", help='Set the budget in tokens, such as 500k; "none" removes it.')
-@click.option("--day-usd", metavar="N", help="Raise or lower today's budget in US dollars, for today only.")
+@click.option(
+    "--day-usd", metavar="N", help="Raise or lower today's budget in US dollars, for today only; 0: nothing starts."
+)
 @click.option("--day-tokens", metavar="N", help="Raise or lower today's budget in tokens, for today only.")
 @click.option("--week-usd", metavar="N", help="The same for this week's budget in US dollars.")
 @click.option("--week-tokens", metavar="N", help="The same for this week's budget in tokens.")
@@ -68,8 +74,8 @@ def budget(
     """
     from ....render.setup.budget import budget_json, budget_line
 
-    day = budget_of(day_usd, day_tokens, "--day-usd", "--day-tokens")
-    week = budget_of(week_usd, week_tokens, "--week-usd", "--week-tokens")
+    day = budget_of(day_usd, day_tokens, "--day-usd", "--day-tokens", or_zero=True)
+    week = budget_of(week_usd, week_tokens, "--week-usd", "--week-tokens", or_zero=True)
     if ref is None:
         if usd is not None or tokens is not None:
             raise click.UsageError("--usd and --tokens need an ID.")
