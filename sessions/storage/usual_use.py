@@ -1,4 +1,4 @@
-"""What turns of an agent usually use, from its recent turns that ended."""
+"""The usual use of a turn of an agent, from its recent turns that ended."""
 
 import math
 import sqlite3

@@ -29,13 +29,13 @@ from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.values.membership import Budget
-count, budget = int(sys.argv[1]), sys.argv[2]
+count, budget, prompt = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 with SessionManager() as manager:
     print('ready', flush=True)
     sys.stdin.readline()
     for _ in range(count):
         try:
-            manager.spawn(Start('hello', agent='demo', budget=Budget(cost_usd=float(budget) if budget else None)))
+            manager.spawn(Start(prompt, agent='demo', budget=Budget(cost_usd=float(budget) if budget else None)))
             print('admitted')
         except RefusalError as refused:
             print(refused.code)
@@ -48,10 +48,10 @@ def delegate(tmp_path):
     program = tmp_path / "delegate.py"
     program.write_text(DELEGATE)
 
-    def run(lead, processes, each, budget=""):
+    def run(lead, processes, each, budget="", prompt="hello"):
         fronts = [
             subprocess.Popen(
-                [sys.executable, str(program), str(each), budget],
+                [sys.executable, str(program), str(each), budget, prompt],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -94,6 +94,19 @@ def test_of_20_starts_in_one_moment_against_a_budget_for_four_exactly_four_are_a
     assert answers == ["admitted"] * 4 + ["over_budget"] * 16
     state = manager.reader.budget(lead.id)
     assert (state.account.open, state.account.below.cost_usd) == (4, 2.0)
+
+
+def test_of_ten_workers_in_one_moment_without_a_budget_of_their_own_only_those_start_that_their_lead_can_pay(
+    manager, delegate
+):
+    usual = manager.wait([manager.spawn(Start("[[demo:quick]] go", agent="demo")).id], timeout=90)[0].usage.total_tokens
+    lead = manager.run(["sleep", "600"])
+    manager.budgets.change(lead.id, Budget(tokens=3 * usual + usual // 2))
+    answers = delegate(lead.id, 10, 1, prompt="[[demo:quick]] go")
+    assert answers == ["admitted"] * 3 + ["over_budget"] * 7
+    ended = manager.wait([one.id for one in manager.store.descendants(lead.id)], timeout=90)
+    assert [one.status for one in ended] == [Status.DONE] * 3
+    assert manager.reader.budget(lead.id).account.spent.tokens == 3 * usual
 
 
 def inside(lead, start):

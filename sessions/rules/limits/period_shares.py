@@ -1,4 +1,4 @@
-"""What a turn reserves of the budgets of days and weeks: at its start, and again when it used that up.  Pure.
+"""The shares of turns in the budgets of days and weeks: reserved at a start, and again when used up.  Pure.
 
 A turn starts only if what is left covers what it will use: its own limit, or what turns of its agent usually use.  So
 of any number of turns that start at the same time, only those get a place that the budget can pay for, also if their
@@ -19,7 +19,7 @@ Kind = Literal["tokens", "cost_usd"]
 KINDS: tuple[Kind, ...] = ("tokens", "cost_usd")
 
 FIRST = Budget(tokens=500_000, cost_usd=1.0)
-"""What a turn reserves while no turn of its agent has ended with a figure."""
+"""The share of a turn while no turn of its agent has ended with a figure."""
 
 RECENT = 20
 """The ended turns of an agent from which follows what a turn usually uses."""
@@ -35,9 +35,9 @@ class Asking(Struct, frozen=True, kw_only=True):
     """A turn that asks for a share."""
 
     own: Budget = Budget()
-    """What its own limits leave to it; None for a kind without one."""
+    """The amounts that its own limits leave to it; None for a kind without one."""
     usual: Budget = Budget()
-    """What turns of its agent usually use; None for a kind that no turn reported."""
+    """The usual use of a turn of its agent; None for a kind that no turn reported."""
     agent: str = ""
 
     def needs(self, kind: Kind, most: float) -> float:
@@ -72,7 +72,7 @@ class Lacking(Struct, frozen=True, kw_only=True):
 
 
 class Share(Struct, frozen=True, kw_only=True):
-    """What a turn that runs may use without asking again."""
+    """The amounts up to which a turn that runs needs no further room."""
 
     most: Budget = Budget()
     """The sums of its session up to which the share reaches; None for a kind without a share."""
@@ -108,8 +108,8 @@ def usual_of(recent: Sequence[Budget]) -> Budget:
 def grant(asking: Asking, states: Sequence[PeriodState], *, free: bool = False) -> Budget | Lacking:
     """Return the share that a start reserves, or the budget in which it has no room.
 
-    It has room if what is left covers what it needs.  While nobody knows what a turn of its agent uses, it also has
-    room if no other turn runs: it then reserves all that is left.
+    It has room if what is left covers what it needs.  While the use of a turn of its agent is unknown, it
+    also has room if no other turn runs: it then reserves all that is left.
 
     Args:
         asking: the turn.

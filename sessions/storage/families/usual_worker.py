@@ -1,4 +1,4 @@
-"""What a worker of an agent usually uses, for the share that it reserves of the budgets above it."""
+"""The usual use of a worker, for the share that it reserves of the budgets above it."""
 
 import sqlite3
 

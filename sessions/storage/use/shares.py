@@ -115,8 +115,8 @@ def warnings_for(db: sqlite3.Connection, cwd: str) -> list[PeriodState]:
     def query(sql: str, values: tuple[object, ...]) -> Sequence[sqlite3.Row]:
         return db.execute(sql, values).fetchall()
 
-    if not budgets_in_force(query):
-        return []
+    if not any(one.action == "warn" for one, _ in budgets_in_force(query)):
+        return []  # most settings have none: nothing is added up for them
     return full(one for one in states_of(query, os.path.realpath(cwd)) if one.budget.action == "warn")
 
 
