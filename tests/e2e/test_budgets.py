@@ -266,8 +266,14 @@ def test_a_budget_of_the_day_ends_what_crosses_it_holds_what_waits_and_lets_it_g
     assert (by_agent.returncode, "only_the_user" in by_agent.stderr) == (1, True)
     beyond = manager.spawn(Start("[[demo:quick]] go", agent="demo", over_budget=True))
     assert manager.wait([beyond.id], timeout=90)[0].reason is None
+    lowered = json.loads(verb("budget", "--day-tokens", "0", "--json").stdout)
+    assert lowered[0]["budget"]["tokens"] == 0
+    refused = verb("spawn", "--agent", "demo", "more")
+    assert (refused.returncode, "today's budget of 0 tokens lets nothing start" in refused.stderr) == (1, True)
     raised = json.loads(verb("budget", "--day-tokens", "1M", "--json").stdout)
     assert (raised[0]["budget"]["tokens"], raised[0]["raised"]) == (1_000_000, True)
+    spent = raised[0]["spent"]
+    assert (spent["reported_usd"], spent["computed_usd"], spent["missing"]) == (spent["cost_usd"], None, 0)
     assert manager.wait([second.id], timeout=90)[0].status is Status.DONE
 
 

@@ -262,6 +262,19 @@ def test_a_prompt_to_an_idle_session_is_refused_and_one_to_a_session_at_work_wai
     assert store.session("b").reason == "waits: today's budget of $20 is spent"
 
 
+def test_a_prompt_to_an_idle_session_waits_while_turns_that_run_reserve_its_room(store):
+    store.period_budgets.keep([DAY])
+    work(store, begin(store, "a"), cost=8.0)
+    begin(store, "b", limits=Limits(cost_usd=12.0))
+    store.queue.add(request("a", "more"), build)
+    words = "waits: $8.00 of today's budget of $20 is spent and $12 is reserved by 1 turn"
+    assert waits(store, "a") == words
+    work(store, "b", cost=4.0)
+    assert store.take_places("h").taken == [("a", 2)]
+    with pytest.raises(RefusalError, match="over_budget"):  # an agent does not wait for itself
+        store.queue.add(request("b", "more", asked_by="a"), build)
+
+
 def test_a_deleted_session_stays_spent(store):
     store.period_budgets.keep([DAY])
     work(store, begin(store, "a"), cost=12.0)
