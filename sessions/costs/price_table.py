@@ -10,16 +10,13 @@ Batch, flex, fast and priority tiers, regional surcharges and subscriptions have
 A model that is not here has no price: none is derived from a model with a similar name.
 """
 
-import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
+from .model_names import plain_name, without_context
 from .prices import Price
 
 CHECKED = "2026-11-22"
-
-_DATE = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$", re.ASCII)
-"""The end of a snapshot's name; a snapshot costs the same as its model: ``claude-haiku-4-5-20251001``."""
 
 
 def _claude(input_: float, cached: float, output: float) -> Price:
@@ -115,13 +112,13 @@ TABLE: dict[str, Price] = {
 
 
 def list_price(model: str) -> Price | None:
-    """Return the list price of a model by its exact name, with or without a snapshot's date; None if it is not here."""
-    return TABLE.get(model) or TABLE.get(_DATE.sub("", model))
+    """Return the list price of a model by any of its names (:mod:`.model_names`); None if it is not here."""
+    return TABLE.get(model) or TABLE.get(plain_name(model))
 
 
 def price_of(model: str, overrides: Mapping[str, Price]) -> Price | None:
     """Return a model's price: the user's, longest pattern first, then the list price; None if it has none."""
-    price = stated_price(model, overrides).over(list_price(plain_name(model)) or Price())
+    price = stated_price(model, overrides).over(list_price(model) or Price())
     return price if price.known else None
 
 
@@ -135,10 +132,6 @@ def stated_price(model: str, overrides: Mapping[str, Price]) -> Price:
 
 
 def is_meant(model: str, pattern: str) -> bool:
-    """Return whether a pattern means a model: its name, or a pattern that its plain name matches."""
-    return model.lower() == pattern.lower() or fnmatchcase(plain_name(model), pattern.lower())
-
-
-def plain_name(model: str) -> str:
-    """Return the name without the size of the context, which claude appends to it: ``claude-opus-4-8[1m]``."""
-    return model.lower().partition("[")[0]
+    """Return whether a pattern means a model: its name, or a pattern that one of its names matches."""
+    name, meant = model.lower(), pattern.lower()
+    return name == meant or any(fnmatchcase(one, meant) for one in (without_context(name), plain_name(name)))

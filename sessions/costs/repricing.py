@@ -11,7 +11,8 @@ from msgspec import Struct, structs
 
 from ..values.usage import known_sum
 from .cost import Cost
-from .price_table import is_meant, plain_name
+from .model_names import plain_name
+from .price_table import is_meant
 from .pricing import Pricing
 from .reports import MESSAGE, RECORD, Report
 

@@ -1,0 +1,63 @@
+"""The names of a model: which parts are left out, and which similar names stay names of their own."""
+
+import pytest
+
+from agentdash.sessions.costs.model_names import plain_name
+from agentdash.sessions.costs.price_table import TABLE, price_of
+from agentdash.sessions.costs.prices import Price
+
+OPUS = "claude-opus-4-8"
+
+SAME = {
+    "claude-opus-4-8": OPUS,
+    "CLAUDE-OPUS-4-8": OPUS,
+    "claude-opus-4-8[1m]": OPUS,
+    "claude-opus-4-8-20260401": OPUS,
+    "claude-opus-4-8-latest": OPUS,
+    "claude-opus-4-8@20260101": OPUS,
+    "claude-opus-4-8@default": OPUS,
+    "anthropic/claude-opus-4-8": OPUS,
+    "openrouter/anthropic/claude-opus-4-8": OPUS,
+    "vertex_ai/claude-opus-4-8@20260101": OPUS,
+    "anthropic.claude-opus-4-8-v1": OPUS,
+    "anthropic.claude-opus-4-8-v1:0": OPUS,
+    "us.anthropic.claude-opus-4-8-v1:0": OPUS,
+    "us.anthropic.claude-opus-4-8-20260401-v1:0[1m]": OPUS,
+    "global.anthropic.claude-opus-4-8": OPUS,
+    "bedrock/eu.anthropic.claude-opus-4-8-20260401-v1:0": OPUS,
+    "arn:aws:bedrock:us-east-1:1234:inference-profile/us.anthropic.claude-opus-4-8-v1:0": OPUS,
+    "openai/gpt-5.5": "gpt-5.5",
+    "azure/gpt-5.5-2026-04-01": "gpt-5.5",
+}
+
+OTHERS = (
+    "claude-opus-4-88", "claude-opus-4.8", "claude-opus-4-8-fast", "claude-opus-4-8-v2", "claude-opus-4-8@fast",
+    "my-proxy/claude-opus-4-8", "us.other.claude-opus-4-8-v1:0", "xx.anthropic.claude-opus-4-8", "gpt-5.5-pro",
+    "openai/gpt-5.5:free", "anthropic/", "anthropic", "/", "us.anthropic.", "-20260401", "@20260101", "[1m]", "",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_provider_s_name_is_that_of_the_model_and_has_its_price(name: str) -> None:
+    assert plain_name(name) == SAME[name]
+    assert price_of(name, {}) == TABLE[SAME[name]]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_similar_name_is_no_name_of_a_priced_model(name: str) -> None:
+    assert plain_name(name) not in TABLE
+    assert price_of(name, {}) is None
+
+
+def test_the_user_s_prices_are_found_by_each_name() -> None:
+    own = {"claude-opus-*": Price(input=9.0), "my-proxy/claude-opus-4-8": Price(input=1.0, output=2.0)}
+    for name in SAME:
+        price = price_of(name, own)
+        assert price is not None
+        assert price.input == (9.0 if SAME[name] == OPUS else 5.0)
+    assert price_of("my-proxy/claude-opus-4-8", own) == Price(input=1.0, output=2.0)
+
+
+def test_the_price_of_a_snapshot_wins_over_that_of_its_model() -> None:
+    own = {OPUS: Price(input=9.0), "claude-opus-4-8-20260401": Price(input=8.0)}
+    assert [price_of(name, own).input for name in (OPUS, "claude-opus-4-8-20260401")] == [9.0, 8.0]  # type: ignore[union-attr]
