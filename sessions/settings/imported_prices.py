@@ -5,22 +5,18 @@ import stat
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 from msgspec import Struct, structs
 
 from ..clock import now_ms
 from ..costs.models_dev import MOST_BYTES, prices_in
-from ..costs.price_table import CHECKED, TABLE, list_price, price_of, stated_price
+from ..costs.price_table import list_price, stated_price
 from ..costs.prices import Price
-from ..costs.pricing import OWN
 from ..errors import AgentdashError, ConfigError, UsageError
 from ..storage.paths import write_atomic
 from .config import Config
 from .place import config_path
-
-Origin = Literal["built-in", "imported", "settings"]
 
 
 class Imported(Struct, frozen=True, kw_only=True):
@@ -32,15 +28,6 @@ class Imported(Struct, frozen=True, kw_only=True):
     """The date of that file, ISO."""
     prices: dict[str, Price] = {}
     """By the exact name of the model, in small letters."""
-
-
-class PriceEntry(Struct, frozen=True, kw_only=True):
-    """The price of a model, or of a pattern of the settings."""
-
-    model: str
-    origin: Origin
-    as_of: str
-    price: Price
 
 
 def local_day(seconds: float) -> date:
@@ -112,30 +99,6 @@ def in_force(config: Config) -> dict[str, Price]:
         ConfigError: the imported prices cannot be used.
     """
     return with_imported(config.prices, imported())
-
-
-def entries(settings: Mapping[str, Price], found: Imported) -> list[PriceEntry]:
-    """Return the price of each model with its origin, by name; patterns of the settings come with their own values."""
-    force = with_imported(settings, found)
-    names = sorted({*TABLE, *found.prices, *settings})
-    return [one for name in names if (one := _entry(name, settings, found, force)) is not None]
-
-
-def entry_of(model: str, settings: Mapping[str, Price], found: Imported) -> PriceEntry | None:
-    """Return the price of a model with its origin; None if it has none."""
-    return _entry(model, settings, found, with_imported(settings, found))
-
-
-def _entry(name: str, settings: Mapping[str, Price], found: Imported, force: Mapping[str, Price]) -> PriceEntry | None:
-    price = price_of(name, force) or settings.get(name)
-    if price is None:
-        return None
-    plain = name.lower().partition("[")[0]
-    if name in settings or stated_price(name, settings) != Price():
-        return PriceEntry(model=name, origin="settings", as_of=price.as_of or OWN, price=price)
-    if plain in found.prices:
-        return PriceEntry(model=name, origin="imported", as_of=found.as_of, price=price)
-    return PriceEntry(model=name, origin="built-in", as_of=price.as_of or CHECKED, price=price)
 
 
 def _without(settings: Mapping[str, Price], below: Mapping[str, Price]) -> dict[str, Price]:

@@ -2,35 +2,43 @@
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from ...clock import now_ms
-from ...costs.price_table import CHECKED, price_of
+from ...costs.price_table import price_of
 from ...costs.prices import Call, Price
 from ...costs.pricing import call_of
 from ...errors import AgentdashError
 from ...settings.config import load_config
-from ...settings.imported_prices import Imported, imported, local_day, with_imported
+from ...settings.imported_prices import Imported, imported, local_day, prices_path, with_imported
+from ...settings.price_entries import names_of, outdated
 from ...storage.database import Database
+from ...text.sanitize import one_line
 from ...text.units import money
 from ...values.usage import Usage
 from ..model import Finding, Subject, ok, warn
+from .price_dates import REMEDY, STALE_DAYS, dates_in_force, span, stale
 
-STALE_DAYS = 60
 _MOST_DIFFERENCE = 0.02
 _DAY_MS = 86_400_000
 _MOST_REPORTS = 5_000
 _MOST_FINDINGS = 5
 
-_REMEDY = 'import newer prices (agentdash prices --import FILE), or set [prices."MODEL"]'
-
 _REPORTS = f"""SELECT model, input_tokens, cached_input_tokens, cache_write_tokens, cache_write_1h_tokens,
     output_tokens, reported_usd FROM reports WHERE counted = 1 AND reported_usd > 0 AND model IS NOT NULL AND at >= ?
     ORDER BY at DESC LIMIT {_MOST_REPORTS}"""  # noqa: S608
-_UNPRICED = """SELECT DISTINCT model FROM reports WHERE counted = 1 AND reported_usd IS NULL AND model IS NOT NULL
-    AND model NOT LIKE '<%' AND at >= ? ORDER BY model LIMIT 100"""
+_USED = """SELECT model, min(reported_usd IS NOT NULL) AS reported FROM reports WHERE counted = 1
+    AND model IS NOT NULL AND model NOT LIKE '<%' AND at >= ? GROUP BY model ORDER BY model LIMIT 100"""
+
+
+class Use(Struct, frozen=True):
+    """What agents used lately."""
+
+    models: Mapping[str, bool] = {}
+    """The models; False if some use has no cost that the agent reported."""
+    reports: Sequence[sqlite3.Row] = ()
+    """The reports with a cost of the agent."""
 
 
 def prices(subject: Subject) -> Iterator[Finding]:
@@ -39,46 +47,41 @@ def prices(subject: Subject) -> Iterator[Finding]:
         own = load_config(subject.config_path, home=subject.layout.home).prices
         found = imported(subject.config_path)
     except AgentdashError as error:
-        yield warn("prices", str(error), _REMEDY)
+        yield warn("prices", str(error), REMEDY)
         return
     force, now = with_imported(own, found), now_ms()
-    faults = [*stale(found, local_day(now / 1000)), *_in_use(subject, force, now - STALE_DAYS * _DAY_MS)]
+    use = _use(subject, now - STALE_DAYS * _DAY_MS)
+    dates = dates_in_force(use.models, own, found)
+    faults = [*_outdated(subject, found), *stale(dates, local_day(now / 1000)), *_in_use(use, force)]
     yield from faults
     if not faults:
-        yield ok("prices", f"prices of {_newest(found)}; no difference from the agents' own figures")
+        yield ok("prices", f"prices of {span(dates)}; no difference from the agents' own figures")
 
 
-def stale(found: Imported, today: date) -> Iterator[Finding]:
-    """Yield a finding if all prices are older than :data:`STALE_DAYS`."""
-    newest = _newest(found)
-    days = (today - date.fromisoformat(newest)).days
-    if days > STALE_DAYS:
-        yield warn("prices", f"the prices are those of {newest}, {days} days ago", _REMEDY)
+def _outdated(subject: Subject, found: Imported) -> Iterator[Finding]:
+    if (why := outdated(found)) is not None:
+        path = one_line(str(prices_path(subject.config_path)))
+        yield warn("prices", why, f"import newer prices (agentdash prices --import FILE), or remove {path}")
 
 
-def _newest(found: Imported) -> str:
-    try:
-        return max(CHECKED, date.fromisoformat(found.as_of).isoformat())
-    except ValueError:
-        return CHECKED
-
-
-def _in_use(subject: Subject, force: Mapping[str, Price], since: int) -> Iterator[Finding]:
+def _use(subject: Subject, since: int) -> Use:
     if not subject.layout.database.exists():
-        return
+        return Use()
     database = Database(subject.layout.database)
     try:
-        reports = database.rows(_REPORTS, (since,))
-        used = [row["model"] for row in database.rows(_UNPRICED, (since,))]
+        models = {row["model"]: bool(row["reported"]) for row in database.rows(_USED, (since,))}
+        return Use(models, database.rows(_REPORTS, (since,)))
     except AgentdashError:
-        return  # a database that cannot be read is a finding of its own
+        return Use()  # a database that cannot be read is a finding of its own
     finally:
         database.close()
-    missing = [model for model in used if price_of(model, force) is None]
+
+
+def _in_use(use: Use, force: Mapping[str, Price]) -> Iterator[Finding]:
+    missing = [model for model, reported in use.models.items() if not reported and price_of(model, force) is None]
     if missing:
-        more = ", …" if len(missing) > _MOST_FINDINGS else ""
-        yield warn("prices", f"no price for {', '.join(missing[:_MOST_FINDINGS])}{more}", _REMEDY)
-    yield from list(_differences(reports, force))[:_MOST_FINDINGS]
+        yield warn("prices", f"no price for {names_of(missing)}", REMEDY)
+    yield from list(_differences(use.reports, force))[:_MOST_FINDINGS]
 
 
 def _differences(reports: Sequence[sqlite3.Row], force: Mapping[str, Price]) -> Iterator[Finding]:
@@ -94,7 +97,7 @@ def _differences(reports: Sequence[sqlite3.Row], force: Mapping[str, Price]) -> 
         nearest = min(max(reported, least), most)
         if abs(reported - nearest) > _MOST_DIFFERENCE * reported:
             words = f"{model}: the agent reported {money(reported)}, the prices make {money(nearest)} of the same use"
-            yield warn("prices", words, _REMEDY)
+            yield warn("prices", words, REMEDY)
 
 
 def _range(price: Price, row: sqlite3.Row) -> tuple[float, float] | None:

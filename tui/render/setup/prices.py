@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from ....sessions.costs.cost import cost_words
 from ....sessions.costs.prices import Price
 from ....sessions.costs.repricing import RepricedCosts
-from ....sessions.settings.imported_prices import PriceEntry
+from ....sessions.settings.price_entries import PriceEntry
 from ....sessions.text.sanitize import cut, one_line
 from ....sessions.text.units import count
 from ..style import Style

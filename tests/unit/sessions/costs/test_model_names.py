@@ -51,10 +51,10 @@ def test_a_similar_name_is_no_name_of_a_priced_model(name: str) -> None:
 
 def test_the_user_s_prices_are_found_by_each_name() -> None:
     own = {"claude-opus-*": Price(input=9.0), "my-proxy/claude-opus-4-8": Price(input=1.0, output=2.0)}
-    for name in SAME:
+    for name, model in SAME.items():
         price = price_of(name, own)
         assert price is not None
-        assert price.input == (9.0 if SAME[name] == OPUS else 5.0)
+        assert price.input == (9.0 if model == OPUS else 5.0)
     assert price_of("my-proxy/claude-opus-4-8", own) == Price(input=1.0, output=2.0)
 
 

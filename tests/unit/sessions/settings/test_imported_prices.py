@@ -3,19 +3,20 @@
 import json
 
 import pytest
+from msgspec import structs
 
 from agentdash.sessions.costs.models_dev import MOST_BYTES, prices_in
-from agentdash.sessions.costs.price_table import TABLE, price_of
+from agentdash.sessions.costs.price_table import CHECKED, TABLE, price_of
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.errors import ConfigError, UsageError
 from agentdash.sessions.settings.imported_prices import (
     Imported,
-    entry_of,
     import_prices,
     imported,
     prices_path,
     with_imported,
 )
+from agentdash.sessions.settings.price_entries import entry_of, outdated
 
 OPUS = {"cost": {"input": 7, "output": 35, "cache_read": 0.7, "cache_write": 8.75}}
 LONG = {"cost": {"input": 1, "output": 4, "context_over_200k": {"input": 2, "output": 6}}}
@@ -112,3 +113,22 @@ def test_a_start_records_only_prices_that_differ_from_the_list():
 
 def test_a_list_in_memory_is_read_as_a_file_is():
     assert prices_in(json.dumps(FILE).encode(), "2026-11-01")["gpt-9"].as_of == "2026-11-01"
+
+
+def test_an_old_import_that_replaces_built_in_prices_is_outdated():
+    old = Price(input=7.0, output=30.0, as_of="2025-01-01")
+    found = Imported(as_of="2025-01-01", prices={"gpt-5.5": old, "gpt-99": old})
+    assert outdated(found) == (
+        f"the imported prices are those of 2025-01-01, older than the built-in ones of {CHECKED}, and replace them for"
+        " gpt-5.5"
+    )
+    assert outdated(structs.replace(found, as_of=CHECKED)) is None
+    assert outdated(Imported()) is None
+
+
+def test_an_old_import_that_equals_the_list_makes_a_price_no_older():
+    same = {"gpt-5.5": structs.replace(TABLE["gpt-5.5"], as_of="2025-01-01")}
+    entry = entry_of("openai/gpt-5.5", {}, Imported(as_of="2025-01-01", prices=same))
+    assert (entry.origin, entry.as_of) == ("built-in", CHECKED)
+    entry = entry_of("gpt-5.5", {}, Imported(as_of="2099-01-01", prices=same))
+    assert (entry.origin, entry.as_of) == ("imported", "2099-01-01")

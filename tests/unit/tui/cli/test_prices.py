@@ -1,6 +1,7 @@
 """The verb prices: the table in force, one model, an import, and its refusals."""
 
 import json
+import os
 
 import pytest
 
@@ -63,3 +64,14 @@ def test_without_sessions_no_cost_changes(capsys):
     assert capsys.readouterr().out == "No cost changed.\n"
     assert run("reprice", "--model", "x") == 2
     assert "No report names a model" in capsys.readouterr().err
+
+
+def test_an_import_that_is_older_than_the_built_in_prices_warns(place, capsys):
+    file = place / "m.json"
+    file.write_text('{"openai": {"models": {"gpt-5.5": {"cost": {"input": 7, "output": 30}}}}}')
+    os.utime(file, (1_735_732_800, 1_735_732_800))  # noon of 2025-01-01, UTC
+    assert run("prices", "--import", str(file), "--json") == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["as_of"] == "2025-01-01"
+    assert "warning: the imported prices are those of 2025-01-01" in printed.err
+    assert "gpt-5.5" in printed.err

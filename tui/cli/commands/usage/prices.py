@@ -18,21 +18,15 @@ def prices(model: str | None, file: str | None, as_json: bool) -> None:
     --import reads a file in the JSON form of models.dev: US dollars per million tokens.  The file that it writes is
     beside the settings; [prices."MODEL"] of the settings wins.  agentdash itself opens no connection.
     """
-    from .....sessions.settings.config import load_config
-    from .....sessions.settings.imported_prices import entries, entry_of, import_prices, imported
-
     if model is not None and file is not None:
         raise UsageError("Give a model or --import, not both.")
     if file is not None:
-        found = import_prices(Path(file).expanduser())
-        if as_json:
-            common.print_json({"source": found.source, "as_of": found.as_of, "models": len(found.prices)})
-        else:
-            from .....sessions.text.sanitize import one_line
-            from .....sessions.text.units import count
-
-            common.print_lines([f"{count(len(found.prices), 'price')} of {found.as_of} from {one_line(found.source)}"])
+        _import(file, as_json=as_json)
         return
+    from .....sessions.settings.config import load_config
+    from .....sessions.settings.imported_prices import imported
+    from .....sessions.settings.price_entries import entries, entry_of
+
     own = load_config().prices
     if model is None:
         listed = entries(own, imported())
@@ -47,3 +41,18 @@ def prices(model: str | None, file: str | None, as_json: bool) -> None:
         from ....render.setup.prices import price_lines
 
         common.print_lines(price_lines(listed, common.style()))
+
+
+def _import(file: str, *, as_json: bool) -> None:
+    from .....sessions.settings.imported_prices import import_prices
+    from .....sessions.settings.price_entries import outdated
+    from .....sessions.text.sanitize import one_line
+    from .....sessions.text.units import count
+
+    found = import_prices(Path(file).expanduser())
+    if (why := outdated(found)) is not None:
+        common.print_lines([one_line(f"agentdash: warning: {why}.")], err=True)
+    if as_json:
+        common.print_json({"source": found.source, "as_of": found.as_of, "models": len(found.prices)})
+    else:
+        common.print_lines([f"{count(len(found.prices), 'price')} of {found.as_of} from {one_line(found.source)}"])

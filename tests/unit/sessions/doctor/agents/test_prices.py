@@ -1,13 +1,16 @@
 """The prices that doctor checks: their age, models without one, and the agents' own figures."""
 
+import os
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.doctor.agents.prices import prices, stale
+from agentdash.sessions.costs.prices import Price
+from agentdash.sessions.doctor.agents.price_dates import dates_in_force, stale
+from agentdash.sessions.doctor.agents.prices import prices
 from agentdash.sessions.doctor.model import Subject
-from agentdash.sessions.settings.imported_prices import Imported
+from agentdash.sessions.settings.imported_prices import Imported, import_prices
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
@@ -60,7 +63,34 @@ def test_a_model_in_use_without_a_price_is_named(subject):
     assert found(subject) == [("warn", "no price for gpt-99")]
 
 
-def test_prices_older_than_sixty_days_are_stale_until_newer_ones_are_imported():
+def test_a_date_older_than_sixty_days_is_stale():
     later = date(2027, 2, 1)
-    assert [one.state for one in stale(Imported(), later)] == ["warn"]
-    assert not list(stale(Imported(as_of="2027-01-20"), later))
+    (finding,) = stale(dates_in_force([], {}, Imported()), later)
+    assert (finding.state, "are those of 2026-11-22, 71 days ago" in finding.found) == ("warn", True)
+    assert not list(stale(dates_in_force([], {}, Imported(as_of="2027-01-20")), later))
+
+
+def test_a_newer_import_without_the_model_in_use_makes_its_price_no_newer():
+    newer = Imported(as_of="2027-01-20", prices={"gpt-9": Price(input=1.0, output=2.0, as_of="2027-01-20")})
+    (finding,) = stale(dates_in_force(["gpt-9", "openai/gpt-5.5"], {}, newer), date(2027, 2, 1))
+    assert finding.found == "the built-in prices of openai/gpt-5.5 are those of 2026-11-22, 71 days ago"
+
+
+def test_the_date_that_the_settings_give_counts():
+    own = {"gpt-5.5": Price(input=7.0, as_of="2025-03-01"), "gpt-5": Price(input=2.0)}
+    (finding,) = stale(dates_in_force(["gpt-5.5", "gpt-5"], own, Imported()), date(2026, 11, 30))
+    assert finding.found.startswith("the settings' prices of gpt-5.5 are those of 2025-03-01")
+
+
+def test_an_old_import_in_force_is_named(subject, monkeypatch):
+    monkeypatch.setenv("AGENTDASH_CONFIG", str(subject.config_path))
+    file = subject.config_path.with_name("f.json")
+    file.write_text('{"openai": {"models": {"gpt-5.5": {"cost": {"input": 7, "output": 30}}}}}')
+    os.utime(file, (1_735_732_800, 1_735_732_800))  # noon of 2025-01-01, UTC
+    import_prices(file)
+    report(subject, "gpt-5.5", None)
+    old, stale_too = prices(subject)
+    assert old.state == stale_too.state == "warn"
+    assert "older than the built-in ones of 2026-11-22, and replace them for gpt-5.5" in old.found
+    assert str(subject.config_path.with_name("prices.json")) in (old.remedy or "")
+    assert stale_too.found.startswith("the imported prices of gpt-5.5 are those of 2025-01-01, ")
