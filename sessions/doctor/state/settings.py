@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from ...errors import ConfigError
 from ...settings.config import read_settings
-from ..model import Finding, Subject, fail, ok
+from ...settings.own_prices import check_prices
+from ..model import Finding, Subject, fail, ok, warn
 
 
 def settings_file(subject: Subject) -> Iterator[Finding]:
@@ -19,5 +20,10 @@ def settings_file(subject: Subject) -> Iterator[Finding]:
         subject.check(loaded)
     except ConfigError as error:
         yield fail("settings", str(error), "fix it: the dashboard does not start until then")
+        return
+    try:
+        check_prices(loaded)
+    except ConfigError as error:
+        yield warn("settings", str(error), "set it, or remove the entry")
         return
     yield ok("settings", str(path) if path.exists() else f"defaults ({path} does not exist)")

@@ -2,28 +2,58 @@
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import structs
+
 from ....sessions.costs.cost import cost_words
 from ....sessions.costs.prices import Price
 from ....sessions.costs.repricing import RepricedCosts
 from ....sessions.settings.price_entries import PriceEntry
 from ....sessions.text.sanitize import cut, one_line
-from ....sessions.text.units import count
+from ....sessions.text.units import count, tokens
 from ..style import Style
 
-_HEADINGS = ("input", "cached", "write", "output")
+_HEADINGS = ("input", "cached", "write", "1h write", "output")
+_CELLS = (8, 8, 8, 9, 8)
 _MOST_NAME = 30
 _MOST_MODELS = 8
 
 
 def price_lines(entries: Sequence[PriceEntry], style: Style) -> Iterator[str]:
-    """Yield a line for each price; the date and the origin come last, and a narrow screen cuts them."""
-    room = min(_MOST_NAME, max((len(one.model) for one in entries), default=0))
-    headings = "".join(f"{name:>9}" for name in _HEADINGS)
-    yield style.paint(cut(f"{'USD per 1M':<{room}}{headings}  {'as of':<10}  origin", style.width), "dim")
-    for one in entries:
-        figures = "".join(f"{figure:>9}" for figure in _figures(one.price))
-        name = cut(one_line(one.model), room)
-        yield cut(f"{name:<{room}}{figures}  {one_line(one.as_of, 10):<10}  {one.origin}", style.width)
+    """Yield a line for each price, and one below it for long prompts if they cost more.
+
+    The date and the origin come last, and a narrow screen cuts them.
+    """
+    rows = [(entry.model, entry.price, entry) for entry in entries]
+    room = min(_MOST_NAME, max((len(name) for name, *_ in rows), default=0))
+    room = max([room, *(len(_above(price)) for _, price, _ in rows if _is_tiered(price))])
+    yield style.paint(cut(f"{'USD per 1M':<{room}}{_cells(_HEADINGS)}  {'as of':<10}  origin", style.width), "dim")
+    for model, price, entry in rows:
+        name = cut(one_line(model), room)
+        facts = f"{one_line(entry.as_of, 10):<10}  {entry.origin}"
+        yield cut(f"{name:<{room}}{_cells(_figures(price))}  {facts}", style.width)
+        if _is_tiered(price):
+            yield style.paint(cut(f"{_above(price):<{room}}{_cells(_figures(_long(price)))}", style.width), "dim")
+
+
+def _cells(texts: Sequence[str]) -> str:
+    return "".join(f"{text:>{wide}}" for text, wide in zip(texts, _CELLS, strict=True))
+
+
+def _is_tiered(price: Price) -> bool:
+    return price.long_prompt_tokens is not None and (price.long_input_factor, price.long_output_factor) != (None, None)
+
+
+def _above(price: Price) -> str:
+    return f"  above {tokens(price.long_prompt_tokens)} in"
+
+
+def _long(price: Price) -> Price:
+    """Return the prices of a long prompt."""
+    inward = {name: getattr(price, name) for name in ("input", "cached_input", "cache_write", "cache_write_1h")}
+    factor = 1.0 if price.long_input_factor is None else price.long_input_factor
+    outward = 1.0 if price.long_output_factor is None else price.long_output_factor
+    changed = {name: figure * factor for name, figure in inward.items() if figure is not None}
+    return structs.replace(price, **changed, output=None if price.output is None else price.output * outward)
 
 
 def repriced_lines(found: RepricedCosts, *, dry_run: bool) -> Iterator[str]:
@@ -45,9 +75,11 @@ def repriced_lines(found: RepricedCosts, *, dry_run: bool) -> Iterator[str]:
 
 
 def _figures(price: Price) -> tuple[str, ...]:
-    """The prices; ``?`` if one is not known, and the input's price if there is no other."""
-    other = (price.cached_input, price.cache_write)
-    return (_usd(price.input), *(_usd(price.input if one is None else one) for one in other), _usd(price.output))
+    """The prices; ``?`` if one is not known, and the price that is taken in place of one that is not set."""
+    cached = price.input if price.cached_input is None else price.cached_input
+    write = price.input if price.cache_write is None else price.cache_write
+    hour = write if price.cache_write_1h is None else price.cache_write_1h
+    return tuple(_usd(figure) for figure in (price.input, cached, write, hour, price.output))
 
 
 def _usd(figure: float | None) -> str:

@@ -75,3 +75,16 @@ def test_an_import_that_is_older_than_the_built_in_prices_warns(place, capsys):
     assert json.loads(printed.out)["as_of"] == "2025-01-01"
     assert "warning: the imported prices are those of 2025-01-01" in printed.err
     assert "gpt-5.5" in printed.err
+
+
+def test_long_prompts_and_writes_for_an_hour_have_their_prices(place, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run("prices", "claude-haiku-5-5") == 0
+    heading, usual, long = capsys.readouterr().out.splitlines()
+    assert heading.split() == [*"USD per 1M input cached write 1h write output as of origin".split()]
+    assert usual.split() == ["claude-haiku-5-5", "0.1", "0.01", "0.125", "0.2", "0.5", "2026-11-22", "built-in"]
+    assert long.split() == ["above", "100k", "in", "0.5", "0.05", "0.625", "1", "2.5"]
+    assert run("prices", "claude-opus-5") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert run("prices") == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80

@@ -265,8 +265,10 @@ def _checked() -> tuple[Path, list[str]]:
         ConfigError: the file cannot be used, without a profile or under one.
     """
     from .....sessions.settings.config import read_settings
+    from .....sessions.settings.own_prices import check_prices
     from ....keys.keymap import check_keys
 
     loaded = read_settings()
     check_keys(loaded)
+    check_prices(loaded)
     return loaded.path, list(loaded.profiles)
