@@ -5,14 +5,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from .asks.recorded import RecordedAsk
 from .clock import now_ms
 from .model import Prompt, Receipt, Session, Step, StepKind, Turn
 from .rules.attention import attention
 from .text.sanitize import UNSAFE
-from .text.units import share_percent
+from .text.units import dollars, share_percent
 from .values.adjustments import Adjustment
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def session_json(session: Session, now: int | None = None) -> dict[str, Any]:
     (UTC ms).  ``context_percent`` is the part of the model's context in use, as the table shows it; null if it is not
     known.
     """
-    data: dict[str, Any] = to_builtins(session)
+    data = _facts(session)
     return {key: data[key] for key in SESSION_KEYS} | {
         "context_percent": share_percent(session.context_tokens, session.context_window),
         "attention": to_builtins(attention(session, now_ms() if now is None else now)),
@@ -84,8 +84,7 @@ ASK_FATE_KEYS = ("answer", "answered_by", "answered_at", "settled_at")
 
 def turn_json(turn: Turn) -> dict[str, Any]:
     """Return a turn: the recorded facts."""
-    data: dict[str, Any] = to_builtins(turn)
-    return data
+    return _facts(turn)
 
 
 def mode_json(turn: Turn) -> dict[str, Any]:
@@ -136,8 +135,19 @@ def receipt_json(receipt: Receipt) -> dict[str, Any]:
 
 def digest_json(digest: "Digest") -> dict[str, Any]:
     """Return the facts of a digest."""
-    data: dict[str, Any] = to_builtins(digest)
-    return data
+    return _facts(digest)
+
+
+def rounded(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a record whose money, also in the records inside it, is rounded to a millionth of a dollar."""
+    return {
+        key: rounded(value) if isinstance(value, dict) else dollars(value) if key.endswith("_usd") else value
+        for key, value in data.items()
+    }
+
+
+def _facts(value: Struct) -> dict[str, Any]:
+    return rounded(to_builtins(value))
 
 
 def dump(value: Any) -> bytes:

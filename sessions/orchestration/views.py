@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from ..model import Session
+from ..text.units import dollars
 from .facts import TurnFacts, did, facts_of, shared, touched
 from .family import Family, need
 from .quoting import words
@@ -137,8 +138,8 @@ class Views:
             model=words(session.model or "", 40),
             steps=session.steps,
             tokens=session.usage.total_tokens or 0,
-            cost_usd=session.cost_usd,
-            cost_about_usd=session.cost_about_usd,
+            cost_usd=dollars(session.cost_usd),
+            cost_about_usd=dollars(session.cost_about_usd),
             cost_missing=session.cost_missing,
             reason=words(session.reason or "", detail.text),
             needs=need(session),

@@ -12,7 +12,7 @@ from .imported_prices import Imported, imported, with_imported
 def check_prices(loaded: Loaded) -> None:
     """Check the prices, without a profile and under each profile of the file.
 
-    It is no error elsewhere: an agent can work without a cost.
+    Only a check reports it: an agent can work without a cost.
 
     Raises:
         ConfigError: a price would have no effect; names file, line and key.

@@ -39,6 +39,11 @@ def share_percent(part: int | None, whole: int | None) -> int | None:
     return round(100 * part / whole) if part is not None and whole else None
 
 
+def dollars(amount: float | None) -> float | None:
+    """Return US dollars for a program, rounded to a millionth, so that a sum has no noise: 0.92, not 0.9199999999."""
+    return amount and (round(amount, 6) or amount)
+
+
 def share(part: int | None, whole: int | None) -> str:
     """Return a part of a whole: ``12%``; "" if one of them is not known."""
     known = share_percent(part, whole)

@@ -33,7 +33,7 @@ _USED = """SELECT model, min(reported_usd IS NOT NULL) AS reported FROM reports 
 
 
 class Use(Struct, frozen=True):
-    """What agents used lately."""
+    """The models that agents used lately, and the costs that they reported."""
 
     models: Mapping[str, bool] = {}
     """The models; False if some use has no cost that the agent reported."""

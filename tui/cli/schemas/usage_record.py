@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from ....sessions.costs.usage_table import UsageRow, UsageTable
+from ....sessions.text.units import dollars
 
 
 class UsedRecord(Struct, frozen=True, kw_only=True):
@@ -75,7 +76,7 @@ def used(row: UsageRow) -> UsedRecord:
         output_tokens=usage.output_tokens,
         reasoning_output_tokens=usage.reasoning_output_tokens,
         total_tokens=usage.total_tokens,
-        reported_usd=cost.reported_usd,
-        computed_usd=cost.computed_usd,
+        reported_usd=dollars(cost.reported_usd),
+        computed_usd=dollars(cost.computed_usd),
         missing=cost.missing,
     )

@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from ....sessions.costs.cost import cost_words
+from ....sessions.json_schema import rounded
 from ....sessions.rules.limits.family_account import Amount, budget_words, left_of
 from ....sessions.rules.limits.period_budgets import PeriodState
 from ....sessions.rules.limits.period_words import state_words
@@ -30,33 +31,37 @@ def period_line(state: PeriodState) -> str:
 def period_json(state: PeriodState) -> dict[str, Any]:
     """Return the budget of a day or a week with what is used of it; what is not limited is null."""
     budget, left = state.budget, state.left
-    return {
-        "folder": budget.folder or None,
-        "period": budget.period,
-        "action": budget.action,
-        "budget": {"tokens": budget.most.tokens, "cost_usd": budget.most.cost_usd},
-        "raised": state.raised,
-        "spent": _amount(state.spent) | to_builtins(state.spent.cost),
-        "reserved": _amount(state.reserved),
-        "left": {"tokens": left.tokens, "cost_usd": left.cost_usd},
-        "unknown_cost": state.spent.missing,
-    }
+    return rounded(
+        {
+            "folder": budget.folder or None,
+            "period": budget.period,
+            "action": budget.action,
+            "budget": {"tokens": budget.most.tokens, "cost_usd": budget.most.cost_usd},
+            "raised": state.raised,
+            "spent": _amount(state.spent) | to_builtins(state.spent.cost),
+            "reserved": _amount(state.reserved),
+            "left": {"tokens": left.tokens, "cost_usd": left.cost_usd},
+            "unknown_cost": state.spent.missing,
+        }
+    )
 
 
 def budget_json(state: FamilyState) -> dict[str, Any]:
     """Return the budget of a lead with all its sums; what is not limited is null in ``budget`` and ``left``."""
     budget = state.budget or Budget()
     left = left_of(budget, state.account)
-    return {
-        "id": state.id,
-        "budget": {"tokens": budget.tokens, "cost_usd": budget.cost_usd},
-        "source": None if state.budget is None else "session" if state.own else "settings",
-        "spent": _amount(state.account.spent) | to_builtins(state.account.spent.cost),
-        "reserved": _amount(state.account.below),
-        "left": {"tokens": left.tokens, "cost_usd": left.cost_usd},
-        "workers": state.account.workers,
-        "open": state.account.open,
-    }
+    return rounded(
+        {
+            "id": state.id,
+            "budget": {"tokens": budget.tokens, "cost_usd": budget.cost_usd},
+            "source": None if state.budget is None else "session" if state.own else "settings",
+            "spent": _amount(state.account.spent) | to_builtins(state.account.spent.cost),
+            "reserved": _amount(state.account.below),
+            "left": {"tokens": left.tokens, "cost_usd": left.cost_usd},
+            "workers": state.account.workers,
+            "open": state.account.open,
+        }
+    )
 
 
 def _amount(amount: Amount) -> dict[str, Any]:

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.doctor.model import Subject
 from agentdash.sessions.doctor.state.settings import settings_file
+from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.settings.config import load_config, read_settings
 from agentdash.sessions.settings.imported_prices import import_prices
 from agentdash.sessions.settings.own_prices import check_prices

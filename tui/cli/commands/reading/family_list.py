@@ -38,14 +38,14 @@ def with_sums(sessions: "Sequence[Session]", known: "Sequence[Session]") -> list
     from msgspec import to_builtins
 
     from .....sessions.costs.family_sums import Families
-    from .....sessions.json_schema import session_json
+    from .....sessions.json_schema import rounded, session_json
 
     families = Families()
     families.update(known)
     found = []
     for session in sessions:
         total = families.sum(session.id)
-        data = to_builtins(total) | {"states": dict(total.states)} if total is not None else None
+        data = rounded(to_builtins(total)) | {"states": dict(total.states)} if total is not None else None
         found.append(session_json(session) | {"family": data})
     return found
 
