@@ -12,6 +12,8 @@ from verbs import verb
 
 from agentdash.sessions.launch import Start
 
+SCHEMA = json.loads((ROOT / "docs" / "schema" / "usage.json").read_text(encoding="utf-8"))
+
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
 
@@ -32,10 +34,9 @@ def printed(*words, code=0):
 
 def test_the_verb_adds_up_what_the_sessions_used(worked, manager):
     sessions = [manager.reader.get(one) for one in worked]
-    schema = json.loads((ROOT / "docs" / "schema" / "usage.json").read_text(encoding="utf-8"))
     for by in ("day", "week", "month", "agent", "model", "folder", "lead", "session"):
         found = json.loads(printed("--json", "--by", by))
-        jsonschema.Draft202012Validator(schema).validate(found)
+        jsonschema.Draft202012Validator(SCHEMA).validate(found)
         assert found["total"]["input_tokens"] == sum(one.usage.input_tokens for one in sessions)
         assert found["total"]["sessions"] == 2
         assert sum(row["output_tokens"] for row in found["rows"]) == found["total"]["output_tokens"]
@@ -72,12 +73,49 @@ def test_times_and_families_choose(worked):
 @pytest.mark.parametrize(
     "words",
     [
-        ("--since", "x"), ("--since", "99999999999d"), ("--since", "0001-01-01"), ("--until", "7d"), ("--by", "x"),
+        ("--since", "x"), ("--since", "99999999999d"), ("--since", "0001-01-01"), ("--until", "90"), ("--by", "x"),
         ("--until", "2026-02-30"), ("--since", "2026-11-05", "--until", "2026-11-01"),
+        ("--since", "7d", "--until", "1y"), ("--most", "0"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused(manager, words):
     assert printed(*words, code=2).startswith("agentdash: ")
+
+
+def test_the_moment_of_a_short_time_is_the_one_that_is_used(worked):
+    found = json.loads(printed("--json", "--since", "1h"))
+    begin = datetime.fromisoformat(found["since"])
+    assert (begin.minute % 15, begin.second, begin.microsecond) == (0, 0, 0)
+    assert begin.utcoffset() is not None
+    assert found["total"]["sessions"] == 2
+    assert printed("--until", "yesterday") == "no usage\n"
+    assert "no usage" not in printed("--since", "1y", "--until", "today")
+
+
+def test_only_the_greatest_groups(worked):
+    found = json.loads(printed("--json", "--by", "session", "--most", "1"))
+    jsonschema.Draft202012Validator(SCHEMA).validate(found)
+    assert (len(found["rows"]), found["more"], found["total"]["sessions"]) == (1, 1, 2)
+    assert "and 1 more" in printed("--by", "session", "--most", "1").splitlines()
+    assert len(printed("--csv", "--by", "session", "--most", "1").splitlines()) == 2
+    assert json.loads(printed("--json", "--by", "session"))["more"] == 0
+
+
+def test_the_sessions_without_a_lead_are_named(worked):
+    (row,) = json.loads(printed("--json", "--by", "lead"))["rows"]
+    assert (row["group"], row["label"], row["session"]) == ("", "no lead", None)
+    (line,) = csv.DictReader(io.StringIO(printed("--csv", "--by", "lead")))
+    assert (line["group"], line["label"]) == ("", "no lead")
+    assert printed("--by", "lead").splitlines()[1].startswith("no lead ")
+
+
+def test_an_outside_lead_is_a_family(worked, manager):
+    with manager.store.database.transaction() as db:
+        db.execute("UPDATE sessions SET lead = 'claude:outside1' WHERE id = ?", (worked[0],))
+    found = json.loads(printed("--json", "--by", "session", "--family", "claude:outside1"))
+    assert [row["session"] for row in found["rows"]] == [worked[0]]
+    assert found["family"] == "claude:outside1"
+    assert "claude:none" in printed("--family", "claude:none", code=1)
 
 
 def test_one_form_at_a_time(manager):
@@ -147,7 +185,7 @@ def test_the_screen_in_a_terminal(worked, terminal):
     terminal.start("agentdash", width=80, height=24)
     terminal.shows("=Fix one", "=Fix two")
     terminal.keys("$")
-    terminal.shows("last 30 days, by model", "today", "Enter sessions")
+    terminal.shows("last 30 days, by model", "today", "Enter open")
     terminal.keys("g")
     terminal.shows("by agent", "█ demo")
     terminal.keys("c", "m")
@@ -157,7 +195,7 @@ def test_the_screen_in_a_terminal(worked, terminal):
     terminal.keys("Escape")
     terminal.shows("last 12 months", "by agent")
     terminal.resize(50, 24)
-    terminal.shows("last 12 months", "Enter sessions")
+    terminal.shows("last 12 months", "Enter open")
     terminal.keys("Escape")
     terminal.lacks("usage of")
     terminal.shows("=Fix one")

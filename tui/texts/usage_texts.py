@@ -20,6 +20,9 @@ SPANS = {"day": (30, "last 30 days"), "week": (26, "last 26 weeks"), "month": (1
 
 EMPTY = "No usage in the {span}. Agents report it when they work."
 NO_SESSIONS = "No session used anything here."
+NO_LEAD = "no lead"
+MORE = "and {count:,} more"
+"""The line below the groups, if some are not shown."""
 
 _NAME_CELLS = (12, 40)
 """The least and the most cells of a name."""
@@ -104,9 +107,14 @@ def name_cells(width: int) -> int:
     return max(least, min(most, width // 4))
 
 
+def label(row: UsageRow, by: str) -> str:
+    """Return the name of a group for people; not cleaned."""
+    return NO_LEAD if by == "lead" and not row.group else row.label
+
+
 def name(row: UsageRow, by: str, width: int) -> str:
     """Return the name of a group in exactly ``width`` cells; a folder keeps its end."""
-    text = one_line(place(row.label) if by == "folder" else row.label) or "-"
+    text = one_line(place(row.label) if by == "folder" else label(row, by)) or "-"
     return pad((cut_left if by == "folder" else cut)(text, width), width)
 
 
@@ -124,11 +132,11 @@ def sums(table: UsageTable) -> list[str]:
     """Return the parts of the line with the sums, the most important first."""
     total = table.total
     parts = [cost_words(total.cost)]
+    if total.cost.missing:
+        parts.append(f"{count(total.cost.missing, 'session')} unknown")
     if total.cost.computed_usd is not None:
         computed = cost_words(Cost(computed_usd=total.cost.computed_usd))
         parts.append(f"of it {computed} computed{_dated(table.prices_as_of)}")
-    if total.cost.missing:
-        parts.append(f"{total.cost.missing:,} unknown")
     cached = share(total.usage.cached_input_tokens, total.usage.input_tokens)
     parts.append(f"{tokens(total.usage.input_tokens)} in{f', {cached} cached' if cached else ''}")
     parts.append(f"{tokens(total.usage.output_tokens)} out")
@@ -157,5 +165,5 @@ def _share(row: UsageRow, unit: str, whole: float | None) -> str:
 
 def chosen(when: str, by: str, row: UsageRow | None) -> str:
     """Return the reason for which sessions are shown: ``usage of today``, ``usage of last 30 days, model gpt-5.5``."""
-    of_group = f", {by} {one_line(row.label, _NAME_CELLS[1])}" if row is not None else ""
+    of_group = f", {by} {one_line(label(row, by), _NAME_CELLS[1])}" if row is not None else ""
     return f"usage of {when}{of_group}"

@@ -2,8 +2,9 @@
 
 from msgspec import Struct
 
-from ....sessions.costs.usage_table import UsageRow, UsageTable
+from ....sessions.costs.usage_table import Group, UsageRow, UsageTable
 from ....sessions.text.units import dollars
+from ...texts import usage_texts
 
 
 class UsedRecord(Struct, frozen=True, kw_only=True):
@@ -12,7 +13,7 @@ class UsedRecord(Struct, frozen=True, kw_only=True):
     group: str
     """The value by which it is grouped: a day as ``2026-11-03``, a name, a path, or the id of a session."""
     label: str
-    """Its name for people."""
+    """Its name for people; ``no lead`` for the sessions without a lead, whose ``group`` is empty."""
     session: str | None
     """The id if the group is a session or a lead."""
     sessions: int
@@ -30,7 +31,7 @@ class UsedRecord(Struct, frozen=True, kw_only=True):
     computed_usd: float | None
     """US dollars computed from tokens and prices, where the agents reported none."""
     missing: int
-    """Uses of a model without any figure: the sum of both amounts is a lower bound if it is above 0."""
+    """The number of sessions of which a part has no figure: both amounts are a lower bound if it is above 0."""
 
 
 class UsageRecord(Struct, frozen=True, kw_only=True):
@@ -43,6 +44,8 @@ class UsageRecord(Struct, frozen=True, kw_only=True):
     """The moment behind the last one."""
     family: str | None
     rows: tuple[UsedRecord, ...]
+    more: int
+    """The number of groups beyond ``--most``; they are in ``total``."""
     total: UsedRecord
     prices_as_of: tuple[str, ...]
     """The dates of the prices behind ``computed_usd``."""
@@ -56,18 +59,19 @@ def usage_record(table: UsageTable) -> UsageRecord:
         since=query.since.isoformat() if query.since is not None else None,
         until=query.until.isoformat() if query.until is not None else None,
         family=query.family,
-        rows=tuple(map(used, table.rows)),
-        total=used(table.total),
+        rows=tuple(used(row, query.by) for row in table.rows),
+        more=table.more,
+        total=used(table.total, None),
         prices_as_of=table.prices_as_of,
     )
 
 
-def used(row: UsageRow) -> UsedRecord:
-    """Return a row as ``--json`` and ``--csv`` print it."""
+def used(row: UsageRow, by: Group | None) -> UsedRecord:
+    """Return a row as ``--json`` and ``--csv`` print it; ``by`` is None for the sum of all groups."""
     usage, cost = row.usage, row.cost
     return UsedRecord(
         group=row.group,
-        label=row.label,
+        label=row.label if by is None else usage_texts.label(row, by),
         session=row.session,
         sessions=row.sessions,
         input_tokens=usage.input_tokens,

@@ -1,52 +1,44 @@
-"""The times of an option: a date, or a duration that ends now."""
+"""The options ``--since`` and ``--until``."""
 
-from datetime import date, datetime, timedelta
+from datetime import datetime
 
 import click
+from click.shell_completion import CompletionItem
 
-_DAY_SECONDS = 86_400
+TIME = "7d|DATE|MONTH|today"
+"""The values of both."""
 
 
 def since_of(text: str | None) -> datetime | None:
-    """Return the first moment of ``--since``; a duration of a day or more begins at midnight.
+    """Return the first moment of ``--since``; None if it is not given.
 
     Raises:
-        click.UsageError: the text is neither a date nor a duration, or is out of range.
+        click.BadParameter: the text is not a valid time, or is out of range.
     """
-    if text is None:
-        return None
-    if (day := date_of(text)) is not None:
-        return midnight_of(day)
+    return None if text is None else _span(text, "--since")[0]
+
+
+def until_of(text: str | None) -> datetime | None:
+    """Return the moment behind the end of ``--until``; None if it is not given.
+
+    Raises:
+        click.BadParameter: the text is not a valid time, or is out of range.
+    """
+    return None if text is None else _span(text, "--until")[1]
+
+
+def complete_times(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the times that begin with ``incomplete``."""
+    from .moments import words
+
+    return [CompletionItem(one) for one in words(datetime.now().astimezone()) if one.startswith(incomplete)]
+
+
+def _span(text: str, option: str) -> tuple[datetime, datetime]:
     from .....sessions.errors import UsageError
-    from .....sessions.text import durations
+    from .moments import span
 
     try:
-        seconds = durations.seconds(text)
-        moment = datetime.now().astimezone() - timedelta(seconds=seconds)
-        return midnight_of(moment.date()) if seconds >= _DAY_SECONDS else moment
-    except (UsageError, OverflowError, ValueError):
-        raise click.BadParameter(
-            f"{text!r} is not a date such as 2026-11-03 or a duration such as 7d.", param_hint="--since"
-        ) from None
-
-
-def date_of(text: str) -> date | None:
-    """Return the date of a text such as ``2026-11-03``; None if it is not one."""
-    try:
-        return date.fromisoformat(text) if "-" in text else None
-    except ValueError:
-        return None
-
-
-def midnight_of(day: date) -> datetime:
-    """Return the first moment of a day.
-
-    Raises:
-        click.UsageError: the time zone has no such day.
-    """
-    from .....sessions.costs.periods import midnight
-
-    try:
-        return midnight(day)
-    except (OverflowError, ValueError, OSError):
-        raise click.UsageError(f"{day} is out of range.") from None
+        return span(text, datetime.now().astimezone())
+    except UsageError as error:
+        raise click.BadParameter(str(error), param_hint=option) from None

@@ -3,12 +3,14 @@
 import click
 
 from .. import common
-from .days import since_of
+from .days import TIME, complete_times, since_of
 
 
 @click.command()
 @click.option("--all", "every", is_flag=True, help="Also replace costs that were computed with another price.")
-@click.option("--since", metavar="7d|DATE", help="Only turns that used something since this day, or this long ago.")
+@click.option(
+    "--since", metavar=TIME, shell_complete=complete_times, help="Only turns that used something since its start."
+)
 @click.option("--model", metavar="PATTERN", help="Only this model, or those that match, such as gpt-*.")
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @common.json_option
@@ -31,8 +33,10 @@ def reprice(every: bool, since: str | None, model: str | None, dry_run: bool, as
     if as_json:
         from msgspec import to_builtins
 
+        from .....sessions.json_schema import rounded
+
         asked = {"since": None if begin is None else begin.isoformat(), "model": model}
-        common.print_json(to_builtins(found) | {"dry_run": dry_run, "all": every} | asked)
+        common.print_json(rounded(to_builtins(found)) | {"dry_run": dry_run, "all": every} | asked)
         return
     from ....render.setup.prices import repriced_lines
 

@@ -1,12 +1,11 @@
 """The verb usage: the tokens and the money of sessions, by time, agent, model, folder, lead or session."""
 
-from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import click
 
 from .. import common
-from .days import date_of, midnight_of, since_of
+from .days import TIME, complete_times, since_of, until_of
 
 if TYPE_CHECKING:
     from .....sessions.costs.usage_table import UsageTable
@@ -18,27 +17,45 @@ _FORMULA = ("=", "+", "-", "@")
 
 @click.command()
 @click.option("--by", type=click.Choice(_GROUPS), default="day", show_default=True, help="One row for each.")
-@click.option("--since", metavar="7d|DATE", help="From the start of this day, or this long ago.")
-@click.option("--until", metavar="DATE", help="Up to the end of this day.")
-@click.option("--family", metavar="ID", help="Only this session and its workers.", shell_complete=common.complete_ids)
+@click.option(
+    "--since", metavar=TIME, help="From its start; also 12h, 4w, 1y, yesterday.", shell_complete=complete_times
+)
+@click.option("--until", metavar=TIME, help="Up to its end.", shell_complete=complete_times)
+@click.option(
+    "--family", metavar="ID", shell_complete=common.complete_ids,
+    help="Only this session, or outside lead (claude:ID), and its workers.",
+)  # fmt: skip
+@click.option("--most", metavar="N", type=click.IntRange(min=1), help="Only N rows: of groups those that cost most.")
 @click.option("--csv", "as_csv", is_flag=True, help="Output CSV.")
 @common.json_option
-def usage(by: str, since: str | None, until: str | None, family: str | None, as_csv: bool, as_json: bool) -> None:
+def usage(
+    by: str,
+    since: str | None,
+    until: str | None,
+    family: str | None,
+    most: int | None,
+    as_csv: bool,
+    as_json: bool,
+) -> None:
     """Sum up the tokens and the money that sessions used.
 
     $0.31 is what agents reported, ≈$0.31 has a part computed from tokens and prices, ≥$0.31 lacks unknown parts, and ?
-    is not known.  Days are those of the local time zone.
+    is not known.  Days are those of the local time zone; a time of hours is rounded down to a quarter of an hour.
+
+    For example: agentdash usage --by model --since 2026-10 --until yesterday
     """
     from .....sessions.costs.usage_table import UsageQuery
 
     if as_csv and as_json:
         raise click.UsageError("--csv and --json cannot be combined.")
-    begin, end = since_of(since), _until(until)
+    begin, end = since_of(since), until_of(until)
     if begin is not None and end is not None and begin >= end:
         raise click.UsageError("--until must not be before --since.")
     with common.settled_reader() as reader:
-        session = reader.get(family).id if family is not None else None
-        table = reader.usage(UsageQuery(by=by, since=begin, until=end, family=session))  # type: ignore[arg-type]
+        lead = None
+        if family is not None:
+            lead = reader.budget(family).id if ":" in family else reader.get(family).id
+        table = reader.usage(UsageQuery(by=by, since=begin, until=end, family=lead, most=most))  # type: ignore[arg-type]
     if as_json:
         from ...schemas.usage_record import usage_record
 
@@ -47,15 +64,6 @@ def usage(by: str, since: str | None, until: str | None, family: str | None, as_
         common.print_lines(_csv(table), painted=False)
     else:
         _say(table)
-
-
-def _until(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    day = date_of(text)
-    if day is None or day == date.max:
-        raise click.BadParameter(f"{text!r} is not a date such as 2026-11-03.", param_hint="--until")
-    return midnight_of(day + timedelta(days=1))
 
 
 def _csv(table: "UsageTable") -> list[str]:
@@ -72,7 +80,7 @@ def _csv(table: "UsageTable") -> list[str]:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(field.name for field in structs.fields(UsedRecord))
     for row in table.rows:
-        values = structs.astuple(used(row))
+        values = structs.astuple(used(row, table.query.by))
         writer.writerow(_inert(one_line(one)) if isinstance(one, str) else one for one in values)
     return file.getvalue().splitlines()
 
@@ -96,5 +104,7 @@ def _say(table: "UsageTable") -> None:
     cells = usage_texts.cells(table, "cost", room=style.width - wide)
     lines = [style.paint(usage_texts.heading(by, cells, wide), "dim")]
     lines += [usage_texts.name(row, by, wide) + usage_texts.line(row, cells) for row in table.rows]
+    if table.more:
+        lines.append(style.paint(usage_texts.MORE.format(count=table.more), "dim"))
     lines.append(style.paint(usage_texts.fitting(usage_texts.sums(table), style.width), "strong"))
     common.print_lines(map(style.signs.plain, lines))
