@@ -5,6 +5,7 @@ from datetime import date, timedelta
 from agentdash.sessions.costs.cost import Cost
 from agentdash.sessions.costs.periods import begin
 from agentdash.sessions.costs.usage_table import UsageColumn, UsageRow, UsageTable
+from agentdash.sessions.storage.use.use_queries import OTHERS
 from agentdash.sessions.values.usage import Usage
 
 TODAY = date(2026, 11, 18)
@@ -58,17 +59,20 @@ class FakeUsage:
         self.asked.append(query)
         facts = self._meant(query)
         starts = sorted({begin(one["day"], query.step) for one in facts}) if query.step else []
+        rows = _rows(query, facts)
+        shown = rows[: query.most]
+        more = len(rows) - len(shown)
+        kept = {row.group for row in shown}
+        beyond = [one if _key(query, one) in kept else one | {query.by: OTHERS} for one in facts] if more else facts
         columns = [
             UsageColumn(
-                start=start, rows=_rows(query, [one for one in facts if begin(one["day"], query.step) == start])
+                start=start, rows=_rows(query, [one for one in beyond if begin(one["day"], query.step) == start])
             )
             for start in starts
         ]
         dates = ("2026-11-01",) if any(one["cost"].computed_usd for one in facts) else ()
         total = _row("", facts)
-        return UsageTable(
-            query=query, rows=_rows(query, facts), columns=tuple(columns), total=total, prices_as_of=dates
-        )  # fmt: skip
+        return UsageTable(query=query, rows=shown, more=more, columns=tuple(columns), total=total, prices_as_of=dates)
 
     def sessions_of_usage(self, query, group=None, column=None):
         """Return the ids behind a group and a column."""

@@ -3,7 +3,9 @@
 import pytest
 from msgspec import structs
 
+from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.screens import usage as usage_screen
+from agentdash.tui.screens import usage_figures
 from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.usage import UsageScreen
 from agentdash.tui.state.ui_state import FILE
@@ -51,7 +53,7 @@ async def test_the_sums_have_their_marks(dashboard, month):
         sums = line(d, "of it ≈")
         assert sums.startswith("≥≈$")
         assert "computed (prices of 2026-11-01)" in sums
-        assert "1 unknown" in sums
+        assert "1 session unknown" in sums
         assert "75% cached" in sums
 
 
@@ -209,6 +211,95 @@ async def test_sixty_models_are_five_series_and_the_others(dashboard, manager):
         await d.shows("55 others")
         await d.press("end")
         await d.until(lambda: "model-59" in d.text())
+
+
+async def test_groups_beyond_the_most_are_counted_and_drawn_as_others(dashboard, manager, monkeypatch):
+    monkeypatch.setattr(usage_figures, "MOST", 20)
+    manager.used.facts = [used("done0001", n % 9, f"model-{n:02}", 1_000, reported_usd=60.0 - n) for n in range(60)]
+    async with dashboard() as d:
+        screen = await opened(d)
+        assert {query.most for query in manager.used.asked if query.step} == {20}
+        await d.shows("55 others")
+        drawn = sum(sum(bar.parts) for bar in usage_figures.picture(screen.figures, screen.view).columns)
+        assert drawn == pytest.approx(screen.figures.table.total.cost.known_usd)
+        await d.press("end", "j", "pagedown")
+        await d.until(lambda: "and 40 more" in d.text())
+        assert screen.view.group == "model-19"
+        assert "others" not in table_row(d, "model-19")
+        await d.press("enter")
+        await d.screen(MainScreen)
+        await d.shows("model model-19")
+
+
+async def test_the_group_without_a_lead_is_named(dashboard, manager):
+    manager.used.facts = [used("done0001", 0, "haiku", 1_000, reported_usd=1.0) | {"lead": ""}]
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("g", "g", "g")
+        await d.shows("by lead")
+        await d.until(lambda: d.text().count("no lead") == 2)  # the legend and the list
+        await d.press("j", "enter")
+        await d.shows("usage of last 30 days, lead no lead")
+
+
+async def test_the_legend_keeps_the_ends_of_folders(dashboard, manager):
+    folder = "/home/ann/work/long/path/of/a/client/project-{}"
+    manager.used.facts = [
+        used("done0001", 0, "haiku", 1_000, reported_usd=1.0) | {"folder": folder.format(n)} for n in range(3)
+    ]
+    async with dashboard(size=(100, 30)) as d:
+        await opened(d)
+        await d.press("g", "g")
+        await d.shows("by folder")
+        rows = [one for one in d.text().split("\n") if "│" in one]
+        for n in range(3):
+            assert any(f"project-{n} $1.00" in one for one in rows)
+
+
+async def test_help_has_the_keys_of_usage_first_and_comes_back(dashboard, month):
+    async with dashboard(size=(80, 40)) as d:
+        await opened(d)
+        await d.press("question_mark")
+        await d.screen(HelpScreen)
+        await d.shows("later column")
+        lines = d.text()
+        assert lines.index("earlier column") < lines.index("on screens of sessions")
+        await d.press("escape")
+        await d.screen(UsageScreen)
+
+
+@pytest.mark.parametrize(
+    ("width", "keys"),
+    [
+        (80, "Enter open  h j k l move  g group  ? help  Esc back  d w m period  c cost/tokens"),
+        (50, "Enter open  h j k l move  g by  ? help  Esc back"),
+        (40, "Enter open  h j k l move  g by  Esc back"),
+    ],
+)
+async def test_the_most_useful_keys_fit(dashboard, month, width, keys):
+    async with dashboard(size=(width, 24)) as d:
+        await opened(d)
+        assert d.text().rstrip("\n").split("\n")[-1].strip() == keys
+
+
+async def test_the_line_above_the_chosen_sessions_names_what_escape_does(dashboard, month):
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("h", "l", "enter")
+        await d.screen(MainScreen)
+        await d.shows("Esc back to usage")
+        await d.press("4")
+        await d.shows("Esc clear")
+        await d.press("escape")
+        await d.shows("Esc back to usage")
+        await d.press("escape")
+        await d.screen(UsageScreen)
+
+
+async def test_the_unknown_sessions_fit_into_fifty_columns(dashboard, month):
+    async with dashboard(size=(50, 24)) as d:
+        await opened(d)
+        assert line(d, "≥≈$1").strip() == "≥≈$140.10   1 session unknown"
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24), (30, 8)])

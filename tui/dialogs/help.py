@@ -37,6 +37,7 @@ Section = tuple[str, Sequence[tuple[str, str]]]
 """A heading, and pairs of keys and what they do."""
 
 _KEYS_CELLS = 21
+_ANYWHERE = "anywhere (except when typing)"
 
 _GROUPS = {
     Place.TABLE: ("sessions", (*TABLE_KEYS, *TABLE_ACTIONS)),
@@ -137,8 +138,13 @@ def sections(
     heading, actions = _GROUPS[place]
     yield heading, _told(keymap, actions)
     allowed = [action for action in here(table=table) if not (read_only and action.changes)]
-    yield "anywhere (except when typing)", _told(keymap, allowed, keymap.taken(place))
-    yield "always", _told(keymap, [*PANE_ACTIONS, *APP_ACTIONS])
+    # The screen of usage has no sessions: the keys for sessions act only behind it.
+    others = place is Place.USAGE
+    yield (
+        "on screens of sessions" if others else _ANYWHERE,
+        _told(keymap, allowed, () if others else keymap.taken(place)),
+    )
+    yield "always", _told(keymap, APP_ACTIONS if others else [*PANE_ACTIONS, *APP_ACTIONS])
     for other, (heading, actions) in _GROUPS.items():
         if other is not place and other not in left_out:
             yield heading, _told(keymap, actions)

@@ -147,7 +147,9 @@ ACTIONS = (
     Action(
         id="back", keys="escape", label="back", help="back (never stops a session or quits)", weight=0, fixed=True
     ),
-    Action(id="help", keys="question_mark", label="help", help="keyboard help", weight=6),
+    Action(
+        id="help", keys="question_mark", label="help", help="keyboard help", weight=6, where=EVERYWHERE | {Place.USAGE}
+    ),
     Action(id="quit", keys="q", label="quit", help="quit (sessions keep running)", weight=7),
 )  # fmt: skip
 """The keys of a screen of sessions."""

@@ -34,9 +34,12 @@ CHANGES: Labels = (
     ("files.look_again", "refresh"), ("back", "back"),
 )  # fmt: skip
 USAGE: Labels = (
-    ("usage.open", "sessions"), ("usage.group", "group"), ("usage.unit", "cost/tokens"), ("usage.day", "day"),
-    ("usage.week", "week"), ("usage.month", "month"), ("usage.earlier usage.later", "column"), ("back", "back"),
-    ("usage.down usage.up", "row"),
+    ("usage.open", "open"), ("usage.earlier usage.down usage.up usage.later", "move"), ("usage.group", "group"),
+    ("help", "help"), ("back", "back"), ("usage.day usage.week usage.month", "period"), ("usage.unit", "cost/tokens"),
+)  # fmt: skip
+USAGE_NARROW: Labels = (
+    ("usage.open", "open"), ("usage.earlier usage.down usage.up usage.later", "move"), ("usage.group", "by"),
+    ("help", "help"), ("back", "back"), ("usage.unit", "$/tokens"), ("usage.day usage.week usage.month", "period"),
 )  # fmt: skip
 
 
@@ -56,6 +59,9 @@ _OF_A_ROW = frozenset({_ROW, "table.copy", "table.next_attention"})
 """Actions that are offered only if the table has a row."""
 _CONDITIONAL = _OF_A_ROW | CONVERSATION_IDS
 """Actions of a place that are offered only if they are possible."""
+
+_GAP = 3
+"""Cells between two keys."""
 
 _LAST = 2
 """Number of a screen's actions that stay last: help and quit."""
@@ -78,16 +84,16 @@ def daily_keys(keymap: Keymap) -> list[str]:
     return [f"{keys:<{wide}}  {label}" for keys, label in pairs]
 
 
-def whole(pairs: Iterable[tuple[str, str]], width: int) -> Pairs:
+def whole(pairs: Iterable[tuple[str, str]], width: int, gap: int = _GAP) -> Pairs:
     """Return the first pairs that fit into ``width`` cells; the key that goes back is kept at any position."""
     kept = list(pairs)
-    while len(kept) > 1 and _cells(kept) > width:
+    while len(kept) > 1 and _cells(kept, gap) > width:
         kept.remove(next(pair for pair in reversed(kept) if pair[1] != _WAY_BACK))
     return kept
 
 
-def _cells(pairs: Iterable[tuple[str, str]]) -> int:
-    return sum(len(key) + len(label) + 4 for key, label in pairs) - 3
+def _cells(pairs: Iterable[tuple[str, str]], gap: int = _GAP) -> int:
+    return sum(len(key) + len(label) + 1 + gap for key, label in pairs) - gap
 
 
 def valid_keys(

@@ -21,8 +21,8 @@ from ...widgets.drawing.line import Line
 from ...widgets.drawing.spans import Row
 from ...widgets.usage.plot import UsagePlot, key
 from ...widgets.usage.rows import UsageRows
-from ..keys.actions import USAGE_ACTIONS, bindings
-from ..keys.footer import USAGE, labelled, whole
+from ..keys.actions import REGISTRY, USAGE_ACTIONS, Place, bindings
+from ..keys.footer import USAGE, USAGE_NARROW, labelled, whole
 from ..keys.keymap import DEFAULT, Keymap
 from ..messages import SessionsChanged
 from ..services.background import Requests
@@ -35,6 +35,9 @@ LEAST_SECONDS = 3.0
 
 _LIST_CELLS = 2
 """Cells of the sign of a series before a name."""
+_WIDE = 80
+"""Cells from which the keys have whole words."""
+_GAP = "  "
 
 T = TypeVar("T")
 
@@ -55,7 +58,7 @@ class UsageScreen(Screen[ChosenUsage | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,dollar_sign", "dismiss(None)", "back", show=False),
-        *bindings(USAGE_ACTIONS),
+        *bindings([*USAGE_ACTIONS, REGISTRY["help"]]),
     ]
 
     def __init__(
@@ -103,9 +106,11 @@ class UsageScreen(Screen[ChosenUsage | None]):
 
     def on_resize(self) -> None:
         """Show as many columns, sums and keys as fit."""
-        pairs = whole(labelled(self._keymap, USAGE), self.size.width)
+        width = self.size.width
+        labels = USAGE if width >= _WIDE else USAGE_NARROW
+        pairs = whole(labelled(self._keymap, labels), width, len(_GAP))
         texts = [Content.assemble((name, "bold $foreground"), f" {label}") for name, label in pairs]
-        self._keys.show_text(Content("   ").join(texts))
+        self._keys.show_text(Content(_GAP).join(texts))
         self.call_after_refresh(self._show)
 
     @on(SessionsChanged)
@@ -179,7 +184,13 @@ class UsageScreen(Screen[ChosenUsage | None]):
         _, span = usage_texts.SPANS[view.step]
         self.list.note = usage_texts.EMPTY.format(span=span)
         self.list.active = not view.in_plot
-        self.list.show([partial(drawn, row) for row in self._rows], self._cursor)
+        items = [partial(drawn, row) for row in self._rows]
+        if figures.table.more:
+            more = " " * _LIST_CELLS + usage_texts.MORE.format(count=figures.table.more)
+            items.append(lambda _: [((more, "dim"),)])
+        self.list.show(items, self._cursor)
+        if self._cursor == len(self._rows) - 1:
+            self.list.reveal(len(items) - 1)
 
     def _choose(self, *, reads: bool = False, **changes: object) -> None:
         """Change the view; ``reads`` is True if that needs other figures."""
@@ -188,6 +199,12 @@ class UsageScreen(Screen[ChosenUsage | None]):
             self._read()
         else:
             self._show()
+
+    def action_help(self) -> None:
+        """Show all keys."""
+        from ..dialogs.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(self._keymap, Place.USAGE))
 
     def action_step(self, step: str) -> None:
         """Show columns of a day, a week or a month."""

@@ -9,6 +9,7 @@ from msgspec import Struct
 from ...sessions.costs.cost import Cost, cost_words
 from ...sessions.costs.periods import begin, midnight, periods
 from ...sessions.costs.usage_table import Group, Step, UsageColumn, UsageQuery, UsageRow, UsageTable
+from ...sessions.storage.use.use_queries import OTHERS
 from ...sessions.text.sanitize import one_line
 from ...sessions.text.units import tokens
 from ...sessions.values.usage import known_sum
@@ -19,6 +20,9 @@ from ..texts import usage_texts
 
 GROUPS: tuple[Group, ...] = ("model", "agent", "folder", "lead", "session")
 """The groups in the order in which their key chooses them."""
+
+MOST = 500
+"""The most groups in the list."""
 
 
 class UsageView(Struct, frozen=True):
@@ -46,7 +50,7 @@ class Figures(Struct, frozen=True):
 
 def query(view: UsageView, today: date) -> UsageQuery:
     """Return the query of a view."""
-    return UsageQuery(by=view.by, step=view.step, since=midnight(starts(view.step, today)[0]))
+    return UsageQuery(by=view.by, step=view.step, since=midnight(starts(view.step, today)[0]), most=MOST)
 
 
 def days_query(today: date) -> UsageQuery:
@@ -92,7 +96,7 @@ def column_rows(figures: Figures, start: date) -> dict[str, UsageRow]:
 def picture(figures: Figures, view: UsageView) -> Picture:
     """Return the plot: a column for each period, also for those without usage."""
     ranked = sorted(figures.table.rows, key=lambda row: -(usage_texts.value(row, view.unit) or 0.0))
-    own = series.leading([row.group for row in ranked])
+    own = _own(ranked, figures)
     columns = []
     shown = starts(view.step, figures.today)
     for start in shown:
@@ -102,22 +106,35 @@ def picture(figures: Figures, view: UsageView) -> Picture:
     return Picture(
         tuple(columns),
         tuple(usage_texts.day_label(start, view.step, figures.today) for start in shown),
-        tuple(_legend(ranked, own, view)),
+        tuple(_legend(ranked, own, figures, view)),
         partial(usage_texts.axis_words, unit=view.unit),
+        ends=view.by == "folder",
     )
 
 
-def _legend(ranked: Sequence[UsageRow], own: Sequence[str], view: UsageView) -> list[tuple[int, str, str]]:
+def _own(ranked: Sequence[UsageRow], figures: Figures) -> tuple[str, ...]:
+    """Return the groups that have a series of their own; groups that are not in the list need the series of others."""
+    return series.leading([*(row.group for row in ranked), *([OTHERS] if figures.table.more else ())])
+
+
+def _legend(
+    ranked: Sequence[UsageRow], own: Sequence[str], figures: Figures, view: UsageView
+) -> list[tuple[int, str, str]]:
     named = [
-        (number, one_line(place(row.label) if view.by == "folder" else row.label), usage_texts.words(row, view.unit))
-        for number, row in enumerate(ranked[: len(own)])
+        (number, _name(row, view), usage_texts.words(row, view.unit)) for number, row in enumerate(ranked[: len(own)])
     ]
-    others = ranked[len(own) :]
-    return [*named, (series.MOST - 1, f"{len(others):,} others", _sum(others, view.unit))] if others else named
+    beyond = [row for column in figures.table.columns for row in column.rows if row.group == OTHERS]
+    others = [*ranked[len(own) :], *beyond]
+    number = len(ranked) - len(named) + figures.table.more
+    return [*named, (series.MOST - 1, f"{number:,} others", _sum(others, view.unit))] if number else named
+
+
+def _name(row: UsageRow, view: UsageView) -> str:
+    return one_line(place(row.label) if view.by == "folder" else usage_texts.label(row, view.by)) or "-"
 
 
 def series_of(figures: Figures, view: UsageView) -> dict[str, int]:
     """Return the number of the series of each group."""
     ranked = sorted(figures.table.rows, key=lambda row: -(usage_texts.value(row, view.unit) or 0.0))
-    own = series.leading([row.group for row in ranked])
+    own = _own(ranked, figures)
     return {row.group: series.number_of(row.group, own) for row in ranked}

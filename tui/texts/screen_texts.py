@@ -48,8 +48,15 @@ _NOTHING = {
 }
 
 
-def nothing_matches(quick: str = "") -> Sequence[str]:
-    """Return the lines of a table whose filters hide all sessions; ``quick`` is the key of a single quick filter."""
+def nothing_matches(quick: str = "", *, chosen: bool = False) -> Sequence[str]:
+    """Return the lines of a table that hides all sessions.
+
+    Args:
+        quick: the key of a single quick filter.
+        chosen: True if the screen of usage chose the sessions, and nothing else hides one.
+    """
+    if chosen:
+        return ("The sessions were deleted for good.", "", "Esc goes back to usage")
     return (_NOTHING.get(quick, "No matches."), "", "Esc clears the filter")
 
 

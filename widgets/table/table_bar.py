@@ -16,6 +16,7 @@ def table_bar(
     new: int = 0,
     elsewhere: int = 0,
     ranging: bool,
+    back: str = "",
     width: int,
 ) -> Content:
     """The line; empty if the table shows everything in its default order.
@@ -28,6 +29,7 @@ def table_bar(
         new: the number of shown sessions that the header counts, without seen ones; 0 if it is not needed.
         elsewhere: the number of marked sessions that are not shown.
         ranging: True if a range of marks is open.
+        back: the screen to which Esc goes back; "" if it clears the filter or the marks.
         width: cells.
     """
     parts: list[tuple[str, str]] = []
@@ -44,7 +46,7 @@ def table_bar(
     if not parts:
         return Content("")
     if counts is not None or marked:
-        parts.append(("Esc clear", MUTED))
+        parts.append((f"Esc back to {back}" if back else "Esc clear", MUTED))
     return _fitting(parts, width)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from textual.strip import Strip
 
-from ...sessions.text.sanitize import cell_width, cut, one_line, pad
+from ...sessions.text.sanitize import cell_width, cut, cut_left, one_line, pad
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.painted_view import PaintedView
 from ..drawing.spans import Span
@@ -30,6 +30,8 @@ class Picture(Struct, frozen=True):
     """Series, name and value as text, from the bottom up."""
     words: Callable[[float], str] = str
     """Writes a value of the axis."""
+    ends: bool = False
+    """True if names differ at their ends, as paths do: these are kept if a name is cut."""
 
 
 class UsagePlot(PaintedView, can_focus=False):
@@ -127,8 +129,9 @@ def _legend(picture: Picture, signs: Signs) -> list[list[Span]]:
     """Return the legend's lines, the highest series first, as in the columns."""
     wide = max((cell_width(value) for *_, value in picture.legend), default=0)
     room = max(4, min(_LEGEND_NAME, _LEGEND_CELLS - 6 - wide))
+    kept = cut_left if picture.ends else cut
     return [
-        [key(series, signs), (f"{pad(cut(one_line(name), room), room)} {value:>{wide}}", "text")]
+        [key(series, signs), (f"{pad(kept(one_line(name), room), room)} {value:>{wide}}", "text")]
         for series, name, value in reversed(picture.legend)
     ]
 

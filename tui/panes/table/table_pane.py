@@ -261,7 +261,8 @@ class TablePane(Vertical):
             return
         counts = self.away.counts
         if self.table.counts[1] or (view.chooses and counts is not None and any(counts)):
-            self.table.show_when_empty(texts.nothing_matches(quick))
+            chosen = isinstance(view, ChosenSessions) and not view.filters
+            self.table.show_when_empty(texts.nothing_matches(quick, chosen=chosen))
         else:
             self.table.show_when_empty(self._lesson(counts))
 
@@ -309,6 +310,7 @@ class TablePane(Vertical):
             new=self.table.new if view.quick in ENDS else 0,
             elsewhere=self.table.marked_elsewhere,
             ranging=self.table.ranging,
+            back="usage" if isinstance(view, ChosenSessions) and not (view.filters or marked) else "",
             width=width,
         )
         self._say_why_empty()
