@@ -6,11 +6,11 @@ reads them word by word.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ..values.steps import Step
 from .history import History, Position, step_is_visible
-from .marks import Mark
+from .marks import Mark, MarkKind
 
 IsCut = Callable[[Step], bool]
 """Returns whether a step was cut by going back."""
@@ -32,6 +32,8 @@ class Shown(Struct, frozen=True):
     """The newest mark that can be taken back."""
     ignored: frozenset[int] = frozenset()
     """The ids of marks without an effect."""
+    replaced: Mapping[int, int] = field(default_factory=dict)
+    """By the id of a compaction's mark, the number of turns for which its summary stands."""
 
     def cuts(self, turn: int, step: int) -> bool:
         """Return whether a step was cut."""
@@ -45,7 +47,13 @@ class Shown(Struct, frozen=True):
 def shown(turns: Iterable[int], marks: Sequence[Mark]) -> Shown:
     """Conclude from the numbers of the turns and from the marks what went on and what was cut."""
     history = History(turns, marks)
-    return Shown(tuple(marks), kept_turns(history), history.undoable(), frozenset(mark.id for mark in history.ignored))
+    return Shown(
+        tuple(marks),
+        kept_turns(history),
+        history.undoable(),
+        frozenset(mark.id for mark in history.ignored),
+        {mark.id: stands_for(mark, history) for mark in marks if mark.kind == MarkKind.COMPACT},
+    )
 
 
 def kept_turns(history: History, position: Position | None = None) -> dict[int, int | None]:

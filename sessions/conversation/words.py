@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from ..model import short_id
 from ..text.sanitize import one_line, shorten
 from ..text.units import clock, count, tokens
+from ..values.compaction import RecordedCompaction
 from .marks import Mark, MarkKind
 from .places import place_words
 
@@ -46,6 +47,30 @@ def _act(mark: Mark, undone: Mark | None, turns: int, other: str, *, of_fork: bo
         case MarkKind.TAKEOVER:
             return f"turn {mark.turn} was typed by hand in the agent's own interface"
     return f"mark of a kind that this version does not know: {one_line(mark.kind, 40)}"
+
+
+def compaction_words(compaction: RecordedCompaction) -> str:
+    """Return a compaction of the agent, on one line: ``at step 2.4, automatic, 182k → 24k tokens, at 14:02``.
+
+    The trigger is in the agent's words if it is neither of those known.
+    """
+    trigger = compaction.trigger or ""
+    parts = (
+        f"at {place_words(compaction.turn, compaction.step)}" if compaction.step is not None else "",
+        _TRIGGERS.get(trigger, one_line(trigger, 40)),
+        _counts(compaction.tokens_before, compaction.tokens_after),
+        f"at {clock(compaction.at)[:5]}" if compaction.at else "",
+    )
+    return ", ".join(filter(None, parts))
+
+
+_TRIGGERS = {"auto": "automatic", "manual": "requested"}
+
+
+def _counts(before: int | None, after: int | None) -> str:
+    if before is None:
+        return "" if after is None else f"{tokens(after)} tokens after it"
+    return f"{tokens(before)} tokens before it" if after is None else f"{tokens(before)} → {tokens(after)} tokens"
 
 
 def _named(mark: Mark | None) -> str:

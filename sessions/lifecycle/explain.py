@@ -10,6 +10,7 @@ from ..agents.lost_conversation import lost_conversation
 from ..asks.recorded import RecordedAsk
 from ..clock import now_ms
 from ..conversation.marks import Mark
+from ..conversation.shown import Shown, shown
 from ..conversation.words import mark_words
 from ..launch import Launch
 from ..model import ENDED, Prompt, Session, Status, Turn, TurnMode, short_id
@@ -77,7 +78,7 @@ def explain(
     facts.append(_attention_fact(session))
     facts += family
     facts += _chain_facts(session)
-    facts += _mark_facts(marks)
+    facts += _mark_facts(shown(range(1, session.turn + 1), marks)) if marks else []
     facts += [_budget_fact(one, session) for one in budgets]
     facts += [Fact(one.budget.name, state_words(one), one.budget.key) for one in periods]
     if session.taken_by is not None:
@@ -158,12 +159,16 @@ def _adjustment_fact(changed: Adjustment) -> Fact:
     return Fact(f"changed {changed.what}", what, "adjustments")
 
 
-def _mark_facts(marks: Sequence[Mark]) -> list[Fact]:
-    by_id = {mark.id: mark for mark in marks}
+def _mark_facts(marked: Shown) -> list[Fact]:
+    by_id = {mark.id: mark for mark in marked.marks}
     return [
-        Fact(f"mark {mark.id}", mark_words(mark, undone=by_id.get(mark.undoes or 0)), "marks")
-        for mark in marks[-_MOST_MARKS:]
-    ]  # fmt: skip
+        Fact(
+            f"mark {mark.id}",
+            mark_words(mark, undone=by_id.get(mark.undoes or 0), turns=marked.replaced.get(mark.id, 0)),
+            "marks",
+        )
+        for mark in marked.marks[-_MOST_MARKS:]
+    ]
 
 
 def _live(session: Session, turn: Turn) -> str:

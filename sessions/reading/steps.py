@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..changes.recorded import Recorded
     from ..digest.collect import Digest
     from ..transcript.session_steps import Facts, SessionSteps
+    from ..values.compaction import RecordedCompaction
 
 
 class StepsReader:
@@ -134,6 +135,10 @@ class StepsReader:
         session = self._get(ref)
         marks = self._queries.marks_of(session.id)
         return shown(range(1, session.turn + 1), marks)
+
+    def compactions(self, ref: str) -> "list[RecordedCompaction]":
+        """Return the compactions that the agent reported, also those that it began by itself, oldest first."""
+        return self._queries.compactions_of(self._get(ref).id)
 
     def answer(self, ref: str, turn: int | None = None) -> str | None:
         """Return the agent's own last message in a turn, by default the newest, in full; None if there is none."""

@@ -13,6 +13,7 @@ from ..launch import Launch
 from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn, Usage, short_id
 from ..rules.urgency import by_urgency
 from ..values.adjustments import Adjustment
+from ..values.compaction import RecordedCompaction
 from .database import Database
 from .families.families import Families
 from .families.family_budgets import FamilyBudgets
@@ -24,6 +25,7 @@ from .prompts.prompt_queue import PromptQueue
 from .prompts.queued_prompt import QueuedPrompt
 from .prompts.unconfirmed import Unconfirmed, unconfirmed
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
+from .turns.compactions import compactions_of
 from .urgency import CURRENT, OUTDATED
 from .use.period_budgets import PeriodBudgets
 from .use.plan_windows import PlanWindows
@@ -288,6 +290,10 @@ class Queries:
     def marks_of(self, session_id: str) -> list[Mark]:
         """Return the marks of the conversation of a session, oldest first."""
         return Marks(self.database).of_session(session_id)
+
+    def compactions_of(self, session_id: str) -> list[RecordedCompaction]:
+        """Return the compactions that the agent of a session reported, oldest first."""
+        return compactions_of(self.database, session_id)
 
     def recorded(self, session_id: str) -> Recorded:
         """Return the records of the conversation of a session.

@@ -31,6 +31,21 @@ class Compaction(Struct, frozen=True, kw_only=True):
         return f"/compact {self.words}".strip()
 
 
+class RecordedCompaction(Struct, frozen=True, kw_only=True):
+    """A compaction that an agent reported, also one that it began by itself."""
+
+    turn: int
+    step: int | None = None
+    """The number of the step that reports it; None if it is not in the agent's output."""
+    at: int = 0
+    """UTC ms."""
+    trigger: str | None = None
+    """``manual`` or ``auto``, in the agent's words; None if it does not name one."""
+    tokens_before: int | None = None
+    """Tokens of the model's context before it."""
+    tokens_after: int | None = None
+
+
 _REQUEST = """\
 Write a summary of this conversation.  It will take the place of the whole conversation: the agent that goes on has \
 nothing else of it but the user's requests in the user's own words.  Use no tools and change no files; answer with the \

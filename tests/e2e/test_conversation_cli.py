@@ -71,7 +71,7 @@ def test_a_user_goes_back_takes_it_back_and_forks(manager, talk):
     ]
     kinds = [
         (mark["kind"], mark["has_effect"], mark["undoable"])
-        for mark in json.loads(verb("marks", session.id, "--json").stdout)
+        for mark in json.loads(verb("marks", session.id, "--json").stdout)["marks"]
     ]
     assert kinds == [("rewind", True, False), ("undo", True, False)]
 

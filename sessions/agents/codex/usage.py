@@ -5,6 +5,7 @@ The stream of ``codex exec`` has the tokens of the whole thread in its last line
 earlier versions write only ``token_count``.  ``turn_context`` names the model.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -81,6 +82,9 @@ _DECODER: TolerantDecoder[_ContextLine | _CountLine | _RecordLine] = TolerantDec
 
 _MARKS = (b'"token_usage_record"', b'"token_count"', b'"turn_context"')
 
+_COMPACTED = re.compile(rb'\{"timestamp":"([^"]{1,40})",[^{]{0,100}"type":"compacted"', re.ASCII)
+"""The beginning of the line of a compaction; its end has the new conversation, which may be longer than the cap."""
+
 
 class CodexMeter(Meter):
     """Follows the transcript of one turn's thread.
@@ -106,6 +110,8 @@ class CodexMeter(Meter):
         self._model = ""
         self._total = _Tokens()
         self._calls = 0
+        self._context: int | None = None
+        """The tokens of the last call, which are those of the model's context."""
         self._recorded = False
         """True if this turn has records of single calls; the sums then add nothing."""
 
@@ -129,6 +135,8 @@ class CodexMeter(Meter):
             for count, (_, line) in enumerate(self._lines, 1):
                 if any(mark in line for mark in _MARKS):
                     self._line(line)
+                elif (compacted := _COMPACTED.match(line)) is not None:
+                    self._compacted(compacted[1].decode())
                 if count % _LINES_BETWEEN_LOOKS == 0 and monotonic() >= deadline:
                     return True
         except OSError:
@@ -175,10 +183,16 @@ class CodexMeter(Meter):
         at = _milliseconds(timestamp)
         return at is None or at >= self._began
 
+    def _compacted(self, timestamp: str) -> None:
+        if self._is_ours(timestamp) and len(self.compactions) < MOST_PENDING:
+            before, self._context = self._context, None
+            self.compactions.append((_milliseconds(timestamp), before))
+
     def _count(self, tokens: _Tokens, timestamp: str) -> None:
         if not tokens.input_tokens and not tokens.output_tokens:
             return  # the same sum, repeated because another value changed
         self.usage = self.usage.plus(_usage(tokens))
+        self._context = tokens.input_tokens + tokens.output_tokens
         self._calls += 1
         if len(self.reports) < MOST_PENDING:
             self.reports.append(

@@ -50,6 +50,9 @@ class Meter:
     """The estimated cost of the turn beyond the agent's own figure, US dollars; None if nothing was priced."""
     reports: list[Report]
     """The calls that were read since the last time, to be recorded; the reader of the meter empties the list."""
+    compactions: list[tuple[int | None, int | None]]
+    """The compactions that were read since the last time and that the agent's own output does not show: the time (UTC
+    ms), and the tokens before it; the reader of the meter empties the list."""
     unpriced: str | None = None
     """A model that was called and has no price."""
     path: Path | None = None
@@ -59,6 +62,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.reports = []
+        self.compactions = []
 
     @property
     def trouble(self) -> str | None:

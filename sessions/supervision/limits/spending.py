@@ -71,7 +71,10 @@ class Spending:
         if facts.reported is not None:
             for report in meter.reports:
                 facts.reported.add(report)
+            for at, before in meter.compactions:
+                facts.reported.compact(at, None, None, before, None)
         meter.reports.clear()
+        meter.compactions.clear()
         return more
 
     def finish(self, facts: Facts) -> None:

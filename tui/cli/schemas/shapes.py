@@ -26,6 +26,7 @@ from ....sessions.rules.attention import Attention
 from ....sessions.settings.presets import Preset
 from ....sessions.storage.counts import Counts
 from ....sessions.values.adjustments import Adjustment
+from ....sessions.values.compaction import RecordedCompaction
 from ....sessions.values.plan_windows import PlanWindow
 
 SOURCES: dict[type, type] = {}
@@ -100,8 +101,9 @@ Started = derived(
 )  # fmt: skip
 Planned = derived("Planned", Launch, continues=dict[str, Any], optional=("continues",))
 ShownSession = derived(
-    "ShownSession", SessionRecord, turns=list[Turn], prompts=list[Prompt], adjustments=list[Adjustment]
-)
+    "ShownSession", SessionRecord, turns=list[Turn], prompts=list[Prompt], adjustments=list[Adjustment],
+    compactions=list[RecordedCompaction],
+)  # fmt: skip
 ChangeRecord = derived("ChangeRecord", Change)
 OWN_STEP_KEYS = (*dict.fromkeys(key for own in json_schema.OWN_STEP_KEYS.values() for key in own), "parent")
 _ADDED = ("cut", "workers")
@@ -138,6 +140,10 @@ AskRecord = shape(
     } | {"verdicts": list[Verdict]},
 )  # fmt: skip
 MarkRecord = derived("MarkRecord", Mark, has_effect=bool, undoable=bool)
+MarksRecord = shape(
+    "MarksRecord", "The marks of a conversation, and the compactions that its agent reported.",
+    marks=list_of(MarkRecord), compactions=list[RecordedCompaction],
+)  # fmt: skip
 Removed = shape("Removed", "A session that was deleted.", deleted=str, receipt=Receipt | None)
 Interrupted = shape("Interrupted", "The end of a turn that was interrupted.", receipt=Receipt, prompt=Sent | None)
 UnconfirmedPrompt = shape(

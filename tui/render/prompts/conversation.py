@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from ....sessions.conversation.marks import Mark, MarkKind
 from ....sessions.conversation.places import place_text
 from ....sessions.conversation.shown import Shown
-from ....sessions.conversation.words import mark_words
+from ....sessions.conversation.words import compaction_words, mark_words
 from ....sessions.model import Step, short_id
 from ....sessions.prompts.effects import Effect, Scope
 from ....sessions.text.sanitize import one_line
 from ....sessions.text.units import count
+from ....sessions.values.compaction import RecordedCompaction
 from ..steps import step_text, turn_heading
 from ..style import Style
 
@@ -44,7 +45,7 @@ def conversation_text(
         if step.turn != turn:
             turn = step.turn
             while waiting and waiting[0].after < turn:
-                yield style.paint(mark_line(waiting.pop(0), by_id), "strong")
+                yield style.paint(mark_line(waiting.pop(0), by_id, shown), "strong")
             yield turn_heading(turn, style)
         cut = bool(shown.marks) and shown.cuts(step.turn, step.index)
         lead = style.paint(f"{place_text(step.turn, step.index)} ", "dim") if numbers else ""
@@ -52,21 +53,28 @@ def conversation_text(
         for line in [lead + first, *rest]:
             yield style.paint(CUT, "dim") + style.paint(line, "dim") if cut else line
     for mark in waiting:
-        yield style.paint(mark_line(mark, by_id), "strong")
+        yield style.paint(mark_line(mark, by_id, shown), "strong")
     if hidden:
         yield style.paint(f"{count(hidden, 'message was', 'messages were')} cut: --all prints them too.", "dim")
 
 
-def mark_line(mark: Mark, by_id: Mapping[int, Mark]) -> str:
+def mark_line(mark: Mark, by_id: Mapping[int, Mark], shown: Shown) -> str:
     """Return a mark with its number, on one line."""
-    return f"mark {mark.id}: {mark_words(mark, undone=by_id.get(mark.undoes or 0))}"
+    return (
+        f"mark {mark.id}: {mark_words(mark, undone=by_id.get(mark.undoes or 0), turns=shown.replaced.get(mark.id, 0))}"
+    )
 
 
-def marks_text(shown: Shown, session_id: str, style: Style) -> Iterator[str]:
-    """Yield a line for each mark of a session, oldest first."""
+def marks_text(
+    shown: Shown, session_id: str, style: Style, compactions: Sequence[RecordedCompaction] = ()
+) -> Iterator[str]:
+    """Yield a line for each mark of a session and each compaction of its agent, oldest first."""
     by_id = {mark.id: mark for mark in shown.marks}
     taken_back = {mark.undoes: mark.id for mark in shown.marks if mark.id not in shown.ignored}
+    waiting = list(compactions)
     for mark in shown.marks:
+        while waiting and waiting[0].at <= mark.at:
+            yield compaction_line(waiting.pop(0), style)
         note = ""
         if mark.id in shown.ignored:
             note = "  (without effect)"
@@ -74,7 +82,13 @@ def marks_text(shown: Shown, session_id: str, style: Style) -> Iterator[str]:
             note = f"  (taken back by mark {taken_back[mark.id]})"
         elif shown.undoable is not None and mark.id == shown.undoable.id:
             note = f"  (take it back: agentdash rewind {short_id(session_id)} --undo)"
-        yield f"{mark_line(mark, by_id)}{style.paint(note, 'dim') if note else ''}"
+        yield f"{style.signs.plain(mark_line(mark, by_id, shown))}{style.paint(note, 'dim') if note else ''}"
+    yield from (compaction_line(one, style) for one in waiting)
+
+
+def compaction_line(compaction: RecordedCompaction, style: Style) -> str:
+    """Return a compaction of the agent, on one line."""
+    return style.signs.plain(f"turn {compaction.turn}: context compacted, {compaction_words(compaction)}".rstrip(", "))
 
 
 def effect_text(effect: Effect) -> Iterator[str]:

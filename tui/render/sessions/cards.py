@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ....sessions.conversation.words import compaction_words
 from ....sessions.costs.cost import cost_words
 from ....sessions.costs.usage_totals import session_cost, session_tokens, turn_cost
 from ....sessions.launch import Launch
@@ -13,6 +14,7 @@ from ....sessions.rules.prompts.mode_changes import ModeChange, changes_by_turn
 from ....sessions.text.sanitize import cell_width, clean, one_line, pad
 from ....sessions.text.units import count, duration, moment, share, tokens
 from ....sessions.values.adjustments import Adjustment
+from ....sessions.values.compaction import RecordedCompaction
 from ....widgets.drawing.glyphs import Signs
 from ....widgets.drawing.short_forms import place
 from ...texts.context_texts import compact_command, compaction_advised
@@ -30,11 +32,14 @@ def session_card(
     prompts: Sequence[Prompt],
     style: Style,
     adjustments: Sequence[Adjustment] = (),
+    compactions: Sequence[RecordedCompaction] = (),
 ) -> list[str]:
     """Return all facts of a session."""
     lines = [session_line(session, style), *_facts(_session_facts(session, style.signs) | _reading_facts(turns), style)]
     changes = changes_by_turn(turns)
-    lines += [line for turn in turns for line in _turn_lines(turn, changes.get(turn.n, ()), style)]
+    for turn in turns:
+        lines += _turn_lines(turn, changes.get(turn.n, ()), style)
+        lines += [_compaction_line(one, style) for one in compactions if one.turn == turn.n]
     lines += [f" changed  {adjustment_line(one)} (during turn {one.turn}, by {one.asked_by})" for one in adjustments]
     waiting = [prompt for prompt in prompts if prompt.state != "seen"]
     lines += [f"{prompt.state:>8}  {one_line(prompt.text, max(20, style.width - 10))}" for prompt in waiting]
@@ -141,6 +146,10 @@ def _turn_lines(turn: Turn, changes: Sequence[ModeChange], style: Style) -> list
     """Return the line of a turn and, if any of its settings changed, a line with these."""
     words = "  ".join(style.paint(change.text, "danger" if change.dangerous else "dim") for change in changes)
     return [_turn_line(turn, style), *([f"          {words}"] if words else [])]
+
+
+def _compaction_line(compaction: RecordedCompaction, style: Style) -> str:
+    return style.signs.plain(f"          context compacted, {compaction_words(compaction)}".rstrip(", "))
 
 
 def _turn_line(turn: Turn, style: Style) -> str:

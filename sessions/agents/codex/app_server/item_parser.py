@@ -108,7 +108,7 @@ class ItemParser(EventParser):
         if isinstance(item, items.ContextCompaction) and ours:
             self.facts.compacted = Compacted()
             if self.facts.reported is not None:
-                self.facts.reported.compact(at, None, self.state.next, self.facts.context_tokens, None)
+                self.facts.reported.compact(at, None, step.index, self.facts.context_tokens, None)
         if not by_answer and (what := refused(step)) is not None:
             self.facts.deny(what)
         return [step]

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from recorded_use import ID, Recorded
 
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.storage.turns.compactions import compactions_of
 
 CAPTURES = Path(__file__).parents[3] / "captures"
 
@@ -206,3 +208,8 @@ def test_compactions_are_recorded_once(recorded: Recorded) -> None:
         for one in expected
     ]
     assert rows
+    found = compactions_of(recorded.store.database, ID.format(1))
+    parser = agent_named("claude").parser(1, "stream-json")
+    steps = [step for line in lines.splitlines() for step in parser.feed(line, 1)]
+    boundaries = [step.index + 1 for step in steps if getattr(step, "event", None) == "compact_boundary"]
+    assert [one.step for one in found] == boundaries  # a recorded turn has its prompt before the steps of the parser

@@ -99,18 +99,23 @@ def rewind(ref: str, place: str | None, undo: bool, dry_run: bool, as_json: bool
 @common.json_option
 @common.id_argument
 def marks(ref: str, as_json: bool) -> None:
-    """List the marks of a conversation: rewinds, forks, summaries."""
+    """List the marks of a conversation: rewinds, forks, summaries.
+
+    The agent's own compactions are among them, also those that it began by itself.
+    """
     with common.open_reader() as reader:
         session = reader.get(ref)
-        shown = reader.steps.shown(session.id)
+        shown, compactions = reader.steps.shown(session.id), reader.steps.compactions(session.id)
     if as_json:
         from .....sessions.json_schema import mark_json
 
-        common.print_json([mark_json(mark, shown) for mark in shown.marks])
+        marked = [mark_json(mark, shown) for mark in shown.marks]
+        common.print_json({"marks": marked, "compactions": compactions})
         return
     from ....render.prompts.conversation import marks_text
 
-    common.say_on(marks_text(shown, session.id, common.style()), otherwise="No marks: nothing was cut or forked.")
+    lines = marks_text(shown, session.id, common.style(), compactions)
+    common.say_on(lines, otherwise="No marks: nothing was cut or forked.")
 
 
 def _print_fork(effect: Any, facts: dict[str, Any], *, as_json: bool, err: bool = False) -> int:

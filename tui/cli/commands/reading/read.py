@@ -1,7 +1,7 @@
 """The verbs that only read: ls, show, trajectory, messages, output, explain."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -112,17 +112,23 @@ def show(ref: str, as_json: bool) -> None:
     with common.settled_manager() as manager:
         session = manager.reader.get(ref)
         turns, prompts = manager.reader.turns(session.id), manager.reader.prompts(session.id)
-        changes = manager.reader.adjustments(session.id)
+        changes, compactions = manager.reader.adjustments(session.id), manager.reader.steps.compactions(session.id)
         if as_json:
+            from msgspec import to_builtins
+
             from .....sessions.json_schema import adjustment_json, prompt_json, session_json, turn_json
 
-            parts = {"turns": [turn_json(t) for t in turns], "prompts": [prompt_json(p) for p in prompts]}
+            parts: dict[str, Any] = {
+                "turns": [turn_json(t) for t in turns],
+                "prompts": [prompt_json(p) for p in prompts],
+            }
             parts["adjustments"] = [adjustment_json(one) for one in changes]
+            parts["compactions"] = to_builtins(compactions)
             common.print_json(session_json(session) | parts)
         else:
             from ....render.sessions.cards import session_card
 
-            common.print_lines(session_card(session, turns, prompts, common.style(), changes))
+            common.print_lines(session_card(session, turns, prompts, common.style(), changes, compactions))
             common.looked_at(manager, session)
         manager.reader.outputs.check_folder(session)
 

@@ -12,6 +12,8 @@ from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.agents.codex.usage import CodexMeter
 from agentdash.sessions.agents.parsing.usage_meter import Meter, When
 from agentdash.sessions.costs.prices import Price
+from agentdash.sessions.costs.pricing import Pricing
+from agentdash.sessions.costs.reports import Reported
 from agentdash.sessions.launch import Launch
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.turn_facts import Facts
@@ -70,6 +72,25 @@ def test_what_the_thread_used_before_the_turn_is_known_apart(tmp_path: Path, tra
     facts = Facts(agent_session=THREAD)
     Spending(list, 1, meter(tmp_path, BORN + 5), at_end=True).finish(facts)
     assert facts.thread_usage.minus(facts.thread_before).total_tokens == 2030
+
+
+@pytest.mark.parametrize("size", [10, 3 << 20])
+def test_a_compaction_of_the_turn_is_reported_once(tmp_path: Path, transcript: Transcript, size: int) -> None:
+    began = BORN + 60_000
+    transcript.add("compacted", {"message": "", "replacement_history": []}, BORN)  # of an earlier turn
+    transcript.call(at=began + 1, input_tokens=90_000, output_tokens=500)
+    said = {"type": "message", "content": [{"type": "input_text", "text": '{"type":"compacted"}' + "x" * size}]}
+    transcript.add("compacted", {"message": "", "replacement_history": [said]}, began + 2)
+    transcript.add("event_msg", {"type": "context_compacted"}, began + 2)
+    transcript.add("response_item", said, began + 3)
+    facts = Facts(agent_session=THREAD, reported=Reported(Pricing()))
+    spending = Spending(list, 1, meter(tmp_path, began), at_end=False)
+    spending.update(facts)
+    spending.update(facts)
+    spending.finish(facts)
+    assert facts.reported is not None
+    (compacted,) = facts.reported.compactions()
+    assert (compacted.at, compacted.tokens_before, compacted.step, compacted.trigger) == (began + 2, 90_500, None, None)
 
 
 def total(found: Meter) -> int | None:
