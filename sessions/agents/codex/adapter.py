@@ -314,7 +314,8 @@ class Codex(Agent, LeadingAgent):
             return None
         from .usage import CodexMeter
 
-        return CodexMeter(_home(env), began, launch.prices if launch.limits.cost_usd is not None else None)
+        prices = launch.prices if launch.limits.cost_usd is not None else None
+        return CodexMeter(_home(env), began, prices, live=bool(launch.transport))
 
     def final_meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:
         """Return a meter of the thread's transcript, which has the calls that the stream adds up."""

@@ -93,15 +93,17 @@ class CodexMeter(Meter):
         home: codex's own folder.
         began: the start of the turn, UTC ms; the use of the thread's earlier turns is not counted.
         prices: the user's own, which override the list; None if the cost is not limited.
+        live: True if the agent's own output shows its compactions.
     """
 
     seeks = True
 
-    def __init__(self, home: Path, began: int, prices: Mapping[str, Price] | None) -> None:
+    def __init__(self, home: Path, began: int, prices: Mapping[str, Price] | None, *, live: bool = False) -> None:
         super().__init__()
         self._home = home
         self._began = began
         self._prices = prices
+        self._live = live
         self._reader: LineReader | None = None
         self._lines: Iterator[tuple[int, bytes]] | None = None
         self._pause = 0.5
@@ -184,7 +186,7 @@ class CodexMeter(Meter):
         return at is None or at >= self._began
 
     def _compacted(self, timestamp: str) -> None:
-        if self._is_ours(timestamp) and len(self.compactions) < MOST_PENDING:
+        if not self._live and self._is_ours(timestamp) and len(self.compactions) < MOST_PENDING:
             before, self._context = self._context, None
             self.compactions.append((_milliseconds(timestamp), before))
 
