@@ -14,6 +14,7 @@ from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn, Usage
 from ..rules.urgency import by_urgency
 from ..values.adjustments import Adjustment
 from ..values.compaction import RecordedCompaction
+from .compactions import compactions_of
 from .database import Database
 from .families.families import Families
 from .families.family_budgets import FamilyBudgets
@@ -25,7 +26,6 @@ from .prompts.prompt_queue import PromptQueue
 from .prompts.queued_prompt import QueuedPrompt
 from .prompts.unconfirmed import Unconfirmed, unconfirmed
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
-from .turns.compactions import compactions_of
 from .urgency import CURRENT, OUTDATED
 from .use.period_budgets import PeriodBudgets
 from .use.plan_windows import PlanWindows

@@ -19,6 +19,7 @@ from ...sessions.reader import SessionReader
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ...widgets.drawing.spans import Row
+from ...widgets.lists.row_list import Draw
 from ...widgets.usage.plot import UsagePlot, key
 from ...widgets.usage.rows import UsageRows
 from ..keys.actions import REGISTRY, USAGE_ACTIONS, Place, bindings
@@ -184,7 +185,7 @@ class UsageScreen(Screen[ChosenUsage | None]):
         _, span = usage_texts.SPANS[view.step]
         self.list.note = usage_texts.EMPTY.format(span=span)
         self.list.active = not view.in_plot
-        items = [partial(drawn, row) for row in self._rows]
+        items: list[Draw] = [partial(drawn, row) for row in self._rows]
         if figures.table.more:
             more = " " * _LIST_CELLS + usage_texts.MORE.format(count=figures.table.more)
             items.append(lambda _: [((more, "dim"),)])

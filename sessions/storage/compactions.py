@@ -1,7 +1,7 @@
 """The compactions of conversations that agents reported; runners write them with the reports of use."""
 
-from ...values.compaction import RecordedCompaction
-from ..database import Database
+from ..values.compaction import RecordedCompaction
+from .database import Database
 
 _FIRST_STEP = 1
 """The number of a turn's first step: its prompt is 0, and the row has the parser's number, from 0."""
