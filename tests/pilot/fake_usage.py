@@ -12,7 +12,7 @@ TODAY = date(2026, 11, 18)
 """The day of the tests: a Wednesday."""
 
 
-def used(session, ago, model, tokens, **cost):
+def used(session, ago, model, tokens, *, tokens_missing=0, **cost):
     """What a session used some days ago; its agent, folder and lead follow from the model."""
     agent = "codex" if model.startswith("gpt") else "claude"
     usage = Usage(
@@ -27,7 +27,7 @@ def used(session, ago, model, tokens, **cost):
         "lead": "waiting1",
         "session": session,
     }
-    return {"session": session, "day": day, "usage": usage, "cost": Cost(**cost), **groups}
+    return {"session": session, "day": day, "usage": usage, "cost": Cost(**cost), "lacks": tokens_missing, **groups}
 
 
 MONTH = [
@@ -102,4 +102,11 @@ def _row(key, facts):
     usage, cost = Usage(), Cost()
     for one in facts:
         usage, cost = usage.plus(one["usage"]), cost.plus(one["cost"])
-    return UsageRow(group=key, label=key, sessions=len({one["session"] for one in facts}), usage=usage, cost=cost)
+    return UsageRow(
+        group=key,
+        label=key,
+        sessions=len({one["session"] for one in facts}),
+        usage=usage,
+        cost=cost,
+        tokens_missing=sum(one["lacks"] for one in facts),
+    )

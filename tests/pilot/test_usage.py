@@ -296,6 +296,24 @@ async def test_the_line_above_the_chosen_sessions_names_what_escape_does(dashboa
         await d.screen(UsageScreen)
 
 
+async def test_the_way_back_fits_into_fifty_columns(dashboard, month):
+    async with dashboard(size=(50, 24)) as d:
+        await opened(d)
+        await d.press("j", "enter")
+        await d.screen(MainScreen)
+        await d.until(lambda: line(d, "usage of").rstrip().endswith("Esc back"))
+        assert "2 of 5" in line(d, "usage of")
+
+
+async def test_unknown_tokens_are_a_lower_bound(dashboard, manager):
+    manager.used.facts = [used("done0001", 0, "haiku", 1_000, reported_usd=1.0, tokens_missing=1)]
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("c")
+        await d.shows("today ≥1.1k")
+        assert "?" in d.text()
+
+
 async def test_the_unknown_sessions_fit_into_fifty_columns(dashboard, month):
     async with dashboard(size=(50, 24)) as d:
         await opened(d)

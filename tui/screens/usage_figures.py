@@ -6,12 +6,11 @@ from functools import partial
 
 from msgspec import Struct
 
-from ...sessions.costs.cost import Cost, cost_words
+from ...sessions.costs.cost import Cost, cost_words, tokens_words
 from ...sessions.costs.periods import begin, midnight, periods
 from ...sessions.costs.usage_table import Group, Step, UsageColumn, UsageQuery, UsageRow, UsageTable
 from ...sessions.storage.use.use_queries import OTHERS
 from ...sessions.text.sanitize import one_line
-from ...sessions.text.units import tokens
 from ...sessions.values.usage import known_sum
 from ...widgets.drawing.short_forms import place
 from ...widgets.usage import series
@@ -80,7 +79,8 @@ def _sum(rows: Sequence[UsageRow], unit: str) -> str:
     if not rows:
         return "-"
     if unit == "tokens":
-        return tokens(known_sum(*(row.usage.total_tokens for row in rows)))
+        known = known_sum(*(row.usage.total_tokens for row in rows))
+        return tokens_words(known, sum(row.tokens_missing for row in rows))
     cost = Cost()
     for row in rows:
         cost = cost.plus(row.cost)

@@ -6,7 +6,7 @@ from datetime import date
 
 from msgspec import Struct
 
-from ...sessions.costs.cost import Cost, cost_words
+from ...sessions.costs.cost import Cost, cost_words, tokens_words
 from ...sessions.costs.usage_table import UsageRow, UsageTable
 from ...sessions.text.sanitize import cell_width, cut, cut_left, one_line, pad
 from ...sessions.text.units import count, share, tokens
@@ -46,12 +46,13 @@ def words(row: UsageRow | None, unit: str) -> str:
     """Return the dollars with their marks, or the tokens, of a row; "" if there is no row."""
     if row is None:
         return ""
-    return cost_words(row.cost) if unit == "cost" else tokens(row.usage.total_tokens)
+    return cost_words(row.cost) if unit == "cost" else tokens_words(row.usage.total_tokens, row.tokens_missing)
 
 
 def lacks(row: UsageRow, unit: str) -> bool:
     """Return whether a part of the value is not known."""
-    return (unit == "cost" and row.cost.missing > 0) or (value(row, unit) is None and bool(words(row, unit)))
+    missing = row.cost.missing if unit == "cost" else row.tokens_missing
+    return missing > 0 or (value(row, unit) is None and bool(words(row, unit)))
 
 
 def axis_words(amount: float, unit: str) -> str:

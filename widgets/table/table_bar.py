@@ -6,6 +6,9 @@ from ...sessions.text.sanitize import cell_width, cut, one_line
 from ..drawing.roles import MUTED
 from .ordering import Arrangement, Grouping
 
+_WIDE = 60
+"""Cells from which the key that goes back names the screen."""
+
 
 def table_bar(
     chosen: list[str],
@@ -46,8 +49,9 @@ def table_bar(
     if not parts:
         return Content("")
     if counts is not None or marked:
-        parts.append((f"Esc back to {back}" if back else "Esc clear", MUTED))
-    return _fitting(parts, width)
+        way = f"Esc back to {back}" if width >= _WIDE else "Esc back"
+        parts.append((way if back else "Esc clear", MUTED))
+    return _fitting(parts, width, 24 if back else 20)
 
 
 def _order(arrangement: Arrangement) -> str:
@@ -67,12 +71,12 @@ GROUPED = {
 """The words for each grouping but the usual one."""
 
 
-def _fitting(parts: list[tuple[str, str]], width: int) -> Content:
-    """The parts that fit; the first is cut, not left out."""
+def _fitting(parts: list[tuple[str, str]], width: int, others: int) -> Content:
+    """The parts that fit; the first is cut, not left out, so that ``others`` cells stay for the others."""
     shown: list[tuple[str, str]] = []
     room = width
     for number, (text, style) in enumerate(parts):
-        kept = text if number else cut(text, max(8, width - 20))
+        kept = text if number else cut(text, max(8, width - others))
         if cell_width(kept) <= room:
             shown.append((kept, style))
             room -= cell_width(kept) + 3

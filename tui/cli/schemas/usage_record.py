@@ -26,6 +26,8 @@ class UsedRecord(Struct, frozen=True, kw_only=True):
     reasoning_output_tokens: int | None
     """A part of ``output_tokens``."""
     total_tokens: int | None
+    tokens_missing: int
+    """The number of sessions that used an unknown number of tokens: the counts are lower bounds if it is above 0."""
     reported_usd: float | None
     """US dollars that the agents reported."""
     computed_usd: float | None
@@ -80,6 +82,7 @@ def used(row: UsageRow, by: Group | None) -> UsedRecord:
         output_tokens=usage.output_tokens,
         reasoning_output_tokens=usage.reasoning_output_tokens,
         total_tokens=usage.total_tokens,
+        tokens_missing=row.tokens_missing,
         reported_usd=dollars(cost.reported_usd),
         computed_usd=dollars(cost.computed_usd),
         missing=cost.missing,
