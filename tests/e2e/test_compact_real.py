@@ -127,7 +127,7 @@ def test_codex_that_compacts_by_itself_has_it_in_its_record(manager, use_agent, 
     manager.wait([session], timeout=3 * MINUTE)
     manager.prompts.inject(session, "and go on")
     (ended,) = manager.wait([session], timeout=3 * MINUTE)
-    found = manager.reader.compactions(session)
+    found = manager.reader.steps.compactions(session)
     assert found, (ended.reason, manager.reader.explain(session))
     assert {one.turn for one in found} <= {1, 2}
     assert all(one.at >= ended.created_at and one.step is None for one in found)

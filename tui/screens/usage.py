@@ -22,7 +22,8 @@ from ...widgets.drawing.spans import Row
 from ...widgets.lists.row_list import Draw
 from ...widgets.usage.plot import UsagePlot, key
 from ...widgets.usage.rows import UsageRows
-from ..keys.actions import REGISTRY, USAGE_ACTIONS, Place, bindings
+from ..keys.action import Place
+from ..keys.actions import REGISTRY, USAGE_ACTIONS, bindings
 from ..keys.footer import USAGE, USAGE_NARROW, labelled, whole
 from ..keys.keymap import DEFAULT, Keymap
 from ..messages import SessionsChanged
