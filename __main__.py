@@ -41,9 +41,9 @@ def _dashboard() -> int:
         state_folder.choose()
         return start()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the command line reports each of them
-        from .tui.cli.main import told
+        from .tui.cli.main import report_error
 
-        return told(error)
+        return report_error(error)
 
 
 if __name__ == "__main__":

@@ -215,8 +215,8 @@ class Session(Struct, frozen=True, kw_only=True):
     @property
     def left_to_lead(self) -> bool:
         """True if what it needs is for its lead first; the end of a turn that is done never becomes the user's."""
-        told = max(self.reported_turn, self.woken_turn) >= self.turn
-        return self.led is not None and self.led.comes_first(self.status, escalated=self.escalated, told=told)
+        is_read = max(self.reported_turn, self.woken_turn) >= self.turn
+        return self.led is not None and self.led.comes_first(self.status, escalated=self.escalated, is_read=is_read)
 
     @property
     def is_unseen(self) -> bool:

@@ -101,13 +101,13 @@ def record_by_hand(
     done = ByHand(
         session=session.id, seconds=max(0, now_ms() - taken.since) / 1000, exit_code=exit_code, reason=_lacking(taken)
     )
-    said = None
+    content = None
     try:
         if not folder.path.is_dir():
             folder.create()  # it was removed while the interface was open
         remove_output(layout, session.id, n)
         if _copy(folder, n, taken.talks):
-            said, prompts = _read(folder, n, agent_named(session.agent).parser(n, BY_HAND), session, taken)
+            content, prompts = _read(folder, n, agent_named(session.agent).parser(n, BY_HAND), session, taken)
             done = ByHand(
                 session=session.id, turn=n if prompts else None, prompts=prompts, seconds=done.seconds,
                 reason=done.reason, exit_code=exit_code,
@@ -120,7 +120,7 @@ def record_by_hand(
     if done.turn is None:
         with suppress(OSError):
             remove_output(layout, session.id, n)
-    finished = Takeovers(store).finish(session.id, taken, done, said, owner(), builder(layout, store))
+    finished = Takeovers(store).finish(session.id, taken, done, content, owner(), builder(layout, store))
     if not finished:
         raise StoreError(f"Session {session.short_id} was changed while it was taken over; nothing was recorded.")
     with suppress(OSError):

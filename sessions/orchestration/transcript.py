@@ -47,8 +47,8 @@ def _text(step: Step, *, full: bool) -> str:
         case StepKind.PLAN:
             items = "; ".join(f"{item.status}: {item.text}" for item in step.items)
             return f"[plan] {_short(items, _TEXT, full)}"
-    said = f"[{_NAMES.get(step.kind, str(step.kind))}] {_short(step.text, _TEXT, full)}"
-    return f"{said}{_ending(step)}{_output(step, full)}" if step.text.strip() or step.output else ""
+    line = f"[{_NAMES.get(step.kind, str(step.kind))}] {_short(step.text, _TEXT, full)}"
+    return f"{line}{_ending(step)}{_output(step, full)}" if step.text.strip() or step.output else ""
 
 
 def _ending(step: Step) -> str:

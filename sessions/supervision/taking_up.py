@@ -135,16 +135,16 @@ def retold_prompt(layout: Layout, queries: Queries, session_id: str, prompt: str
     session = source.session
     with contextlib.closing(source.reader(layout)) as reader:
         try:
-            told = VisibleConversation(
+            visible = VisibleConversation(
                 source.history(),
                 source.turns,
                 source.prompts,
                 lambda turn: reader.every_step((turn,)),
                 lambda mark: requests_in(steps_of(layout, queries, source, [Part(mark=mark)])),
-            ).told()
+            ).retold()
         except OSError as error:
             raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
-    steps = steps_of(layout, queries, source, told.parts)
-    if told.summary is None:
+    steps = steps_of(layout, queries, source, visible.parts)
+    if visible.summary is None:
         return retold(session.cwd, steps, prompt)
-    return retold_compacted(session.cwd, told.requests, told.summary, steps, prompt, by=session.agent)
+    return retold_compacted(session.cwd, visible.requests, visible.summary, steps, prompt, by=session.agent)

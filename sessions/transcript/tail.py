@@ -13,7 +13,7 @@ ARRIVAL_SECONDS = 1.0
 """The longest wait of a line for its time of arrival, which a killed runner never records."""
 
 
-class Told(Struct, frozen=True):
+class TailedStep(Struct, frozen=True):
     """One step to print."""
 
     step: Step
@@ -58,7 +58,7 @@ class StepTail:
         """True while lines are held back, at most :data:`ARRIVAL_SECONDS`: read again soon."""
         return self._held is not None
 
-    def begin(self, last: int | None) -> list[Told]:
+    def begin(self, last: int | None) -> list[TailedStep]:
         """Return the ``last`` steps (None: all of them); to be called before :meth:`more`.
 
         Raises:
@@ -73,7 +73,7 @@ class StepTail:
         self._next = items[first] if first < len(items) else len(growth.view)
         return self._new(growth.view)
 
-    def more(self) -> list[Told]:
+    def more(self) -> list[TailedStep]:
         """Return the new, changed and ended steps since the last call.
 
         Raises:
@@ -118,17 +118,17 @@ class StepTail:
             if not isinstance(section, Gap) and self._turn in (None, section.turn):
                 yield item
 
-    def _new(self, view: View) -> list[Told]:
+    def _new(self, view: View) -> list[TailedStep]:
         printed = []
         for item in self._items(view, self._next):
             step = self._step(view, item)
             if step.status is StepStatus.RUNNING:
                 self._running[item] = step
-            printed.append(Told(step, begun=item in self._running))
+            printed.append(TailedStep(step, begun=item in self._running))
         self._next = len(view)
         return printed
 
-    def _went_on(self, view: View) -> list[Told]:
+    def _went_on(self, view: View) -> list[TailedStep]:
         printed = []
         for item, earlier in sorted(self._running.items()):
             step = self._step(view, item)
@@ -138,7 +138,7 @@ class StepTail:
             if step.kind is StepKind.PLAN and step.items == earlier.items:
                 continue
             if ended or step.kind is StepKind.PLAN:
-                printed.append(Told(step, begun=not ended))
+                printed.append(TailedStep(step, begun=not ended))
                 if not ended:
                     self._running[item] = step
         return printed

@@ -24,19 +24,19 @@ class Led(StrEnum):
     OVER = "over"
     """It will read no further ends: it failed, was stopped or lost, is archived, or was woken as often as it may be."""
 
-    def comes_first(self, status: Status, *, escalated: bool, told: bool) -> bool:
+    def comes_first(self, status: Status, *, escalated: bool, is_read: bool) -> bool:
         """Return whether what a worker with this status needs is for the lead, and not for the user.
 
         Args:
             status: the worker's.
             escalated: the lead did not answer in time.
-            told: the lead has read the end of the worker's turn, or a prompt reported it: it wakes the lead no more.
+            is_read: the lead has read the end of the worker's turn, or a prompt reported it: it wakes the lead no more.
         """
         if self is Led.OVER:
             return False
         if status is Status.DONE:
             return True
-        return not escalated if self is Led.AT_WORK else status.ended and not told
+        return not escalated if self is Led.AT_WORK else status.ended and not is_read
 
 
 class Budget(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

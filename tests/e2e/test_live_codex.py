@@ -197,7 +197,7 @@ def test_prompts_approvals_interrupts_and_a_second_process(live, fake_model, cod
     assert again.close() == 0
 
     def has(key, said):
-        sent = SentPrompt(launch=again.launch, agent_session=thread, env=os.environ, at=0, key=key, said=said)
+        sent = SentPrompt(launch=again.launch, agent_session=thread, env=os.environ, at=0, key=key, recorded=said)
         return CODEX.has_prompt(sent)
 
     assert [has(key, "") for key in ("one", "two", "three", "steer", "four", "five", "six")] == [True] * 7

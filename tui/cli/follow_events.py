@@ -11,7 +11,7 @@ from ...sessions.events.feed import EventFeed
 from ...sessions.events.model import Begin, Event, EventKind, StepEvent, event_json
 from ...sessions.json_schema import dump, step_json
 from ...sessions.model import Session
-from ...sessions.transcript.tail import StepTail, Told
+from ...sessions.transcript.tail import StepTail, TailedStep
 from ...sessions.watch import Change, changes
 from .follow_lines import check_reader
 
@@ -35,14 +35,14 @@ class StepLines:
         for session in sessions:
             self._open(session.id, last=0)
 
-    def read(self, at_work: Iterable[Session]) -> list[tuple[str, Told]]:
+    def read(self, at_work: Iterable[Session]) -> list[tuple[str, TailedStep]]:
         """Return the steps since the last call; a session that was not at work before is read from its first step."""
-        told = []
+        new_steps = []
         for session_id in {session.id for session in at_work} - self._tails.keys():
-            told += [(session_id, one) for one in self._open(session_id, last=None)]
+            new_steps += [(session_id, one) for one in self._open(session_id, last=None)]
         for session_id, tail in self._tails.items():
-            told += [(session_id, one) for one in _whole(tail)]
-        return told
+            new_steps += [(session_id, one) for one in _whole(tail)]
+        return new_steps
 
     def keep(self, at_work: Iterable[Session]) -> None:
         """Follow no session that has ended."""
@@ -53,7 +53,7 @@ class StepLines:
         """Close the files."""
         self.keep(())
 
-    def _open(self, session_id: str, last: int | None) -> list[Told]:
+    def _open(self, session_id: str, last: int | None) -> list[TailedStep]:
         try:
             tail = StepTail(self._reader.steps.open_trajectory(session_id))
             self._tails[session_id] = tail
@@ -62,15 +62,15 @@ class StepLines:
             return []  # it was deleted, or its folder was
 
 
-def _whole(tail: StepTail) -> list[Told]:
-    told = []
+def _whole(tail: StepTail) -> list[TailedStep]:
+    new_steps = []
     try:
-        told += tail.more()
+        new_steps += tail.more()
         while tail.behind:
-            told += tail.more()
+            new_steps += tail.more()
     except AgentdashError:
         pass  # its folder is gone; its status says the rest
-    return told
+    return new_steps
 
 
 class EventPrinter:
@@ -107,10 +107,10 @@ class EventPrinter:
         seq, events = self._feed.seq, self._feed.more()
         if self._steps is not None:
             started = [e.session for e in events if isinstance(e, Event) and e.session and e.event is EventKind.STARTED]
-            told = self._steps.read([*self._feed.at_work, *started])
+            new_steps = self._steps.read([*self._feed.at_work, *started])
             self._print(
                 StepEvent(seq=seq, at=one.step.at or now_ms(), id=session_id, step=step_json(one.step))
-                for session_id, one in told
+                for session_id, one in new_steps
             )
             self._steps.keep(self._feed.at_work)
         self._print(events)

@@ -11,7 +11,7 @@ from ...sessions.errors import UnknownSessionError, UsageError
 from ...sessions.model import Session, Status
 from ...sessions.recheck import rechecked
 from ...sessions.text.sanitize import cut, one_line, pad
-from ...sessions.transcript.tail import ARRIVAL_SECONDS, StepTail, Told
+from ...sessions.transcript.tail import ARRIVAL_SECONDS, StepTail, TailedStep
 from ...sessions.watch import Change, changes
 from ..render.sessions.table import session_lines
 from ..render.steps import step_text, turn_heading
@@ -52,15 +52,15 @@ class Printer:
         self._named = named
         self._turns: dict[str, int] = {}
 
-    def steps(self, session: Session, told: Sequence[Told]) -> None:
+    def steps(self, session: Session, new_steps: Sequence[TailedStep]) -> None:
         """Print steps of a session."""
         if self._write_json is not None:
             from ...sessions.json_schema import step_json
 
-            for one in told:
+            for one in new_steps:
                 self._write_json({"session": session.id} | step_json(one.step))
             return
-        lines = [line for one in told for line in self._lines(session, one)]
+        lines = [line for one in new_steps for line in self._lines(session, one)]
         if lines:
             self._write(self._prefixed(session, lines))
 
@@ -69,13 +69,13 @@ class Printer:
         if self._write_json is None:
             self._write(self._prefixed(session, session_lines(session, self._style)))
 
-    def _lines(self, session: Session, told: Told) -> list[str]:
-        step = told.step
+    def _lines(self, session: Session, tailed: TailedStep) -> list[str]:
+        step = tailed.step
         heading = [turn_heading(step.turn, self._style)] if self._turns.get(session.id) != step.turn else []
         self._turns[session.id] = step.turn
         lines = step_text(step, self._style)
         indent = "    " if step.parent else ""
-        return heading + [indent + line for line in (lines[:1] if told.begun and not step.items else lines)]
+        return heading + [indent + line for line in (lines[:1] if tailed.begun and not step.items else lines)]
 
     def _prefixed(self, session: Session, lines: Iterable[str]) -> Iterable[str]:
         if not self._named:

@@ -102,25 +102,25 @@ def run(argv: Sequence[str] | None = None) -> int:
     except SystemExit as leaving:
         return int(leaving.code or 0)  # click exits on its own after completing a word
     except Exception as error:  # noqa: BLE001 - the last resort of a program that shows no tracebacks
-        return told(error, as_json)
+        return report_error(error, as_json)
     return result if isinstance(result, int) else 0
 
 
-def told(error: BaseException, as_json: bool = False) -> int:
+def report_error(error: BaseException, as_json: bool = False) -> int:
     """Print the error, as text or as JSON, and return the exit code."""
     if isinstance(error, click.Abort | KeyboardInterrupt):
-        return _tell("Interrupted", "Interrupted; sessions keep running.", INTERRUPTED, as_json)
+        return _report("Interrupted", "Interrupted; sessions keep running.", INTERRUPTED, as_json)
     if isinstance(error, AgentdashError):
-        return _tell(type(error).__name__, str(error), error.exit_code, as_json)
+        return _report(type(error).__name__, str(error), error.exit_code, as_json)
     if isinstance(error, TimeoutError):
-        return _tell("TimeoutError", f"Timed out: {error}; sessions keep running.", TIMED_OUT, as_json)
+        return _report("TimeoutError", f"Timed out: {error}; sessions keep running.", TIMED_OUT, as_json)
     if isinstance(error, click.ClickException):
         hint = "" if as_json or not isinstance(error, click.UsageError) else _hint(error)
-        return _tell(type(error).__name__, " ".join(error.format_message().split()) + hint, error.exit_code, as_json)
+        return _report(type(error).__name__, " ".join(error.format_message().split()) + hint, error.exit_code, as_json)
     return _unexpected(error, as_json)
 
 
-def _tell(kind: str, message: str, code: int, as_json: bool) -> int:
+def _report(kind: str, message: str, code: int, as_json: bool) -> int:
     from ...sessions.text.sanitize import clean
 
     if as_json:
@@ -143,7 +143,7 @@ def _unexpected(error: BaseException, as_json: bool) -> int:
         traceback.print_exception(error)
     where = _log(error) or "set AGENTDASH_DEBUG=1 to see where"
     name = type(error).__name__
-    return _tell(name, f"Unexpected {name}: {error}. Details: {where}.", FAILED, as_json)
+    return _report(name, f"Unexpected {name}: {error}. Details: {where}.", FAILED, as_json)
 
 
 def _log(error: BaseException) -> str | None:

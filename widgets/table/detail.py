@@ -42,13 +42,13 @@ def in_full(session: Session, now: int, signs: Signs = UNICODE, *, lines: int = 
 
     A question and a failure are always named, because a row may cut them.  Others are named if rows have one line.
     """
-    told, said = detail(session, now, signs)[0], answer(session)
+    remark_text, answer_text = detail(session, now, signs)[0], answer(session)
     failed = session.status.ended and session.status is not Status.DONE
     if session.asks_user:
-        return told
-    if lines > 1 and said and not failed:
-        return said
-    return f" {signs.between} ".join(dict.fromkeys(filter(None, (told, said))))
+        return remark_text
+    if lines > 1 and answer_text and not failed:
+        return answer_text
+    return f" {signs.between} ".join(dict.fromkeys(filter(None, (remark_text, answer_text))))
 
 
 def remark(session: Session, now: int) -> str:

@@ -95,7 +95,7 @@ def row_cells(
     start = [(mark, "prompt" if marked else colour), *_cells(left[1:], session, moment, colour)]
     indent, ends = taken(left), max(taken(right), taken(below))
     title_role = "dim" if colour == "dim" else "strong" if marked or is_new(session) else "text"
-    told = detail(session, moment.now, moment.signs)
+    remark = detail(session, moment.now, moment.signs)
     room = max(0, form.width - indent - (ends if right else 0))
     signs = lifecycle_sign(session, moment.signs) + fork_sign(session, moment.signs)
     title, marks = f"{lead}{signs}{one_line(session.label)}", queue_marks(session)
@@ -105,12 +105,12 @@ def row_cells(
     if form.lines == 1:
         return (
             *start,
-            *_on_one_line(title, title_role, marks, told, room, moment),
+            *_on_one_line(title, title_role, marks, remark, room, moment),
             *_cells(right, session, moment, colour),
         ), ()
     room_below = max(0, form.width - indent - (ends if below else 0))
     first = (*start, *_titled(title, title_role, marks, room), *_cells(right, session, moment, colour, ends))
-    second = (" " * (indent - 1), "dim"), (pad(_cut_detail(told[0], room_below), room_below), told[1])
+    second = (" " * (indent - 1), "dim"), (pad(_cut_detail(remark[0], room_below), room_below), remark[1])
     return first, (*second, *_cells(below, session, moment, colour, ends))
 
 
@@ -132,14 +132,14 @@ def _cut_before(ending: re.Pattern[str], text: str, room: int) -> str:
 
 
 def _on_one_line(
-    title: str, title_role: str, marks: Sequence[Cell], told: Cell, room: int, moment: Moment
+    title: str, title_role: str, marks: Sequence[Cell], remark: Cell, room: int, moment: Moment
 ) -> list[Cell]:
     """The title, the marks of its queue and, if there is room, the detail."""
     rest = room - cell_width(title) - 1 - taken_by(marks)
-    if not told[0] or rest < min(DETAIL_LEAST, cell_width(told[0]) + 2):
+    if not remark[0] or rest < min(DETAIL_LEAST, cell_width(remark[0]) + 2):
         return _titled(title, title_role, marks, room)
-    detail_cell = (pad(_cut_detail(f"{moment.signs.between} {told[0]}", rest), rest), told[1])
-    return [(title, title_role), *marks, detail_cell]
+    shortened = (pad(_cut_detail(f"{moment.signs.between} {remark[0]}", rest), rest), remark[1])
+    return [(title, title_role), *marks, shortened]
 
 
 def _titled(title: str, title_role: str, marks: Sequence[Cell], room: int) -> list[Cell]:

@@ -11,7 +11,7 @@ from ...storage.paths import write_atomic
 from ..parsing.json_lines import UNREADABLE
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class KeptPrompt(Struct, frozen=True, kw_only=True):
     """One prompt."""
 
     key: str = ""
@@ -21,7 +21,7 @@ class Said(Struct, frozen=True, kw_only=True):
     """Time at which it became part of the conversation, UTC ms."""
 
 
-_DECODER = msgspec.json.Decoder(list[Said | str])
+_DECODER = msgspec.json.Decoder(list[KeptPrompt | str])
 
 
 class Conversation:
@@ -34,32 +34,32 @@ class Conversation:
 
     def __init__(self, home: Path, name: str) -> None:
         self._path = home / "demo" / f"{name}.json"
-        self.said = self._read()
+        self.kept = self._read()
 
     @property
     def prompts(self) -> list[str]:
         """The texts of all prompts, oldest first."""
-        return [said.text for said in self.said]
+        return [one.text for one in self.kept]
 
     def has(self, key: str) -> bool:
         """Return whether a prompt with this key is part of the conversation."""
-        return key != "" and any(said.key == key for said in self.said)
+        return key != "" and any(one.key == key for one in self.kept)
 
     def add(self, text: str, key: str = "") -> None:
         """Add a prompt; a demo that cannot write continues without the file.
 
         The file is read again: a second agent, whose runner was killed, may have added prompts to it.
         """
-        kept = self._read()
-        self.said = [*kept, *(said for said in self.said if said not in kept)]
-        self.said.append(Said(key=key, text=text, at=time.time_ns() // 1_000_000))
+        recorded = self._read()
+        self.kept = [*recorded, *(one for one in self.kept if one not in recorded)]
+        self.kept.append(KeptPrompt(key=key, text=text, at=time.time_ns() // 1_000_000))
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(mode=0o700, exist_ok=True)
-            write_atomic(self._path, msgspec.json.encode(self.said))
+            write_atomic(self._path, msgspec.json.encode(self.kept))
 
-    def _read(self) -> list[Said]:
+    def _read(self) -> list[KeptPrompt]:
         try:
             entries = _DECODER.decode(self._path.read_bytes())
         except (OSError, *UNREADABLE):
             return []
-        return [Said(text=entry) if isinstance(entry, str) else entry for entry in entries]
+        return [KeptPrompt(text=entry) if isinstance(entry, str) else entry for entry in entries]

@@ -22,7 +22,7 @@ def conversation_has(home: Path, sent: SentPrompt) -> bool | None:
     if sent.key:
         return conversation.has(sent.key)
     text = sent.text.strip()
-    return any(said.text.strip() == text and said.at >= sent.at - CLOCK_MS for said in conversation.said)
+    return any(kept.text.strip() == text and kept.at >= sent.at - CLOCK_MS for kept in conversation.kept)
 
 
 def _named_in(argv: tuple[str, ...]) -> str | None:

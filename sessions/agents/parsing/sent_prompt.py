@@ -31,13 +31,13 @@ class SentPrompt(Struct, frozen=True, kw_only=True):
     """The start of the turn, UTC ms."""
     key: str = ""
     """The id with which a live agent was sent it; empty for a prompt with which a process was started."""
-    said: str | None = None
+    recorded: str | None = None
     """The prompt of a live agent; None for that of the launch."""
 
     @property
     def text(self) -> str:
         """The prompt as the process was given it."""
-        return self.said if self.said is not None else self.launch.stdin or ""
+        return self.recorded if self.recorded is not None else self.launch.stdin or ""
 
 
 def has_prompt(
@@ -59,8 +59,8 @@ def has_prompt(
         reader.skip_to_tail(SEARCHED_BYTES)
         for line in reader.all_lines():
             if all(mark in line for mark in marks):
-                said = read(line)
-                if said is not None and said[0].strip() == sent.text.strip() and is_since(said[1], sent.at):
+                recorded = read(line)
+                if recorded is not None and recorded[0].strip() == sent.text.strip() and is_since(recorded[1], sent.at):
                     return True
     return False
 

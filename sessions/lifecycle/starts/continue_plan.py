@@ -109,8 +109,8 @@ def continue_plan(
         raise UsageError(f"A {start.agent} takes no prompts. Choose an agent: --agent NAME")
     record = _record(layout, queries, source)
     prompt = framed(record, start.prompt, _opening(source.session, start.cwd))
-    told = structs.replace(start, prompt=prompt)
-    launch = build_launch(settings.config, told, home=layout.home, notes=settings.notes)
+    prompted = structs.replace(start, prompt=prompt)
+    launch = build_launch(settings.config, prompted, home=layout.home, notes=settings.notes)
     origin, turn, step = _place(source)
     return Continued(
         source=source.session,

@@ -171,8 +171,8 @@ def _check_started(calls: Calls, session: Session) -> None:
         stderr = ""
     first = next((line.strip() for line in stderr.splitlines() if line.strip()), "")
     name = calls.family().name(session.id)
-    said = f" stderr: {words(first, 300)}" if first else ""
-    fact = f"Worker {name} could not start: {words(session.reason or 'no reason is known', 300)}.{said}"
+    output = f" stderr: {words(first, 300)}" if first else ""
+    fact = f"Worker {name} could not start: {words(session.reason or 'no reason is known', 300)}.{output}"
     raise refusal("start_failed", fact, f'read(session="{name}", part="stderr"), then delegate differently.')
 
 

@@ -27,12 +27,12 @@ class ByHand(Struct, frozen=True, kw_only=True):
 
     session: str
     turn: int | None = None
-    """The turn with what was said; None if nothing was said, or it cannot be read."""
+    """The turn with what was content; None if nothing was content, or it cannot be read."""
     prompts: int = 0
     seconds: float
     """The time for which the interface was open."""
     reason: str | None = None
-    """One line: why what was said is not recorded, or not all of it; None if all is."""
+    """One line: why what was content is not recorded, or not all of it; None if all is."""
     exit_code: int | None = None
     """The exit code of the interface; None if this process did not wait for it."""
 
@@ -81,7 +81,7 @@ class Takeovers:
         )
 
     def finish(
-        self, session_id: str, taken: TakenBy, done: ByHand, said: Slice | None, owner: Owner, build: Build
+        self, session_id: str, taken: TakenBy, done: ByHand, content: Slice | None, owner: Owner, build: Build
     ) -> bool:
         """Record the turn by hand, the mark and that the session is free; then its queue goes on.
 
@@ -89,7 +89,7 @@ class Takeovers:
             session_id: the session.
             taken: its holder.
             done: what happened; its turn is the next one of the session.
-            said: the content of that turn; None if there is none.
+            content: the content of that turn; None if there is none.
             owner: this process.
             build: makes the start of the queue's next turn.
 
@@ -105,15 +105,15 @@ class Takeovers:
             ).rowcount
             if not freed:
                 return False
-            if said is not None and done.turn is not None:
-                self._insert(db, session_id, taken, done.turn, said, owner, now)
+            if content is not None and done.turn is not None:
+                self._insert(db, session_id, taken, done.turn, content, owner, now)
             if done.turn is not None or done.reason is not None:
                 _mark(db, session_id, taken, done, now)
             take(db, session_id, build)
         return True
 
     def _insert(
-        self, db: sqlite3.Connection, session_id: str, taken: TakenBy, n: int, said: Slice, owner: Owner, now: int
+        self, db: sqlite3.Connection, session_id: str, taken: TakenBy, n: int, content: Slice, owner: Owner, now: int
     ) -> None:
         """Insert the turn by hand, as done and as seen: the user was there."""
         launch = _launch_like(self._store.launch(session_id, taken.turn), taken)
@@ -123,7 +123,7 @@ class Takeovers:
             " VALUES (?, ?, 'done', 'by hand', ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 session_id, n, taken.run_id, dump(launch), taken.since, taken.since, taken.since, now,
-                max(0, now - taken.since), owner.boot_id, owner.pid_ns, HAND, dump(said.left),
+                max(0, now - taken.since), owner.boot_id, owner.pid_ns, HAND, dump(content.left),
             ),
         )  # fmt: skip
         db.execute(
@@ -131,11 +131,11 @@ class Takeovers:
             " ended_at = ?, last_event_at = ?, stuck = NULL, stuck_at = NULL, denied = 0, asks = NULL,"
             " activity = NULL, plan = NULL, mode = NULL, left = ?, left_note = ?, updated_at = ? WHERE id = ?",
             (
-                Status.DONE, n, taken.since, now, now, len(said.left), left_text(said.left), now, session_id,
+                Status.DONE, n, taken.since, now, now, len(content.left), left_text(content.left), now, session_id,
             ),
         )  # fmt: skip
-        said.facts.cost_usd = _cost(db, session_id, said.facts)
-        TurnLog(self._store, session_id, n, owner).write_facts(db, said.facts, said.steps)
+        content.facts.cost_usd = _cost(db, session_id, content.facts)
+        TurnLog(self._store, session_id, n, owner).write_facts(db, content.facts, content.steps)
         db.execute(
             "INSERT INTO seen (session, at, steps) SELECT id, ?, steps FROM sessions WHERE id = ?"
             " ON CONFLICT (session) DO UPDATE SET at = excluded.at, steps = excluded.steps",
@@ -152,7 +152,7 @@ def _launch_like(before: Launch | None, taken: TakenBy) -> Launch:
 
 
 def _cost(db: sqlite3.Connection, session_id: str, facts: Facts) -> float | None:
-    """Return the cost of what was said: the total of the conversation minus that of the turns before.
+    """Return the cost of what was content: the total of the conversation minus that of the turns before.
 
     The total of claude 2.1.330 counts the whole conversation; 2.1.197 records none in its transcript.
     """

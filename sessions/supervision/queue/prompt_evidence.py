@@ -44,7 +44,7 @@ def in_transcript(
         return None
     sent = SentPrompt(
         key=key or (turn.run_id if turn.transport else ""),
-        said=text,
+        recorded=text,
         launch=launch,
         agent_session=agent_session or _resumed(launch, session),
         env=store.recipe(session_id).env,

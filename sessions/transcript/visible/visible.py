@@ -19,7 +19,7 @@ ReadOrigin = Callable[[Mark], Iterable[str]]
 """Returns the user's requests, whole and oldest first, that a fork took over from the session of its mark."""
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class Retold(Struct, frozen=True, kw_only=True):
     """The visible conversation."""
 
     requests: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class VisibleConversation:
         self._read = read
         self._origin = origin
 
-    def told(self) -> Told:
+    def retold(self) -> Retold:
         """Return the visible conversation.
 
         A compaction whose summary the agent does not show is opened: the turns before it are told instead.
@@ -66,11 +66,11 @@ class VisibleConversation:
             compaction, parts = self._split(position)
             later[:0] = parts
             if compaction is None:
-                return Told(parts=tuple(later))
+                return Retold(parts=tuple(later))
             before = self._before(compaction)
             summary = self._summary(compaction)
             if summary is not None:
-                return Told(requests=tuple(self._requests(before)), summary=summary, parts=tuple(later))
+                return Retold(requests=tuple(self._requests(before)), summary=summary, parts=tuple(later))
             position = before
 
     def _requests(self, position: Position) -> list[str]:

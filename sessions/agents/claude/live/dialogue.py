@@ -241,12 +241,12 @@ class ClaudeDialogue(Dialogue):
     def _response(self, read: _Line) -> list[Event]:
         """Read the answer to one of our requests, or the receipt of one of our answers."""
         response = read.response or Response()
-        name, said = response.request_id, response.response
+        name, result = response.request_id, response.response
         if name in self._asks:
             return self._settled(name, answered=True)
         for kind in self._answered:
             self._answered[kind] += name.startswith(kind)
-        if name.startswith(_WITHDRAW) and said is not None and said.cancelled:
+        if name.startswith(_WITHDRAW) and result is not None and result.cancelled:
             return self._received(name.removeprefix(_WITHDRAW), Delivery.WITHDRAWN)
         return self._adjusted(name, response)
 

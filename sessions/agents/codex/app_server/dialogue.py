@@ -99,8 +99,8 @@ class CodexDialogue(Dialogue):
 
     def prompt(self, key: str, attempt: int, text: str) -> bytes:
         """Return ``turn/start``, which also adds to a running turn; ``turn/steer`` would fail if it ends just then."""
-        said = [{"type": "text", "text": text, "text_elements": []}]
-        return self._request(f"{_PROMPT}{key}:{attempt}", "turn/start", clientUserMessageId=key, input=said)
+        parts = [{"type": "text", "text": text, "text_elements": []}]
+        return self._request(f"{_PROMPT}{key}:{attempt}", "turn/start", clientUserMessageId=key, input=parts)
 
     def compact(self, key: str, attempt: int) -> bytes:
         """Return ``thread/compact/start``, which begins a turn with one ``contextCompaction`` item: the receipt."""

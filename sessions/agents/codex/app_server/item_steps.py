@@ -28,9 +28,9 @@ def fields_of(item: items.AnyItem) -> dict[str, Any]:
     return _ITEMS[type(item)](item)
 
 
-def text_of(said: list[items.Said]) -> str:
+def text_of(fragments: list[items.Fragment]) -> str:
     """Return the user's input as text; a piece that is not text is only named."""
-    return "\n".join(part.text if part.text is not None else f"({part.type})" for part in said)
+    return "\n".join(part.text if part.text is not None else f"({part.type})" for part in fragments)
 
 
 def changes_of(item: items.FileChange) -> tuple[Change, ...]:

@@ -19,7 +19,7 @@ class Item(Struct, tag_field="type", kw_only=True, rename="camel"):
     completed_at_ms: Moment | None = None
 
 
-class Said(Struct):
+class Fragment(Struct):
     """One piece of the user's input; only text is shown."""
 
     type: str = ""
@@ -30,13 +30,13 @@ class UserMessage(Item, tag="userMessage"):
     """A prompt that has become part of the conversation."""
 
     client_id: str | None = None
-    content: list[Said] = field(default_factory=list)
+    content: list[Fragment] = field(default_factory=list)
 
 
 class HookPrompt(Item, tag="hookPrompt"):
     """Text that a hook added to the conversation."""
 
-    fragments: list[Said] = field(default_factory=list)
+    fragments: list[Fragment] = field(default_factory=list)
 
 
 class AgentMessage(Item, tag="agentMessage"):

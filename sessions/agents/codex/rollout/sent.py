@@ -80,8 +80,8 @@ def _has_live_prompt(path: Path, sent: SentPrompt) -> bool:
         for line in reader.all_lines():
             if not any(mark in line for mark in _LIVE_MARKS):
                 continue
-            if (said := _read(line)) is not None:
-                last = said[0] if is_since(said[1], sent.at) else None
+            if (prompt := _read(line)) is not None:
+                last = prompt[0] if is_since(prompt[1], sent.at) else None
                 continue
             payload = _payload(line)
             if payload is None:

@@ -32,7 +32,7 @@ def digest(ref: str, since_start: bool, turn: int | None, as_json: bool) -> None
         if as_json:
             common.print_json(_json(session, facts, turn, marker))
         else:
-            _say(session, facts, turn, marker)
+            _print(session, facts, turn, marker)
             common.looked_at(manager, session, turn)
         manager.reader.outputs.check_folder(session)
 
@@ -44,15 +44,15 @@ def _json(session: "Session", facts: "Digest", turn: int | None, marker: "Sessio
     return {"session": session.id, "status": session.status, "turn": turn} | since | digest_json(facts)
 
 
-def _say(session: "Session", told: "Digest", turn: int | None, marker: "Session | None") -> None:
+def _print(session: "Session", digest: "Digest", turn: int | None, marker: "Session | None") -> None:
     from .....sessions.digest.summary import digest_lines
     from .....sessions.text.units import count
     from ....render.sessions.table import session_lines
 
     style = common.style()
     part = _part(turn, marker, style.now)
-    if told.steps:
-        facts = [style.paint(f"{count(told.steps, 'step')} {part}", "dim"), *digest_lines(told)]
+    if digest.steps:
+        facts = [style.paint(f"{count(digest.steps, 'step')} {part}", "dim"), *digest_lines(digest)]
     else:
         facts = [f"nothing new {part}" if marker else f"no steps {part}"]
     common.print_lines([*session_lines(session, style), *(f"  {line}" for line in facts)])

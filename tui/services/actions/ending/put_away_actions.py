@@ -88,8 +88,8 @@ class PutAwayActions:
             )
             self._remember([session.id] if archived else [])
         if archived:
-            told = f'Archived "{texts.title(session)}". {self._undo_hint(session)} {archived_of(session)}'
-            self._requests.show_message(told.rstrip())
+            message = f'Archived "{texts.title(session)}". {self._undo_hint(session)} {archived_of(session)}'
+            self._requests.show_message(message.rstrip())
 
     def _refused_by_hand(self, action: str, session: Session) -> bool:
         """Return whether a user of this machine has the session by hand, and name that user."""

@@ -102,7 +102,7 @@ LIVE_THREAD = "01a20735-fc46-7b62-ba1d-df6bf71e1faa"
 def live(home: Path, key: str, text: str, at: int = 0) -> bool | None:
     prompt = SentPrompt(
         launch=Launch(argv=("codex", "app-server"), stdin="the first prompt", transport="app-server"),
-        agent_session=LIVE_THREAD, env={"CODEX_HOME": str(home)}, at=at, key=key, said=text,
+        agent_session=LIVE_THREAD, env={"CODEX_HOME": str(home)}, at=at, key=key, recorded=text,
     )  # fmt: skip
     return agent_named("codex").has_prompt(prompt)
 
