@@ -50,8 +50,14 @@ class _Context(Struct):
     model: str | None = None
 
 
+class _Last(_Tokens):
+    total_tokens: Count = 0
+
+
 class _Info(Struct):
     total_token_usage: _Tokens | None = None
+    last_token_usage: _Last | None = None
+    model_context_window: Count | None = None
 
 
 class _Counted(Struct, tag_field="type", tag="token_count"):
@@ -109,7 +115,6 @@ class CodexMeter(Meter):
         self._pause = 0.5
         self._next_search = 0.0
         self._searches = 0
-        self._model = ""
         self._total = _Tokens()
         self._calls = 0
         self._context: int | None = None
@@ -165,21 +170,28 @@ class CodexMeter(Meter):
         event = _DECODER.best(line)
         match event:
             case _ContextLine():
-                self._model = event.payload.model or self._model
+                self.model = event.payload.model or self.model
             case _RecordLine():
                 if self._is_ours(event.timestamp):
                     self._recorded = True
                     self._count(event.payload.usage, event.timestamp)
                 else:  # a killed turn has calls behind its last sum
                     self.thread_before = self.thread_before.plus(_usage(event.payload.usage))
-            case _CountLine(payload=_Counted(info=_Info(total_token_usage=_Tokens() as total))):
+            case _CountLine(payload=_Counted(info=_Info(total_token_usage=_Tokens() as total) as info)):
                 ours = self._is_ours(event.timestamp)
+                self._note_context(info)
                 if not ours:
                     self.thread_before = _usage(total)
                 elif not self._recorded:
                     self._count(_rest(total, self._total), event.timestamp)
                 self._total = total
                 self.thread_usage = _usage(total)
+
+    def _note_context(self, info: _Info) -> None:
+        """Keep the use of the context; after a compaction, codex estimates it in place of the last call's."""
+        last = info.last_token_usage
+        self.context_tokens = (last.total_tokens if last is not None else 0) or self.context_tokens
+        self.context_window = info.model_context_window or self.context_window
 
     def _is_ours(self, timestamp: str) -> bool:
         at = _milliseconds(timestamp)
@@ -202,16 +214,16 @@ class CodexMeter(Meter):
                     source=ROLLOUT,
                     key=str(self._calls),
                     kind="call",
-                    model=self._model or None,
+                    model=self.model,
                     usage=_usage(tokens),
                     at=_milliseconds(timestamp),
                 )
             )
         if self._prices is None:
             return
-        price = price_of(self._model, self._prices) if self._model else None
+        price = price_of(self.model, self._prices) if self.model else None
         if price is None:
-            self.unpriced = self._model or "a model not named in its transcript"
+            self.unpriced = self.model or "a model not named in its transcript"
             return
         self.cost_usd = (self.cost_usd or 0.0) + price.cost(_call(tokens))
 

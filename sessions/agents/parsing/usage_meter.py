@@ -60,6 +60,13 @@ class Meter:
     seeks = False
     """True if :attr:`path` is not found yet: a later search may find it."""
 
+    model: str | None = None
+    """The model that was called last; None if the data does not name it, or the stream does."""
+    context_tokens: int | None = None
+    """The tokens of the newest request to the model, and of its answer; None if only the stream has them."""
+    context_window: int | None = None
+    """The greatest number of tokens that the model takes; None if only the stream has it."""
+
     def __init__(self) -> None:
         self.reports = []
         self.compactions = []

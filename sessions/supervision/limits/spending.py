@@ -68,6 +68,9 @@ class Spending:
         if meter.thread_before.known:
             facts.thread_before = meter.thread_before
         facts.cost_about_usd = meter.cost_usd
+        facts.model = facts.model or meter.model
+        facts.context_tokens = meter.context_tokens or facts.context_tokens
+        facts.context_window = meter.context_window or facts.context_window
         if facts.reported is not None:
             for report in meter.reports:
                 facts.reported.add(report)

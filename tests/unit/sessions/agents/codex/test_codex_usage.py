@@ -275,3 +275,25 @@ def test_nothing_is_followed_without_a_limit_on_it(tmp_path: Path) -> None:
     assert Codex().meter(launch(limits=Limits(wall_seconds=5)), env, 0) is None
     assert isinstance(Codex().meter(launch(limits=Limits(tokens=5)), env, 0), CodexMeter)
     assert isinstance(Codex().meter(launch(limits=Limits(cost_usd=5)), env, 0), CodexMeter)
+
+
+def test_the_transcript_has_the_model_and_the_use_of_the_context(tmp_path: Path, transcript: Transcript) -> None:
+    transcript.model("gpt-5.5")
+    transcript.call(input_tokens=9_000, output_tokens=330)
+    last = {"input_tokens": 9_000, "output_tokens": 330, "total_tokens": 9_330}
+    info = {"total_token_usage": {"input_tokens": 21_000}, "last_token_usage": last, "model_context_window": 258_400}
+    transcript.add("event_msg", {"type": "token_count", "info": info})
+    facts = Facts(agent_session=THREAD)
+    Spending(list, 1, meter(tmp_path), at_end=True).finish(facts)
+    assert (facts.model, facts.context_tokens, facts.context_window) == ("gpt-5.5", 9_330, 258_400)
+    estimate = {"last_token_usage": {"total_tokens": 700}, "model_context_window": None}
+    transcript.add("event_msg", {"type": "token_count", "info": info | estimate})  # after a compaction
+    Spending(list, 1, meter(tmp_path), at_end=True).finish(facts)
+    assert (facts.context_tokens, facts.context_window) == (700, 258_400)
+
+
+def test_the_model_that_the_stream_named_stays(tmp_path: Path, transcript: Transcript) -> None:
+    transcript.model("gpt-5.5")
+    facts = Facts(agent_session=THREAD, model="gpt-9")
+    Spending(list, 1, meter(tmp_path), at_end=True).finish(facts)
+    assert (facts.model, facts.context_tokens, facts.context_window) == ("gpt-9", None, None)
