@@ -36,13 +36,16 @@ class Recorded:
         at: int = 1_790_000_000_000,
         stream: int | None = None,
         forked: dict[str, Any] | None = None,
+        home: Path | None = None,
+        argv: tuple[str, ...] = (),
         **start: Any,
     ) -> None:
         """Record one more turn of a session; ``at`` is the time of its first line, UTC ms.
 
-        ``stream`` is the turn whose process serves it too; ``forked`` are facts of its start, if it forks.
+        ``stream`` is the turn whose process serves it too; ``forked`` are facts of its start, if it forks; ``home`` is
+        the folder with claude's transcripts, ``argv`` its arguments.
         """
-        launch = Launch(argv=(agent,), transport=transport, **(forked or {}))
+        launch = Launch(argv=(agent, *argv), transport=transport, **(forked or {}))
         if not self.turns[session]:
             self.store.create(
                 Start("do it", agent=agent, session_id=session, **({"cwd": "/p"} | start)), launch, "run", host="h"
@@ -59,8 +62,11 @@ class Recorded:
         log = TurnLog(self.store, session, self.turns[session], OWNER)
         assert log.claim()
         parser = agent_named(agent).parser(self.turns[session], transport)
-        parser.facts.reported = Reported(Pricing())
-        parser.facts.thread_before = self.store.thread_total_before(session, self.turns[session])
+        facts, env = parser.facts, {"CLAUDE_CONFIG_DIR": str(home)}
+        facts.reported = Reported(Pricing())
+        facts.thread_before = self.store.thread_total_before(session, self.turns[session])
+        if home is not None and stream is None:
+            facts.total_before = agent_named(agent).total_before(launch, env, at)
         for number, line in enumerate(lines.splitlines() if isinstance(lines, bytes) else lines):
             parser.feed(line, at + number)
             if number % 5 == 0:

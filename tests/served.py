@@ -41,7 +41,7 @@ class Served:
 
     def tokens(self, **wanted: Any) -> Tokens:
         """The sum over the answers whose entries have these values."""
-        return added(_read(one["usage"]) for one in self.answers if all(one[key] == wanted[key] for key in wanted))
+        return added(tokens_of(one["usage"]) for one in self.answers if all(one[key] == wanted[key] for key in wanted))
 
     def by(self, key: str) -> dict[str, Tokens]:
         """The sums by the values of a field of the log."""
@@ -71,7 +71,8 @@ def _printed(row: dict[str, Any]) -> Tokens:
     return row["input_tokens"], row["cached_input_tokens"], row["cache_write_tokens"], row["output_tokens"]
 
 
-def _read(usage: dict[str, Any]) -> Tokens:
+def tokens_of(usage: dict[str, Any]) -> Tokens:
+    """The tokens of one answer, from the words of its dialect."""
     if "cache_read_input_tokens" in usage:  # Anthropic's words: the three kinds of input exclude each other
         cached, written = usage["cache_read_input_tokens"], usage["cache_creation_input_tokens"]
         return usage["input_tokens"] + cached + written, cached, written, usage["output_tokens"]

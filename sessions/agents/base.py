@@ -22,6 +22,7 @@ from .parsing.usage_meter import Measurable, Measures, Meter, When
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..costs.reports import Report
     from ..values.plan_windows import PlanWindow
     from .dialogue import Dialogue
     from .parsing.recorded_edits import Transcript
@@ -260,6 +261,18 @@ class Agent(ABC):
 
     def final_meter(self, launch: "Launch", env: Mapping[str, str], began: int) -> Meter | None:  # noqa: ARG002
         """Return a meter that is read once, when a turn without another meter has ended; None if there is none."""
+        return None
+
+    def total_before(
+        self,
+        launch: "Launch",  # noqa: ARG002
+        env: Mapping[str, str | None],  # noqa: ARG002
+        began: int,  # noqa: ARG002
+    ) -> "Sequence[Report] | None":
+        """Return the running totals of use that a process takes over from the conversation that it resumes or forks.
+
+        From the agent's own files; None if they do not show it.  ``began`` is the start of the process (UTC ms).
+        """
         return None
 
     def recorded_edits(

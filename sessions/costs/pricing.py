@@ -48,6 +48,11 @@ class Pricing:
         found = self._found(model)
         return found[2] if found is not None else None
 
+    def entry(self, model: str | None) -> tuple[str, str] | None:
+        """Return the price entry of a model as JSON, and its date; None if it has none."""
+        found = self._found(model)
+        return found[1:] if found is not None else None
+
     def _found(self, model: str | None) -> tuple[Price, str, str] | None:
         if not model or model.startswith("<"):
             return None

@@ -4,10 +4,10 @@ Agents report the same use several times: after each model call, for the whole t
 conversation.  All reports are kept; those of one source count, so that no use counts twice.  Pure.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ..values.usage import Usage, known_sum
 from .pricing import Pricing
@@ -100,6 +100,10 @@ class Reported:
         if len(self._reports) < MOST_PENDING or key in self._reports:
             self._reports[key] = self._pricing.priced(report)
 
+    def priced(self, report: Report) -> Report:
+        """Return a report with its cost if the agent reported none and its model has a price."""
+        return self._pricing.priced(report)
+
     def compact(
         self, at: int | None, trigger: str | None, step: int | None, before: int | None, after: int | None
     ) -> None:
@@ -128,9 +132,9 @@ class Reported:
         """The compactions to write."""
         return list(self._compactions.values())
 
-    def price_date(self, model: str | None) -> str | None:
-        """Return the date of a model's price; None if it has none."""
-        return self._pricing.as_of(model)
+    def price(self, model: str | None) -> tuple[str, str] | None:
+        """Return the price entry of a model as JSON, and its date; None if it has none."""
+        return self._pricing.entry(model)
 
     def written(self) -> None:
         """Forget what was written."""
@@ -154,26 +158,41 @@ def counted_source(sums: Mapping[str, Usage], record: Usage) -> str:
     return RECORD
 
 
-def own_part(running: Iterable[Report], earlier: Mapping[str, Report], result: Usage) -> list[Report]:
+class Base(Struct, frozen=True, kw_only=True):
+    """The running totals of claude that were there before a turn."""
+
+    totals: Sequence[Report]
+    certain: bool
+    """False if they may be those of an earlier process whose totals the turn's process did not take over."""
+
+
+def own_part(running: Iterable[Report], base: Base, result: Usage) -> list[Report]:
     """Return the part of claude's running totals that belongs to a turn, for each model.
 
-    The totals begin with the process or with the conversation.  They began with the turn if they are less than those
-    of an earlier turn, or if they are not more than what the turn's results report; else the earlier ones are
-    subtracted.
+    Totals that are less than the base did not begin with it, so all of them is the turn's.  If the base is not certain,
+    neither did totals that are not more than what the turn's results report.
 
     Args:
         running: the totals of the turn's last result.
-        earlier: those of the newest earlier turn of the conversation, by model.
+        base: the totals before the turn.
         result: the sum of the turn's own results.
     """
     totals = list(running)
+    earlier = {one.key: one for one in base.totals}
     by_key = {one.key: one for one in totals}
-    tokens = _tokens(totals)
-    rest = tokens - _tokens(earlier.values())
     continues = all(key in by_key and _includes(by_key[key], one) for key, one in earlier.items())
-    if not earlier or not continues or tokens <= (result.total_tokens or 0) or rest < (result.total_tokens or 0):
+    if not base.certain:
+        tokens, own = _tokens(totals), result.total_tokens or 0
+        continues = continues and tokens > own and tokens - _tokens(base.totals) >= own
+    if not earlier or not continues:
         return [_own(one, None) for one in totals]
     return [part for one in totals if _is_used(part := _own(one, earlier.get(one.key)))]
+
+
+def cost_before(total: float, base: Base) -> float:
+    """Return the part of a running total of claude's cost that was there before the turn."""
+    before = known_sum(*(one.reported_usd for one in base.totals)) or 0.0
+    return before if before <= total else 0.0
 
 
 def _own(total: Report, earlier: Report | None) -> Report:
@@ -181,9 +200,10 @@ def _own(total: Report, earlier: Report | None) -> Report:
     if earlier is not None and cost is not None:
         cost = max(0.0, cost - (earlier.reported_usd or 0.0))
     usage = total.usage if earlier is None else total.usage.minus(earlier.usage)
-    return Report(
-        source=MODELS, key=total.key, kind="turn", model=total.model, usage=usage, at=total.at, reported_usd=cost
-    )
+    written_1h = total.written_1h
+    if earlier is not None and written_1h is not None:
+        written_1h = max(0, written_1h - (earlier.written_1h or 0))
+    return structs.replace(total, source=MODELS, kind="turn", usage=usage, written_1h=written_1h, reported_usd=cost)
 
 
 def _includes(total: Report, earlier: Report) -> bool:

@@ -1,13 +1,18 @@
 """The facts that the lines of one turn give, from which its status follows."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
 from ..model import Usage
 
 if TYPE_CHECKING:
-    from ..costs.reports import Reported
+    from ..costs.reports import Report, Reported
+
+
+Counted = Literal["process", "conversation"]
+"""The extent of a running total: one process of the agent, or the conversation with all processes that resumed it."""
 
 
 class Compacted(Struct, frozen=True):
@@ -44,6 +49,10 @@ class Facts(Struct, kw_only=True):
     """The thread's tokens at the beginning of the turn; unknown if the agent's own data does not show them."""
     reported: "Reported | None" = None
     """Takes every report of use and every compaction; None if the reader keeps none."""
+    total_counts: Counted | None = None
+    """The extent of the agent's running totals; None if it is not known of the agent's version."""
+    total_before: "Sequence[Report] | None" = None
+    """The running totals with which the turn's process began, by the agent's own files; None if they are not known."""
     cost_usd: float | None = None
     running_cost_usd: float | None = None
     """The newest running total of a live agent that reports one: it may include the cost of earlier turns.

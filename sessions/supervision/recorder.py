@@ -5,6 +5,7 @@ and the last message at most once a second.
 """
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -153,6 +154,8 @@ class Recorder:
         parser.facts.reported = Reported(Pricing(launch.prices), self._known_model())
         with contextlib.suppress(StoreError):
             parser.facts.thread_before = self._store.thread_total_before(self._session, self._turn)
+        if output.stream == self._turn:
+            parser.facts.total_before = agent.total_before(launch, dict(os.environ) | dict(launch.env), began)
         self._watch.begin_after(parser.facts.thread_before)
         self._follower = Follower(
             output.stdout.path,

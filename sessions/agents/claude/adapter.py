@@ -23,6 +23,7 @@ from ..parsing.parser import TurnParser
 from ..parsing.usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
+    from ...costs.reports import Report
     from ...values.plan_windows import PlanWindow
     from ..dialogue import Dialogue
     from ..parsing.sent_prompt import SentPrompt
@@ -263,6 +264,12 @@ class Claude(Agent, LeadingAgent):
         from .use.usage import ClaudeMeter
 
         return ClaudeMeter(launch.prices)
+
+    def total_before(self, launch: Launch, env: Mapping[str, str | None], began: int) -> "Sequence[Report] | None":
+        """Return the total in the transcript of the conversation that the process resumes or forks (2.1.330)."""
+        from .use.on_disk import total_before
+
+        return total_before(_home(env), launch.argv, began)
 
     def fork_point(
         self,

@@ -118,6 +118,7 @@ class System(Line, tag="system"):
 
     subtype: str = ""
     model: str | None = None
+    claude_code_version: str | None = None
     cwd: Words = ""
     attempt: Count | None = None
     max_retries: Count | None = None
@@ -177,6 +178,8 @@ class ModelUsage(Struct, rename="camel"):
     cache_creation_input_tokens: Count = 0
     cache_read_input_tokens: Count = 0
     output_tokens: Count = 0
+    written_1h: Count | None = field(default=None, name="cacheCreationEphemeral1hInputTokens")
+    """The part of the tokens written to the cache that stays for an hour (2.1.330)."""
     cost_usd: Dollars | None = field(default=None, name="costUSD")
     context_window: Count = 0
     """The greatest number of tokens that the model takes; 0 if it is not known."""

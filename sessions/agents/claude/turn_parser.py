@@ -23,7 +23,7 @@ from .notices import NOTICES, SILENT, notice_text
 from .result import failure
 from .tools import TaskList, answered, begun, tool_name
 from .use.reports import note_compaction, note_message, note_result
-from .use.running_cost import RunningCost
+from .use.running_cost import RunningCost, counted_by
 
 _NAMELESS = "?"
 """The prefix of the keys of calls without an id."""
@@ -88,6 +88,7 @@ class ClaudeParser(EventParser):
         if event.subtype == "init":
             self.facts.agent_session = event.session_id or self.facts.agent_session
             self.facts.model = event.model or self.facts.model
+            self.facts.total_counts = counted_by(event.claude_code_version)
             # A process with an open stdin plays several turns: the end of the previous turn is not the end of this one.
             self.facts.end = self.state.error = self.state.thought = None
             self.state.asks.cwd = event.cwd

@@ -12,6 +12,8 @@ from pathlib import Path
 from ...agents.parsing.parser import TurnParser
 from ...agents.registry import agent_named
 from ...clock import monotonic
+from ...costs.pricing import Pricing
+from ...costs.reports import Reported
 from ...errors import AgentdashError
 from ...model import LIVE, Left, Session, Status, Turn, left_text
 from ...processes import agent_group, processes, runner_lock
@@ -318,11 +320,15 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     if session is None:
         return Facts(), 0
     output = output_in(layout.session(turn.session), store.turns(turn.session, turn.n), turn.n)
-    parser = agent_named(session.agent).parser(turn.n, turn.transport)
+    agent, launch = agent_named(session.agent), store.launch(turn.session, turn.n)
+    parser, began = agent.parser(turn.n, turn.transport), turn.started_at or 0
+    env = store.recipe(turn.session).env
+    parser.facts.reported = Reported(Pricing(launch.prices if launch is not None else {}), session.model)
     parser.facts.thread_before = store.thread_total_before(turn.session, turn.n)
+    if launch is not None and output.stream == turn.n:
+        parser.facts.total_before = agent.total_before(launch, env, began)
     facts, steps = parsed_facts(output.stdout, parser)
     if facts.agent_session is None:
-        launch = store.launch(turn.session, turn.n)
         # Behind a mark, the conversation of the turn before is another one.
         facts.agent_session = None if launch is not None and launch.how else session.agent_session
     return facts, steps

@@ -77,16 +77,17 @@ class ReportLog:
             self._insert_compactions(db, reported)
         from ...costs.reports import MESSAGE, MODELS, RESULT, RUNNING, counted_source  # only a runner counts
 
-        sums = {row["source"]: row for row in db.execute(_SUMS, self._turn)}
+        sums = self._sums(db)
         running = [report for report in reported.reports() if report.source == RUNNING]
         if running:
-            result = _usage(sums[RESULT]) if RESULT in sums else Usage()
-            sums |= self._own_models(db, running, result, facts.agent_session)
+            self._own_models(db, running, _usage(sums[RESULT]) if RESULT in sums else Usage(), facts)
+            sums = self._sums(db)
         source = counted_source({name: _usage(row) for name, row in sums.items()}, record.usage)
         if source in sums:
             row = sums[source]
             computed = row["computed"] if not row["missing"] else None
-            beyond = record.computed_usd if row["reported"] is not None else computed
+            mixed = row["reported"] is not None and row["computed"] is None
+            beyond = record.computed_usd if mixed else computed
             return TurnUse(source=source, usage=_usage(row), reported_usd=row["reported"], computed_usd=beyond)
         if MODELS not in sums and self._has_running(db):
             # The running totals did not grow: the cost that the agent reports is that of earlier turns.
@@ -107,12 +108,13 @@ class ReportLog:
             " AND counted <> (source = ?3)",
             (*self._turn, use.source),
         ).rowcount
-        date = reported.price_date(facts.model) if use.computed_usd is not None else None
+        (model,) = db.execute("SELECT model FROM sessions WHERE id = ?", self._turn[:1]).fetchone() or (None,)
+        priced = reported.price(facts.model or model) if use.computed_usd is not None else None
         changed += db.execute(
-            "UPDATE reports SET model = (SELECT model FROM sessions WHERE id = ?1), price_as_of = ?3"
+            "UPDATE reports SET model = ?3, price = ?4, price_as_of = ?5"
             " WHERE session = ?1 AND turn = ?2 AND source = 'record'"
-            " AND (model IS NOT (SELECT model FROM sessions WHERE id = ?1) OR price_as_of IS NOT ?3)",
-            (*self._turn, date),
+            " AND (model IS NOT ?3 OR price IS NOT ?4 OR price_as_of IS NOT ?5)",
+            (*self._turn, model, *(priced or (None, None))),
         ).rowcount
         if changed or reported.pending:
             db.execute("DELETE FROM use_sums WHERE session = ? AND turn = ?", self._turn)
@@ -122,15 +124,17 @@ class ReportLog:
         rows = db.execute("SELECT 1 FROM reports WHERE session = ? AND turn = ? AND source = 'running'", self._turn)
         return rows.fetchone() is not None
 
-    def _own_models(
-        self, db: sqlite3.Connection, running: "list[Report]", result: Usage, agent_session: str | None
-    ) -> dict[str, sqlite3.Row]:
+    def _sums(self, db: sqlite3.Connection) -> dict[str, sqlite3.Row]:
+        """Return the sums of each source."""
+        return {row["source"]: row for row in db.execute(_SUMS, self._turn)}
+
+    def _own_models(self, db: sqlite3.Connection, running: "list[Report]", result: Usage, facts: "Facts") -> None:
+        """Write the turn's part of the running totals of claude's models."""
         from ...costs.reports import MODELS, own_part
 
-        earlier = {one.key: one for one in self._accounts.running_before(db, agent_session)}
+        own = own_part(running, self._accounts.base(db, facts), result)
         db.execute("DELETE FROM reports WHERE session = ? AND turn = ? AND source = ?", (*self._turn, MODELS))
-        self._insert(db, own_part(running, earlier, result))
-        return {row["source"]: row for row in db.execute(_SUMS, self._turn)}
+        self._insert(db, map(facts.reported.priced, own) if facts.reported is not None else own)
 
     def _insert(self, db: sqlite3.Connection, reports: "Iterable[Report]") -> None:
         now = now_ms()

@@ -3,7 +3,7 @@
 import sqlite3
 from functools import cached_property
 
-from ...costs.reports import Report
+from ...costs.reports import Base, Report, cost_before
 from ...launch import Launch
 from ...model import Usage
 from ...rules.turn_facts import Facts
@@ -33,13 +33,13 @@ class TurnAccounts:
         self._n = n
 
     def cost(self, db: sqlite3.Connection, facts: Facts) -> float | None:
-        """Return this turn's own cost: a running total minus that of the turn before.
-
-        The total of claude 2.1.197 begins with each process, that of 2.1.330 with the conversation.
-        """
+        """Return this turn's own cost: a running total minus the part of it that was there before the turn."""
         if facts.cost_usd is not None or facts.running_cost_usd is None:
             return facts.cost_usd
-        rows = self._earlier_costs(db, facts.agent_session)
+        base = self.base(db, facts)
+        if base.certain or base.totals:
+            return facts.running_cost_usd - cost_before(facts.running_cost_usd, base)
+        rows = self._earlier_costs(db, facts.agent_session)  # of a runner of an earlier version
         before = rows[0] if rows and rows[0] <= facts.running_cost_usd else 0.0
         return facts.running_cost_usd - before
 
@@ -59,31 +59,38 @@ class TurnAccounts:
             return facts.usage
         return facts.usage if (facts.usage.total_tokens or 0) > rest.total_tokens else rest
 
-    def running_before(self, db: sqlite3.Connection, agent_session: str | None) -> list[Report]:
-        """Return claude's running totals as the newest earlier turn of the same conversation reported them."""
-        session, newest, conversation = self._session, self._n - 1, agent_session
-        rows = self._running(db, session, newest, conversation)
+    def base(self, db: sqlite3.Connection, facts: Facts) -> Base:
+        """Return claude's running totals that were there before this turn.
+
+        Those of an earlier turn of the same process are certain.  A new process begins with none, or with those that
+        its version finds in the transcript.  If the transcript or the version is not known, they may be those of the
+        newest earlier turn of the conversation.
+        """
+        earlier = self._of_process(db)
+        if earlier or facts.total_counts == "process":
+            return Base(totals=_totals(earlier), certain=True)
+        if facts.total_before is not None:
+            return Base(totals=facts.total_before, certain=facts.total_counts is not None)
+        return Base(totals=_totals(self._of_conversation(db, facts.agent_session)), certain=False)
+
+    def _of_process(self, db: sqlite3.Connection) -> list[sqlite3.Row]:
+        """Return the running totals of the newest earlier turn of this turn's process."""
+        return db.execute(
+            "SELECT * FROM reports WHERE session = ?1 AND source = 'running' AND turn = (SELECT max(reports.turn)"
+            " FROM reports JOIN turns ON turns.session = reports.session AND turns.n = reports.turn"
+            " WHERE reports.session = ?1 AND reports.source = 'running' AND reports.turn < ?2"
+            " AND coalesce(turns.stream, turns.n) = (SELECT coalesce(stream, n) FROM turns WHERE session = ?1"
+            " AND n = ?2))",
+            (self._session, self._n),
+        ).fetchall()
+
+    def _of_conversation(self, db: sqlite3.Connection, conversation: str | None) -> list[sqlite3.Row]:
+        rows = self._running(db, self._session, self._n - 1, conversation)
         fork = self._forked if not rows else None
         if fork is not None and fork.fork is not None:
             session = fork.fork.session
             rows = self._running(db, session, _last_of_ended_process(db, session), fork.conversation)
-        return [
-            Report(
-                source=row["source"],
-                key=row["key"],
-                kind="thread",
-                usage=Usage(
-                    input_tokens=row["input_tokens"],
-                    cached_input_tokens=row["cached_input_tokens"],
-                    cache_write_tokens=row["cache_write_tokens"],
-                    output_tokens=row["output_tokens"],
-                    reasoning_output_tokens=row["reasoning_output_tokens"],
-                    total_tokens=row["total_tokens"],
-                ),
-                reported_usd=row["reported_usd"],
-            )
-            for row in rows
-        ]
+        return rows
 
     @staticmethod
     def _running(db: sqlite3.Connection, session: str, newest: int, conversation: str | None) -> list[sqlite3.Row]:
@@ -149,6 +156,27 @@ def _running_costs(db: sqlite3.Connection, session: str, newest: int, conversati
         (session, newest, name_of(conversation)),
     )
     return [row["running_cost_usd"] for row in rows]
+
+
+def _totals(rows: list[sqlite3.Row]) -> list[Report]:
+    return [
+        Report(
+            source=row["source"],
+            key=row["key"],
+            kind="thread",
+            usage=Usage(
+                input_tokens=row["input_tokens"],
+                cached_input_tokens=row["cached_input_tokens"],
+                cache_write_tokens=row["cache_write_tokens"],
+                output_tokens=row["output_tokens"],
+                reasoning_output_tokens=row["reasoning_output_tokens"],
+                total_tokens=row["total_tokens"],
+            ),
+            written_1h=row["cache_write_1h_tokens"],
+            reported_usd=row["reported_usd"],
+        )
+        for row in rows
+    ]
 
 
 def _last_of_ended_process(db: sqlite3.Connection, session_id: str) -> int:

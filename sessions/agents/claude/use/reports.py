@@ -1,5 +1,7 @@
 """claude's reports of its use: messages, results, and the totals of each model (Claude Code 2.1.197 to 2.1.330)."""
 
+from collections.abc import Mapping
+
 from ....costs.reports import MESSAGE, RESULT, RUNNING, Report, Reported
 from ....model import Usage
 from .. import events
@@ -23,18 +25,25 @@ def note_result(reported: Reported | None, event: events.Result, at: int | None)
         usage, written_1h = event.usage.counted(), event.usage.written_1h
         key = str(reported.next_key(RESULT))
         reported.add(Report(source=RESULT, key=key, kind="turn", usage=usage, written_1h=written_1h, at=at))
-    for model, used in list((event.model_usage or {}).items())[:_MOST_MODELS]:
-        reported.add(
-            Report(
-                source=RUNNING,
-                key=model,
-                kind="thread",
-                model=model,
-                usage=used.counted(),
-                at=at,
-                reported_usd=used.cost_usd,
-            )
+    for report in running_totals(event.model_usage or {}, at):
+        reported.add(report)
+
+
+def running_totals(models: Mapping[str, events.ModelUsage], at: int | None = None) -> list[Report]:
+    """Return a report for the running total of each model."""
+    return [
+        Report(
+            source=RUNNING,
+            key=model,
+            kind="thread",
+            model=model,
+            usage=used.counted(),
+            written_1h=used.written_1h,
+            at=at,
+            reported_usd=used.cost_usd,
         )
+        for model, used in list(models.items())[:_MOST_MODELS]
+    ]
 
 
 def note_compaction(reported: Reported | None, event: events.System, step: int, at: int | None) -> None:

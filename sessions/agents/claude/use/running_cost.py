@@ -1,6 +1,30 @@
 """The cost of one turn of a live claude, from running totals (Claude Code 2.1.197 and 2.1.330)."""
 
+import re
+
+from ....rules.turn_facts import Counted
 from ..events import Result
+
+_VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})")
+
+
+def counted_by(version: str | None) -> Counted | None:
+    """Return what the running totals of a version of claude count; None if it is between the versions seen.
+
+    Those of 2.1.197 begin with each process.  2.1.330 writes them into the transcript when its process ends, and the
+    next process goes on from there, also if it forks the conversation; nothing is written if the process is killed.
+    """
+    match = _VERSION.match(version or "")
+    if match is None:
+        return None
+    numbers = tuple(map(int, match.groups()))
+    if numbers <= _OF_PROCESS:
+        return "process"
+    return "conversation" if numbers >= _OF_CONVERSATION else None
+
+
+_OF_PROCESS = (2, 1, 197)
+_OF_CONVERSATION = (2, 1, 330)
 
 
 class RunningCost:

@@ -1,0 +1,210 @@
+"""The use of turns that are hard to count: broken off, resumed with sub-agents, repeated totals, missing prices."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from places import CAPTURES
+from recorded_use import ID, Recorded
+
+from agentdash.sessions.agents.claude.use.on_disk import total_before
+from agentdash.sessions.agents.claude.use.running_cost import counted_by
+from agentdash.sessions.costs.price_table import CHECKED
+
+TALK = "11111111-1111-4111-8111-111111111111"
+AT = 1_790_000_000_000
+TURN = 60_000
+"""Milliseconds between the beginnings of two turns."""
+OPUS = "claude-opus-5-5"
+"""4 dollars for a million tokens of input, 20 for output."""
+OLD, NEW = "2.1.197", "2.1.330"
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Recorded:
+    return Recorded(tmp_path)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """claude's own folder."""
+    (tmp_path / "claude" / "projects" / "p").mkdir(parents=True)
+    return tmp_path / "claude"
+
+
+def init(version: str = NEW) -> dict[str, Any]:
+    return {"type": "system", "subtype": "init", "session_id": TALK, "model": OPUS, "claude_code_version": version}
+
+
+def message(name: str, tokens: int, output: int = 1, parent: str | None = None, **more: Any) -> dict[str, Any]:
+    usage = {"input_tokens": tokens, "output_tokens": output}
+    content = [{"type": "text", "text": "x"}]
+    body = {"id": name, "model": OPUS, "role": "assistant", "content": content, "usage": usage} | more
+    return {"type": "assistant", "session_id": TALK, "parent_tool_use_id": parent, "message": body}
+
+
+def models(tokens: int, output: int, cost: float | None = None, model: str = OPUS) -> dict[str, Any]:
+    used: dict[str, Any] = {"inputTokens": tokens, "outputTokens": output}
+    return {model: used if cost is None else used | {"costUSD": cost}}
+
+
+def result(tokens: int, output: int, total: dict[str, Any]) -> dict[str, Any]:
+    cost = sum(one.get("costUSD", 0.0) for one in total.values())
+    return {
+        "type": "result", "subtype": "success", "is_error": False, "stop_reason": "end_turn", "session_id": TALK,
+        "usage": {"input_tokens": tokens, "output_tokens": output}, "modelUsage": total, "total_cost_usd": cost,
+    }  # fmt: skip
+
+
+def lines(*events: dict[str, Any]) -> list[bytes]:
+    return [json.dumps(event).encode() for event in events]
+
+
+def on_disk(home: Path, at: int, *events: dict[str, Any], talk: str = TALK, helper: str | None = None) -> None:
+    """Append lines of a transcript that were written at a time, UTC ms."""
+    folder = home / "projects" / "p"
+    path = folder / f"{talk}.jsonl" if helper is None else folder / talk / "subagents" / f"agent-{helper}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    stamp = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    with path.open("a") as file:
+        for event in events:
+            when = {} if event["type"] == "cost-state" else {"timestamp": stamp}
+            file.write(json.dumps(event | when, separators=(",", ":")) + "\n")
+
+
+def cost_state(total: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "cost-state", "sessionId": TALK, "modelUsage": total}
+
+
+class TestRunningTotals:
+    def test_a_resumed_turn_of_2_1_197_with_a_sub_agent_keeps_the_turn_before(self, recorded: Recorded) -> None:
+        told = []
+        for name in ("claude-plain.jsonl", "claude-subagent.jsonl"):
+            events = [json.loads(line) for line in (CAPTURES / name).read_bytes().splitlines()]
+            told.append(events[-1])
+            recorded.turn(lines(*(event | {"session_id": TALK} for event in events)), "claude")
+        tokens = [
+            sum(sum(one[key] for key in one if key.endswith("Tokens") and key != "maxOutputTokens") for one in used)
+            for used in (event["modelUsage"].values() for event in told)
+        ]
+        turns = recorded.store.turns(ID.format(1))
+        assert [turn.usage.total_tokens for turn in turns] == tokens
+        costs = [event["total_cost_usd"] for event in told]
+        assert [turn.cost_usd for turn in turns] == [pytest.approx(cost) for cost in costs]
+
+    @pytest.mark.parametrize("transport", ["", "stream-json"])
+    def test_a_process_goes_on_with_the_total_in_the_transcript(
+        self, recorded: Recorded, home: Path, transport: str
+    ) -> None:
+        resume = ("--resume", TALK)
+        first = models(1_000, 10, 0.1)
+        recorded.turn(lines(init(), result(1_000, 10, first)), "claude", transport, home=home, at=AT)
+        on_disk(home, AT + 5, {"type": "user"}, cost_state(first))
+        # The process is killed: its total, of 9,000 and 90, is not written.
+        recorded.turn(
+            lines(init(), message("m", 9_000), result(8_000, 80, models(9_000, 90, 0.9))),
+            "claude", transport, home=home, at=AT + TURN, argv=resume,
+        )  # fmt: skip
+        on_disk(home, AT + TURN, {"type": "user"})
+        third = models(21_000, 210, 2.1)  # 20,000 and 200 of its own; the results have 15,000: a sub-agent has the rest
+        recorded.turn(
+            lines(init(), result(15_000, 150, third)),
+            "claude", transport, home=home, at=AT + 2 * TURN, argv=resume,
+        )  # fmt: skip
+        on_disk(home, AT + 2 * TURN, {"type": "user"}, cost_state(third))
+        turns = recorded.store.turns(ID.format(1))
+        assert [turn.usage.total_tokens for turn in turns] == [1_010, 8_080, 20_200]
+        assert [turn.cost_usd for turn in turns] == [pytest.approx(cost) for cost in (0.1, 0.8, 2.0)]
+
+    @pytest.mark.parametrize("version", [OLD, NEW, None])
+    def test_the_turns_of_one_process_are_subtracted(self, recorded: Recorded, version: str | None) -> None:
+        begin = init() if version is None else init(version)
+        if version is None:
+            del begin["claude_code_version"]
+        for number, own in enumerate((50_000, 1_000), 1):
+            total = models(50_000 if number == 1 else 51_000, 10 * number, 0.5 * number)
+            recorded.turn(lines(begin, result(own, 10, total)), "claude", "stream-json", stream=1)
+        turns = recorded.store.turns(ID.format(1))
+        assert [turn.usage.total_tokens for turn in turns] == [50_010, 1_010]
+        assert [turn.cost_usd for turn in turns] == [0.5, 0.5]
+
+    @pytest.mark.parametrize(
+        ("version", "counts"),
+        [
+            ("1.0.128", "process"), (OLD, "process"), ("2.1.198", None), ("2.1.329", None), (NEW, "conversation"),
+            ("2.2.0", "conversation"), ("", None), (None, None), ("next", None), ("9" * 5_000, None),
+        ],
+    )  # fmt: skip
+    def test_the_version_decides_what_a_total_counts(self, version: str | None, counts: str | None) -> None:
+        assert counted_by(version) == counts
+
+    def test_the_total_before_a_process_is_the_last_one_written_before_it(self, home: Path) -> None:
+        on_disk(home, AT - TURN, {"type": "user"}, cost_state(models(1, 1)), cost_state(models(2, 2)))
+        on_disk(home, AT, {"type": "user"}, cost_state(models(3, 3)))
+        (before,) = total_before(home, ("claude", "--resume", TALK), AT) or []
+        assert (before.key, before.usage.input_tokens) == (OPUS, 2)
+        assert total_before(home, ("claude", f"--resume={TALK}"), AT) == [before]
+        assert total_before(home, ("claude", "--session-id", TALK), AT) == []
+        assert total_before(home, ("claude", "--continue"), AT) is None
+        assert total_before(home, ("claude", "--resume", "unknown"), AT) is None
+        assert total_before(home, ("claude", "--resume"), AT) is None
+
+
+class TestPrices:
+    def test_a_model_whose_cost_claude_does_not_report_gets_that_of_the_list(self, recorded: Recorded) -> None:
+        recorded.turn(lines(init(), result(1_000, 10, models(1_000, 10))), "claude")
+        total = recorded.table().total
+        assert (total.cost.computed_usd, total.cost.missing) == (pytest.approx((1_000 * 4 + 10 * 20) / 1e6), 0)
+        (row,) = recorded.store.database.rows("SELECT source, price, price_as_of FROM reports WHERE counted")
+        assert (row["source"], json.loads(row["price"])["input"], row["price_as_of"]) == ("models", 4.0, CHECKED)
+
+    def test_reported_and_computed_models_add_up(self, recorded: Recorded) -> None:
+        total = models(1_000, 10, 0.5) | models(2_000, 20, model="claude-haiku-4-5")
+        recorded.turn(lines(init(), result(3_000, 30, total)), "claude")
+        (turn,) = recorded.store.turns(ID.format(1))
+        assert (turn.cost_usd, turn.cost_about_usd) == (0.5, pytest.approx((2_000 * 1 + 20 * 5) / 1e6))
+
+    def test_a_model_without_any_price_stays_unknown(self, recorded: Recorded) -> None:
+        recorded.turn(lines(init(), result(1_000, 10, models(1_000, 10, model="own-model"))), "claude")
+        assert recorded.table().total.cost.mark == "?"
+
+    def test_a_turns_own_sum_that_counts_keeps_its_price(self, recorded: Recorded) -> None:
+        recorded.turn(lines(init(), message("m1", 1_000)), "claude")
+        (row,) = recorded.store.database.rows("SELECT source, price, price_as_of FROM reports WHERE counted")
+        assert (row["source"], json.loads(row["price"])["output"], row["price_as_of"]) == ("record", 20.0, CHECKED)
+
+
+class TestRepeatedTotals:
+    """A live codex repeats the last total during a turn, before the call of a compaction has ended."""
+
+    @staticmethod
+    def stream(*totals: tuple[int, int], thread: str = "T") -> list[bytes]:
+        used = [
+            {
+                "method": "thread/tokenUsage/updated",
+                "params": {
+                    "threadId": thread,
+                    "tokenUsage": {
+                        "total": {"inputTokens": total, "outputTokens": 10},
+                        "last": {"inputTokens": last, "outputTokens": 0},
+                    },
+                },
+            }
+            for total, last in totals
+        ]
+        turn = {"threadId": thread, "turn": {"id": "t", "status": "completed"}}
+        return lines({"method": "turn/started", "params": turn}, *used, {"method": "turn/completed", "params": turn})
+
+    def test_a_total_of_the_turn_before_of_the_process_is_no_call(self, recorded: Recorded) -> None:
+        recorded.turn(self.stream((5_000, 5_000), (12_000, 7_000)), "codex", "app-server")
+        recorded.turn(self.stream((12_000, 7_000), (13_000, 1_000), (13_000, 777)), "codex", "app-server", stream=1)
+        turns = recorded.store.turns(ID.format(1))
+        assert [turn.usage.input_tokens for turn in turns] == [12_000, 1_000]
+        assert recorded.table().total.usage.input_tokens == 13_000
+
+    def test_the_same_total_of_another_conversation_is_a_call(self, recorded: Recorded) -> None:
+        recorded.turn(self.stream((5_000, 5_000)), "codex", "app-server")
+        recorded.turn(self.stream((5_000, 5_000), thread="U"), "codex", "app-server")
+        assert recorded.table().total.usage.input_tokens == 10_000
