@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from agentdash.sessions.agents.own_use import count_broken_off
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.costs.pricing import Pricing
 from agentdash.sessions.costs.reports import Reported
@@ -71,6 +72,8 @@ class Recorded:
             parser.feed(line, at + number)
             if number % 5 == 0:
                 log.progress(parser.facts, Status.RUNNING, None, number, None)
+        if home is not None:
+            count_broken_off(agent_named(agent), facts, env, at)
         done = Outcome(status=Status.DONE, reason=None, exit_code=0)
         assert log.end(parser.facts, done, 3, lambda *_: Launch(argv=()))
 

@@ -263,6 +263,19 @@ class Agent(ABC):
         """Return a meter that is read once, when a turn without another meter has ended; None if there is none."""
         return None
 
+    def own_calls(
+        self,
+        agent_session: str,  # noqa: ARG002
+        env: Mapping[str, str | None],  # noqa: ARG002
+        began: int,  # noqa: ARG002
+    ) -> "Sequence[Report] | None":
+        """Return the finished model calls of a turn from the agent's own files; None if they cannot be read.
+
+        Used if a turn ended without the agent's sum of its use (:attr:`Facts.unsummed`).  ``began`` is its start (UTC
+        ms), ``env`` the agent's environment.
+        """
+        return None
+
     def total_before(
         self,
         launch: "Launch",  # noqa: ARG002

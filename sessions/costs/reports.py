@@ -29,11 +29,16 @@ ROLLOUT = "rollout"
 """codex's model calls, from its transcript of the thread."""
 THREAD = "thread"
 """codex's running total of the thread."""
+TRANSCRIPT = "transcript"
+"""claude's messages from its own transcript, for a turn that ended without a sum; sub-agents are among them."""
 RECORD = "record"
 """The turn's own sum as its runner recorded it: the only report of turns of earlier versions and of other agents."""
 
 MOST_PENDING = 10_000
 """Reports that wait to be written at one time; beyond, the turn's own sum counts instead of its calls."""
+
+REST = ""
+"""The key of a report without figures: the use that the other reports of its source lack."""
 
 _MOST_CHARACTERS = 200
 
@@ -88,6 +93,8 @@ class Reported:
         self._compactions: dict[int, Compacted] = {}
         self._count = 0
         self._keys: dict[str, int] = {}
+        self.broken_off = False
+        """True if the turn ended without the agent's sum of its use."""
 
     def next_key(self, source: str) -> int:
         """Return the next number of a source whose reports have no names, from 1."""
@@ -103,6 +110,12 @@ class Reported:
     def priced(self, report: Report) -> Report:
         """Return a report with its cost if the agent reported none and its model has a price."""
         return self._pricing.priced(report)
+
+    def break_off(self, calls: Iterable[Report] | None) -> None:
+        """Count a turn without a sum by the calls of the agent's own transcript; None if it cannot be read."""
+        self.broken_off = True
+        for call in calls or ():
+            self.add(call)
 
     def compact(
         self, at: int | None, trigger: str | None, step: int | None, before: int | None, after: int | None

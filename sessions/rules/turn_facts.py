@@ -49,6 +49,8 @@ class Facts(Struct, kw_only=True):
     """The thread's tokens at the beginning of the turn; unknown if the agent's own data does not show them."""
     reported: "Reported | None" = None
     """Takes every report of use and every compaction; None if the reader keeps none."""
+    unsummed: bool = False
+    """True if the model was called after the agent's last sum of its use: only the agent's own files have the use."""
     total_counts: Counted | None = None
     """The extent of the agent's running totals; None if it is not known of the agent's version."""
     total_before: "Sequence[Report] | None" = None

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from msgspec import structs
 
 from ..agents.base import Agent
+from ..agents.own_use import count_broken_off
 from ..clock import now_ms
 from ..costs.pricing import Pricing
 from ..costs.reports import Reported
@@ -83,6 +84,8 @@ class Recorder:
         self._unanswered: Callable[[], int | None] = int
         self._not_recorded: tuple[int, int] | None = None
         self._compacts: Compaction | None = None
+        self._began_at = 0
+        self._env: dict[str, str] = {}
 
     @property
     def facts(self) -> Facts:
@@ -139,6 +142,7 @@ class Recorder:
         """
         self._agent = agent
         self._compacts = launch.compacts
+        self._env, self._began_at = dict(os.environ) | dict(launch.env), began
         self._watch = TurnWatch(
             self._store,
             self._session,
@@ -155,7 +159,7 @@ class Recorder:
         with contextlib.suppress(StoreError):
             parser.facts.thread_before = self._store.thread_total_before(self._session, self._turn)
         if output.stream == self._turn:
-            parser.facts.total_before = agent.total_before(launch, dict(os.environ) | dict(launch.env), began)
+            parser.facts.total_before = agent.total_before(launch, self._env, began)
         self._watch.begin_after(parser.facts.thread_before)
         self._follower = Follower(
             output.stdout.path,
@@ -293,6 +297,8 @@ class Recorder:
             steps = self._follower.steps
             if self._watch is not None:
                 self._watch.finish(facts)
+            if self._agent is not None:
+                count_broken_off(self._agent, facts, self._env, self._began_at)
             self._look_back(self._follower, stopped=ending.stopped_by is not None)
         stderr = end_of(self._output.stderr)
         for what in self._agent.refusals(stderr) if self._agent is not None else ():

@@ -4,6 +4,8 @@ Turns that broke off, resumed and forked conversations with sub-agents, and comp
 """
 
 import itertools
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -37,7 +39,7 @@ class Talk:
     def __init__(self, manager, served, wait_until, start):
         self.wait_until = wait_until
         self._manager, self._served = manager, served
-        self._counted = len(served.answers)
+        self._first = self._counted = len(served.answers)
         self.id = start().id
         self.used = [self._new_use()]
 
@@ -61,11 +63,28 @@ class Talk:
     def new_calls(self):
         answers = self._served.answers
         new, self._counted = answers[self._counted :], len(answers)
-        return [tokens_of(answer["usage"]) for answer in new if not hangs(answer)]
+        return tokens_of_whole(new)
+
+    @property
+    def calls(self):
+        """The tokens of all answers since the session began."""
+        return tokens_of_whole(self._served.answers[self._first :])
+
+    @property
+    def helpers_are_back(self):
+        """Whether each sub-agent has made both of its calls."""
+        answers = self._served.answers[self._first :]
+        calls = {name: [one["step"] for one in answers if one["scenario"] == name] for name in ("subagent", "sub")}
+        return calls["subagent"].count(0) == calls["sub"].count(0) == calls["sub"].count(1)
 
     @property
     def turns(self):
         return self._manager.reader.turns(self.id)
+
+
+def tokens_of_whole(answers):
+    """The tokens of the answers that have an end."""
+    return [tokens_of(answer["usage"]) for answer in answers if not hangs(answer)]
 
 
 @pytest.fixture
@@ -117,22 +136,27 @@ def total(manager, **query):
 def assert_counts(talk, manager, cli, live, *before):
     """Compare each turn, and the sum of all sessions, with the model; ``before`` are the calls of other sessions."""
     if live and cli == NEWEST:
-        # A sub-agent outlives the turn that began it: its end begins a turn by itself.
-        calls = list(itertools.chain(*talk.used))
-
-        def all_counted():
-            calls.extend(talk.new_calls())
-            ended = all(turn.status in (Status.DONE, Status.STOPPED) for turn in talk.turns)
-            return ended and figures(manager.reader.get(talk.id).usage) == added(calls)
-
-        talk.wait_until(all_counted, timeout=MINUTE, what="the sums to be those of the model")
-        assert sum(map(cost, talk.turns)) == pytest.approx(dollars(calls, cli))
-        assert_total(manager, cli, calls, *before)
+        talk.wait_until(lambda: all_count(talk, manager, cli, *before), timeout=MINUTE, what="the sums of the model")
         return
     for turn, calls in zip(talk.turns, talk.used, strict=True):
         assert figures(turn.usage) == added(calls), f"turn {turn.n}"
         assert cost(turn) == pytest.approx(dollars(calls, cli)), f"turn {turn.n}"
     assert_total(manager, cli, *talk.used, *before)
+
+
+def all_count(talk, manager, cli, *before):
+    """Whether the sums are those of the model: a sub-agent outlives its turn, and its end begins a turn by itself."""
+    calls, turns = talk.calls, talk.turns
+    everything, found = [*calls, *itertools.chain(*before)], total(manager)
+    same = (
+        all(turn.status in (Status.DONE, Status.STOPPED) for turn in turns)
+        and figures(manager.reader.get(talk.id).usage) == added(calls)
+        and sum(map(cost, turns)) == pytest.approx(dollars(calls, cli))
+        and figures(found.usage) == added(everything)
+        and found.cost.known_usd == pytest.approx(dollars(everything, cli))
+        and found.cost.missing == 0
+    )
+    return same and talk.helpers_are_back and talk.calls == calls
 
 
 def assert_total(manager, cli, *used):
@@ -164,6 +188,69 @@ def test_a_fork_of_a_claude_with_a_sub_agent_in_its_first_turn(talk, manager, se
     )
     fork.say("[[fake:subagent]] three")
     assert_counts(fork, manager, cli, live, *origin.used)
+
+
+@pytest.fixture
+def hanging(talk, manager, served, scratch_home, wait_until):
+    """Begins a turn that hangs in its second call, and ends it at once when the first call is on the disk."""
+
+    def hang(session, end=lambda session: manager.stop(session.id, now=True)):
+        manager.prompts.inject(session.id, "[[fake:uses_and_hangs]] go")
+        wait_until(lambda: any(map(hangs, served.answers)), timeout=MINUTE, what="the second call")
+        wait_until(lambda: on_disk(scratch_home), timeout=MINUTE, what="the first call in the transcript")
+        end(session)
+
+    def on_disk(home):
+        return any(b'"output_tokens":4010' in path.read_bytes() for path in home.glob("claude/projects/*/*.jsonl"))
+
+    return hang
+
+
+@pytest.mark.by_turns(2)
+@pytest.mark.parametrize(("cli", "live"), WAYS)
+def test_a_stopped_claude_counts_the_calls_of_its_transcript_and_its_next_turn_only_its_own(
+    talk, manager, hanging, cli, live
+):
+    session = talk(cli, live, "[[fake:plain]] one")
+    hanging(session)
+    (call,) = session.new_calls()
+    turn = session.turns[-1]
+    assert turn.status is Status.STOPPED
+    assert figures(turn.usage) == STOPPED == added([call])
+    assert (turn.cost_usd, turn.cost_about_usd) == (None, pytest.approx(dollars([call], cli)))
+    session.used.append([call])
+    session.say("[[fake:subagent]] three")
+    assert_counts(session, manager, cli, live)
+
+
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("cli", [NEWEST])
+def test_a_stopped_claude_without_a_transcript_is_never_exact(talk, manager, hanging, scratch_home, cli, live):
+    session = talk(cli, live, "[[fake:plain]] one")
+
+    def hide_and_stop(session):
+        (scratch_home / "claude" / "projects").rename(scratch_home / "hidden")
+        manager.stop(session.id, now=True)
+
+    hanging(session, hide_and_stop)
+    found = total(manager)
+    assert found.cost.missing == 1
+    assert found.cost.mark.startswith("≥")
+
+
+def test_a_claude_that_died_with_its_runner_counts_the_calls_of_its_transcript(talk, manager, hanging, at):
+    session = talk(NEWEST, False, "[[fake:plain]] one")
+
+    def kill(session):
+        turn = session.turns[-1]
+        for pid in (turn.runner_pid, turn.agent_pid):
+            os.kill(pid, signal.SIGKILL)
+
+    hanging(session, kill)
+    at(session, 2, Status.LOST)
+    session.used.append(session.new_calls())
+    assert figures(session.turns[-1].usage) == STOPPED
+    assert_counts(session, manager, NEWEST, live=False)
 
 
 def test_a_live_codex_counts_no_call_twice_when_it_compacts(talk, manager):

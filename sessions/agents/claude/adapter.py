@@ -265,6 +265,12 @@ class Claude(Agent, LeadingAgent):
 
         return ClaudeMeter(launch.prices)
 
+    def own_calls(self, agent_session: str, env: Mapping[str, str | None], began: int) -> "Sequence[Report] | None":
+        """Return the calls in the conversation's transcript and in those of its sub-agents."""
+        from .use.on_disk import calls  # only a turn that broke off needs it
+
+        return calls(_home(env), agent_session, began)
+
     def total_before(self, launch: Launch, env: Mapping[str, str | None], began: int) -> "Sequence[Report] | None":
         """Return the total in the transcript of the conversation that the process resumes or forks (2.1.330)."""
         from .use.on_disk import total_before

@@ -268,6 +268,7 @@ class ClaudeParser(EventParser):
             self._earlier = self._earlier.plus(event.usage.counted())
             self.facts.usage = self._earlier
             self._live = Usage()
+        self.facts.unsummed = self.facts.unsummed and event.usage is None and not event.model_usage
         note_result(self.facts.reported, event, at)
         cost = event.total_cost_usd
         if self._cost is not None:
@@ -357,6 +358,7 @@ class ClaudeParser(EventParser):
         self._counted[hash(speaker)] = hash(message.id)
         used = message.usage.counted()
         note_message(self.facts.reported, message, used)
+        self.facts.unsummed = self.facts.unsummed or message.model != events.SYNTHETIC
         if speaker is None:
             self.facts.context_tokens = used.total_tokens or self.facts.context_tokens
         self._live = self._live.plus(used)

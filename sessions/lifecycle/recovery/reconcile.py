@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from ...agents.own_use import count_broken_off
 from ...agents.parsing.parser import TurnParser
 from ...agents.registry import agent_named
 from ...clock import monotonic
@@ -328,6 +329,7 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     if launch is not None and output.stream == turn.n:
         parser.facts.total_before = agent.total_before(launch, env, began)
     facts, steps = parsed_facts(output.stdout, parser)
+    count_broken_off(agent, facts, env, began)
     if facts.agent_session is None:
         # Behind a mark, the conversation of the turn before is another one.
         facts.agent_session = None if launch is not None and launch.how else session.agent_session

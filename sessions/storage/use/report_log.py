@@ -29,6 +29,15 @@ _SUMS = """SELECT source, sum(input_tokens) AS input, sum(cached_input_tokens) A
     sum(reported_usd IS NULL AND computed_usd IS NULL) AS missing
     FROM reports WHERE session = ? AND turn = ? AND kind <> 'thread' AND source <> 'record' GROUP BY source"""
 
+_ADD_MESSAGES = """INSERT INTO reports (session, turn, source, key, kind, at, model, input_tokens,
+    cached_input_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_output_tokens,
+    total_tokens, reported_usd, computed_usd, price, price_as_of)
+    SELECT session, turn, 'transcript', key, kind, at, model, input_tokens, cached_input_tokens, cache_write_tokens,
+    cache_write_1h_tokens, output_tokens, reasoning_output_tokens, total_tokens, reported_usd, computed_usd, price,
+    price_as_of FROM reports WHERE session = ?1 AND turn = ?2 AND source = 'message' AND key NOT IN
+    (SELECT key FROM reports WHERE session = ?1 AND turn = ?2 AND source = 'transcript')"""
+"""Adds the messages that only the stream has to those of the transcript."""
+
 ADD_UP = """INSERT INTO use_sums SELECT session, turn, at / 900000, coalesce(model, ''), coalesce(price_as_of, ''),
     sum(input_tokens), sum(cached_input_tokens), sum(cache_write_tokens), sum(output_tokens),
     sum(reasoning_output_tokens), sum(total_tokens), sum(reported_usd), sum(computed_usd),
@@ -83,6 +92,9 @@ class ReportLog:
             self._own_models(db, running, _usage(sums[RESULT]) if RESULT in sums else Usage(), facts)
             sums = self._sums(db)
         source = counted_source({name: _usage(row) for name, row in sums.items()}, record.usage)
+        if reported.broken_off and facts.unsummed:
+            source = self._broken_off(db, compacted=facts.compacted is not None)
+            sums = self._sums(db)
         if source in sums:
             row = sums[source]
             computed = row["computed"] if not row["missing"] else None
@@ -135,6 +147,23 @@ class ReportLog:
         own = own_part(running, self._accounts.base(db, facts), result)
         db.execute("DELETE FROM reports WHERE session = ? AND turn = ? AND source = ?", (*self._turn, MODELS))
         self._insert(db, map(facts.reported.priced, own) if facts.reported is not None else own)
+
+    def _broken_off(self, db: sqlite3.Connection, *, compacted: bool) -> str:
+        """Return the source that counts for a turn without a sum: the calls of the transcript, with all others known.
+
+        A message that only the stream has counts as it was at its start, and something is missing.  So it is if the
+        sums of the turn's results are more than its calls, or if the turn has compacted its conversation.
+        """
+        from ...costs.reports import MODELS, REST, TRANSCRIPT, Report
+
+        partly = bool(db.execute(_ADD_MESSAGES, self._turn).rowcount) or compacted
+        totals = {name: row["total"] or 0 for name, row in self._sums(db).items()}
+        source = MODELS if totals.get(MODELS, 0) > totals.get(TRANSCRIPT, 0) else TRANSCRIPT
+        if partly or source == MODELS:
+            newest = "SELECT model FROM reports WHERE session = ? AND turn = ? AND source = ? ORDER BY at DESC LIMIT 1"
+            (model,) = db.execute(newest, (*self._turn, source)).fetchone() or (None,)
+            self._insert(db, [Report(source=source, key=REST, kind="call", model=model, usage=Usage())])
+        return source
 
     def _insert(self, db: sqlite3.Connection, reports: "Iterable[Report]") -> None:
         now = now_ms()

@@ -1,6 +1,8 @@
 """The use in claude's own transcripts (Claude Code 2.1.197 and 2.1.330, protocols 3.4).
 
-2.1.330 writes the running total of the conversation (``cost-state``) when its process ends.
+Each line ``assistant`` has the final use of its message, which the stream has only at the message's start.  The lines
+of one message repeat it.  A sub-agent's messages are in a file of their own.  2.1.330 also writes the running total of
+the conversation (``cost-state``) when its process ends.
 """
 
 from collections.abc import Iterator
@@ -9,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from ....costs.reports import Report
+from ....costs.reports import TRANSCRIPT, Report
 from ....storage.files.line_reader import LineReader
 from ...parsing.tolerant_decoder import TolerantDecoder
 from ...transcript_parser import milliseconds
@@ -27,13 +29,42 @@ _RESUME = ("--resume", "-r")
 _CONTINUE = ("--continue", "-c")
 
 
+class _Message(Struct):
+    id: str = ""
+    model: str | None = None
+    stop_reason: str | None = None
+    usage: events.ApiUsage | None = None
+
+
 class _Line(Struct):
     type: str = ""
     timestamp: str | None = None
+    message: _Message | None = None
     model_usage: dict[str, events.ModelUsage] = field(default_factory=dict, name="modelUsage")
 
 
 _DECODER: TolerantDecoder[_Line] = TolerantDecoder(_Line)
+
+
+def calls(home: Path, conversation: str, began: int) -> list[Report] | None:
+    """Return the finished model calls of a turn, also those of its sub-agents; None if there is no transcript.
+
+    Args:
+        home: claude's own folder.
+        conversation: claude's id.
+        began: the start of the turn, UTC ms.
+    """
+    path = transcript_of(home, conversation)
+    if path is None:
+        return None
+    found: dict[str, Report | None] = {}
+    try:
+        for file in (path, *_of_helpers(path, began)):
+            for line in _lines(file, b'"assistant"'):
+                _note(line, began, found)
+    except OSError:
+        return None
+    return [report for report in found.values() if report is not None]
 
 
 def total_before(home: Path, argv: tuple[str, ...], began: int) -> list[Report] | None:
@@ -77,6 +108,12 @@ def _resumed(argv: tuple[str, ...]) -> str:
     return ""
 
 
+def _of_helpers(path: Path, began: int) -> list[Path]:
+    """Return the transcripts of the sub-agents of a conversation that have grown since the turn began."""
+    files = path.with_suffix("").glob("subagents/**/*.jsonl")
+    return sorted(file for file in files if file.stat().st_mtime_ns >= began * 1_000_000)
+
+
 def _lines(path: Path, *marks: bytes) -> Iterator[_Line]:
     """Yield the lines that have one of the marks, as far as they can be read."""
     with LineReader(path, cap=LINE_CAP) as reader:
@@ -85,3 +122,23 @@ def _lines(path: Path, *marks: bytes) -> Iterator[_Line]:
             event = _DECODER.best(line) if any(mark in line for mark in marks) else None
             if event is not None:
                 yield event
+
+
+def _note(line: _Line, began: int, found: dict[str, Report | None]) -> None:
+    """Keep the report of a message; None for one that was not finished when its line was written."""
+    message, at = line.message, milliseconds(line.timestamp)
+    if line.type != "assistant" or message is None or not message.id or message.usage is None:
+        return
+    if at is None or at < began or message.model == events.SYNTHETIC:
+        return
+    found[message.id] = None
+    if message.stop_reason is not None:
+        found[message.id] = Report(
+            source=TRANSCRIPT,
+            key=message.id,
+            kind="call",
+            model=message.model,
+            usage=message.usage.counted(),
+            written_1h=message.usage.written_1h,
+            at=at,
+        )

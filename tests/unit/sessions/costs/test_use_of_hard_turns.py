@@ -74,8 +74,79 @@ def on_disk(home: Path, at: int, *events: dict[str, Any], talk: str = TALK, help
             file.write(json.dumps(event | when, separators=(",", ":")) + "\n")
 
 
+def finished(name: str, tokens: int, output: int) -> dict[str, Any]:
+    return message(name, tokens, output, stop_reason="tool_use")
+
+
 def cost_state(total: dict[str, Any]) -> dict[str, Any]:
     return {"type": "cost-state", "sessionId": TALK, "modelUsage": total}
+
+
+def counted(recorded: Recorded) -> list[tuple[str, str, int | None]]:
+    rows = recorded.store.database.rows(
+        "SELECT source, key, total_tokens FROM reports WHERE counted ORDER BY turn, key"
+    )
+    return [tuple(row) for row in rows]
+
+
+class TestBrokenOff:
+    def test_the_calls_of_the_transcript_count_each_once(self, recorded: Recorded, home: Path) -> None:
+        on_disk(home, AT - TURN, finished("m0", 9_000, 900))
+        on_disk(home, AT + 1, finished("m1", 5_000, 4_010), finished("m1", 5_000, 4_010))
+        on_disk(home, AT + 2, finished("m2", 100, 10), helper="a")
+        recorded.turn(lines(init(), message("m1", 5_000), message("m1", 5_000)), "claude", home=home, at=AT)
+        assert counted(recorded) == [("transcript", "m1", 9_010), ("transcript", "m2", 110)]
+        total = recorded.table("model").total
+        assert (total.usage.input_tokens, total.usage.output_tokens) == (5_100, 4_020)
+        expected = pytest.approx((5_100 * 4 + 4_020 * 20) / 1e6)
+        assert (total.cost.computed_usd, total.cost.mark) == (expected, "≈")
+        (turn,) = recorded.store.turns(ID.format(1))
+        assert (turn.usage.total_tokens, turn.cost_usd, turn.cost_about_usd) == (9_120, None, expected)
+
+    def test_a_message_that_only_the_stream_has_counts_as_it_began_and_something_is_missing(
+        self, recorded: Recorded, home: Path
+    ) -> None:
+        on_disk(home, AT + 1, finished("m1", 5_000, 4_010), message("m2", 7_000, 1, stop_reason=None))
+        recorded.turn(lines(init(), message("m1", 5_000), message("m2", 7_000)), "claude", home=home, at=AT)
+        total = recorded.table("model").total
+        assert (total.usage.total_tokens, total.cost.mark) == (16_011, "≥≈")
+        assert [(row.group, row.cost.missing) for row in recorded.table("model").rows] == [(OPUS, 1)]
+
+    def test_without_a_transcript_it_is_never_exact(self, recorded: Recorded, home: Path) -> None:
+        recorded.turn(lines(init(), message("m1", 5_000)), "claude", home=home, at=AT)
+        total = recorded.table().total
+        assert (total.usage.total_tokens, total.cost.mark) == (5_001, "≥≈")
+        session = recorded.store.session(ID.format(1))
+        assert session is not None
+        assert (session.cost_missing, session.tokens_missing) == (1, 1)
+
+    def test_the_call_of_a_compaction_is_missing(self, recorded: Recorded, home: Path) -> None:
+        boundary = {"type": "system", "subtype": "compact_boundary", "session_id": TALK, "compact_metadata": {}}
+        on_disk(home, AT + 1, finished("m1", 5_000, 4_010))
+        recorded.turn(lines(init(), boundary, message("m1", 5_000)), "claude", home=home, at=AT)
+        assert (recorded.table().total.usage.total_tokens, recorded.table().total.cost.mark) == (9_010, "≥≈")
+
+    def test_calls_after_the_last_result_count_too(self, recorded: Recorded, home: Path) -> None:
+        on_disk(home, AT + 1, finished("m1", 1_000, 10), finished("m2", 5_000, 4_010))
+        told = result(1_000, 10, models(1_000, 10, 0.0042))
+        recorded.turn(lines(init(), message("m1", 1_000), told, message("m2", 5_000)), "claude", home=home, at=AT)
+        total = recorded.table().total
+        assert (total.usage.total_tokens, total.cost.mark) == (10_020, "≈")
+        assert total.cost.known_usd == pytest.approx((6_000 * 4 + 4_020 * 20) / 1e6)
+
+    def test_results_with_more_than_the_transcript_count_with_something_missing(
+        self, recorded: Recorded, home: Path
+    ) -> None:
+        told = result(1_000, 10, models(90_000, 900, 0.5))
+        recorded.turn(lines(init(), message("m1", 1_000), told, message("m2", 5_000)), "claude", home=home, at=AT)
+        total = recorded.table().total
+        assert (total.usage.total_tokens, total.cost.known_usd, total.cost.mark) == (90_900, 0.5, "≥")
+
+    def test_a_turn_with_its_result_does_not_read_the_transcript(self, recorded: Recorded, home: Path) -> None:
+        on_disk(home, AT + 1, finished("m1", 5_000, 4_010))
+        told = result(1_000, 10, models(1_000, 10, 0.0042))
+        recorded.turn(lines(init(), message("m1", 1_000), told), "claude", home=home, at=AT)
+        assert counted(recorded) == [("models", OPUS, 1_010)]
 
 
 class TestRunningTotals:
