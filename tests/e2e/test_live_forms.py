@@ -181,7 +181,10 @@ def test_wider_permissions_are_for_the_turn_or_the_session(asking, verdict):
 @pytest.mark.parametrize("verdict", [Verdict.ALLOW, Verdict.DENY, Verdict.STOP])
 def test_a_patch_outside_the_workspace_is_shown_and_applied_only_if_it_is_allowed(asking, verdict):
     path = asking.outside / "patched.txt"
-    ask = asking.start(f"[[fake:patch]] {path}", sandbox="workspace-write").answer(AskKind.EDIT, verdict)
+    # The sandbox has the folders of temporary files, in which these tests may be.
+    sandbox = {"sandbox_workspace_write": {"exclude_slash_tmp": True, "exclude_tmpdir_env_var": True}}
+    started = asking.start(f"[[fake:patch]] {path}", sandbox="workspace-write", config=sandbox)
+    ask = started.answer(AskKind.EDIT, verdict)
     assert (ask.title, ask.paths) == (f"edit {path}", (str(path),))
     assert ask.body == f"add {path}\n@@ -0,0 +1,2 @@\n+one\n+two"
     asking.ended(Status.STOPPED if verdict is Verdict.STOP else Status.DONE)

@@ -25,8 +25,8 @@ from ...rules.prompts.delivery import PromptState
 from .agent import LiveAgent
 from .channel import LineTooLongError
 
-HANDSHAKE_SECONDS = 30.0
-"""Time in which an agent must answer the handshake: many agents can start at once on a small machine."""
+HANDSHAKE_SECONDS = 10.0
+"""Time in which an agent must answer the handshake."""
 
 Record = Callable[[PromptState, int | None], bool]
 
