@@ -18,7 +18,8 @@ from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.values.membership import Budget, Membership
 
 COUNTS = sized((50, 5_000), (25,))

@@ -16,7 +16,8 @@ from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 
 COUNTS = sized((100, 1_000, 10_000), (2, 4))
 

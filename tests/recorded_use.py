@@ -14,7 +14,8 @@ from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status
 from agentdash.sessions.storage.prompts.new_turn import begin_turn, insert_turn
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.storage.use.use_queries import UseQueries
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")

@@ -17,7 +17,8 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.prompts.prompter import PromptOptions
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.supervision.queue.next_turn import builder
 
 OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())

@@ -4,7 +4,7 @@ import os
 
 from ..model import Left
 from ..processes import processes
-from ..storage.turns.turn_log import Owner
+from ..storage.turns.claim import Owner
 
 
 def owner() -> Owner:

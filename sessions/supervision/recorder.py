@@ -30,7 +30,8 @@ from ..rules.turn_facts import Facts
 from ..storage.files.session_record import write_identity
 from ..storage.paths import Layout
 from ..storage.store import Store
-from ..storage.turns.turn_log import Outcome, TurnLog
+from ..storage.turns.claim import Outcome
+from ..storage.turns.turn_log import TurnLog
 from ..storage.turns.turn_output import TurnOutput, own_output
 from ..values.compaction import Compaction
 from .disk import DiskWatch, Reserve

@@ -14,7 +14,8 @@ from ..processes.process_ownership import SessionProcesses
 from ..processes.stop_ladder import POLL
 from ..storage.paths import Layout
 from ..storage.store import Store
-from ..storage.turns.turn_log import Claim, TurnLog
+from ..storage.turns.claim import Claim
+from ..storage.turns.turn_log import TurnLog
 from ..storage.turns.turn_output import output_in
 from .child import AgentChild
 from .hooks.escalating import serve_escalations

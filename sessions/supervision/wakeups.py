@@ -5,7 +5,7 @@ import select
 from pathlib import Path
 from typing import NamedTuple
 
-from .limits import inotify
+from . import inotify
 from .stop_signals import StopSignals
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...storage.paths import is_read_only
-from ...supervision.limits.inotify import watch_growth
+from ...supervision.inotify import watch_growth
 from ..model import Finding, Subject, ok, warn
 
 FEW_INSTANCES = 128

@@ -28,8 +28,9 @@ from ...storage.files.line_reader import LineReader
 from ...storage.files.session_record import write_identity
 from ...storage.paths import SESSION_ID, Layout
 from ...storage.store import Store
+from ...storage.turns.claim import Outcome, Owner
 from ...storage.turns.live_log import LiveLog
-from ...storage.turns.turn_log import Outcome, Owner, TurnLog
+from ...storage.turns.turn_log import TurnLog
 from ...storage.turns.turn_output import output_in, remove_output
 from ...supervision.hooks.hooks import run_end_hook
 from ...supervision.queue.next_turn import builder

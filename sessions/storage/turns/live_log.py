@@ -13,7 +13,8 @@ from ..prompts.adjustments import defer_earlier
 from ..prompts.new_turn import begin_turn
 from ..prompts.queue_rows import UNDER_WAY
 from ..rows import dump
-from .turn_log import Owner, withdraw_close
+from .claim import Owner
+from .turn_log import withdraw_close
 
 OWN = "agent"
 """``turns.asked_by`` of a turn that a live agent began by itself."""

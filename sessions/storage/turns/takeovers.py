@@ -17,7 +17,8 @@ from ..prompts.queue_rows import UNDER_WAY
 from ..prompts.queued_prompt import Build
 from ..rows import dump
 from ..store import Store
-from .turn_log import Owner, TurnLog
+from .claim import Owner
+from .turn_log import TurnLog
 
 _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 

@@ -6,11 +6,10 @@ A turn is claimed, adopted and ended by compare-and-set.  Only the process that 
 import sqlite3
 from collections.abc import Sequence
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from ...clock import now_ms
 from ...conversation.marks import MarkKind
-from ...launch import Launch
 from ...model import (
     LIVE,
     MESSAGE_CHARACTERS,
@@ -27,7 +26,7 @@ from ...model import (
 from ...rules.attention import Stuck
 from ...rules.compaction import CompactionMark
 from ...rules.limits.period_shares import Share, least_of
-from ...rules.prompts.delivery import Fate, PromptState
+from ...rules.prompts.delivery import PromptState
 from ...rules.turn_facts import Facts
 from ..families.worker_share import keep_worker_share
 from ..marks import add_mark
@@ -41,59 +40,9 @@ from ..use.report_log import ReportLog, TurnUse
 from ..use.shares import Admission
 from ..use.turn_accounts import TurnAccounts, name_of
 from ..wakes import note_end
+from .claim import Claim, Outcome, Owner
 
 _LIVE = "(" + ", ".join(f"'{status}'" for status in sorted(LIVE)) + ")"
-
-
-class Owner(Struct, frozen=True, kw_only=True):
-    """The identity of a runner: unique among all processes, on any host that sees the folder."""
-
-    pid: int
-    start: int
-    boot_id: str
-    pid_ns: str
-
-
-class Claim(Struct, frozen=True, kw_only=True):
-    """A turn that now belongs to this runner."""
-
-    run_id: str
-    launch: Launch
-    agent: str
-    cwd: str
-    started_at: int | None = None
-    agent_pid: int | None = None
-    agent_start: int | None = None
-    stop_requested_at: int | None = None
-    stop_by: str | None = None
-    stream: int | None = None
-    begin_byte: int = 0
-
-
-class Outcome(Struct, frozen=True, kw_only=True):
-    """The outcome of a turn."""
-
-    status: Status
-    reason: str | None
-    rule: str | None = None
-    stop_by: str | None = None
-    """The author of the stop that ended it; recorded here if that failed before the first signal."""
-    exit_code: int | None = None
-    signal: str | None = None
-    duration_ms: int | None = None
-    rusage: dict[str, float] | None = None
-    receipt: Receipt | None = None
-    left: tuple[Left, ...] = ()
-    asks: str | None = None
-    """The question of the agent's last message (:mod:`..rules.questions`)."""
-    prompt: Fate = Fate(PromptState.SEEN)
-    """The fate of the turn's prompt."""
-    end_byte: int | None = None
-    """The offset behind its output; None if it reaches to the end of the file."""
-    warm: bool = False
-    """The agent's process lives on and waits for prompts."""
-    compaction: CompactionMark | None = None
-    """The compaction of the conversation, if the turn was to compact it and did."""
 
 
 class TurnLog:

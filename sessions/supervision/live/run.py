@@ -13,8 +13,9 @@ from ...launch import Launch
 from ...rules.prompts.delivery import PromptState
 from ...storage.paths import Layout
 from ...storage.store import Store
+from ...storage.turns.claim import Claim
 from ...storage.turns.live_log import LiveLog
-from ...storage.turns.turn_log import Claim, TurnLog
+from ...storage.turns.turn_log import TurnLog
 from ...storage.turns.turn_output import TurnOutput, output_in, remove_output
 from ..child import AgentChild
 from ..identity import owner

@@ -8,8 +8,8 @@ from ...agents.registry import agent_named
 from ...errors import StoreError
 from ...rules.prompts.delivery import PromptState
 from ...storage.store import Store
+from ...storage.turns.claim import Claim
 from ...storage.turns.live_log import LiveLog, Steered
-from ...storage.turns.turn_log import Claim
 from ...values.compaction import BY_AGENT
 from .adjuster import Adjuster
 from .agent import SEND_SECONDS, LiveAgent

@@ -17,8 +17,8 @@ from ...storage.paths import Layout
 from ...storage.store import Store
 from ...storage.turns.live_log import LiveLog
 from ...storage.turns.turn_log import TurnLog
+from .. import inotify
 from ..identity import owner
-from ..limits import inotify
 from ..queue.next_turn import builder
 from ..queue.prompt_evidence import recover_steered
 from ..queue.queue import pump

@@ -25,7 +25,8 @@ from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.prompts.new_turn import begin_turn, insert_turn
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.storage.use import repriced_rows
 from agentdash.sessions.storage.use.report_log import ADD_UP
 from agentdash.sessions.values.membership import Budget, Membership

@@ -17,7 +17,8 @@ from agentdash.sessions.storage.files.restore import restore
 from agentdash.sessions.storage.files.session_record import read_identity, write_identity
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 
 NAME = "11111111-1111-4111-8111-111111111111"
 PLAIN = Session(

@@ -18,7 +18,8 @@ from agentdash.sessions.rules.status import Verdict
 from agentdash.sessions.rules.turn_facts import Compacted, Facts
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.supervision.queue.next_turn import builder
 from agentdash.sessions.transcript.visible.compacted import retold_compacted
 from agentdash.sessions.transcript.visible.visible_steps import source_of, visible_steps

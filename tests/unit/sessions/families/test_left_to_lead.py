@@ -18,7 +18,8 @@ from agentdash.sessions.rules.urgency_order import Urgency
 from agentdash.sessions.settings.config import Config
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.supervision.hooks import hooks
 from agentdash.sessions.supervision.hooks.escalating import serve_escalations
 from agentdash.sessions.values.membership import Membership

@@ -45,7 +45,8 @@ from agentdash.sessions.rules.turn_facts import Compacted, Facts
 from agentdash.sessions.storage.families.workers import Workers
 from agentdash.sessions.storage.schema.migrations import VERSION
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.values.compaction import BY_AGENT, BY_SUMMARY, Compaction
 from agentdash.sessions.values.membership import Budget, Membership
 from agentdash.sessions.values.turn_mode import TurnMode

@@ -17,7 +17,8 @@ from agentdash.sessions.storage.families.workers import Workers
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.prompt_history import past_prompts
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.storage.wakes import GATHER_MS
 from agentdash.sessions.supervision.queue import wakes
 from agentdash.sessions.supervision.queue.wakes import serve_wakes

@@ -13,7 +13,8 @@ from agentdash.sessions.lifecycle import stop
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.processes.processes import SESSION_TAG
-from agentdash.sessions.storage.turns.turn_log import Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 
 SESSION = "0123456789abcdef"
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]

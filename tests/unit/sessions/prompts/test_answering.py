@@ -15,7 +15,8 @@ from agentdash.sessions.families.rights import Rights
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.processes import processes, runner_lock
-from agentdash.sessions.storage.turns.turn_log import Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.tui.cli.commands.prompting import asks
 
 NAME = "abcdef01-0000-4000-8000-000000000000"

@@ -16,7 +16,8 @@ from agentdash.sessions.rules.urgency import by_urgency, urgency
 from agentdash.sessions.rules.urgency_order import Urgency
 from agentdash.sessions.storage import queries
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.widgets.table.row_model import RowModel
 
 NOW = 1_000_000

@@ -12,7 +12,8 @@ from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.marks import RelatedMark, add_mark
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 

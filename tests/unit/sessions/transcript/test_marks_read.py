@@ -8,7 +8,8 @@ from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.transcript.mark_steps import MarkSection
 
 

@@ -13,7 +13,8 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.supervision.runner_process import RUNNER
 
 SESSION = "0123456789abcdef"

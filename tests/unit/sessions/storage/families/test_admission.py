@@ -14,7 +14,8 @@ from agentdash.sessions.storage.files.restore import restore
 from agentdash.sessions.storage.files.session_record import read_identity, write_identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.supervision.queue.chains import serve_chains
 from agentdash.sessions.values.membership import Budget, Membership
 

@@ -8,7 +8,8 @@ from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.values.membership import Budget, Membership
 
 LIMITS = FamilyLimits(max_workers=99, max_open=99)

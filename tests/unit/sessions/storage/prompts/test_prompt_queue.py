@@ -17,8 +17,9 @@ from agentdash.sessions.storage.prompts.queue_rows import MOST_ATTEMPTS
 from agentdash.sessions.storage.prompts.queued_prompt import resend_key
 from agentdash.sessions.storage.prompts.unconfirmed import dismiss
 from agentdash.sessions.storage.store import Store
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.live_log import LiveLog
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 NAME = "session-1"

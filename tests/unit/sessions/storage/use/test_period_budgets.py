@@ -12,7 +12,8 @@ from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.values.membership import Budget, Membership
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")

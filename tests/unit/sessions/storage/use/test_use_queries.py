@@ -11,7 +11,8 @@ from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
 from agentdash.sessions.rules.limits.period_words import state_words
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.storage.use.use_queries import UseQueries
 from agentdash.sessions.values.membership import Budget, Membership
 

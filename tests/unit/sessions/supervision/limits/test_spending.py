@@ -18,8 +18,9 @@ from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Owner, TurnLog
-from agentdash.sessions.supervision.limits import inotify
+from agentdash.sessions.storage.turns.claim import Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
+from agentdash.sessions.supervision import inotify
 from agentdash.sessions.supervision.limits.spending import Spending
 from agentdash.sessions.supervision.recorder import Recorder
 

@@ -18,8 +18,9 @@ from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.settings.config import Config
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.live_log import LiveLog
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.supervision.child import AgentChild
 from agentdash.sessions.supervision.live.adjuster import Adjuster
 from agentdash.sessions.supervision.live.agent import LiveAgent

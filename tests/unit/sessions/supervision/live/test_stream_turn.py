@@ -12,7 +12,8 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.storage.turns.turn_output import output_in
 from agentdash.sessions.supervision.child import AgentChild
 from agentdash.sessions.supervision.recorder import Recorder

@@ -22,7 +22,8 @@ from agentdash.sessions.storage.files.session_record import write_identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.prompt_history import past_prompts
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.turn_log import Outcome, Owner, TurnLog
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.supervision.queue import chains
 from agentdash.sessions.supervision.queue.chains import release, serve_chains
 
