@@ -9,7 +9,7 @@ from .settings.budgets import real
 from .storage.families.family_budgets import FamilyState
 from .storage.paths import Layout
 from .storage.store import Store
-from .supervision.queue.queue import pump
+from .supervision.queue.pump import pump
 from .supervision.runner_process import poke
 from .values.membership import Budget
 

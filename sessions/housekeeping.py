@@ -22,7 +22,7 @@ from .storage.files.trash import Cleaned
 from .storage.paths import Layout, SessionFolder
 from .storage.prompts.drafts import forget_drafts
 from .storage.store import Store
-from .supervision.queue.queue import pump
+from .supervision.queue.pump import pump
 from .supervision.runner_process import poke
 
 _WRITERS = 8

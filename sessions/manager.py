@@ -50,7 +50,7 @@ from .settings.config import Loaded
 from .stopping import Stopping
 from .storage.paths import Layout, default_home
 from .storage.store import Store
-from .supervision.queue.queue import pump
+from .supervision.queue.pump import pump
 from .trusting import ProjectTrust
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from .storage.files import trash
 from .storage.paths import Layout
 from .storage.store import Store
 from .storage.use.day_sums import forget
-from .supervision.queue.queue import pump
+from .supervision.queue.pump import pump
 
 if TYPE_CHECKING:
     from .costs.repricing import Choice, Estimates, RepricedCosts

@@ -15,7 +15,7 @@ from .model import Receipt, Session
 from .reader import SessionReader
 from .storage.paths import Layout
 from .storage.store import Store
-from .supervision.queue.queue import pump
+from .supervision.queue.pump import pump
 
 
 class Stopping(Guarded):

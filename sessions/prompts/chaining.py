@@ -8,7 +8,7 @@ from ..storage.paths import Layout
 from ..storage.prompts.chains import Waiting
 from ..storage.store import Store
 from ..supervision.queue.chains import last_message, release
-from ..supervision.queue.queue import pump
+from ..supervision.queue.pump import pump
 
 
 class SessionChains(Guarded):

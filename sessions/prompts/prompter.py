@@ -34,7 +34,7 @@ from ..storage.prompts.unconfirmed import Unconfirmed
 from ..storage.queries import Recipe
 from ..storage.store import Store
 from ..supervision.queue.next_turn import builder
-from ..supervision.queue.queue import pump
+from ..supervision.queue.pump import pump
 from ..supervision.runner_process import poke
 from ..values.compaction import Compaction
 from .affordable import check_affordable

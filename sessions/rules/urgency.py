@@ -2,7 +2,7 @@
 
 from ..model import Session, Status
 from .attention import AttentionKind, kind_of_need
-from .urgency_order import Urgency
+from .urgency_levels import Urgency
 
 _OF_NEED = {
     AttentionKind.WAITING: Urgency.WAITING,

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from ..rules.urgency_order import Urgency
+from ..rules.urgency_levels import Urgency
 from ..values.statuses import LIVE, Status
 from .database import Database
 

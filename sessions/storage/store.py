@@ -27,7 +27,7 @@ from .prompts.prompt_queue import PromptQueue
 from .prompts.queue_rows import hold_after, put_back
 from .queries import OPEN, Queries
 from .rows import dump
-from .use.shares import Admission, warnings_for
+from .use.period_admission import PeriodAdmission, warnings_for
 from .wakes import Wakes, note_end
 
 _BUSY = (
@@ -122,7 +122,7 @@ class Store(Queries):
                 )  # fmt: skip
             prompt = None if start.after else start.prompt
             insert_turn(db, start.session_id, 1, prompt, launch, run_id, now, place.parent)
-            held = None if start.after else Admission(db).admit(start.session_id, 1, free=start.over_budget)
+            held = None if start.after else PeriodAdmission(db).admit(start.session_id, 1, free=start.over_budget)
             by_agent = place.parent is not None or place.lead is not None
             # An agent waits for nothing: its own turn may be what holds the budget.
             if held is not None and (by_agent or not held.lacking.for_turns):
@@ -203,7 +203,7 @@ class Store(Queries):
             free = max(0, places["value"] - busy) if places else len(waiting)
             chosen: list[sqlite3.Row] = []
             due: dict[str, int] = {}
-            admission = Admission(db)
+            admission = PeriodAdmission(db)
             for row in waiting:
                 held = admission.admit(row["session"], row["n"]) if len(chosen) < free else None
                 if held is not None:

@@ -24,7 +24,7 @@ from .identity import left_by_agent, owner
 from .live.agent import LiveAgent
 from .live.interruption import Interruption
 from .live.run import LiveRun
-from .queue.queue import pump
+from .queue.pump import pump
 from .recorder import COMMIT_SECONDS, Recorder
 from .spawn import StartError
 from .stop_requests import StopRequests

@@ -19,7 +19,7 @@ from ...sessions.storage.paths import usual_home
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.message_line import MessageLine
 from ...widgets.drawing.short_forms import place
-from ...widgets.table.detail import in_full
+from ...widgets.table.row_detail import in_full
 from ...widgets.table.session_table import SessionTable
 from ...widgets.table.status_line import StatusLine, Tally
 from ..keys.action import Place

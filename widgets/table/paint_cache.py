@@ -11,10 +11,10 @@ from ...sessions.text import units
 from ...sessions.text.sanitize import cell_width, cut, one_line, pad
 from ..drawing.glyphs import UNICODE, Signs
 from .columns import Cell, Moment
-from .detail import steady_until
 from .family_cells import cells_taken, family_cells
 from .ordering import Heading, Row
 from .row_cells import Form, Painted, row_cells
+from .row_detail import steady_until
 from .sections import Section
 
 _FOREVER = sys.maxsize

@@ -9,8 +9,8 @@ from ...sessions.costs.family_sums import FamilySum
 from ...sessions.model import Session
 from ...sessions.text.sanitize import cell_width, cut, one_line, pad
 from .columns import LEAD, USUAL, Cell, Choice, Column, Moment, columns, fitted, fork_sign, gutter, is_new, role, taken
-from .detail import detail
 from .family_cells import cells_taken, family_cells, lifecycle_sign
+from .row_detail import detail
 
 DETAIL_LEAST = 24
 """Least free cells after the title that show a part of the detail of a row with one line."""

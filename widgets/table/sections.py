@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from ...sessions.model import Session
 from ...sessions.rules.urgency import urgency
-from ...sessions.rules.urgency_order import Urgency
+from ...sessions.rules.urgency_levels import Urgency
 
 
 class Section(StrEnum):

@@ -35,7 +35,7 @@ from ...storage.turns.turn_output import output_in, remove_output
 from ...supervision.hooks.hooks import run_end_hook
 from ...supervision.queue.next_turn import builder
 from ...supervision.queue.prompt_evidence import recover_steered, with_transcript
-from ...supervision.queue.queue import pump
+from ...supervision.queue.pump import pump
 from ...supervision.runner_process import living_runners, poke, send_runner
 
 QUEUE_PATIENCE_MS = 3000

@@ -16,7 +16,7 @@ from ..database import Database
 from ..families.admission import admit_prompt
 from ..families.rounds import admit_round
 from ..rows import dump
-from ..use.shares import Admission
+from ..use.period_admission import PeriodAdmission
 from .new_turn import take
 from .queue_rows import ORDER, UNDER_WAY, WAITING, hold, insert_prompt, let_go_if_empty, place_at_edge
 from .queued_prompt import AGAIN, Build, QueuedPrompt, Request, attempt_of, prompt_of, resend_key
@@ -104,7 +104,7 @@ class PromptQueue:
             begun = take(db, request.session, build)
             added = prompt_of(db.execute("SELECT * FROM queue WHERE id = ?", (cursor.lastrowid,)).fetchone())
             if begun is not None and added.turn == begun:
-                held = Admission(db).admit(request.session, begun, free=request.over_budget)
+                held = PeriodAdmission(db).admit(request.session, begun, free=request.over_budget)
                 by_agent = request.asked_by is not None
                 if held is not None and (by_agent or not held.lacking.for_turns):
                     words = agent_refusal_words if by_agent else refusal_words

@@ -36,8 +36,8 @@ from ..prompts.queue_rows import hold_after, put_back
 from ..prompts.queued_prompt import Build
 from ..rows import USAGE_COLUMNS, dump, launch_from, load
 from ..store import Store
+from ..use.period_admission import PeriodAdmission
 from ..use.report_log import ReportLog, TurnUse
-from ..use.shares import Admission
 from ..use.turn_accounts import TurnAccounts, name_of
 from ..wakes import note_end
 from .claim import Claim, Outcome, Owner
@@ -142,7 +142,7 @@ class TurnLog:
             self.write_facts(db, facts, steps)
             if facts.end is None:
                 shares = (
-                    Admission(db).keep(self._session, self._n),
+                    PeriodAdmission(db).keep(self._session, self._n),
                     keep_worker_share(db, self._session, self._n),
                 )
                 share = least_of([one for one in shares if one is not None])

@@ -21,7 +21,7 @@ from .. import inotify
 from ..identity import owner
 from ..queue.next_turn import builder
 from ..queue.prompt_evidence import recover_steered
-from ..queue.queue import pump
+from ..queue.pump import pump
 from ..runner_process import poke
 from ..stop_signals import StopSignals
 from .adjuster import Adjuster

@@ -13,7 +13,7 @@ from ...errors import AgentdashError
 from ...storage.paths import Layout
 from ...storage.store import Store
 from ..spawn import clean_signals
-from .queue import pump
+from .pump import pump
 
 LONGEST_SLEEP_SECONDS = 60.0
 """A process that sleeps until midnight checks this often whether the machine slept, and the state folder is there."""

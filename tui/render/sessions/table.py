@@ -25,7 +25,7 @@ from ....widgets.table.columns import (
     role,
     taken,
 )
-from ....widgets.table.detail import remark
+from ....widgets.table.row_detail import remark
 from ..style import Style, what
 
 _STUCK = "stuck"

@@ -14,7 +14,7 @@ from agentdash.sessions.processes import processes
 from agentdash.sessions.rules.attention import AttentionKind, kind_of_need
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.rules.urgency import needs_you, urgency
-from agentdash.sessions.rules.urgency_order import Urgency
+from agentdash.sessions.rules.urgency_levels import Urgency
 from agentdash.sessions.settings.config import Config
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store

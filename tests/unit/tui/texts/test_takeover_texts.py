@@ -7,10 +7,10 @@ from factories import T0
 from agentdash.sessions.model import Status, TakenBy
 from agentdash.sessions.rules.attention import attention
 from agentdash.sessions.rules.urgency import urgency
-from agentdash.sessions.rules.urgency_order import Urgency
+from agentdash.sessions.rules.urgency_levels import Urgency
 from agentdash.sessions.storage.turns.takeovers import ByHand
 from agentdash.tui.texts import queue_texts, takeover_texts
-from agentdash.widgets.table.detail import remark, steady_until
+from agentdash.widgets.table.row_detail import remark, steady_until
 
 TAKEN = TakenBy(
     host="here", user="ann", tty="pts/3", since=T0, pid=7, start=7, boot_id="b", pid_ns="n", run_id="r", turn=2,

@@ -22,8 +22,8 @@ from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import cell_width, one_line
 from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
 from agentdash.widgets.table.columns import COLUMNS, OTHERS, Choice, Moment, columns, empty_columns, headings
-from agentdash.widgets.table.detail import TOGETHER_MS, detail, in_full, remark, steady_until
 from agentdash.widgets.table.row_cells import Form, cut_title, row_cells
+from agentdash.widgets.table.row_detail import TOGETHER_MS, detail, in_full, remark, steady_until
 from agentdash.widgets.table.status_line import Tally, counts
 
 NOW = 1_790_000_000_000

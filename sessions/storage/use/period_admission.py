@@ -29,7 +29,7 @@ class Held(Struct, frozen=True, kw_only=True):
     """The end of the budget's period (UTC ms)."""
 
 
-class Admission:
+class PeriodAdmission:
     """Admits turns in one transaction: what is known of an agent, and what had no room, is found once.
 
     Args:
