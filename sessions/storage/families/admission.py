@@ -1,4 +1,4 @@
-"""PeriodAdmission of starts and prompts, inside the transaction that records them.
+"""Admission of starts and prompts, inside the transaction that records them.
 
 Of several processes that ask at the same time, each sees what the others were granted.
 """
