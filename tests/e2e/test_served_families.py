@@ -47,7 +47,7 @@ def test_a_real_lead_and_the_workers_that_it_started_add_up(manager, pair, serve
 @pytest.mark.by_turns(3)
 @pytest.mark.parametrize("cli", EVERY_CLI)
 def test_of_ten_real_starts_in_one_moment_a_budget_of_the_day_for_four_admits_four(
-    manager, use_agent, served, cli, tmp_path
+    manager, use_agent, served, cli, tmp_path, wait_until
 ):
     """Each may use 25,000 tokens and uses 21,640: with four of them, done or not, a fifth would pass 100,000."""
     agent = use_agent(cli)
@@ -59,11 +59,20 @@ def test_of_ten_real_starts_in_one_moment_a_budget_of_the_day_for_four_admits_fo
         for _ in range(10)
     ]
     answers = [(front.communicate(timeout=4 * MINUTE)[1], front.returncode) for front in fronts]
+    listed = [one.id for one in manager.reader.sessions()]
     refused = [err for err, code in answers if code == 1 and "over_budget" in err]
-    admitted = manager.reader.sessions()
-    assert (len(admitted), len(refused)) == (4, 6), answers
-    ended = manager.wait([one.id for one in admitted], timeout=4 * MINUTE)
-    assert [one.status for one in ended] == [Status.DONE] * 4
+    assert len(listed) + len(refused) == 10, answers
+
+    def done():
+        manager.housekeeping.settle()
+        return [one for one in listed if manager.reader.get(one).status is Status.DONE]
+
+    wait_until(lambda: len(done()) >= 4, timeout=4 * MINUTE)
+    waiting = [manager.reader.get(one) for one in listed if one not in done()]
+    assert [one.status for one in waiting] == [Status.QUEUED] * (6 - len(refused))
+    assert all(
+        (one.reason or "").startswith("waits: ") and "today's budget of 100,000" in one.reason for one in waiting
+    )
     total = served.tokens()
     assert total == added([USED] * 4)
     groups, whole = printed("day")

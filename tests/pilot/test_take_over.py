@@ -124,6 +124,7 @@ async def test_the_queue_names_who_has_the_session_by_hand(dashboard, manager, s
         manager.queue.added("done0001", "then this")
         manager.put(structs.replace(manager.get("done0001"), taken_by=TAKEN))
         await d.select("done0001")
+        await d.shows(" +1 ")
         await d.press("Q")
         await d.screen(QueueScreen)
         await d.shows("by hand     then this")

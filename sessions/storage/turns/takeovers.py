@@ -28,12 +28,12 @@ class ByHand(Struct, frozen=True, kw_only=True):
 
     session: str
     turn: int | None = None
-    """The turn with what was content; None if nothing was content, or it cannot be read."""
+    """The turn with what was said by hand; None if nothing was said by hand, or it cannot be read."""
     prompts: int = 0
     seconds: float
     """The time for which the interface was open."""
     reason: str | None = None
-    """One line: why what was content is not recorded, or not all of it; None if all is."""
+    """One line: why what was said by hand is not recorded, or not all of it; None if all is."""
     exit_code: int | None = None
     """The exit code of the interface; None if this process did not wait for it."""
 
@@ -153,7 +153,7 @@ def _launch_like(before: Launch | None, taken: TakenBy) -> Launch:
 
 
 def _cost(db: sqlite3.Connection, session_id: str, facts: Facts) -> float | None:
-    """Return the cost of what was content: the total of the conversation minus that of the turns before.
+    """Return the cost of what was said by hand: the total of the conversation minus that of the turns before.
 
     The total of claude 2.1.330 counts the whole conversation; 2.1.197 records none in its transcript.
     """

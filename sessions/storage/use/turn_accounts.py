@@ -55,9 +55,9 @@ class TurnAccounts:
             return facts.usage
         before = self._counted_before(db, facts.agent_session)
         rest = facts.thread_usage.minus(before if before.known else facts.thread_before)
-        if not rest.total_tokens:
+        if rest.total_tokens == 0:
             return facts.usage
-        return facts.usage if (facts.usage.total_tokens or 0) > rest.total_tokens else rest
+        return facts.usage if (facts.usage.total_tokens or 0) > (rest.total_tokens or 0) else rest
 
     def base(self, db: sqlite3.Connection, facts: Facts) -> Base:
         """Return claude's running totals that were there before this turn.
