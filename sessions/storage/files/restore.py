@@ -15,6 +15,7 @@ from ..prompts.queued_prompt import QueuedPrompt
 from ..queries import Recipe
 from ..rows import USAGE_COLUMNS, dump
 from ..store import Store, touch_children
+from ..use.report_log import count_lacking
 from .session_record import Identity
 
 _OWN_COLUMNS = (
@@ -50,6 +51,7 @@ def _insert_all(store: Store, identity: Identity, session: Session) -> bool:
         touch_children(db, session.id)
         for turn, launch in zip(identity.turns, identity.launches, strict=True):
             _insert(db, "turns", _turn_row(turn, launch, identity))
+        count_lacking(db, session.id)
         for prompt in identity.prompts:
             _insert(db, "prompts", _prompt_row(prompt))
         for place, queued in enumerate(identity.queue):

@@ -81,6 +81,8 @@ class DaySums:
         self._connection: sqlite3.Connection | None = None
         self._of = ""
         """Names the database, the time zone and the form for which the connection was opened."""
+        self._file = (0, 0)
+        """The device and the inode of the file that is open."""
 
     def close(self) -> None:
         """Close the file; a later use opens it again."""
@@ -112,18 +114,22 @@ class DaySums:
         try:
             file = self._database.path.stat()
             of = f"{_FORMAT} {file.st_dev} {file.st_ino} {zone()}"
-            if of != self._of or not self._path.exists():
+            if of != self._of or self._file != _identity(self._path):
                 self.close()
             self._of = of
             if self._connection is None:
                 self._connection = self._open()
             self._add_changes(self._connection)
         except (sqlite3.Error, OSError) as error:
-            self.close()
-            if isinstance(error, sqlite3.DatabaseError) and error.sqlite_errorcode & 0xFF in _DAMAGED:
-                forget(self._path)
+            self.give_up(error)
             return None
         return self._connection
+
+    def give_up(self, error: Exception) -> None:
+        """Close the file after an error, and remove it if it is damaged; a later use makes it again."""
+        self.close()
+        if isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+            forget(self._path)
 
     def _open(self) -> sqlite3.Connection:
         if is_read_only(self._database.path.parent):
@@ -139,6 +145,7 @@ class DaySums:
             for statement in _TABLES:
                 connection.execute(statement)
             connection.execute("ATTACH ? AS store", (f"{self._database.path.absolute().as_uri()}?mode=ro",))
+            self._file = _identity(self._path)
         except BaseException:
             connection.close()
             raise
@@ -155,7 +162,11 @@ class DaySums:
             connection.execute("DELETE FROM days WHERE 0")  # takes the lock before the database is read
             made = connection.execute(state).fetchone()
             if made["of"] == self._of and made["seq"] <= made["now"]:
-                changed = f"session IN (SELECT id FROM sessions WHERE seq > {made['seq']})"  # noqa: S608
+                later = f"seq > {made['seq']}"
+                changed = (
+                    f"session IN (SELECT id FROM sessions WHERE {later}"  # noqa: S608
+                    f" UNION SELECT session FROM tombstones WHERE {later})"
+                )
                 connection.execute(f"DELETE FROM days WHERE {changed}")  # noqa: S608
                 connection.execute(f"INSERT INTO days {by_days(changed)}")
             else:
@@ -168,6 +179,14 @@ class DaySums:
             with suppress(sqlite3.Error):
                 connection.rollback()
             raise
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """Return the device and the inode of a file; zeros if there is none."""
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_dev, found.st_ino
+    return 0, 0
 
 
 def forget(path: Path) -> None:

@@ -47,6 +47,17 @@ ADD_UP = """INSERT INTO use_sums SELECT session, turn, at / 900000, coalesce(mod
 """Adds up the reports of turn ``?2`` of session ``?1`` that count."""
 
 
+_COUNT_LACKING = """UPDATE sessions SET
+    cost_missing = (SELECT count(DISTINCT turn) FROM use_sums WHERE session = sessions.id AND missing),
+    tokens_missing = (SELECT count(DISTINCT turn) FROM use_sums WHERE session = sessions.id AND total_tokens IS NULL)
+    WHERE id = ?1 AND EXISTS (SELECT 1 FROM use_sums WHERE session = ?1)"""
+
+
+def count_lacking(db: sqlite3.Connection, session_id: str) -> None:
+    """Count the turns of a restored session that lack a cost or tokens: its record can be of an earlier version."""
+    db.execute(_COUNT_LACKING, (session_id,))
+
+
 class TurnUse(Struct, frozen=True, kw_only=True):
     """The tokens and the cost of a turn, from the source that counts."""
 

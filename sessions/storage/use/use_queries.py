@@ -3,11 +3,10 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import date
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from ...costs.cost import Cost
 from ...costs.usage_table import STEPS, Group, Step, UsageColumn, UsageQuery, UsageRow, UsageTable
@@ -58,6 +57,7 @@ _KEYS: dict[Group, str] = {
 _NAMED: frozenset[Group] = frozenset({"lead", "session"})
 """The groups that have the name of a session."""
 
+T = TypeVar("T")
 Rows = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]
 
 
@@ -84,18 +84,7 @@ class UseQueries:
         Raises:
             StoreError: the database cannot be read.
         """
-        with self._asking(query) as asked:
-            rows = asked.groups()
-            more = asked.number() - len(rows) if len(rows) == query.most else 0
-            shown = [row.group for row in rows] if more else None
-            return UsageTable(
-                query=query,
-                rows=tuple(rows),
-                more=more,
-                columns=tuple(asked.columns(query.step, shown)) if query.step is not None else (),
-                total=asked.total(),
-                prices_as_of=asked.price_dates(),
-            )
+        return self._answer(query, lambda asked: _table(query, asked))
 
     def sessions(self, query: UsageQuery, group: str | None, column: date | None) -> list[str]:
         """Return the ids of the sessions of a group, a column, or a group in a column; the greatest use first.
@@ -105,27 +94,49 @@ class UseQueries:
         Raises:
             StoreError: the database cannot be read.
         """
-        with self._asking(query) as asked:
-            if column is not None:
-                asked.within(column, query.step or "day")
-            if group is not None and query.by in STEPS:
-                try:
-                    asked.within(date.fromisoformat(group), query.by)
-                except ValueError:
-                    return []
-                group = None
-            return asked.sessions(group)
+        return self._answer(query, lambda asked: _sessions(query, asked, group, column))
 
-    @contextmanager
-    def _asking(self, query: UsageQuery) -> Iterator["_Asked"]:
-        """Let the queries inside see one state of the database, with the sums of days if there are any."""
+    def _answer(self, query: UsageQuery, ask: "Callable[[_Asked], T]") -> T:
+        """Return an answer whose parts see one state of the database, by the sums of days if they can be read."""
         if self._days is not None:
-            with self._days.opened() as connection:
-                if connection is not None:
-                    yield _Asked(query, lambda sql, values: connection.execute(sql, values).fetchall(), has_days=True)
-                    return
+            try:
+                with self._days.opened() as connection:
+                    if connection is not None:
+                        return ask(_Asked(query, _rows_of(connection), days=True))
+            except sqlite3.Error as error:
+                self._days.give_up(error)
         with self._database.snapshot():
-            yield _Asked(query, self._database.rows, has_days=False)
+            return ask(_Asked(query, self._database.rows, days=False))
+
+
+def _rows_of(connection: sqlite3.Connection) -> Rows:
+    return lambda sql, values: connection.execute(sql, values).fetchall()
+
+
+def _table(query: UsageQuery, asked: "_Asked") -> UsageTable:
+    rows = asked.groups()
+    more = asked.number() - len(rows) if len(rows) == query.most else 0
+    shown = [row.group for row in rows] if more else None
+    return UsageTable(
+        query=query,
+        rows=tuple(rows),
+        more=more,
+        columns=tuple(asked.columns(query.step, shown)) if query.step is not None else (),
+        total=asked.total(),
+        prices_as_of=asked.price_dates(),
+    )
+
+
+def _sessions(query: UsageQuery, asked: "_Asked", group: str | None, column: date | None) -> list[str]:
+    if column is not None:
+        asked.within(column, query.step or "day")
+    if group is not None and query.by in STEPS:
+        try:
+            asked.within(date.fromisoformat(group), query.by)
+        except ValueError:
+            return []
+        group = None
+    return asked.sessions(group)
 
 
 class _Asked:
@@ -134,13 +145,13 @@ class _Asked:
     Args:
         query: the question.
         rows: runs a query.
-        has_days: the table ``days`` is there.
+        days: the table ``days`` is there.
     """
 
-    def __init__(self, query: UsageQuery, rows: Rows, *, has_days: bool) -> None:
+    def __init__(self, query: UsageQuery, rows: Rows, *, days: bool) -> None:
         self._query = query
         self._rows = rows
-        self._has_days = has_days
+        self._has_days = days
         self._begin = quarter_of(query.since) if query.since is not None else None
         self._end = quarter_of(query.until) if query.until is not None else None
 

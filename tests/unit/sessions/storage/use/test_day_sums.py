@@ -257,3 +257,39 @@ def test_a_session_counts_its_turns_without_a_cost_or_tokens(use):
     with use.store.database.transaction() as db:
         db.execute("DELETE FROM use_sums WHERE session = 'a' AND turn = 2")
     assert lacking("a") == (0, 0)
+
+
+def test_use_between_two_questions_counts_also_if_its_session_is_deleted_before_the_second(use):
+    assert total(use).usage.total_tokens == 500
+    use.use("a", turn=2, reported=1.0)
+    use.session("z")
+    use.use("z", reported=1.0)
+    with use.store.database.transaction() as db:
+        db.execute("DELETE FROM sessions WHERE id IN ('a', 'z')")
+    assert total(use).usage.total_tokens == 700
+
+
+def test_a_page_that_is_damaged_behind_the_first_is_noticed_by_the_answer(use):
+    for number in range(200):
+        use.use("d", QUARTER + 96 * number, turn=number + 1, reported=1.0)
+    assert total(use).usage.total_tokens == 20_500
+    use.close()
+    size = use.path.stat().st_size
+    with use.path.open("r+b") as file:
+        file.seek(2 * 4096)
+        file.write(b"\1" * (size - 3 * 4096))
+    use.open()
+    assert total(use).usage.total_tokens == 20_500
+    assert total(use).usage.total_tokens == 20_500
+
+
+def test_a_file_that_another_process_made_again_is_opened_again(use):
+    total(use)
+    use.path.unlink()
+    other = Use(use.folder)
+    total(other)
+    with use.store.database.transaction() as db:
+        db.execute("UPDATE use_sums SET total_tokens = 1000 WHERE session = 'b'")
+        db.execute("UPDATE sessions SET updated_at = 99 WHERE id = 'b'")
+    assert total(other).usage.total_tokens == total(use).usage.total_tokens == 1_400
+    other.close()
