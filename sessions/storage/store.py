@@ -27,7 +27,7 @@ from .prompts.prompt_queue import PromptQueue
 from .prompts.queue_rows import hold_after, put_back
 from .queries import OPEN, Queries
 from .rows import dump
-from .use.period_admission import PeriodAdmission, warnings_for
+from .use.period_admission import PeriodAdmission
 from .wakes import Wakes, note_end
 
 _BUSY = (
@@ -101,7 +101,8 @@ class Store(Queries):
         """
         now = now_ms()
         with self.database.transaction() as db:
-            warnings = tuple(warning_words(state) for state in warnings_for(db, start.cwd))
+            admission = PeriodAdmission(db)
+            warnings = tuple(warning_words(state) for state in admission.warnings(start.cwd))
             launch = structs.replace(launch, warnings=(*launch.warnings, *warnings)) if warnings else launch
             place, share = admit(db, membership or Membership(), launch.family, start.agent or "")
             db.execute(
@@ -122,7 +123,7 @@ class Store(Queries):
                 )  # fmt: skip
             prompt = None if start.after else start.prompt
             insert_turn(db, start.session_id, 1, prompt, launch, run_id, now, place.parent)
-            held = None if start.after else PeriodAdmission(db).admit(start.session_id, 1, free=start.over_budget)
+            held = None if start.after else admission.admit(start.session_id, 1, free=start.over_budget)
             by_agent = place.parent is not None or place.lead is not None
             # An agent waits for nothing: its own turn may be what holds the budget.
             if held is not None and (by_agent or not held.lacking.for_turns):

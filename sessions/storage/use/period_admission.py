@@ -3,20 +3,20 @@
 Each is one decision inside the caller's transaction, so of several processes each sees what the others were granted.
 """
 
-import os
 import sqlite3
 from collections.abc import Sequence
 
 from msgspec import Struct
 
 from ...launch import Launch
-from ...rules.limits.period_budgets import PeriodState, end_of
+from ...rules.limits.period_budgets import PeriodBudget, PeriodState, end_of
 from ...rules.limits.period_shares import Asking, Lacking, Share, extend, full, grant, used_up
 from ...rules.limits.period_words import lacking_words
 from ...values.membership import Budget
 from ..rows import load
 from ..usual_use import usual_use
-from .period_budgets import ASKING, budgets_in_force, states_of, today
+from .period_budgets import ASKING
+from .period_use import PeriodUse
 
 _KEPT = "UPDATE shares SET tokens = ?, cost_usd = ? WHERE session = ? AND turn = ?"
 
@@ -30,7 +30,7 @@ class Held(Struct, frozen=True, kw_only=True):
 
 
 class PeriodAdmission:
-    """Admits turns in one transaction: what is known of an agent, and what had no room, is found once.
+    """Admits turns in one transaction: what is spent, what is known of an agent, and what had no room, is found once.
 
     Args:
         db: the transaction.
@@ -38,9 +38,9 @@ class PeriodAdmission:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._any: bool | None = None
+        self._use = PeriodUse(self._query)
         self._usual: dict[str, Budget] = {}
-        self._held: dict[tuple[str, Asking], Held] = {}
+        self._held: dict[tuple[tuple[PeriodBudget, ...], Asking], Held] = {}
 
     def admit(self, session_id: str, turn: int, *, free: bool = False) -> Held | None:
         """Admit a turn, and reserve its share; None if it is admitted.
@@ -52,22 +52,21 @@ class PeriodAdmission:
             turn: a turn that has not ended.
             free: the user starts it although it does not fit.
         """
-        if self._any is None:
-            self._any = bool(budgets_in_force(self._query))
-        rows = self._query(ASKING, (session_id, turn)) if self._any else ()
+        rows = self._query(ASKING, (session_id, turn)) if self._use.in_force else ()
         if not rows or rows[0]["free"] is not None or rows[0]["agent"] == "command":
             return None
-        row, asking = rows[0], self._asking(rows[0])
-        folder = os.path.realpath(row["cwd"])
-        if not free and (folder, asking) in self._held:  # what was admitted since then only takes more
-            return self._held[folder, asking]
-        states = self._stopping(folder)
-        if not states:
+        row, folder = rows[0], self._use.real(rows[0]["cwd"])
+        budgets = tuple(self._use.binding(folder, "stop"))
+        if not budgets:
             return None
-        share = grant(asking, states, free=free)
+        asking = self._asking(row)
+        if not free and (budgets, asking) in self._held:  # what was admitted since then only takes more
+            return self._held[budgets, asking]
+        share = grant(asking, self._use.states(budgets), free=free)
         if isinstance(share, Lacking):
-            held = Held(lacking=share, due_at=int(end_of(share.state.budget.period, today()).timestamp() * 1000))
-            return self._held.setdefault((folder, asking), held)
+            end = end_of(share.state.budget.period, self._use.day)
+            return self._held.setdefault((budgets, asking), Held(lacking=share, due_at=int(end.timestamp() * 1000)))
+        self._use.reserve(folder, share)
         self._db.execute(
             "INSERT INTO shares (session, turn, tokens, cost_usd, base_tokens, base_cost_usd, free)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -88,13 +87,20 @@ class PeriodAdmission:
         share = Budget(tokens=row["share_tokens"], cost_usd=row["share_cost"])
         used = Budget(tokens=max(0, row["tokens"] - base[0]), cost_usd=max(0.0, row["cost"] - base[1]))
         if used_up(share, used):
-            kept = extend(self._asking(row), self._stopping(os.path.realpath(row["cwd"])), share, used)
+            kept = extend(self._asking(row), self._stopping(row["cwd"]), share, used)
             if isinstance(kept, Lacking):
                 return Share(most=_up_to(share, *base), lacking=lacking_words(kept))
             if kept != share:
                 self._db.execute(_KEPT, (kept.tokens, kept.cost_usd, session_id, turn))
+                self._use = PeriodUse(self._query)  # what is reserved has changed
             share = kept
         return Share(most=_up_to(share, *base))
+
+    def warnings(self, cwd: str) -> list[PeriodState]:
+        """Return the budgets that only warn and of which nothing is left, for a start in a folder."""
+        if not self._use.in_force:
+            return []
+        return full(self._use.states(self._use.binding(self._use.real(cwd), "warn")))
 
     def _asking(self, row: sqlite3.Row) -> Asking:
         agent = row["agent"]
@@ -102,22 +108,11 @@ class PeriodAdmission:
             self._usual[agent] = usual_use(self._query, agent)
         return Asking(own=_own(row), usual=self._usual[agent], agent=agent)
 
-    def _stopping(self, folder: str) -> list[PeriodState]:
-        return [one for one in states_of(self._query, folder) if one.budget.action == "stop"]
+    def _stopping(self, cwd: str) -> list[PeriodState]:
+        return self._use.states(self._use.binding(self._use.real(cwd), "stop"))
 
     def _query(self, sql: str, values: tuple[object, ...] = ()) -> Sequence[sqlite3.Row]:
         return self._db.execute(sql, values).fetchall()
-
-
-def warnings_for(db: sqlite3.Connection, cwd: str) -> list[PeriodState]:
-    """Return the budgets that only warn and of which nothing is left, inside the caller's transaction."""
-
-    def query(sql: str, values: tuple[object, ...]) -> Sequence[sqlite3.Row]:
-        return db.execute(sql, values).fetchall()
-
-    if not any(one.action == "warn" for one, _ in budgets_in_force(query)):
-        return []  # most settings have none: nothing is added up for them
-    return full(one for one in states_of(query, os.path.realpath(cwd)) if one.budget.action == "warn")
 
 
 def _own(row: sqlite3.Row) -> Budget:

@@ -309,6 +309,49 @@ def test_sessions_of_unknown_cost_are_counted_apart(store):
     assert (state(store).spent.missing, state(store).spent.cost_usd) == (1, 1.0)
 
 
+def wait_in_own_folders(store, tmp_path, number):
+    """Queue turns without a share, each in a folder and with a limit of its own."""
+    for n in range(number):
+        folder = tmp_path / f"f{n}"
+        folder.mkdir()
+        begin(store, f"w{n}", folder, Limits(tokens=n + 1), over_budget=True)
+    with store.database.transaction() as db:  # as a chain or a queue of prompts makes a turn
+        db.execute("DELETE FROM shares WHERE session LIKE 'w%'")
+
+
+@pytest.mark.parametrize("spent", [10_000, 5_000])
+@pytest.mark.parametrize("waiting", [5, 40])
+def test_what_is_spent_is_read_once_for_all_turns_that_wait_in_folders_of_their_own(store, tmp_path, spent, waiting):
+    most = Budget(tokens=10_000)
+    warns = PeriodBudget(folder="/", most=Budget(tokens=1), action="warn")
+    store.period_budgets.keep([PeriodBudget(most=most), PeriodBudget(period="week", most=most), warns])
+    work(store, begin(store, "a"), tokens=spent)
+    wait_in_own_folders(store, tmp_path, waiting)
+    asked = []
+    with store.database.transaction() as db:
+        db.set_trace_callback(asked.append)
+    taken = store.take_places("h").taken
+    assert len(taken) == (min(waiting, 8) if spent < 10_000 else 0)
+    reads = [sql for sql in asked if "FROM use_sums AS used" in sql]
+    assert len({*reads}) == len(reads) <= 2  # the day's and the week's, which are one on a Monday
+    assert len([sql for sql in asked if "FROM turns CROSS JOIN shares" in sql]) == 1
+    assert len([sql for sql in asked if "FROM budgets" in sql]) == 1
+
+
+def test_turns_with_limits_of_their_own_that_start_together_do_not_pass_the_budget(store, tmp_path):
+    store.keep({"max_running": 99})
+    inner = tmp_path / "f2"
+    store.period_budgets.keep(
+        [PeriodBudget(most=Budget(tokens=26)), PeriodBudget(folder=str(inner), most=Budget(tokens=2))]
+    )
+    wait_in_own_folders(store, tmp_path, 9)
+    taken = [name for name, _ in store.take_places("h").taken]
+    assert taken == ["w0", "w1", "w2", "w3", "w4", "w5"]  # 1, 2, the 2 of the inner folder, 4, 5 and 6 tokens
+    assert [(one.reserved.tokens, one.turns) for one in store.period_budgets.states()] == [(2, 1), (20, 6)]
+    words = "waits: 20 of today's budget of 26 tokens is reserved by 6 turns; this turn may use 9 tokens"
+    assert store.session("w8").reason == words
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_admitted_shares_and_spending_never_pass_any_of_several_budgets(store, tmp_path, seed):
     chance = random.Random(seed)
