@@ -282,7 +282,7 @@ class Recorder:
         ):
             self._committed, self._committed_at = key, now
             if self._watch is not None:
-                self._watch.note_share(shares[0])
+                self._watch.note_share(shares[0], follower.facts)
                 self._watch.check_family()
             self.guarded(lambda: self._tell(status, reason, ask or 0))
 

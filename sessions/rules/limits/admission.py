@@ -138,11 +138,12 @@ def extend(
 ) -> tuple[Budget, str | None]:
     """Return the share of a worker with more of what is left for each kind that it used up.
 
-    The second value names the budget, in words, if nothing is left of it.
+    A kind of which its own budget leaves nothing keeps its share: that budget ends the worker.  A kind without a
+    budget above it has no share.  The second value names the budget, in words, if nothing is left of it.
 
     Args:
         share: what it reserved, with what it had used before.
-        own: its own budget, which is compared by itself.
+        own: its own budget, which counts all that it and those below it used.
         spent: what it and all below it used.
         ledgers: the budgets above it, the nearest first.
         usual: what a turn of its agent usually uses.
@@ -150,19 +151,19 @@ def extend(
     shares: dict[Kind, float | None] = {}
     for kind in KINDS:
         now, used = of(share, kind), spent.tokens if kind == "tokens" else spent.cost_usd
-        shares[kind] = now
-        if now is None or used < now or of(own, kind) is not None:
+        limited = [(one, most) for one in ledgers if (most := of(one.budget, kind)) is not None]
+        shares[kind] = now if limited else None
+        limit = of(own, kind)
+        if now is None or not limited or used < now or (limit is not None and used >= limit - _ROUNDING):
             continue
         parts = []
-        for one in ledgers:
-            most = of(one.budget, kind)
-            if most is None:
-                continue
+        for one, most in limited:
             rest = left(one).tokens if kind == "tokens" else left(one).cost_usd
             if rest <= _ROUNDING:
                 return share, _nothing_left(one, kind)
-            parts.append(min(rest, max(_least(usual, kind, most), most * LEAST)))
-        shares[kind] = used + min(parts) if parts else now
+            need = max(_least(usual, kind, most), most * LEAST) if limit is None else limit - used
+            parts.append(min(rest, need))
+        shares[kind] = used + min(parts)
     tokens = shares["tokens"]
     return Budget(tokens=None if tokens is None else math.ceil(tokens), cost_usd=shares["cost_usd"]), None
 

@@ -24,6 +24,9 @@ FIRST = Budget(tokens=500_000, cost_usd=1.0)
 RECENT = 20
 """The ended turns of an agent from which follows what a turn usually uses."""
 
+_FLOOR = Budget(tokens=1, cost_usd=0.000001)
+"""The least share of a turn whose own limit leaves nothing."""
+
 _PART = 0.9
 """Part of the recent turns that used no more than the usual use."""
 
@@ -42,12 +45,22 @@ class Asking(Struct, frozen=True, kw_only=True):
 
     def needs(self, kind: Kind, most: float) -> float:
         """Return the share of a budget of ``most`` that it needs; a turn that uses more can have all of it."""
-        own = of(self.own, kind)
+        own = self.limit(kind)
         if own is not None:
             return min(own, most)
         usual = of(self.usual, kind)
         need = max(of(FIRST, kind) or 0.0 if usual is None else usual, most * LEAST)
         return min(math.ceil(need) if kind == "tokens" else need, most)
+
+    def limit(self, kind: Kind) -> float | None:
+        """Return the most that its own limits let it reserve; None without one."""
+        own = of(self.own, kind)
+        return None if own is None else max(own, of(_FLOOR, kind) or 0.0)
+
+    def ends_by_itself(self, kind: Kind) -> bool:
+        """Return whether a limit of its own leaves nothing."""
+        own = of(self.own, kind)
+        return own is not None and own <= ROUNDING
 
     def knows(self, kind: Kind) -> bool:
         """Return whether the share follows from a limit or from earlier turns; else it is a guess."""
@@ -119,7 +132,7 @@ def grant(asking: Asking, states: Sequence[PeriodState], *, free: bool = False) 
     shares: dict[Kind, float] = {}
     lacking: list[Lacking] = []
     for kind in KINDS:
-        part = of(asking.own, kind)
+        part = asking.limit(kind)
         for one in states:
             most = of(one.budget.most, kind)
             if most is None:
@@ -140,7 +153,8 @@ def grant(asking: Asking, states: Sequence[PeriodState], *, free: bool = False) 
 def extend(asking: Asking, states: Sequence[PeriodState], share: Budget, used: Budget) -> Budget | Lacking:
     """Return the share of a turn that runs, with more of what is left for each kind that it used up.
 
-    A kind that its own limits count is theirs: they end the turn.
+    A kind of which its own limits leave nothing keeps its share: those limits end the turn.  A kind
+    without a budget has no share.
 
     Args:
         asking: the turn.
@@ -150,12 +164,11 @@ def extend(asking: Asking, states: Sequence[PeriodState], share: Budget, used: B
     """
     shares: dict[Kind, float] = {}
     for kind in KINDS:
-        now = of(share, kind)
-        if now is None:
+        now, limited = of(share, kind), [one for one in states if of(one.budget.most, kind) is not None]
+        if now is None or not limited:
             continue
         shares[kind] = now
-        limited = [one for one in states if of(one.budget.most, kind) is not None]
-        if (of(used, kind) or 0.0) < now or of(asking.own, kind) is not None or not limited:
+        if (of(used, kind) or 0.0) < now or asking.ends_by_itself(kind):
             continue
         parts = []
         for one in limited:

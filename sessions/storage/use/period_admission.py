@@ -122,8 +122,8 @@ def _own(row: sqlite3.Row) -> Budget:
     tokens = [one for one in (budget.tokens, limits.tokens if limits and limits.stops else None) if one is not None]
     costs = [one for one in (budget.cost_usd, limits.cost_usd if limits and limits.stops else None) if one is not None]
     return Budget(
-        tokens=max(1, min(tokens) - row["tokens"]) if tokens else None,
-        cost_usd=max(0.000001, min(costs) - row["cost"]) if costs else None,
+        tokens=max(0, min(tokens) - row["tokens"]) if tokens else None,
+        cost_usd=max(0.0, min(costs) - row["cost"]) if costs else None,
     )
 
 

@@ -37,6 +37,7 @@ class FamilyBudget:
         """The crossed budget that only warns, in words, at the last check; None if none was."""
         self.share: Share | None = None
         """The turn's share of the budgets, as its last record left it; None if it has none."""
+        self._stays = False
         self._budgets: list[Budget] = []
         self._family = self._periods = False
         self.watched = False
@@ -65,10 +66,20 @@ class FamilyBudget:
                 self.over = family or period or (self.share.lacking if self.share is not None else None)
         return self.over
 
+    def note(self, share: Share | None, spent: Spent) -> None:
+        """Take the share as a record left it, with what the session had spent by then."""
+        self.share = share
+        self._stays = share is not None and share.used_up(spent.tokens, spent.cost_usd)
+
     def outgrown(self, spent: Spent) -> bool:
-        """Return whether the session's use reached the end of the share, which is not extended yet."""
+        """Return whether the session's use reached the end of the share since the last record.
+
+        False if that record found it used up and could not extend it: the next record at its usual time tries again.
+        """
         share = self.share
-        return share is not None and share.lacking is None and share.used_up(spent.tokens, spent.cost_usd)
+        if share is None or share.lacking is not None or self._stays:
+            return False
+        return share.used_up(spent.tokens, spent.cost_usd)
 
     def limited(self, launch: Launch) -> Launch:
         """Return the launch with the least of the budgets as its limits, so that the agent's use is followed."""

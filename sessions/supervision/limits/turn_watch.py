@@ -120,9 +120,9 @@ class TurnWatch:
         """Return the crossed budget of the session or of a lead above it, in words."""
         return self._family.check()
 
-    def note_share(self, share: Share | None) -> None:
-        """Take the turn's share of the budgets, as its last record left it."""
-        self._family.share = share
+    def note_share(self, share: Share | None, facts: Facts) -> None:
+        """Take the turn's share of the budgets, as the record of these facts left it."""
+        self._family.note(share, self._spent(facts))
 
     def outgrown(self, facts: Facts) -> bool:
         """Return whether the turn used up its share, so that it must reserve more before the agent's next report."""

@@ -11,6 +11,7 @@ from agentdash.sessions.rules.limits.admission import (
     Numbers,
     check_numbers,
     check_spent,
+    extend,
     share_of,
 )
 from agentdash.sessions.rules.limits.family_account import (
@@ -186,3 +187,29 @@ def test_the_words_of_a_budget_mark_a_computed_part_and_a_missing_cost():
     assert budget_words(budget, Account(spent=computed)) == "≈$1.20 of $2.00 spent, $0.80 left"
     assert budget_words(budget, Account(spent=Amount(10, missing=1))) == "? of $2.00 spent, $2.00 left"
     assert crossed(budget, computed.plus(Amount(5, 1.0, missing=1))) == "≥≈$2.20 of $2.00"
+
+
+def extended(own, *ledgers, share=1.0, spent=1.0):
+    return extend(Budget(cost_usd=share), own, Amount(cost_usd=spent), ledgers, Budget(cost_usd=0.2))
+
+
+def test_a_worker_reserves_what_its_raised_budget_leaves_or_what_is_left_above_it():
+    above = ledger(9.0, spent=1.0)
+    assert extended(Budget(), above) == (Budget(cost_usd=1.2), None)
+    assert extended(Budget(cost_usd=3.0), above) == (Budget(cost_usd=3.0), None)
+    assert extended(Budget(cost_usd=3.0), ledger(9.0, spent=1.0, reserved=7.0)) == (Budget(cost_usd=2.0), None)
+    kept, lacking = extended(Budget(cost_usd=3.0), ledger(9.0, spent=1.0, reserved=8.0))
+    assert kept == Budget(cost_usd=1.0)
+    assert lacking is not None
+
+
+def test_a_worker_whose_own_budget_is_used_up_keeps_its_share():
+    assert extended(Budget(cost_usd=1.0), ledger(9.0, spent=9.0)) == (Budget(cost_usd=1.0), None)
+
+
+def test_a_worker_below_no_budget_of_a_kind_has_no_share_of_it():
+    assert extended(Budget(cost_usd=1.0)) == (Budget(), None)
+    assert extended(Budget(), Ledger(name="a", budget=Budget(tokens=5), spent=Amount(), reserved=Amount())) == (
+        Budget(),
+        None,
+    )

@@ -72,8 +72,29 @@ def test_a_turn_that_used_its_share_reserves_as_much_again_or_what_is_left():
     ends = extend(known(50), [state(tokens=60, spent=Amount(tokens=55), reserved=Amount(tokens=5))], share, used)
     assert isinstance(ends, Lacking)
     assert extend(known(50), [state(tokens=60, spent=Amount(tokens=9))], share, Budget(tokens=9)) == share
-    limited = Asking(own=Budget(tokens=50))
-    assert extend(limited, [state(tokens=60, spent=Amount(tokens=60))], share, used) == share
+    ended = Asking(own=Budget(tokens=0))
+    assert extend(ended, [state(tokens=60, spent=Amount(tokens=60))], share, used) == share
+
+
+def test_a_turn_whose_own_limit_was_raised_reserves_what_the_limit_leaves_or_what_is_left():
+    share, used, raised = Budget(tokens=50), Budget(tokens=50), Asking(own=Budget(tokens=40), usual=Budget(tokens=5))
+    assert extend(raised, [state(tokens=200, spent=Amount(tokens=50))], share, used) == Budget(tokens=90)
+    assert extend(raised, [state(tokens=60, spent=Amount(tokens=50))], share, used) == Budget(tokens=60)
+    gone = extend(raised, [state(tokens=50, spent=Amount(tokens=50))], share, used)
+    assert isinstance(gone, Lacking)
+    costs = Asking(own=Budget(cost_usd=2.0))
+    kept = extend(costs, [state(cost=9.0, spent=Amount(cost_usd=1.0))], Budget(cost_usd=1.0), Budget(cost_usd=1.0))
+    assert kept == Budget(cost_usd=3.0)
+
+
+def test_a_kind_that_no_budget_limits_any_more_has_no_share():
+    share, used = Budget(tokens=50, cost_usd=1.0), Budget(tokens=50, cost_usd=0.5)
+    assert extend(known(50), [], share, used) == Budget()
+    assert extend(Asking(own=Budget(tokens=0)), [state(cost=9.0)], share, used) == Budget(cost_usd=1.0)
+
+
+def test_a_turn_whose_own_limit_leaves_nothing_reserves_the_least():
+    assert grant(Asking(own=Budget(tokens=0, cost_usd=0.0)), [state(tokens=9)]) == Budget(tokens=1, cost_usd=0.000001)
 
 
 @pytest.mark.parametrize("left", [0.000001, 0.004])

@@ -6,6 +6,7 @@ from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.limits.admission import FamilyLimits
+from agentdash.sessions.rules.limits.period_shares import Share
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
@@ -105,6 +106,22 @@ def test_a_worker_with_a_budget_of_its_own_is_ended_by_that(store, lead):
     begin(store, "a", lead, budget=Budget(tokens=50))
     assert use(running(store, "a"), 60).lacking is None
     assert account(store).below.tokens == 0
+
+
+def test_a_worker_whose_own_budget_was_raised_reserves_what_that_leaves(store, lead):
+    begin(store, "a", lead, budget=Budget(tokens=50))
+    log = running(store, "a")
+    assert use(log, 50).used_up(50, None)
+    store.set_budget("a", Budget(tokens=120))
+    assert not use(log, 60).used_up(60, None)
+    assert (account(store).spent.tokens, account(store).below.tokens) == (60, 60)
+
+
+def test_a_worker_whose_lead_has_no_budget_any_more_has_no_share(store, lead):
+    begin(store, "a", lead, budget=Budget(tokens=50))
+    log = running(store, "a")
+    store.set_budget("lead", Budget())
+    assert use(log, 60) == Share()
 
 
 @pytest.mark.parametrize("deleted", [False, True])

@@ -10,6 +10,7 @@ from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
+from agentdash.sessions.rules.limits.period_shares import Share
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
@@ -179,6 +180,28 @@ def test_a_turn_that_used_up_its_share_reserves_more_until_nothing_is_left(store
     assert progress(other, 6).lacking is None
     log.end(Facts(end="completed", usage=Usage(total_tokens=41)), Outcome(status=Status.DONE, reason=None), 1, build)
     assert progress(other, 29).lacking is None
+
+
+def test_a_turn_whose_own_budget_was_raised_reserves_what_that_leaves(store):
+    store.period_budgets.keep([PeriodBudget(most=Budget(tokens=1_000))])
+    begin(store, "a", budget=Budget(tokens=100))
+    log = work(store, "a", tokens=99, ends=False)
+    assert progress(log, 100).used_up(100, None)
+    assert state(store).reserved.tokens == 0
+    store.set_budget("a", Budget(tokens=500))
+    assert not progress(log, 110).used_up(110, None)
+    assert (state(store).spent.tokens, state(store).reserved.tokens) == (110, 390)
+
+
+@pytest.mark.parametrize("now", [[], [PeriodBudget(most=Budget(tokens=100), action="warn")]])
+@pytest.mark.parametrize("own", [None, Budget(tokens=60)])
+def test_a_turn_that_no_budget_stops_any_more_has_no_share(store, now, own):
+    store.period_budgets.keep([PeriodBudget(most=Budget(tokens=100))])
+    begin(store, "a", budget=own)
+    log = work(store, "a", tokens=10, ends=False)
+    store.period_budgets.keep(now)
+    assert progress(log, 120) == Share()
+    assert [one.reserved.tokens for one in store.period_budgets.states()] == [0] * len(now)
 
 
 def test_a_budget_of_0_lets_nothing_start(store):
