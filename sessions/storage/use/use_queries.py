@@ -117,13 +117,14 @@ def _table(query: UsageQuery, asked: "_Asked") -> UsageTable:
     rows = asked.groups()
     more = asked.number() - len(rows) if len(rows) == query.most else 0
     shown = [row.group for row in rows] if more else None
+    total, dates = asked.total()
     return UsageTable(
         query=query,
         rows=tuple(rows),
         more=more,
         columns=tuple(asked.columns(query.step, shown)) if query.step is not None else (),
-        total=asked.total(),
-        prices_as_of=asked.price_dates(),
+        total=total,
+        prices_as_of=dates,
     )
 
 
@@ -161,20 +162,17 @@ class _Asked:
         self._begin = begin if self._begin is None else max(begin, self._begin)
         self._end = end if self._end is None else min(end, self._end)
 
-    def total(self) -> UsageRow:
-        """Return the sum of all groups."""
-        (row,) = self._ask(f"SELECT {_SUMS}, {_COUNTS} FROM used")  # noqa: S608
-        return UsageRow(group="", label="", sessions=row["sessions"], **_figures(row))
+    def total(self) -> tuple[UsageRow, tuple[str, ...]]:
+        """Return the sum of all groups, and the dates of the prices with which costs were computed."""
+        dates = "group_concat(DISTINCT nullif(price_as_of, '')) AS dates"
+        (row,) = self._ask(f"SELECT {_SUMS}, {_COUNTS}, {dates} FROM used")  # noqa: S608
+        total = UsageRow(group="", label="", sessions=row["sessions"], **_figures(row))
+        return total, tuple(sorted(row["dates"].split(","))) if row["dates"] else ()
 
     def number(self) -> int:
         """Return the number of the groups."""
         (row,) = self._ask(f"SELECT count(DISTINCT {_KEYS[self._query.by]}) AS number FROM {self._used}")  # noqa: S608
         return int(row["number"])
-
-    def price_dates(self) -> tuple[str, ...]:
-        """Return the dates of the prices with which costs were computed."""
-        rows = self._ask("SELECT DISTINCT price_as_of FROM used WHERE price_as_of <> '' ORDER BY 1")
-        return tuple(row["price_as_of"] for row in rows)
 
     def groups(self) -> list[UsageRow]:
         """Return the sums of each group: periods in their order, others with the greatest first."""
