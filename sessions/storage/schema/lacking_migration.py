@@ -11,7 +11,6 @@ STATEMENTS = (
     "ALTER TABLE sessions ADD COLUMN tokens_missing INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE tombstones ADD COLUMN cost_missing INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE tombstones ADD COLUMN tokens_missing INTEGER NOT NULL DEFAULT 0",
-    "CREATE INDEX use_sums_lacking ON use_sums (session, turn) WHERE missing OR total_tokens IS NULL",
     (
         "CREATE TRIGGER use_lacks AFTER INSERT ON use_sums WHEN NEW.missing OR NEW.total_tokens IS NULL "
         + _COUNT.format(row="NEW")

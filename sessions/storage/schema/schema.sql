@@ -376,7 +376,6 @@ CREATE TABLE use_sums (
     PRIMARY KEY (session, turn, quarter, model, price_as_of)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX use_sums_quarter ON use_sums (quarter);
-CREATE INDEX use_sums_lacking ON use_sums (session, turn) WHERE missing OR total_tokens IS NULL;
 
 CREATE TABLE compactions (                       -- each compaction that an agent reported
     session    TEXT NOT NULL,
