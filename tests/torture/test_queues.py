@@ -24,10 +24,15 @@ TRIED = EVERY_CLI if EVERYTHING else (EVERY_CLI[(SEED + FULL) % len(EVERY_CLI)],
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("cli", TRIED)
-def test_I3_no_prompt_of_a_queue_is_lost_or_doubled_whoever_is_killed(use_agent, cli, scratch_home, tmp_path, show):
+def test_I3_no_prompt_of_a_queue_is_lost_or_doubled_whoever_is_killed(
+    use_agent, fake_model, cli, scratch_home, tmp_path, show
+):
     kind = use_agent(cli)
     sessions, prompts = repeated((1, 3), (3, 10))
-    queues = Queues(tmp_path, kind, scratch_home / kind, seed=SEED, sessions=sessions, prompts=prompts, kills=KILLS)
+    queues = Queues(
+        tmp_path, kind, scratch_home / kind, was_shown=fake_model.was_shown, seed=SEED, sessions=sessions,
+        prompts=prompts, kills=KILLS,
+    )  # fmt: skip
     try:
         queues.run()
     finally:
