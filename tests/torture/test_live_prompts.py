@@ -42,9 +42,11 @@ def live_run(request, scratch_home, tmp_path):
         if cli == "demo":
             request.getfixturevalue("demo_agent")
             kind, home = cli, Path(os.environ["AGENTDASH_HOME"]) / "demo"
+            options["was_shown"] = lambda _: False  # it writes its conversation before it answers
         else:
             kind = request.getfixturevalue("use_agent")(cli)
             home = scratch_home / kind
+            options["was_shown"] = request.getfixturevalue("fake_model").was_shown
         return LivePrompts(tmp_path, kind, home, seed=SEED, sessions=repeated(1, 2), **options)
 
     return make
