@@ -17,13 +17,11 @@ from msgspec import structs
 
 from .agents.registry import PLAIN_COMMAND
 from .asks.recorded import RecordedAsk
-from .budgets import SessionBudgets
 from .errors import RefusalError
 from .families.caller import Caller, find_caller
 from .families.guarded import acts
 from .families.joining import joined, membership, parent_of
 from .families.reach import known_caller, rights_of
-from .housekeeping import Housekeeping
 from .kept_settings import keep_start
 from .launch import Start
 from .lifecycle.starts.launch_plan import (
@@ -36,6 +34,11 @@ from .lifecycle.starts.launch_plan import (
     title_of,
 )
 from .lifecycle.wait import wait_until
+from .managing.budgets import SessionBudgets
+from .managing.housekeeping import Housekeeping
+from .managing.repricing import SessionPrices
+from .managing.stopping import Stopping
+from .managing.trusting import ProjectTrust
 from .model import Session, Status, StoppedBy
 from .processes import processes
 from .prompts.adjusting import SessionAdjuster
@@ -45,13 +48,10 @@ from .prompts.compacting import SessionCompactor
 from .prompts.prompter import Prompter
 from .prompts.queue import SessionQueue
 from .reader import SessionReader
-from .repricing import SessionPrices
 from .settings.config import Loaded
-from .stopping import Stopping
 from .storage.paths import Layout, default_home
 from .storage.store import Store
 from .supervision.queue.pump import pump
-from .trusting import ProjectTrust
 
 if TYPE_CHECKING:
     from .lifecycle.starts.continue_plan import Continued

@@ -25,8 +25,10 @@ from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.processes import processes as procs
 
 HERE = Path(__file__).parent
-SCRATCH = HERE.parent / ".scratch"
-"""Not below the temp folder: codex refuses to put its helper links there and warns."""
+TEMPORARY = Path(tempfile.gettempdir()).resolve()
+LASTING = Path(f"/var/tmp/agentdash-tests-{os.getuid()}")
+SCRATCH = LASTING if HERE.is_relative_to(TEMPORARY) else HERE.parent / ".scratch"
+"""Not below the temp folder, also if the checkout is: codex makes no helpers for its sandbox there."""
 
 
 MEMORY = Path("/dev/shm")
@@ -231,7 +233,7 @@ def served(fake_model):
 @pytest.fixture
 def scratch_home(request, monkeypatch):
     """A folder for an agent's own settings and histories."""
-    SCRATCH.mkdir(exist_ok=True)
+    SCRATCH.mkdir(mode=0o700, exist_ok=True)
     home = SCRATCH / f"{os.getpid()}-{abs(hash(request.node.nodeid)):x}"
     home.mkdir()
     # Agents run commands in login shells: the user's own profile must not be part of the test.

@@ -65,7 +65,7 @@ def _first_time(path: Path) -> int:
     """Return the first time that a transcript names, UTC ms; 0 if it is not found near its beginning."""
     import re
 
-    from ..agents.transcript_parser import milliseconds
+    from ..agents.parsing.transcript_parser import milliseconds
 
     try:
         with path.open("rb") as file:

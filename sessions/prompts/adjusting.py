@@ -10,10 +10,10 @@ from ..agents.planned import launch_of
 from ..agents.registry import agent_named
 from ..errors import SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
-from ..housekeeping import Housekeeping
 from ..launch import Launch, TurnPlan, plan_like, with_mode, with_model
 from ..lifecycle.starts.launch_plan import checked_text, recorded_profile
 from ..lifecycle.wait import wait_until
+from ..managing.housekeeping import Housekeeping
 from ..model import Session
 from ..processes import processes
 from ..reader import SessionReader

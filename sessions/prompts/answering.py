@@ -6,7 +6,7 @@ from ..asks.recorded import AskState, RecordedAsk
 from ..clock import now_ms
 from ..errors import SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
-from ..housekeeping import Housekeeping
+from ..managing.housekeeping import Housekeeping
 from ..model import short_id
 from ..processes import processes, runner_lock
 from ..reader import SessionReader

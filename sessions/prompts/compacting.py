@@ -12,7 +12,7 @@ from ..agents.registry import agent_named
 from ..conversation.history import History
 from ..errors import SessionBusyError, UsageError
 from ..families.guarded import Guarded, acts
-from ..housekeeping import Housekeeping
+from ..managing.housekeeping import Housekeeping
 from ..model import Session
 from ..storage.store import Store
 from ..values.compaction import BY_AGENT, BY_SUMMARY, Compaction

@@ -9,9 +9,9 @@ from ..conversation.continuation import Recorded
 from ..conversation.places import ends_turn, place_text
 from ..errors import Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded
-from ..housekeeping import Housekeeping
 from ..lifecycle.starts.launch_plan import Beginning, recorded_profile
 from ..lifecycle.taken_check import check_free
+from ..managing.housekeeping import Housekeeping
 from ..model import Session
 from ..reader import SessionReader
 from ..settings.config import Loaded

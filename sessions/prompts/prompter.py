@@ -16,12 +16,12 @@ from ..agents.base import AgentSettings
 from ..agents.registry import agent_named
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
-from ..housekeeping import Housekeeping
 from ..kept_settings import keep_settings
 from ..launch import Start, TurnPlan
 from ..lifecycle.recovery.reconcile import survivors
 from ..lifecycle.starts.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
 from ..lifecycle.taken_check import check_free
+from ..managing.housekeeping import Housekeeping
 from ..model import Receipt, Session, Status, Turn
 from ..processes import processes
 from ..reader import SessionReader

@@ -10,7 +10,7 @@ from ..conversation.continuation import Recorded
 from ..conversation.marks import Mark
 from ..errors import UnknownSessionError
 from ..launch import Launch
-from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn, Usage, short_id
+from ..model import Changes, Prompt, Receipt, Session, Status, Turn, Usage, short_id
 from ..rules.urgency import by_urgency
 from ..values.adjustments import Adjustment
 from ..values.compaction import RecordedCompaction
@@ -25,13 +25,10 @@ from .prompts.asks import Asks
 from .prompts.prompt_queue import PromptQueue
 from .prompts.queued_prompt import QueuedPrompt
 from .prompts.unconfirmed import Unconfirmed, unconfirmed
-from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
+from .rows import OPEN, SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
 from .urgency import CURRENT, OUTDATED
 from .use.period_budgets import PeriodBudgets
 from .use.plan_windows import PlanWindows
-
-OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
-"""The states of a turn that has not ended, as SQL."""
 
 FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, created_at DESC, sessions.id LIMIT ?"
 """The order of :func:`.rules.urgency.by_urgency`, read from an index."""
@@ -220,11 +217,7 @@ class Queries:
 
     def open_turns(self) -> list[Turn]:
         """The queued and live turns of all sessions."""
-        states = sorted(str(s) for s in LIVE | {Status.QUEUED})
-        rows = self.database.rows(
-            f"SELECT * FROM turns WHERE status IN ({', '.join('?' * len(states))}) ORDER BY created_at",  # noqa: S608
-            tuple(states),
-        )
+        rows = self.database.rows(f"SELECT * FROM turns WHERE status IN ({OPEN}) ORDER BY created_at")  # noqa: S608
         return [turn_from(row) for row in rows]
 
     def open_elsewhere(self, host: str) -> set[str]:

@@ -1,6 +1,7 @@
 """Convert rows to values and back: the only module that knows both column names and field names."""
 
 import sqlite3
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -8,6 +9,7 @@ import msgspec
 from ..launch import Launch
 from ..model import (
     ENDED,
+    LIVE,
     Activity,
     Budget,
     Led,
@@ -25,6 +27,12 @@ from ..model import (
 )
 
 T = TypeVar("T")
+
+Query = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]
+"""Runs a query, and returns its rows."""
+
+OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
+"""The states of a turn that has not ended, as SQL."""
 
 USAGE_COLUMNS = (
     "input_tokens",

@@ -25,8 +25,8 @@ from .prompts.chains import Chains, give_up
 from .prompts.new_turn import insert_turn
 from .prompts.prompt_queue import PromptQueue
 from .prompts.queue_rows import hold_after, put_back
-from .queries import OPEN, Queries
-from .rows import dump
+from .queries import Queries
+from .rows import OPEN, dump
 from .use.period_admission import PeriodAdmission
 from .wakes import Wakes, note_end
 

@@ -1,16 +1,11 @@
 """The usual use of a turn of an agent, from its recent turns that ended."""
 
 import math
-import sqlite3
-from collections.abc import Callable, Sequence
 
-from ..model import LIVE, Status
 from ..rules.limits.period_shares import RECENT, usual_of
 from ..values.membership import Budget
+from .rows import OPEN, Query
 
-Query = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]
-
-_OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
 _SEARCHED = 400
 """Newest rows of ``use_sums`` in which the turns of an agent are searched, so that the query costs the same always."""
 
@@ -21,7 +16,7 @@ _RECENT = f"""
         LEFT JOIN sessions ON sessions.id = newest.session
         LEFT JOIN tombstones AS gone ON gone.session = newest.session
         LEFT JOIN turns ON turns.session = newest.session AND turns.n = newest.turn
-        WHERE coalesce(sessions.agent, gone.agent) = ? AND (turns.status IS NULL OR turns.status NOT IN ({_OPEN}))
+        WHERE coalesce(sessions.agent, gone.agent) = ? AND (turns.status IS NULL OR turns.status NOT IN ({OPEN}))
         GROUP BY newest.session, newest.turn ORDER BY at DESC LIMIT {RECENT}
     )
     SELECT sum(total_tokens) AS tokens, sum(reported_usd) AS reported, sum(computed_usd) AS computed

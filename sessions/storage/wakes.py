@@ -6,7 +6,6 @@ that of several processes exactly one writes it.
 """
 
 import sqlite3
-from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -17,10 +16,7 @@ from .database import Database
 from .prompts.new_turn import take
 from .prompts.queue_rows import insert_prompt
 from .prompts.queued_prompt import Build, Request
-from .rows import MOST_WAKES, WAKES_USED
-
-Rows = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]
-"""Runs a query."""
+from .rows import MOST_WAKES, WAKES_USED, Query
 
 GATHER_MS = 5_000
 """Time for which the ends of workers are gathered."""
@@ -216,7 +212,7 @@ def _waiting_prompt(db: sqlite3.Connection, family: Family, text: str) -> int | 
     return int(row["id"])
 
 
-def _family(rows: Rows, lead_id: str) -> Family | None:
+def _family(rows: Query, lead_id: str) -> Family | None:
     found = rows(_LEAD, (lead_id,))
     if not found:
         return None

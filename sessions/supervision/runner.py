@@ -24,7 +24,7 @@ from .live.reach import orphan
 from .live.warm import Warm
 from .spawn import clean_signals
 from .stop_signals import StopSignals
-from .turn_runner import TurnRunner
+from .turn.turn_runner import TurnRunner
 
 CACHE_KIB = 200
 """Pages of the database that each of its two connections keeps: it reads the rows of one session."""

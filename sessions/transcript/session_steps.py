@@ -9,8 +9,8 @@ from pathlib import Path
 from msgspec import Struct, field, structs
 
 from ..agents.base import Agent
-from ..agents.event_parser import MOST_STRAY, stray_words
 from ..agents.formats import TransportReader
+from ..agents.parsing.event_parser import MOST_STRAY, stray_words
 from ..agents.parsing.json_lines import NOT_JSON
 from ..clock import monotonic
 from ..conversation.shown import Shown

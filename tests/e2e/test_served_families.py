@@ -33,7 +33,7 @@ def test_a_real_lead_and_the_workers_that_it_started_add_up(manager, pair, serve
     by_session = {one.id: served.tokens(conversation=one.agent_session) for one in family}
     assert [by_session[one.id] for one in family[1:]] == [USED, USED]
     total = served.tokens()
-    assert added(by_session.values()) == total, "the server was asked by nobody else"
+    assert added(by_session.values()) == total, "no other session called the model"
     assert {one.id: listed(one) for one in family} == by_session
     assert printed("session") == (by_session, total)
     assert printed("lead") == ({lead.id: total}, total)

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest, TranscriptFormat
-from agentdash.sessions.agents.event_parser import EventParser
+from agentdash.sessions.agents.parsing.event_parser import EventParser
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
-from agentdash.sessions.agents.transcript_parser import TranscriptParser
+from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser
 from agentdash.sessions.launch import Launch
 from agentdash.sessions.model import Step, StepKind, StepStatus
 

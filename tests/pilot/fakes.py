@@ -11,12 +11,12 @@ from msgspec import structs
 
 from agentdash.sessions.conversation.shown import Shown
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.launch import Ladder, Launch
 from agentdash.sessions.lifecycle.explain import Explanation
 from agentdash.sessions.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.lifecycle.starts.continue_plan import Continued
 from agentdash.sessions.lifecycle.starts.resume_command import ResumeCommand
+from agentdash.sessions.managing.housekeeping import Housekeeping
 from agentdash.sessions.model import (
     Change,
     Changes,

@@ -4,8 +4,8 @@ import inspect
 
 import pytest
 
-from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.managing.housekeeping import Housekeeping
 from agentdash.sessions.prompts.answering import SessionAsks
 from agentdash.sessions.prompts.chaining import SessionChains
 from agentdash.sessions.prompts.conversations import SessionConversations

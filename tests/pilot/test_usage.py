@@ -243,7 +243,7 @@ async def test_the_group_without_a_lead_is_named(dashboard, manager):
 
 
 async def test_the_legend_keeps_the_ends_of_folders(dashboard, manager):
-    folder = "/home/ann/work/long/path/of/a/client/project-{}"
+    folder = "/home/ann/code/long/path/of/a/client/project-{}"
     manager.used.facts = [
         used("done0001", 0, "haiku", 1_000, reported_usd=1.0) | {"folder": folder.format(n)} for n in range(3)
     ]

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from ...model import Step, StepKind, StepStatus, Usage
 from ...values.compaction import SUMMARY_EVENT
-from ..event_parser import NOT_SHOWN, EventParser, EventState
+from ..parsing.event_parser import NOT_SHOWN, EventParser, EventState
 from ..parsing.json_lines import declared_type, joined, value_of
 from ..parsing.parser import MOST_OPEN
 from ..parsing.tolerant_decoder import TolerantDecoder

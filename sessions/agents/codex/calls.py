@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import structs
 
 from ...model import Step, StepKind, StepStatus
-from ..event_parser import EventParser
+from ..parsing.event_parser import EventParser
 from . import events
 
 _OPEN = "call:"

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from ...costs.reports import THREAD, Report
 from ...model import Step, StepKind, StepStatus, Usage
-from ..event_parser import EventState
+from ..parsing.event_parser import EventState
 from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
 from .calls import CallItemParser

@@ -7,7 +7,7 @@ from msgspec import field, structs
 from ...asks.model import AskKind
 from ...asks.sentence import sentence
 from ...model import Change, Step, StepKind, StepStatus, Usage
-from ..event_parser import EventState
+from ..parsing.event_parser import EventState
 from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events, live_events
 from .turn_parser import DemoParser

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import structs
 
 from ...model import Change, PlanItem, Step, StepKind, StepStatus, Usage
-from ..event_parser import EventParser
+from ..parsing.event_parser import EventParser
 from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
 

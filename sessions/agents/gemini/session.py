@@ -13,7 +13,7 @@ from msgspec import Raw, Struct, field, structs
 from ...model import Step, StepKind, StepStatus, Usage, known_sum
 from ..parsing.json_lines import KIND_LENGTH, NULL, UNREADABLE, declared_type, value_of
 from ..parsing.tolerant_decoder import TolerantDecoder
-from ..transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
+from ..parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from . import session_events as events
 from .tools import step_of
 

@@ -10,7 +10,7 @@ from ...costs.price_table import CHECKED
 from ...errors import AgentdashError
 from ...lifecycle.starts.limit_checks import judged
 from ...settings.config import Config, load_config
-from ...settings.imported_prices import imported, with_imported
+from ...settings.prices.imported import imported, with_imported
 from .. import commands
 from ..model import Finding, Subject, ok, warn
 

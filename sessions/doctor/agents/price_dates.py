@@ -5,8 +5,8 @@ from datetime import date
 
 from ...costs.price_table import CHECKED
 from ...costs.prices import Price
-from ...settings.imported_prices import Imported
-from ...settings.price_entries import Origin, entry_of, names_of
+from ...settings.prices.entries import Origin, entry_of, names_of
+from ...settings.prices.imported import Imported
 from ..model import Finding, warn
 
 STALE_DAYS = 60

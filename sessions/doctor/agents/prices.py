@@ -11,8 +11,8 @@ from ...costs.prices import Call, Price
 from ...costs.pricing import call_of
 from ...errors import AgentdashError
 from ...settings.config import load_config
-from ...settings.imported_prices import Imported, imported, local_day, prices_path, with_imported
-from ...settings.price_entries import names_of, outdated
+from ...settings.prices.entries import names_of, outdated
+from ...settings.prices.imported import Imported, imported, local_day, prices_path, with_imported
 from ...storage.database import Database
 from ...text.sanitize import one_line
 from ...text.units import money

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ...errors import ConfigError
 from ...settings.config import read_settings
-from ...settings.own_prices import check_prices
+from ...settings.prices.own import check_prices
 from ..model import Finding, Subject, fail, ok, warn
 
 

@@ -15,7 +15,7 @@ from ...errors import Remedy, UsageError
 from ...launch import Launch, Start, TurnPlan
 from ...model import Session
 from ...settings.config import PROFILE, Config
-from ...settings.imported_prices import in_force
+from ...settings.prices.imported import in_force
 from ...text.sanitize import one_line
 from ...values.turn_mode import TurnMode
 from .limit_checks import judged

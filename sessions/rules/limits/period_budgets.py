@@ -27,7 +27,7 @@ class PeriodBudget(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Its name in a sentence: ``today's budget``, ``this week's budget of /work/api``."""
+        """Its name in a sentence: ``today's budget``, ``this week's budget of ~/code/api``."""
         whose = "today's budget" if self.period == "day" else "this week's budget"
         return f"{whose} of {self.folder}" if self.folder else whose
 

@@ -11,8 +11,8 @@ from msgspec import structs
 from ...rules.limits.admission import FamilyLimits, Numbers, check_numbers, check_spent, share_of
 from ...rules.limits.family_account import Account, accounts
 from ...values.membership import Budget, Membership
-from ..rows import dump
-from .family_budgets import Query, budgets_of, ledgers_of, line_of, members_of, name_of
+from ..rows import Query, dump
+from .family_budgets import budgets_of, ledgers_of, line_of, members_of, name_of
 from .usual_worker import usual_worker
 
 N = TypeVar("N", int, float)

@@ -5,7 +5,7 @@ and leads, so that its cost follows from the size of the family, not from the nu
 """
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -15,9 +15,7 @@ from ...rules.limits.admission import FamilyLimits, Ledger
 from ...rules.limits.family_account import Account, Amount, Member, accounts, crossed, reserved_beside
 from ...values.membership import Budget
 from ..database import Database
-from ..rows import load
-
-Query = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]
+from ..rows import Query, load
 
 _OPEN = LIVE | {Status.QUEUED}
 

@@ -6,20 +6,17 @@ session is deleted.
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import cached_property
 
 from ...clock import now_ms
-from ...model import LIVE, Status
 from ...rules.limits.family_account import Amount
 from ...rules.limits.period_budgets import Action, Period, PeriodBudget, PeriodState, begin_of, binding, covers
 from ...values.membership import Budget
 from ..local_days import beginning
+from ..rows import OPEN, Query
 
-Query = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]
-
-OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
 _BUDGETS = (
     "SELECT budgets.folder, budgets.period, action, source, raised.begins, coalesce(raised.tokens, budgets.tokens)"
     " AS raised_tokens, coalesce(raised.cost_usd, budgets.cost_usd) AS raised_cost, budgets.tokens, budgets.cost_usd"

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from ...costs.reports import Report, Reported
     from ...rules.turn_facts import Facts
 
-QUARTER_MS = 900_000
-"""The length of a quarter of an hour: every time zone differs from UTC by whole quarters."""
-
 _GREATEST = 1 << 62
 
 _SUMS = """SELECT source, sum(input_tokens) AS input, sum(cached_input_tokens) AS cached,

@@ -11,9 +11,10 @@ from msgspec import Struct
 
 from ...costs.reports import RECORD, Report
 from ...costs.repricing import Estimates, KeptReport, Repricing, TurnCost
-from ...model import ENDED, LIVE, Status
+from ...model import ENDED
 from ...values.usage import Usage, known_sum
 from ..database import Database
+from ..rows import OPEN
 from .report_log import ADD_UP
 
 MOST_TURNS = 100
@@ -21,7 +22,6 @@ MOST_REPORTS = 2_000
 """The bounds of a batch; a turn with more reports is a batch of its own."""
 
 _ENDED = frozenset(str(status) for status in ENDED)
-_OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
 _CANDIDATES = (  # turn 0 is the whole use of a session that an earlier version deleted: its model is not known
     "SELECT session, turn, (SELECT count(*) FROM reports AS r WHERE r.session = c.session AND r.turn = c.turn) AS n"
     " FROM reports AS c WHERE counted AND turn > 0 AND kind <> 'thread' AND reported_usd IS NULL"
@@ -41,7 +41,7 @@ _LACKING = "(SELECT count(DISTINCT turn) FROM use_sums WHERE session = ?2 AND mi
 _BASE = (
     "UPDATE shares SET base_cost_usd = (SELECT total(earlier.cost_usd) + total(earlier.cost_about_usd) FROM turns"  # noqa: S608
     " AS earlier WHERE earlier.session = shares.session AND earlier.n < shares.turn)"
-    f" WHERE session = ?1 AND turn IN (SELECT n FROM turns WHERE session = ?1 AND status IN ({_OPEN}))"
+    f" WHERE session = ?1 AND turn IN (SELECT n FROM turns WHERE session = ?1 AND status IN ({OPEN}))"
 )
 """Sets the money that a session had spent before its open turn: else the turn's reservation would shrink by it."""
 
@@ -113,7 +113,7 @@ class RepricedRows:
     def at_work(self, session: str) -> bool:
         """Return whether a turn of the session has not ended."""
         return bool(
-            self._database.rows(f"SELECT 1 FROM turns WHERE session = ? AND status IN ({_OPEN})", (session,))  # noqa: S608
+            self._database.rows(f"SELECT 1 FROM turns WHERE session = ? AND status IN ({OPEN})", (session,))  # noqa: S608
         )
 
     def estimates(self, session: str) -> Estimates | None:

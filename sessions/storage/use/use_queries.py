@@ -14,11 +14,9 @@ from ...values.usage import Usage
 from ..database import Database
 from ..families.family_budgets import FAMILY
 from ..local_days import QUARTER_SECONDS, after, beginning, day_number, day_of, period_sql, quarter_of
+from ..rows import Query
 from .day_sums import COLUMNS, FIGURES, FLAGS, DaySums, by_days
 from .without_figures import without_figures
-
-NO_LEAD = ""
-"""The group of the sessions that have no lead and lead none."""
 
 OTHERS = "\0others"
 """The group, in a column, of all groups beyond the most; no other one has a NUL."""
@@ -58,7 +56,6 @@ _NAMED: frozenset[Group] = frozenset({"lead", "session"})
 """The groups that have the name of a session."""
 
 T = TypeVar("T")
-Rows = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]
 
 
 class UseQueries:
@@ -109,7 +106,7 @@ class UseQueries:
             return ask(_Asked(query, self._database.rows, days=False))
 
 
-def _rows_of(connection: sqlite3.Connection) -> Rows:
+def _rows_of(connection: sqlite3.Connection) -> Query:
     return lambda sql, values: connection.execute(sql, values).fetchall()
 
 
@@ -149,7 +146,7 @@ class _Asked:
         days: the table ``days`` is there.
     """
 
-    def __init__(self, query: UsageQuery, rows: Rows, *, days: bool) -> None:
+    def __init__(self, query: UsageQuery, rows: Query, *, days: bool) -> None:
         self._query = query
         self._rows = rows
         self._has_days = days

@@ -12,10 +12,10 @@ from msgspec import Raw, field, structs
 
 from ....model import Step, StepKind, StepStatus, Usage
 from ....values.compaction import SUMMARY_EVENT
-from ...event_parser import NOT_SHOWN
+from ...parsing.event_parser import NOT_SHOWN
 from ...parsing.json_lines import KIND_LENGTH, UNREADABLE, declared_type, joined, text_of, value_of
 from ...parsing.tolerant_decoder import TolerantDecoder
-from ...transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
+from ...parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from .. import events as blocks
 from ..tools import TaskList, answered, begun
 from . import project_events as events

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from ....costs.reports import TRANSCRIPT, Report
 from ....storage.files.line_reader import LineReader
 from ...parsing.tolerant_decoder import TolerantDecoder
-from ...transcript_parser import milliseconds
+from ...parsing.transcript_parser import milliseconds
 from .. import events
 from ..project.own_files import transcript_of
 from .reports import running_totals

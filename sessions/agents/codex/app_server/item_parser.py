@@ -9,7 +9,7 @@ from msgspec import field, structs
 
 from ....model import Step, StepKind, StepStatus, Usage
 from ....rules.turn_facts import Compacted
-from ...event_parser import EventParser, EventState
+from ...parsing.event_parser import EventParser, EventState
 from ..items import ended
 from ..refusals import refused
 from . import events, items

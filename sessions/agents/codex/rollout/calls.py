@@ -6,7 +6,7 @@ from msgspec import field, structs
 
 from ....model import Step, StepKind, StepStatus
 from ...parsing.json_lines import NULL, value_of
-from ...transcript_parser import TranscriptParser, TranscriptState
+from ...parsing.transcript_parser import TranscriptParser, TranscriptState
 from . import events, tools
 
 EVENT, ITEM = 1, -1

@@ -11,10 +11,10 @@ from typing import Any
 from msgspec import Raw, field, structs
 
 from ....model import Step, StepKind, Usage
-from ...event_parser import NOT_SHOWN
+from ...parsing.event_parser import NOT_SHOWN
 from ...parsing.json_lines import KIND_LENGTH, NULL, declared_type
 from ...parsing.tolerant_decoder import TolerantDecoder
-from ...transcript_parser import digest, milliseconds
+from ...parsing.transcript_parser import digest, milliseconds
 from ..server_errors import readable_error
 from . import events, tools, work
 from .calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState

@@ -5,9 +5,9 @@ import inspect
 import pytest
 
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.managing.housekeeping import Housekeeping
 from agentdash.sessions.prompts.prompter import Prompter
 from agentdash.sessions.prompts.queue import SessionQueue
 from agentdash.sessions.reader import SessionReader

@@ -265,7 +265,7 @@ def _checked() -> tuple[Path, list[str]]:
         ConfigError: the file cannot be used, without a profile or under one.
     """
     from .....sessions.settings.config import read_settings
-    from .....sessions.settings.own_prices import check_prices
+    from .....sessions.settings.prices.own import check_prices
     from ....keys.keymap import check_keys
 
     loaded = read_settings()

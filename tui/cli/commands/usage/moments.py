@@ -55,7 +55,7 @@ def _span(text: str, now: datetime) -> tuple[datetime, datetime] | None:
 
 def _ago(text: str, now: datetime) -> tuple[datetime, datetime] | None:
     if not text[-1:].isalpha():
-        return None  # a number alone is no time that users mean
+        return None  # a number alone does not name a unit
     try:
         seconds = durations.seconds(text)
     except UsageError:

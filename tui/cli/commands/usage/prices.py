@@ -24,8 +24,8 @@ def prices(model: str | None, file: str | None, as_json: bool) -> None:
         _import(file, as_json=as_json)
         return
     from .....sessions.settings.config import load_config
-    from .....sessions.settings.imported_prices import imported
-    from .....sessions.settings.price_entries import entries, entry_of
+    from .....sessions.settings.prices.entries import entries, entry_of
+    from .....sessions.settings.prices.imported import imported
 
     own = load_config().prices
     if model is None:
@@ -44,8 +44,8 @@ def prices(model: str | None, file: str | None, as_json: bool) -> None:
 
 
 def _import(file: str, *, as_json: bool) -> None:
-    from .....sessions.settings.imported_prices import import_prices
-    from .....sessions.settings.price_entries import outdated
+    from .....sessions.settings.prices.entries import outdated
+    from .....sessions.settings.prices.imported import import_prices
     from .....sessions.text.sanitize import one_line
     from .....sessions.text.units import count
 

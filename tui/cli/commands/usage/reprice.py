@@ -3,7 +3,7 @@
 import click
 
 from .. import common
-from .days import TIME, complete_times, since_of
+from .time_options import TIME, complete_times, since_of
 
 
 @click.command()

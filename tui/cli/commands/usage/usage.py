@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import common
-from .days import TIME, complete_times, since_of, until_of
+from .time_options import TIME, complete_times, since_of, until_of
 
 if TYPE_CHECKING:
     from .....sessions.costs.usage_table import UsageTable

@@ -10,7 +10,7 @@ from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.doctor.agents.price_dates import dates_in_force, stale
 from agentdash.sessions.doctor.agents.prices import prices
 from agentdash.sessions.doctor.model import Subject
-from agentdash.sessions.settings.imported_prices import Imported, import_prices
+from agentdash.sessions.settings.prices.imported import Imported, import_prices
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from ..costs.price_table import TABLE, price_of, stated_price
-from ..costs.prices import Price
-from ..errors import ConfigError
-from .config import Loaded, read_settings, unusable
-from .imported_prices import Imported, imported, with_imported
+from ...costs.price_table import TABLE, price_of, stated_price
+from ...costs.prices import Price
+from ...errors import ConfigError
+from ..config import Loaded, read_settings, unusable
+from .imported import Imported, imported, with_imported
 
 
 def check_prices(loaded: Loaded) -> None:

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 from msgspec import Raw, field, structs
 
-from ..model import Step, StepKind, StepStatus, Usage
+from ...model import Step, StepKind, StepStatus, Usage
 from .event_parser import EventParser, EventState
-from .parsing.json_lines import UNREADABLE, declared_type
-from .parsing.tolerant_decoder import Reading, TolerantDecoder, Unread
+from .json_lines import UNREADABLE, declared_type
+from .tolerant_decoder import Reading, TolerantDecoder, Unread
 
 T = TypeVar("T")
 

@@ -3,19 +3,19 @@
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from .errors import AgentdashError, SessionBusyError, UnknownSessionError
-from .families.caller import Caller
-from .families.guarded import Guarded, acts
-from .families.stopper import stopper
+from ..errors import AgentdashError, SessionBusyError, UnknownSessionError
+from ..families.caller import Caller
+from ..families.guarded import Guarded, acts
+from ..families.stopper import stopper
+from ..lifecycle.stop import stop_session
+from ..lifecycle.stop_family import AT_ONCE, stop_with_workers, stop_workers
+from ..lifecycle.taken_check import check_free, check_movable
+from ..model import Receipt, Session
+from ..reader import SessionReader
+from ..storage.paths import Layout
+from ..storage.store import Store
+from ..supervision.queue.pump import pump
 from .housekeeping import Housekeeping
-from .lifecycle.stop import stop_session
-from .lifecycle.stop_family import AT_ONCE, stop_with_workers, stop_workers
-from .lifecycle.taken_check import check_free, check_movable
-from .model import Receipt, Session
-from .reader import SessionReader
-from .storage.paths import Layout
-from .storage.store import Store
-from .supervision.queue.pump import pump
 
 
 class Stopping(Guarded):

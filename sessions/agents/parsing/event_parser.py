@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 from msgspec import field
 
-from ..model import Step, StepKind
-from ..text.sanitize import one_line
-from .parsing.json_lines import NOT_JSON, UNREADABLE
-from .parsing.json_repair import parsed
-from .parsing.parser import ParserState, TurnParser
-from .parsing.tolerant_decoder import Reading, TolerantDecoder, Unread
+from ...model import Step, StepKind
+from ...text.sanitize import one_line
+from .json_lines import NOT_JSON, UNREADABLE
+from .json_repair import parsed
+from .parser import ParserState, TurnParser
+from .tolerant_decoder import Reading, TolerantDecoder, Unread
 
 _MOST_FIELDS = 100
 """Names of fields that are counted separately."""

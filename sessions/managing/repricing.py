@@ -5,19 +5,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from .errors import AgentdashError, UsageError
-from .families.guarded import Guarded
+from ..errors import AgentdashError, UsageError
+from ..families.guarded import Guarded
+from ..reader import SessionReader
+from ..storage.files import trash
+from ..storage.paths import Layout
+from ..storage.store import Store
+from ..storage.use.day_sums import forget
+from ..supervision.queue.pump import pump
 from .housekeeping import Housekeeping
-from .reader import SessionReader
-from .storage.files import trash
-from .storage.paths import Layout
-from .storage.store import Store
-from .storage.use.day_sums import forget
-from .supervision.queue.pump import pump
 
 if TYPE_CHECKING:
-    from .costs.repricing import Choice, Estimates, RepricedCosts
-    from .storage.use.repriced_rows import RepricedRows
+    from ..costs.repricing import Choice, Estimates, RepricedCosts
+    from ..storage.use.repriced_rows import RepricedRows
 
 _WRITERS = 8
 """Number of session records written at the same time."""
@@ -55,10 +55,10 @@ class SessionPrices(Guarded):
             UsageError: no report has a model that is meant.
             ConfigError: the settings or the imported prices cannot be used.
         """
-        from .costs.pricing import Pricing  # no other act needs prices
-        from .costs.repricing import Repricing, Tally
-        from .settings.imported_prices import in_force
-        from .storage.use.repriced_rows import RepricedRows
+        from ..costs.pricing import Pricing  # no other act needs prices
+        from ..costs.repricing import Repricing, Tally
+        from ..settings.prices.imported import in_force
+        from ..storage.use.repriced_rows import RepricedRows
 
         if not dry_run:
             self.rights.check_no_agent("A change of the costs that budgets count")

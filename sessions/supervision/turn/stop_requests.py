@@ -3,11 +3,11 @@
 import contextlib
 from collections.abc import Sequence
 
-from ..errors import StoreError
-from ..model import StoppedBy
-from ..storage.paths import SessionFolder
-from ..storage.store import Store
-from .stop_signals import StopSignals
+from ...errors import StoreError
+from ...model import StoppedBy
+from ...storage.paths import SessionFolder
+from ...storage.store import Store
+from ..stop_signals import StopSignals
 
 
 class StopRequests:

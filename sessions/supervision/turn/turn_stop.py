@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from ..launch import Ladder
-from ..model import Left, Receipt, Status
-from ..processes.process_ownership import SessionProcesses
-from ..processes.stop_ladder import Phase, Stop
-from ..storage.turns.turn_log import TurnLog
-from ..values.stopped_by import given_reason
-from .child import AgentChild
+from ...launch import Ladder
+from ...model import Left, Receipt, Status
+from ...processes.process_ownership import SessionProcesses
+from ...processes.stop_ladder import Phase, Stop
+from ...storage.turns.turn_log import TurnLog
+from ...values.stopped_by import given_reason
+from ..child import AgentChild
 
 
 class TurnStop:

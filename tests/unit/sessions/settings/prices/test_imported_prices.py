@@ -9,14 +9,14 @@ from agentdash.sessions.costs.models_dev import MOST_BYTES, prices_in
 from agentdash.sessions.costs.price_table import CHECKED, TABLE, price_of
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.errors import ConfigError, UsageError
-from agentdash.sessions.settings.imported_prices import (
+from agentdash.sessions.settings.prices.entries import entry_of, outdated
+from agentdash.sessions.settings.prices.imported import (
     Imported,
     import_prices,
     imported,
     prices_path,
     with_imported,
 )
-from agentdash.sessions.settings.price_entries import entry_of, outdated
 
 OPUS = {"cost": {"input": 7, "output": 35, "cache_read": 0.7, "cache_write": 8.75}}
 LONG = {"cost": {"input": 1, "output": 4, "context_over_200k": {"input": 2, "output": 6}}}

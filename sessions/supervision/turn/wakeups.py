@@ -5,8 +5,8 @@ import select
 from pathlib import Path
 from typing import NamedTuple
 
-from . import inotify
-from .stop_signals import StopSignals
+from .. import inotify
+from ..stop_signals import StopSignals
 
 
 class Woken(NamedTuple):

@@ -4,32 +4,32 @@ import contextlib
 import time
 from collections.abc import Callable
 
-from ..agents.registry import agent_named
-from ..clock import now_ms
-from ..errors import StoreError
-from ..launch import Ladder
-from ..model import Left, Receipt, Status, StoppedBy
-from ..processes import agent_group, processes
-from ..processes.process_ownership import SessionProcesses
-from ..processes.stop_ladder import POLL
-from ..storage.paths import Layout
-from ..storage.store import Store
-from ..storage.turns.claim import Claim
-from ..storage.turns.turn_log import TurnLog
-from ..storage.turns.turn_output import output_in
-from .child import AgentChild
-from .hooks.escalating import serve_escalations
-from .hooks.hooks import Hooks
-from .identity import left_by_agent, owner
-from .live.agent import LiveAgent
-from .live.interruption import Interruption
-from .live.run import LiveRun
-from .queue.pump import pump
-from .recorder import COMMIT_SECONDS, Recorder
-from .spawn import StartError
+from ...agents.registry import agent_named
+from ...clock import now_ms
+from ...errors import StoreError
+from ...launch import Ladder
+from ...model import Left, Receipt, Status, StoppedBy
+from ...processes import agent_group, processes
+from ...processes.process_ownership import SessionProcesses
+from ...processes.stop_ladder import POLL
+from ...storage.paths import Layout
+from ...storage.store import Store
+from ...storage.turns.claim import Claim
+from ...storage.turns.turn_log import TurnLog
+from ...storage.turns.turn_output import output_in
+from ..child import AgentChild
+from ..hooks.escalating import serve_escalations
+from ..hooks.hooks import Hooks
+from ..identity import left_by_agent, owner
+from ..live.agent import LiveAgent
+from ..live.interruption import Interruption
+from ..live.run import LiveRun
+from ..queue.pump import pump
+from ..recorder import COMMIT_SECONDS, Recorder
+from ..spawn import StartError
+from ..stop_signals import StopSignals
+from ..turn_end import Ending
 from .stop_requests import StopRequests
-from .stop_signals import StopSignals
-from .turn_end import Ending
 from .turn_stop import TurnStop
 from .wakeups import Wakeups
 
@@ -318,7 +318,7 @@ class TurnRunner:
     def _end_workers(self, by: str | None) -> None:
         """Request the stop of the linked workers, if a limit ends this session; a front end stops them itself."""
         if by is not None and StoppedBy.recorded(by) is StoppedBy.LIMIT:
-            from .limits.end_workers import end_workers
+            from ..limits.end_workers import end_workers
 
             self._recorder.guarded(lambda: end_workers(self._layout, self._store, self._session, by))
 

@@ -8,8 +8,8 @@ from agentdash.sessions.doctor.model import Subject
 from agentdash.sessions.doctor.state.settings import settings_file
 from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.settings.config import load_config, read_settings
-from agentdash.sessions.settings.imported_prices import import_prices
-from agentdash.sessions.settings.own_prices import check_prices
+from agentdash.sessions.settings.prices.imported import import_prices
+from agentdash.sessions.settings.prices.own import check_prices
 from agentdash.sessions.storage.paths import Layout
 from agentdash.tui.cli.main import run
 

@@ -4,26 +4,26 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from .clock import now_ms
-from .errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
-from .families.guarded import Guarded, acts
-from .kept_settings import keep_settings
-from .lifecycle import session_ref
-from .lifecycle.recovery.ghosts import Ghost, ghosts, remove_empty
-from .lifecycle.recovery.reconcile import settle
-from .lifecycle.starts.launch_plan import new_title
-from .lifecycle.taken_check import check_movable, held_elsewhere
-from .model import ENDED, LIVE, Session, StoppedBy
-from .processes import runner_lock
-from .reader import SessionReader
-from .storage.files import trash
-from .storage.files.session_record import write_identity
-from .storage.files.trash import Cleaned
-from .storage.paths import Layout, SessionFolder
-from .storage.prompts.drafts import forget_drafts
-from .storage.store import Store
-from .supervision.queue.pump import pump
-from .supervision.runner_process import poke
+from ..clock import now_ms
+from ..errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
+from ..families.guarded import Guarded, acts
+from ..kept_settings import keep_settings
+from ..lifecycle import session_ref
+from ..lifecycle.recovery.ghosts import Ghost, ghosts, remove_empty
+from ..lifecycle.recovery.reconcile import settle
+from ..lifecycle.starts.launch_plan import new_title
+from ..lifecycle.taken_check import check_movable, held_elsewhere
+from ..model import ENDED, LIVE, Session, StoppedBy
+from ..processes import runner_lock
+from ..reader import SessionReader
+from ..storage.files import trash
+from ..storage.files.session_record import write_identity
+from ..storage.files.trash import Cleaned
+from ..storage.paths import Layout, SessionFolder
+from ..storage.prompts.drafts import forget_drafts
+from ..storage.store import Store
+from ..supervision.queue.pump import pump
+from ..supervision.runner_process import poke
 
 _WRITERS = 8
 """Number of session records written at the same time."""
@@ -200,7 +200,7 @@ class Housekeeping(Guarded):
                 forget_drafts(self._layout, trashed.id)
             deleted = [session for session in deleted if self.bury(session)]
             pump(self._layout, self._store)  # sessions that wait for one of them need a decision
-            from .transcript.index import index_file
+            from ..transcript.index import index_file
 
             index_file.forget_others(self._layout.indexes, {session.id for session in self._store.sessions()})
         empty = [folder for folder, kind in ghosts(self._layout, self._store.ids()) if kind is Ghost.EMPTY]
@@ -250,7 +250,7 @@ class Housekeeping(Guarded):
                     remove_empty(folder)
                 return False
             trash.put(self._layout, folder)
-            from .transcript.index import index_file
+            from ..transcript.index import index_file
 
             index_file.forget(self._layout.indexes, session.id)
         finally:

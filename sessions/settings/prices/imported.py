@@ -9,14 +9,14 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
-from ..clock import now_ms
-from ..costs.models_dev import MOST_BYTES, prices_in
-from ..costs.price_table import list_price, stated_price
-from ..costs.prices import Price
-from ..errors import AgentdashError, ConfigError, UsageError
-from ..storage.paths import write_atomic
-from .config import Config
-from .place import config_path
+from ...clock import now_ms
+from ...costs.models_dev import MOST_BYTES, prices_in
+from ...costs.price_table import list_price, stated_price
+from ...costs.prices import Price
+from ...errors import AgentdashError, ConfigError, UsageError
+from ...storage.paths import write_atomic
+from ..config import Config
+from ..place import config_path
 
 
 class Imported(Struct, frozen=True, kw_only=True):

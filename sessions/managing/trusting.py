@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from .errors import AgentdashError, UsageError
-from .families.guarded import Guarded
-from .reader import SessionReader
-from .storage.paths import Layout
+from ..errors import AgentdashError, UsageError
+from ..families.guarded import Guarded
+from ..reader import SessionReader
+from ..storage.paths import Layout
 
 if TYPE_CHECKING:
-    from .projects.review import Review
-    from .projects.trust import Trusted, TrustStore
+    from ..projects.review import Review
+    from ..projects.trust import Trusted, TrustStore
 
 
 class ProjectTrust(Guarded):
@@ -30,7 +30,7 @@ class ProjectTrust(Guarded):
 
     @property
     def _store(self) -> "TrustStore":
-        from .projects.trust import TrustStore  # only a project needs it
+        from ..projects.trust import TrustStore  # only a project needs it
 
         return TrustStore(self._layout.home)
 
@@ -64,7 +64,7 @@ class ProjectTrust(Guarded):
 
     def trusted(self) -> "list[tuple[Trusted, str]]":
         """List the trusted files with their present state: that of a review, or ``gone``."""
-        from .projects.review import review
+        from ..projects.review import review
 
         own, store = self._reader.settings.loaded(), self._store
         return [
@@ -75,7 +75,7 @@ class ProjectTrust(Guarded):
 
     def _paths(self, place: str) -> list[Path]:
         """Return the paths that a place can mean: itself, the file in it, and the file that applies in it."""
-        from .projects.file import NAME, find
+        from ..projects.file import NAME, find
 
         given = Path(os.path.abspath(Path(place).expanduser()))  # noqa: PTH100 - the file itself is not followed
         folder = Path(os.path.realpath(given.parent if given.name == NAME else given))

@@ -1,17 +1,17 @@
 """The budgets of sessions: the user changes them while the sessions are at work."""
 
-from .errors import UnknownSessionError, UsageError
-from .families.guarded import Guarded, acts
+from ..errors import UnknownSessionError, UsageError
+from ..families.guarded import Guarded, acts
+from ..reader import SessionReader
+from ..rules.limits.period_budgets import Period, PeriodState
+from ..settings.budgets import real
+from ..storage.families.family_budgets import FamilyState
+from ..storage.paths import Layout
+from ..storage.store import Store
+from ..supervision.queue.pump import pump
+from ..supervision.runner_process import poke
+from ..values.membership import Budget
 from .housekeeping import Housekeeping
-from .reader import SessionReader
-from .rules.limits.period_budgets import Period, PeriodState
-from .settings.budgets import real
-from .storage.families.family_budgets import FamilyState
-from .storage.paths import Layout
-from .storage.store import Store
-from .supervision.queue.pump import pump
-from .supervision.runner_process import poke
-from .values.membership import Budget
 
 
 class SessionBudgets(Guarded):

@@ -5,10 +5,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ..costs.price_table import CHECKED, TABLE, price_of, stated_price
-from ..costs.prices import Price
-from ..costs.pricing import OWN
-from .imported_prices import Imported, with_imported
+from ...costs.price_table import CHECKED, TABLE, price_of, stated_price
+from ...costs.prices import Price
+from ...costs.pricing import OWN
+from .imported import Imported, with_imported
 
 Origin = Literal["built-in", "imported", "settings"]
 
