@@ -18,8 +18,7 @@ from ...widgets.steps.trajectory import Trajectory
 from ..keys.keymap import Keymap
 from ..services.background import Requests
 from ..services.external_programs import ExternalPrograms
-from ..texts import queue_texts
-from ..texts import screen_texts as texts
+from ..texts import headline_texts, queue_texts
 from .next_modes import ChosenMode
 from .steps.steps_pane import StepsPane
 
@@ -137,11 +136,11 @@ class SessionPane(Vertical):
         follow_key = keymap.name("follow")
         following, mode = self.steps.following, self._newest_mode(session.id)
         self.headline.show_text(
-            texts.headline(
+            headline_texts.headline(
                 session, width, signs, following=following, follow_key=follow_key, facts=not below, mode=mode
             )
         )
-        self.facts.show_text(texts.headline_facts(session, width, signs, mode) if below else "")
+        self.facts.show_text(headline_texts.headline_facts(session, width, signs, mode) if below else "")
 
     def _show_queue(self, session: Session | None, keymap: Keymap) -> None:
         if session is None:

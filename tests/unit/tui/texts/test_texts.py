@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from agentdash.sessions.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.model import Status, TurnMode, Usage
 from agentdash.sessions.text.sanitize import cell_width
-from agentdash.tui.texts.screen_texts import headline, headline_facts, listed, process_lines, stop_effect, trash
+from agentdash.tui.texts.headline_texts import headline, headline_facts
+from agentdash.tui.texts.screen_texts import listed, process_lines, stop_effect, trash
 from agentdash.widgets.drawing.glyphs import UNICODE
 
 NOW = 1_790_000_000_000
