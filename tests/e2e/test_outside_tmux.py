@@ -73,7 +73,7 @@ def test_an_interrupt_and_jobs_belong_to_the_shell(worked, open_dashboard, termi
     terminal.type("echo over=$?")
     terminal.keys("Enter")
     terminal.shows("over=130")
-    terminal.keys("C-d")
+    terminal.press_until("C-d", "? help")
     terminal.shows("a command", "? help")
     terminal.lacks("Press Ctrl+C again")
 
