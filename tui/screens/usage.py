@@ -176,6 +176,7 @@ class UsageScreen(Screen[ChosenUsage | None]):
         there = usage_figures.column_rows(figures, column)
         room = width - wide - _LIST_CELLS - 1
         cells = usage_texts.cells(figures.table, view.unit, named, there.get, room=room)
+        wide = usage_texts.widened(wide, room - sum(cell.width for cell in cells), self._rows, view.by)
         self._heading.show_text(" " * _LIST_CELLS + usage_texts.heading(view.by, cells, wide) if self._rows else "")
         signs = usage_figures.series_of(figures, view)
 

@@ -119,6 +119,13 @@ def name(row: UsageRow, by: str, width: int) -> str:
     return pad((cut_left if by == "folder" else cut)(text, width), width)
 
 
+def widened(width: int, spare: int, rows: Sequence[UsageRow], by: str) -> int:
+    """Return the cells of a name if ``spare`` cells beside the columns are free: more only if a name needs them."""
+    most = _NAME_CELLS[1]
+    longest = max((cell_width(name(row, by, most).rstrip()) for row in rows), default=0)
+    return max(width, min(longest, width + spare, most))
+
+
 def heading(by: str, chosen: Sequence[Cell], width: int) -> str:
     """Return the line above the rows."""
     return pad(by, width) + "".join(f"{one.heading:>{one.width}}" for one in chosen)

@@ -102,6 +102,7 @@ def _say(table: "UsageTable") -> None:
     longest = max(cell_width(usage_texts.name(row, by, 200).rstrip()) for row in table.rows)
     wide = max(len(by), min(wide, longest))
     cells = usage_texts.cells(table, "cost", room=style.width - wide)
+    wide = usage_texts.widened(wide, style.width - wide - sum(cell.width for cell in cells), table.rows, by)
     lines = [style.paint(usage_texts.heading(by, cells, wide), "dim")]
     lines += [usage_texts.name(row, by, wide) + usage_texts.line(row, cells) for row in table.rows]
     if table.more:

@@ -1,0 +1,23 @@
+"""The table of usage gives names the cells that its columns leave."""
+
+import pytest
+
+from agentdash.sessions.costs.usage_table import UsageRow
+from agentdash.tui.texts.usage_texts import heading, name, widened
+
+ROWS = [UsageRow(group=one, label=one, sessions=1) for one in ("gpt-5.5", "claude-opus-4-8", "claude-opus-4-8[1m]")]
+
+
+@pytest.mark.parametrize(
+    ("width", "spare", "cells"),
+    [(12, 0, 12), (12, 4, 16), (12, 30, 19), (20, 30, 20), (12, -3, 12)],
+)
+def test_a_name_takes_free_cells_as_far_as_it_needs_them(width, spare, cells):
+    assert widened(width, spare, ROWS, "model") == cells
+    assert {len(name(row, "model", cells)) for row in ROWS} == {cells}
+    assert len(heading("model", (), cells)) == cells
+
+
+def test_a_long_name_takes_no_more_than_its_most():
+    long = UsageRow(group="x", label="x" * 90, sessions=1)
+    assert widened(12, 90, [long], "session") == 40
