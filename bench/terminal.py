@@ -47,7 +47,7 @@ class Terminal:
         start, deadline = len(self.written) if since is None else since, time.perf_counter() + timeout
         while text.encode() not in self.written[max(0, start - len(text)) :]:
             if time.perf_counter() > deadline:
-                raise TimeoutError(f"{text!r} never came")
+                raise TimeoutError(f"{text!r} never came; the last bytes are {bytes(self.written[-1000:])!r}")
             if self._has_more(0.1):
                 self._take()
         return time.perf_counter()

@@ -61,6 +61,8 @@ class Relay:
                 else:
                     self.from_home += len(data)
                 target.sendall(data)
+        with contextlib.suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
 
 
 def measured(label: str, argv: list[str] | None, client: Callable[..., list[str]]) -> list[object]:

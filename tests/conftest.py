@@ -20,6 +20,7 @@ from real_clis import BIN, CLAUDES, TRIED_CLAUDES
 from repetition import EVERYTHING, FORM, FULL, SEED, repeated
 from served import Served
 from waiting import until
+from watchdog import GRACE_SECONDS, watched
 
 from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.processes import processes as procs
@@ -30,6 +31,8 @@ LASTING = Path(f"/var/tmp/agentdash-tests-{os.getuid()}")
 SCRATCH = LASTING if HERE.is_relative_to(TEMPORARY) else HERE.parent / ".scratch"
 """Not below the temp folder, also if the checkout is: codex makes no helpers for its sandbox there."""
 
+STDERR = pytest.StashKey[int]()
+"""The descriptor of stderr outside of tests."""
 
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 4 << 30
@@ -56,6 +59,8 @@ def pytest_configure(config):
         tempfile.tempdir = None  # it is chosen again, from the environment
     # A run of all tests leaves some out (selection.py), whose snapshots are not stale.
     config.option.warn_unused_snapshots |= runs_all_tests(config)
+    # While a test runs, its output is captured.
+    config.stash[STDERR] = os.dup(sys.__stderr__.fileno())
 
 
 def runs_all_tests(config):
@@ -81,6 +86,15 @@ def pytest_collection_finish():
     """Let the garbage collector run less often: at its default it takes two fifths of what dashboards in tests cost."""
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item):
+    """End this process if the test goes on long after its time limit."""
+    marker = item.get_closest_marker("timeout")
+    limit = marker.args[0] if marker else float(item.config.getini("timeout"))
+    with watched(item.nodeid, limit + GRACE_SECONDS, item.config.stash[STDERR]):
+        return (yield)
 
 
 @pytest.fixture(autouse=True)

@@ -38,7 +38,8 @@ def ssh_server(folder):
             f"{getpass.getuser()}@127.0.0.1",
         ]  # fmt: skip
 
-    with _separation_folder(), (folder / "sshd.log").open("w") as log:
+    _make_separation_folder()
+    with (folder / "sshd.log").open("w") as log:
         server = subprocess.Popen([sshd, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=log)
         try:
             _await(own, server, folder / "sshd.log")
@@ -60,16 +61,10 @@ def _await(port, server, log):
             time.sleep(0.02)
 
 
-@contextlib.contextmanager
-def _separation_folder():
-    """What a server of root's needs, and its service makes at every boot; where it was missing, it goes again."""
-    folder = Path("/run/sshd")
-    made = os.geteuid() == 0 and not folder.exists()
-    if made:
-        folder.mkdir(mode=0o755)
-    try:
-        yield
-    finally:
-        if made:
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+def _make_separation_folder():
+    """Make the folder that a server of root's needs, as its service does at every boot.
+
+    It stays: each connection to any server on this machine needs it.
+    """
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)

@@ -169,7 +169,7 @@ def interrupted(asking, fake_model):
 
 
 def answered_by_two(asking, fake_model):
-    asked, together = asking.start().asked(), Barrier(2)
+    asked, together = asking.start().asked(), Barrier(2, timeout=60)
 
     def answer(name):
         with SessionManager() as manager:

@@ -14,6 +14,7 @@ from agentdash.sessions.processes import processes
 pytestmark = pytest.mark.real
 
 MINUTE = 60
+ATTEMPTS = 5
 CODEX_MODES = ["workspace-write", *in_full("read-only", "danger-full-access")]
 SECONDS_INTO_A_COMMAND = repeated((0, 3), (0, 1, 2, 3, 4))
 CLAUDE_STARTS_MS = range(600, 1001, repeated(200, 50))
@@ -79,7 +80,7 @@ def stop_in_the_first_seconds(manager, agent, project, leftovers, wait_until, op
     def one(second):
         # Of several codex (0.169.0) that start in the same moment one may take the sandbox's helper from another, whose
         # command then fails at once: that one is started again.
-        while True:
+        for _ in range(ATTEMPTS):
             session = manager.spawn(Start("[[fake:sleep600]] go", agent=agent, cwd=str(project), options=options))
 
             def so_far(session=session):
@@ -92,6 +93,7 @@ def stop_in_the_first_seconds(manager, agent, project, leftovers, wait_until, op
             if not manager.reader.get(session.id).status.ended:
                 return session, *stopped(manager, session)
             assert lost_its_helper(manager.reader.get(session.id)), "the command must not end by itself"
+        return pytest.fail(f"codex had no helper in {ATTEMPTS} attempts")
 
     with ThreadPoolExecutor(len(SECONDS_INTO_A_COMMAND)) as pool:
         for session, before, receipt in pool.map(one, SECONDS_INTO_A_COMMAND):
