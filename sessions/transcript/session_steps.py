@@ -261,7 +261,8 @@ class SessionSteps:
             ahead = self._turns[place].ahead
             if ahead > room:
                 output = self._outputs[self._turns[place].turn]
-                begin = _line_start(output.stdout, room)
+                # The turns after this one may take the whole room.
+                begin = _line_start(output.stdout, room) if room else None
                 if begin is not None:
                     self._tail = self._index(self._turns[place].turn, output, tail_from=begin)
                 return place + 1

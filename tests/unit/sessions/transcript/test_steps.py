@@ -281,6 +281,20 @@ def test_the_end_of_a_long_session_comes_first_and_the_rest_takes_its_place(sess
         assert whole.step(whole.moved(first, item)).text == first.step(item).text
 
 
+def test_an_end_that_last_turns_fill_to_the_byte_is_shown_first_and_has_nothing_of_the_turn_before(session, tail_first):
+    session.turn([message(n, f"1.{n} " + "x" * 100) for n in range(40)])
+    envelope = len(json.dumps(message(1, "")) + "\n")
+    session.turn([message(1, "y" * (1_000 - envelope))])
+    assert session.folder.output(2).stat().st_size == 1_000
+    steps = session.open()
+    first = steps.refresh(0.0).view
+    assert [word[:6] for word in words(first)[-2:]] == ["task 2", "yyyyyy"]
+    assert not first.complete
+    whole = read_all(steps)
+    assert whole.complete
+    assert len(whole) == 41 + 2
+
+
 def test_the_place_of_a_step_survives_while_the_rest_is_read(session, tail_first):
     session.turn([event for n in range(200) for event in (started(n), completed(n, "y" * 90))])
     steps = session.open()
