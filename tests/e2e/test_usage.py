@@ -101,6 +101,15 @@ def test_only_the_greatest_groups(worked):
     assert json.loads(printed("--json", "--by", "session"))["more"] == 0
 
 
+@pytest.mark.parametrize("command", ["usage --since", "usage --until", "reprice --since"])
+def test_times_are_completed(command):
+    words = {"_AGENTDASH_COMPLETE": "bash_complete", "COMP_CWORD": "3"}
+    assert verb(COMP_WORDS=f"agentdash {command} to", **words).stdout == "plain,today\n"
+    all_times = verb(COMP_WORDS=f"agentdash {command} ", **words).stdout
+    assert "plain,yesterday\n" in all_times
+    assert "plain,1y\n" in all_times
+
+
 def test_the_sessions_without_a_lead_are_named(worked):
     (row,) = json.loads(printed("--json", "--by", "lead"))["rows"]
     assert (row["group"], row["label"], row["session"]) == ("", "no lead", None)
