@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
+from time import sleep
 
+from ..clock import monotonic
 from ..errors import DiskFullError, ReadOnlyError, Remedy, StoreError
 from .paths import is_read_only, read_only_error
 from .read_only import Opened, open_read_only, signature
@@ -19,6 +21,9 @@ from .schema.migrations import migrate
 
 BUSY_SECONDS = 15.0
 """Longest wait of a writer for the others; transactions here take milliseconds."""
+
+_BETWEEN_SECONDS = 0.01
+"""Time between two attempts to give a new file its log."""
 
 
 class Database:
@@ -169,7 +174,7 @@ class Database:
             raise read_only_error(self.path.parent)
         writer = self._connect()
         try:
-            writer.execute("PRAGMA journal_mode = WAL")
+            _keep_a_wal(writer)
             writer.execute("PRAGMA synchronous = FULL")
             writer.execute("PRAGMA foreign_keys = ON")
             writer.execute("PRAGMA journal_size_limit = 4194304")
@@ -190,6 +195,22 @@ class Database:
         connection.row_factory = sqlite3.Row
         self._inode = _inode(self.path)
         return connection
+
+
+def _keep_a_wal(writer: sqlite3.Connection) -> None:
+    """Let the file have a write-ahead log; wait for other processes that open the new file at the same moment.
+
+    SQLite (3.40) refuses all but one of them at once, whatever the time limit of the connection is.
+    """
+    deadline = monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            writer.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if _code(error) != sqlite3.SQLITE_BUSY or monotonic() >= deadline:
+                raise
+        sleep(_BETWEEN_SECONDS)
 
 
 def _inode(path: Path) -> int | None:

@@ -1,0 +1,50 @@
+import sqlite3
+
+import pytest
+
+from agentdash.sessions.errors import StoreError
+from agentdash.sessions.storage import database
+from agentdash.sessions.storage.database import Database
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "agentdash.db"
+
+
+@pytest.fixture
+def other(path):
+    """Another process that opens the same new file: it is about to write the first page."""
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    yield other
+    other.close()
+
+
+def test_a_new_file_that_another_process_opens_in_the_same_moment_is_waited_for(path, other, monkeypatch):
+    waits = []
+
+    def end_of_the_other(seconds):
+        waits.append(seconds)
+        other.rollback()
+
+    monkeypatch.setattr(database, "sleep", end_of_the_other)
+    found = Database(path)
+    with found.transaction() as db:
+        db.execute("UPDATE counter SET seq = seq + 1")
+    assert len(waits) == 1
+    assert [tuple(row) for row in found.rows("PRAGMA journal_mode")] == [("wal",)]
+    found.close()
+
+
+def test_a_new_file_that_another_process_does_not_let_go_is_named(path, other, monkeypatch):
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.0)
+    with pytest.raises(StoreError, match=r"agentdash\.db cannot be used: database is locked"):
+        Database(path).rows("SELECT 1")
+
+
+def test_a_new_file_that_is_no_database_is_refused_at_once(path, monkeypatch):
+    path.write_bytes(b"not a database" * 100)
+    monkeypatch.setattr(database, "sleep", lambda _: pytest.fail("nothing to wait for"))
+    with pytest.raises(StoreError, match="is damaged"):
+        Database(path).rows("SELECT 1")
