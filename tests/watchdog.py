@@ -12,13 +12,15 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from pytest_timeout import is_debugging
+
 GRACE_SECONDS = 120
 """How much longer than its time limit a test may take: the end of a test may wait for an agent to be stopped."""
 
 
 @contextlib.contextmanager
 def watched(name: str, seconds: float, stderr: int) -> Iterator[None]:
-    """End this process, with code 1, if the block takes longer than so many seconds.
+    """End this process, with code 1, if the block takes longer than so many seconds and no debugger is at work.
 
     Args:
         name: the test, for the message.
@@ -35,6 +37,8 @@ def watched(name: str, seconds: float, stderr: int) -> Iterator[None]:
 
 
 def _end(message: str, stderr: int) -> None:
+    if is_debugging():
+        return
     os.write(stderr, f"\n{message}".encode())
     faulthandler.dump_traceback(file=stderr, all_threads=True)
     # A child that is left would keep the output of the run open.
