@@ -4,7 +4,6 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ..sessions.errors import UsageError
@@ -37,6 +36,8 @@ def open_dashboard(
     gc.disable()  # almost all objects of the start stay; the dashboard collects again after its first picture
     read_only = read_only or manager.reader.read_only
     give_size(sys.stderr)
+    from concurrent.futures import ThreadPoolExecutor  # other commands do not need it
+
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(manager.reader.first_sessions)
         from .app import run_dashboard

@@ -1,7 +1,6 @@
 """Stop a session with its linked and ephemeral workers, all in one moment and with one receipt."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from msgspec import structs
 
@@ -9,6 +8,7 @@ from ..errors import AgentdashError
 from ..model import Receipt, Session, short_id
 from ..storage.store import Store
 from ..text.units import count
+from ..threads import in_threads
 
 AT_ONCE = 64
 """Number of sessions stopped at once; others wait for the first of them."""
@@ -98,8 +98,7 @@ def _stopped(
             errors[session.id] = error
 
     if sessions:
-        with ThreadPoolExecutor(max_workers=min(AT_ONCE, len(sessions))) as pool:
-            list(pool.map(one, sessions))
+        list(in_threads(one, sessions, min(AT_ONCE, len(sessions))))
     return receipts, errors
 
 

@@ -1,7 +1,6 @@
 """Housekeeping of sessions: rename, pin, archive, delete and restore them, and conclude those whose runner died."""
 
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from ..clock import now_ms
@@ -24,6 +23,7 @@ from ..storage.prompts.drafts import forget_drafts
 from ..storage.store import Store
 from ..supervision.queue.pump import pump
 from ..supervision.runner_process import poke
+from ..threads import in_threads
 
 _WRITERS = 8
 """Number of session records written at the same time."""
@@ -94,9 +94,8 @@ class Housekeeping(Guarded):
             self._close_agents(changed)
         folders = [self._layout.session(session_id) for session_id in changed]
         # The disk takes the most time, and it can write several files at the same time.
-        with ThreadPoolExecutor(_WRITERS) as pool:
-            for number, _ in enumerate(pool.map(self.record, folders), 1):
-                each(number)
+        for number, _ in enumerate(in_threads(self.record, folders, _WRITERS), 1):
+            each(number)
         return changed
 
     def _stop_workers(self, session_ids: Sequence[str]) -> None:

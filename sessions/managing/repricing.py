@@ -1,7 +1,6 @@
 """The costs of turns that have ended, computed again with the prices in force: only the user can request it."""
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from ..storage.paths import Layout
 from ..storage.store import Store
 from ..storage.use.day_sums import forget
 from ..supervision.queue.pump import pump
+from ..threads import in_threads
 from .housekeeping import Housekeeping
 
 if TYPE_CHECKING:
@@ -92,8 +92,7 @@ class SessionPrices(Guarded):
             elif not rows.at_work(session):
                 self._housekeeping.record(self._layout.session(session))
 
-        with ThreadPoolExecutor(_WRITERS) as pool:
-            list(pool.map(record, listed))
+        list(in_threads(record, listed, _WRITERS))
 
     def _record_deleted(self, session: str, estimates: "Estimates | None") -> None:
         if estimates is not None:

@@ -1,7 +1,6 @@
 """The stops of sessions: of one with its linked workers, of several, of a whole family, and before a deletion."""
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 
 from ..errors import AgentdashError, SessionBusyError, UnknownSessionError
 from ..families.caller import Caller
@@ -15,6 +14,7 @@ from ..reader import SessionReader
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..supervision.queue.pump import pump
+from ..threads import in_threads
 from .housekeeping import Housekeeping
 
 
@@ -57,8 +57,7 @@ class Stopping(Guarded):
             except AgentdashError as error:
                 return error
 
-        with ThreadPoolExecutor(max_workers=max(1, min(AT_ONCE, len(ids)))) as pool:
-            return list(pool.map(one, ids))
+        return list(in_threads(one, ids, min(AT_ONCE, len(ids))))
 
     @acts("stop")
     def stop_family(

@@ -6,7 +6,6 @@ without a colon: ``cost:>1``, ``cost>1``.  A word without a field is searched fo
 Pure, for the table, ``ls --filter`` and other selections of sessions.
 """
 
-import difflib
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -154,7 +153,9 @@ _MESSAGE_CELLS, _WRITTEN_CELLS = 100, 24
 
 def _unknown(what: str, written: str, choices: Sequence[str], lead: str, *, colon: str = "") -> UsageError:
     """Return an error that names the unknown word, the nearest choice, and the choices that fit, nearest first."""
-    alike = difflib.get_close_matches(written, choices, len(choices))
+    from difflib import get_close_matches  # only a mistake needs it
+
+    alike = get_close_matches(written, choices, len(choices))
     begun = [choice for choice in choices if choice.startswith(written)]
     ordered = list(dict.fromkeys([*begun, *alike, *choices]))
     meant = f": did you mean {ordered[0]}{colon}?" if begun or alike else "."

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any, ClassVar
@@ -108,6 +107,8 @@ class SuggestingGroup(click.Group):
             click.UsageError: there is no such command.
         """
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-") and not ctx.resilient_parsing:
+            from difflib import get_close_matches  # most commands exist
+
             near = [name for name in (self.synonyms.get(args[0]),) if name]
             near = near or get_close_matches(args[0], self.list_commands(ctx), 3)
             hint = f" Did you mean {' or '.join(near)}?" if near else ""

@@ -2,9 +2,12 @@
 
 import json
 
+import factories
+
 from agentdash.sessions.costs.cost import Cost
 from agentdash.sessions.costs.usage_table import UsageQuery, UsageRow, UsageTable
-from agentdash.sessions.json_schema import dump, rounded
+from agentdash.sessions.json_schema import dump, rounded, session_json
+from agentdash.sessions.model import Budget
 from agentdash.sessions.text.units import dollars
 from agentdash.tui.cli.schemas.usage_record import usage_record
 
@@ -25,3 +28,11 @@ def test_usage_has_rounded_money():
     printed = json.loads(dump(usage_record(found)))
     for one in (*printed["rows"], printed["total"]):
         assert (one["reported_usd"], one["computed_usd"]) == (0.92, 0.92)
+
+
+def test_a_session_has_rounded_money():
+    found = factories.session(cost_usd=NOISY, cost_about_usd=NOISY, budget=Budget(cost_usd=NOISY))
+    printed = json.loads(dump(session_json(found)))
+    assert (printed["cost_usd"], printed["cost_about_usd"], printed["budget"]["cost_usd"]) == (0.92, 0.92, 0.92)
+    assert printed == rounded(printed)
+    assert json.loads(dump(session_json(factories.session())))["budget"] is None
