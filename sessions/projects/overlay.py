@@ -1,7 +1,7 @@
 """Lay the settings of a project over the user's own.  Pure.
 
 The file was checked before (:mod:`.permitted`).  Limits can only become lower, instructions and arguments are added to
-the user's own, and a preset or template of the user keeps its name.
+the user's own, and a preset or template of the user keeps its name and its agent.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ def overlaid(own: Config, theirs: Config, stated: Mapping[str, Any]) -> Config:
             name: _section(own, theirs, name, sections.get(name, {}))
             for name in dict.fromkeys((*own.agents, *theirs.agents))
         },
-        presets={**presets, **own.presets},
+        presets={**presets, **{name: _kept(own, preset) for name, preset in own.presets.items()}},
         templates={**theirs.templates, **own.templates},
     )
 
@@ -82,6 +82,16 @@ def _options(agent: Agent, own: AgentSettings, stated: Mapping[str, Any]) -> dic
     if "args" in options:
         options["args"] = [*own.args, *options["args"]]
     return options
+
+
+def _kept(own: Config, preset: Preset) -> Preset:
+    """Return a preset of the user's own, with its agent by name if it sets anything of that agent.
+
+    With another default agent its options would be left out of a start of the agent that they are for.
+    """
+    if not (preset.options or preset.model):
+        return preset
+    return structs.replace(preset, agent=preset.agent or own.default_agent)
 
 
 def _preset(own: Config, theirs: Config, preset: Preset, options: Mapping[str, Any]) -> Preset:

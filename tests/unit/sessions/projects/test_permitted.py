@@ -228,3 +228,25 @@ def test_options_of_a_start_win_over_the_project(place: Place) -> None:
     for options, sandbox in (({}, "read-only"), ({"sandbox": "workspace-write"}, "workspace-write")):
         start = completed(Start("go", cwd=str(place.folder), options=options), config)
         assert sandbox in build_launch(config, start, home=place.home).argv
+
+
+@pytest.mark.parametrize("text", ['sandbox = "read-only"', "limits = { tokens = 5 }"])
+def test_a_preset_of_the_users_own_keeps_its_options_if_the_project_has_another_default_agent(
+    place: Place, text: str
+) -> None:
+    place.own(f"[presets.look.options]\n{text}\n")
+    place.write('default_agent = "claude"\n', trusted=True)
+    config = place.settings().config
+    assert config.default_agent == "claude"
+    for agent in ("", "codex"):
+        start = Start("go", agent=agent, cwd=str(place.folder))
+        found = config.presets["look"].completing(start, config.default_agent)
+        assert (found.agent, found.options) == ("codex", place.loaded().config.presets["look"].options)
+
+
+def test_a_preset_that_sets_nothing_of_an_agent_is_for_the_projects_default_agent(place: Place) -> None:
+    place.own('[presets.look]\nprompt = "Look at {prompt}."\n')
+    place.write('default_agent = "claude"\n', trusted=True)
+    config = place.settings().config
+    found = config.presets["look"].completing(Start("this", cwd=str(place.folder)), config.default_agent)
+    assert (found.agent, found.prompt) == ("claude", "Look at this.")
