@@ -41,8 +41,7 @@ class Interface:
         """Decline what the interface offers before it shows the conversation, and wait for that."""
         self._wait_until(lambda: self._has(said, _CARD), timeout=MINUTE, what="the interface")
         if self._has(_CARD):
-            self._terminal.keys("Down")
-            self._terminal.shows("\u203a 2.")
+            self._terminal.press_until("Down", "\u203a 2.")  # a key that comes before it listens is lost
             self._terminal.keys("Enter")
         self._terminal.shows(said)
 
