@@ -52,6 +52,23 @@ class Asking(AskingSession):
         asked = self.asked()
         return self.manager.asks.answer(asked.id, Answer(verdict=verdict, message=message))
 
+    def refused_after_words(self, words, fake_model):
+        """Wait until the agent was shown the words of its denial and nothing runs or waits; what turn 1 was refused.
+
+        codex takes them as a prompt: they are its next turn if it has ended this one before they came.
+        """
+
+        def done():
+            shown = self.agent == "demo" or fake_model.was_shown(words)
+            return shown and self.session.status.ended and not self.session.queued
+
+        self.until(done, "the end of the turns")
+        turns = self.manager.reader.turns(self.id)
+        assert [turn.status for turn in turns] in [[Status.DONE]] + [[Status.DONE] * 2] * (self.agent == "codex")
+        assert (self.session.asking, self.manager.reader.asks(self.id)) == (0, [])
+        sql = "SELECT denied_names FROM turns WHERE session = ? AND n = 1"
+        return json.loads(self.manager.store.database.rows(sql, (self.id,))[0]["denied_names"])
+
     def printed(self):
         folder = self.manager.layout.session(self.id)
         return [json.loads(line) for line in folder.output(1).read_bytes().splitlines()]
@@ -124,12 +141,9 @@ def denied(asking, fake_model):
 def denied_with_words(asking, fake_model):
     words = f"Not here, {asking.start().id}."
     asking.answer(Verdict.DENY, words)
-    done = asking.ended(Status.DONE)
-    assert done.turn == 1
+    assert asking.refused_after_words(words, fake_model) == []
     if asking.agent == "demo":
-        assert words in done.last_message
-    else:
-        assert fake_model.was_shown(words)
+        assert words in asking.session.last_message
     return 0, (AskState.SETTLED, Verdict.DENY, "you")
 
 
@@ -141,8 +155,9 @@ def denied_and_stopped(asking, fake_model):
 
 def expired_and_denied(asking, fake_model):
     asking.start('timeout = "1"\non_timeout = "deny"').asked()
-    assert asking.ended(Status.DONE).denied == 1
-    assert asking.asks[0].answer.message == "No answer within 1s."
+    words = "No answer within 1s."
+    assert len(asking.refused_after_words(words, fake_model)) == 1
+    assert asking.asks[0].answer.message == words
     return 0, (AskState.EXPIRED, Verdict.DENY, "the time limit")
 
 
@@ -216,7 +231,8 @@ def allowed_by_a_rule(asking, fake_model):
 
 def denied_by_a_rule(asking, fake_model):
     asking.start(asking.rule("deny"))
-    assert asking.ended(Status.DONE).denied == 1
+    words = f"Denied by a rule: {asking_rule(asking, 'deny')}."
+    assert len(asking.refused_after_words(words, fake_model)) == 1
     return 0, (AskState.SETTLED, Verdict.DENY, f"rule: {asking_rule(asking, 'deny')}")
 
 
