@@ -26,7 +26,7 @@ PATIENCE = 90
 """Seconds for what must come about by itself, on a machine that is busy with other things."""
 
 FINISHERS = 3
-PLAYER = "agentdash.sessions.agents.demo.live_player"
+PLAYER = "agentdash.sessions.agents.demo.process.live_player"
 
 CONFIG = """
 default_agent = "demo"

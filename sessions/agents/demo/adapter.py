@@ -136,7 +136,7 @@ class ClaudeDemo(Demo):
 
 def _argv(player: str, script: str, request: LaunchRequest, settings: DemoSettings, *more: str) -> tuple[str, ...]:
     """Return the argv of a player module; the user's own arguments are its last."""
-    argv = [sys.executable, "-P", "-m", f"agentdash.sessions.agents.demo.{player}"]
+    argv = [sys.executable, "-P", "-m", f"agentdash.sessions.agents.demo.process.{player}"]
     argv += ["--script", script, "--speed", f"{settings.speed:g}"]
     # A later turn without a conversation begins another one.
     begun = request.session_id if request.turn == 1 else f"{request.session_id}-{request.turn}"

@@ -341,7 +341,7 @@ class TestStart:
         launch = Demo().launch(request("hello", settings=settings))
         assert (launch.transport, launch.opening, launch.stdin) == (TRANSPORT, (), "hello")
         assert launch.argv[3:] == (
-            "agentdash.sessions.agents.demo.live_player", "--script", "ask", "--speed", "1",
+            "agentdash.sessions.agents.demo.process.live_player", "--script", "ask", "--speed", "1",
             "--conversation", "0123456789abcdef", "--approvals", "deny", "--own",
         )  # fmt: skip
         plain = Demo().launch(request("hello", settings=DemoSettings(script="ask", args=("--own",))))

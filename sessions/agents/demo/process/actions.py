@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from . import events
-from .place import DemoPlace
+from .. import events
+from ..place import DemoPlace
 
 MODEL = "demo-1"
 

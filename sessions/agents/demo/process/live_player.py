@@ -15,14 +15,14 @@ from pathlib import Path
 
 import msgspec
 
-from ...asks.model import Answer
-from . import live_events
+from ....asks.model import Answer
+from .. import live_events
+from ..conversation import Conversation
+from ..live_requests import AnswerAsk, AnyRequest, Close, Interrupt, Prompt, Set, Withdraw, read_request
+from ..script import SCRIPTS, Beat, load_script, named_script, unknown_script
 from .actions import MODEL, emit
 from .command import Command
-from .conversation import Conversation
-from .live_requests import AnswerAsk, AnyRequest, Close, Interrupt, Prompt, Set, Withdraw, read_request
 from .player import arguments, find_place, words_of
-from .script import SCRIPTS, Beat, load_script, named_script, unknown_script
 from .turn import Stage, Steps, Turn
 
 STDIN = 0

@@ -10,13 +10,13 @@ import sys
 import time
 from pathlib import Path
 
-from . import events
+from .. import events
+from ..conversation import Conversation
+from ..live_events import TurnEnded
+from ..place import ONLY_INSIDE, DemoPlace, find_demo
+from ..script import Beat, load_script
 from .actions import MODEL, emit
 from .command import Command
-from .conversation import Conversation
-from .live_events import TurnEnded
-from .place import ONLY_INSIDE, DemoPlace, find_demo
-from .script import Beat, load_script
 from .turn import Stage, Turn
 
 
