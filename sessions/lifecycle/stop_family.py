@@ -97,8 +97,7 @@ def _stopped(
         except AgentdashError as error:
             errors[session.id] = error
 
-    if sessions:
-        list(in_threads(one, sessions, min(AT_ONCE, len(sessions))))
+    list(in_threads(one, sessions, AT_ONCE))
     return receipts, errors
 
 

@@ -57,7 +57,7 @@ class Stopping(Guarded):
             except AgentdashError as error:
                 return error
 
-        return list(in_threads(one, ids, min(AT_ONCE, len(ids))))
+        return list(in_threads(one, ids, AT_ONCE))
 
     @acts("stop")
     def stop_family(

@@ -174,7 +174,7 @@ class Database:
             raise read_only_error(self.path.parent)
         writer = self._connect()
         try:
-            _keep_a_wal(writer)
+            _use_wal(writer)
             writer.execute("PRAGMA synchronous = FULL")
             writer.execute("PRAGMA foreign_keys = ON")
             writer.execute("PRAGMA journal_size_limit = 4194304")
@@ -197,8 +197,8 @@ class Database:
         return connection
 
 
-def _keep_a_wal(writer: sqlite3.Connection) -> None:
-    """Let the file have a write-ahead log; wait for other processes that open the new file at the same moment.
+def _use_wal(writer: sqlite3.Connection) -> None:
+    """Use a write-ahead log, which the file keeps; wait for other processes that open the new file at the same moment.
 
     SQLite (3.40) refuses all but one of them at once, whatever the time limit of the connection is.
     """

@@ -25,4 +25,4 @@ def test_the_error_of_a_call_is_raised_after_the_results_before_it():
 
 
 def test_nothing_to_do_starts_nothing():
-    assert list(in_threads(pytest.fail, [], 0)) == []
+    assert list(in_threads(pytest.fail, [], 2)) == []
