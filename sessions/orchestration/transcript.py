@@ -1,91 +1,102 @@
 """The steps and changes of a worker as lines of text for its lead."""
 
-import json
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from ..changes.from_steps import collect
-from ..model import Step, StepKind, StepStatus
+from ..model import Change, Step, StepKind
 from ..text.sanitize import clean
 from ..text.units import line_change
+from ..transcript import blocks
+from ..transcript.blocks import Origin, Voice
+from ..transcript.visible.in_short import arguments_text, ending
 
 _OUTPUT, _ARGUMENTS, _TEXT = 400, 200, 1_500
 """Characters of a step's texts, unless all are requested."""
 
-_NAMES = {
-    StepKind.REASONING: "thinking",
-    StepKind.MESSAGE: "response",
-    StepKind.ERROR: "error",
-    StepKind.NOTICE: "notice",
-    StepKind.PROMPT: "prompt",
-    StepKind.PLAN: "plan",
-    StepKind.WEB_SEARCH: "search",
-    StepKind.SUBAGENT: "helper",
-}
+_FILES = 20
+"""The most files of one step that are named, unless all are requested."""
+
+_VOICES = {Voice.USER: "prompt", Voice.AGENT: "response", Voice.THOUGHT: "thinking"}
+_CALLS = {StepKind.WEB_SEARCH: "search", StepKind.SUBAGENT: "helper"}
 
 
 def step_texts(steps: Iterable[Step], *, full: bool) -> Iterator[str]:
-    """Yield each step as text: ``[command] $ make`` with its output and its exit code if that is not 0."""
+    """Yield each step as text: ``[command] $ make -> exit 2``, and below it the output.
+
+    The start of a turn and its tokens are left out: other tools report them.
+    """
     for step in steps:
-        text = _text(step, full=full)
-        if text:
-            yield clean(f"{step.index}. {text}").rstrip() + "\n"
+        lines = [_drawn(block, step, full) for block in blocks.describe(step).body]
+        if any(lines):
+            yield clean(f"{step.index}. " + "\n".join(filter(None, lines))).rstrip() + "\n"
 
 
-def _text(step: Step, *, full: bool) -> str:
-    match step.kind:
-        case StepKind.USAGE | StepKind.START:
+def _drawn(block: blocks.Block, step: Step, full: bool) -> str:  # noqa: PLR0911 - one for each type of block
+    match block:
+        case blocks.Prose():
+            return f"[{_VOICES[block.voice]}] {_short(block.text, _TEXT, full)}" if block.text.strip() else ""
+        case blocks.Code():
+            command = f"$ {_short(block.text, _TEXT, full)}"
+            return _indented(command) if block.of_failed_start else f"[command] {command}{_ending(step)}"
+        case blocks.Output():
+            text = "" if block.origin is Origin.EDITOR else block.text.strip("\n")
+            return _indented(_short(text, _OUTPUT, full)) if text else ""
+        case blocks.Call():
+            called, task = _call(block, full)
+            return f"[{_CALLS.get(step.kind, 'tool')}] {called}{_ending(step)}{task}"
+        case blocks.Files():
+            diffs = [line for change in block.changes for line in _diff(change)] if full else []
+            return "\n".join([f"[edit] {_files(block, full)}{_ending(step)}", *diffs])
+        case blocks.Plan():
+            items = "; ".join(f"{item.status}: {item.text}" for item in block.items)
+            return f"[plan] {_short(items or block.text, _TEXT, full)}{_ending(step)}"
+        case blocks.Notice():
+            name = "error" if block.is_error else "notice"
+            fatality = f" ({block.fatality})" if block.fatality else ""
+            return f"[{name}] {_short(block.text, _TEXT, full)}{fatality}"
+        case blocks.Raw():
+            return f"[unknown] {block.event or 'event'}: {_short(block.text, _TEXT, full)}"
+        case blocks.Facts() | blocks.Tokens():
             return ""
-        case StepKind.COMMAND:
-            return f"[command] $ {_short(step.command or step.text, _TEXT, full)}{_ending(step)}{_output(step, full)}"
-        case StepKind.FILE_CHANGE:
-            return f"[edit] {_files(step, full)}{_ending(step)}"
-        case StepKind.TOOL_CALL:
-            name = ".".join(part for part in (step.server, step.tool) if part)
-            given = _short(_arguments(step, full), _ARGUMENTS, full)
-            return f"[tool] {name}({given}){_ending(step)}{_output(step, full)}"
-        case StepKind.PLAN:
-            items = "; ".join(f"{item.status}: {item.text}" for item in step.items)
-            return f"[plan] {_short(items, _TEXT, full)}"
-    line = f"[{_NAMES.get(step.kind, str(step.kind))}] {_short(step.text, _TEXT, full)}"
-    return f"{line}{_ending(step)}{_output(step, full)}" if step.text.strip() or step.output else ""
 
 
 def _ending(step: Step) -> str:
-    if step.status is StepStatus.DECLINED:
-        return " -> declined: it was not done"
-    if step.status is StepStatus.RUNNING:
-        return " -> running"
-    if step.exit_code:
-        return f" -> exit {step.exit_code}"
-    return " -> failed" if step.status is StepStatus.FAILED else ""
+    how = ending(step)
+    return f" -> {how}" if how else ""
 
 
-def _output(step: Step, full: bool) -> str:
-    text = _short((step.output or "").strip("\n"), _OUTPUT, full)
-    return "".join(f"\n    {line}" for line in text.split("\n")) if text else ""
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.split("\n"))
 
 
-def _files(step: Step, full: bool) -> str:
-    named = []
-    for change in step.changes[: None if full else 20]:
-        lines = f" ({line_change(*change.lines)})" if change.lines else ""
-        diff = f"\n{change.diff}" if full and change.diff else ""
-        named.append(f"{change.kind} {change.path}{lines}{diff}")
-    return "; ".join(named) or step.text
+def _call(block: blocks.Call, full: bool) -> tuple[str, str]:
+    """Return a call with its arguments, or its purpose if that describes it better; and the whole task, if wanted."""
+    if not block.repeated:
+        given = arguments_text(block.arguments, indent=2 if full else None) or block.purpose
+        return f"{block.tool}({_short(given, _ARGUMENTS, full)})", ""
+    task = block.task if full and isinstance(block.task, str) and block.task != block.purpose else ""
+    return _short(block.purpose or block.tool, _TEXT, full), task and f"\n{_indented(task)}"
 
 
-def _arguments(step: Step, full: bool) -> str:
-    if step.arguments is None or isinstance(step.arguments, str):
-        return step.arguments or step.text
-    return _json(step.arguments, indent=2 if full else None)
+def _files(block: blocks.Files, full: bool) -> str:
+    named = list(map(_change, block.changes[: None if full else _FILES]))
+    more = len(block.changes) - len(named)
+    return "; ".join([*named, *([f"{more} more files (full=true)"] if more else [])]) or block.text
 
 
-def _json(value: Any, indent: int | None) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False, default=str, indent=indent)
-    except (ValueError, RecursionError):
-        return "…"
+def _change(change: Change) -> str:
+    moved = f" to {change.moved_to}" if change.moved_to else ""
+    lines = f" ({line_change(*change.lines)})" if change.lines else ""
+    return f"{change.kind} {change.path}{moved}{lines}"
+
+
+def _diff(change: Change) -> Iterator[str]:
+    if change.diff:
+        yield change.diff.rstrip("\n")
+    if change.cut:
+        yield "(the rest of this diff was not stored)"
+    elif change.no_diff:
+        yield f"(no diff: {change.no_diff})"
 
 
 def _short(text: str, most: int, full: bool) -> str:

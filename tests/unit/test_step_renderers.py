@@ -1,4 +1,4 @@
-"""Every kind of step through the five renderers, in one file: list, pane, command line, Markdown and HTML.
+"""Every kind of step through the six renderers, in one file: list, pane, command line, Markdown, HTML, and for a lead.
 
 After a wanted change: ``pytest tests/unit/test_step_renderers.py --snapshot-update``, and read the difference.
 """
@@ -11,7 +11,8 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from agentdash.sessions.export.html import html
 from agentdash.sessions.export.markdown import markdown
-from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.sessions.model import Change, Step, StepKind, StepStatus
+from agentdash.sessions.orchestration.transcript import step_texts
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Style
 from agentdash.widgets.steps.step_document import step_document
@@ -74,17 +75,22 @@ def in_html(step):
     return page[page.index("<article") : page.index("</article>")].replace("><", ">\n<").strip()
 
 
+def for_a_lead(step, *, full=False):
+    return "".join(step_texts([step], full=full)).rstrip("\n")
+
+
 def everywhere(step):
     """What each renderer makes of a step; what a wider view repeats is left out."""
-    usual, short, set_out = listed(step, USUAL), printed(step), paned(step)
+    usual, short, set_out, read = listed(step, USUAL), printed(step), paned(step), for_a_lead(step)
     wholes = {
         "list, whole": (listed(step, WHOLE), usual),
         "pane, source": (paned(step, source=True), set_out),
         "command line, full": (printed(step, full=True), short),
+        "lead, full": (for_a_lead(step, full=True), read),
     }
     return {
         "list": usual, "list, brief": listed(step, BRIEF), "pane": set_out, "command line": short,
-        "Markdown": in_markdown(step), "HTML": in_html(step),
+        "Markdown": in_markdown(step), "HTML": in_html(step), "lead": read,
     } | {name: whole for name, (whole, cut) in wholes.items() if whole != cut}  # fmt: skip
 
 
@@ -104,6 +110,7 @@ RENDERERS = {
     "command line": printed,
     "Markdown": in_markdown,
     "HTML": in_html,
+    "lead": for_a_lead,
 }
 
 
@@ -127,3 +134,15 @@ def test_a_step_that_failed_says_why(kind, status, renderer):
 @pytest.mark.parametrize("renderer", RENDERERS)
 def test_a_plan_without_a_list_is_its_text(renderer):
     assert "a plan in words" in RENDERERS[renderer](Step(kind=StepKind.PLAN, text="a plan in words"))
+
+
+def test_a_lead_reads_that_a_call_has_no_known_result():
+    step = Step(kind=StepKind.COMMAND, command="make release", status=StepStatus.INTERRUPTED)
+    assert "[command] $ make release -> interrupted: its result is not known" in for_a_lead(step)
+
+
+def test_a_lead_reads_how_many_files_are_left_out():
+    changes = tuple(Change(path=f"{n}.py", kind="update") for n in range(25))
+    step = Step(kind=StepKind.FILE_CHANGE, changes=changes, status=StepStatus.OK)
+    assert for_a_lead(step).endswith("update 19.py; 5 more files (full=true)")
+    assert for_a_lead(step, full=True).endswith("update 24.py")

@@ -1,4 +1,4 @@
-"""A step of an agent in one short line, for the record of a conversation.  Pure."""
+"""A step of an agent in one short line, and how it ended, in words for another agent.  Pure."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ def in_short(step: Step) -> str | None:
     step = closed(step)
     if step.kind not in CALLS:
         return None
-    return " -> ".join(filter(None, (_action(step), _ending(step))))
+    return " -> ".join(filter(None, (_action(step), ending(step))))
 
 
 def _action(step: Step) -> str:
@@ -31,7 +31,7 @@ def _action(step: Step) -> str:
     if step.kind is StepKind.FILE_CHANGE:
         return _files(step)
     name = ".".join(_line(part, ARGUMENTS) for part in (step.server, step.tool) if part) or step.kind
-    given = _line(step.text, ARGUMENTS) if step.arguments is None else _line(_as_text(step.arguments), ARGUMENTS)
+    given = _line(step.text if step.arguments is None else arguments_text(step.arguments), ARGUMENTS)
     return f"{name}({given})"
 
 
@@ -47,21 +47,25 @@ def _file(change: Change) -> str:
     return f"{_line(change.kind, PATH) or 'change'} {_line(change.path, PATH)}{moved}{lines}"
 
 
-def _ending(step: Step) -> str:
+def ending(step: Step) -> str:
+    """Return how a call ended, in words for an agent: ``exit 1``; "" for a success without an exit code."""
     if is_interrupted(step):
         return FOR_THE_MODEL
     if step.status is StepStatus.DECLINED:
         return "declined: it was not done"
+    if step.status is StepStatus.RUNNING:
+        return "running"
     if step.exit_code is not None:
         return f"exit {step.exit_code}"
     return "failed" if step.status is StepStatus.FAILED else ""
 
 
-def _as_text(arguments: Any) -> str:
-    if isinstance(arguments, str):
-        return arguments
+def arguments_text(arguments: Any, indent: int | None = None) -> str:
+    """Return the arguments of a call as JSON, or as they are if they are a text; "" if there are none."""
+    if arguments is None or isinstance(arguments, str):
+        return arguments or ""
     try:
-        return json.dumps(arguments, ensure_ascii=False, default=str)
+        return json.dumps(arguments, ensure_ascii=False, default=str, indent=indent)
     except (ValueError, RecursionError):
         return "…"
 
