@@ -4,6 +4,7 @@ Every sum of money keeps apart what the agents reported, what was computed from 
 no figure: a text without these marks would be wrong.
 """
 
+import math
 from collections.abc import Iterable
 from functools import reduce
 
@@ -57,11 +58,21 @@ def tokens_words(tokens: int | None, missing: int) -> str:
     return f"{AT_LEAST if missing and tokens is not None else ''}{units.tokens(tokens)}"
 
 
-def cost_words(cost: Cost, unused: str = "") -> str:
+def cost_words(cost: Cost, unused: str = "", cells: int | None = None) -> str:
     """Return a cost with its marks: ``$0.31``, ``≈$0.31``, ``≥$0.31``, ``≥≈$0.31``, ``?``.
 
-    ``unused`` is the text if no model was used.
+    Args:
+        cost: the cost.
+        unused: the text if no model was used.
+        cells: the room of the text; as many decimals are rounded off as have no room. None for any length.
     """
-    if cost.known_usd is None:
+    known = cost.known_usd
+    if known is None:
         return cost.mark or unused
-    return f"{cost.mark}{units.money(cost.known_usd)}"
+    for finest in (4, 3, 2):
+        words = f"{cost.mark}{units.money(known, finest=finest)}"
+        if cells is None or len(words) <= cells:
+            return words
+    # A lower bound is not rounded up to the next dollar.
+    whole = math.floor(known) if cost.missing and known >= 1 else known
+    return f"{cost.mark}{units.money(whole, finest=0)}"

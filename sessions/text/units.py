@@ -23,15 +23,18 @@ def line_change(added: int, removed: int, *, least: bool = False) -> str:
     return f"{'at least ' if least else ''}+{added:,} -{removed:,}"
 
 
-def money(dollars: float | None, unknown: str = "?") -> str:
-    """Return US dollars: ``$0.31``, ``$1,234.50``; below a cent up to four decimals, so that no cost is ``$0.00``."""
+def money(dollars: float | None, unknown: str = "?", *, finest: int = 4) -> str:
+    """Return US dollars: ``$0.31``, ``$1,234.50``; below a cent up to four decimals, so that no cost is ``$0.00``.
+
+    ``finest`` is the number of decimals if there is no room for four: an amount that rounds to 0 is ``<$0.01``.
+    """
     if dollars is None or not math.isfinite(dollars):
         return unknown
     sign, amount = ("-" if dollars < 0 else ""), abs(dollars)
-    fine = round(amount, 4)
+    fine = round(amount, finest)
     if fine >= _CENT or amount == 0:
-        return f"{sign}${amount:,.2f}"
-    return f"{sign}${f'{fine:.4f}'.rstrip('0')}" if fine else f"{sign}<$0.0001"
+        return f"{sign}${amount:,.{min(finest, 2)}f}"
+    return f"{sign}${f'{fine:.{finest}f}'.rstrip('0')}" if fine else f"{sign}<${10**-finest:.{finest}f}"
 
 
 def share_percent(part: int | None, whole: int | None) -> int | None:

@@ -132,16 +132,13 @@ def _time(session: Session, moment: Moment) -> str:
 
 
 def _cost(session: Session, moment: Moment) -> str:
-    return moment.signs.plain(_fitting(cost_words(session_cost(session), "?"), _COST_CELLS))
+    return moment.signs.plain(cost_words(session_cost(session), "?", _COST_CELLS))
 
 
 def _tokens(session: Session, moment: Moment) -> str:
-    return moment.signs.plain(_fitting(session_tokens(session), _TOKEN_CELLS))
-
-
-def _fitting(words: str, cells: int) -> str:
-    """Return an amount without its decimals if it is too long with them; a lower bound stays one."""
-    return words if len(words) <= cells else _DECIMALS.sub("", words)
+    words = session_tokens(session)
+    # A lower bound without its decimals stays one.
+    return moment.signs.plain(words if len(words) <= _TOKEN_CELLS else _DECIMALS.sub("", words))
 
 
 def _context(session: Session, _: Moment) -> str:

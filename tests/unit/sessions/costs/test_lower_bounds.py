@@ -45,6 +45,10 @@ def test_the_marks_of_a_session(one, cost, tokens):
     [
         (used(12_345, 0.31, missing=1), ("12.3k", "≥$0.31")),
         (used(12_345, 12.9, 0.01, missing=1, without_tokens=1), ("≥12k", "≥≈$12")),
+        (used(1_227, computed=0.00681), ("1.2k", "≈$0.007")),
+        (used(1_227, computed=0.00681, missing=1), ("1.2k", "≥≈$0.01")),
+        (used(4, computed=0.00004), ("4", "≈<$0.01")),
+        (used(4_000_000, computed=123.95), ("4.0M", "≈$124")),
         (used(1_234_567, computed=123.45), ("1.2M", "≈$123")),
     ],
 )

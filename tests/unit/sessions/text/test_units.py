@@ -33,9 +33,21 @@ def test_money(dollars: float | None, expected: str) -> None:
     assert units.money(dollars) == expected
 
 
-@given(st.floats(min_value=1e-12, max_value=1e12))
-def test_a_real_cost_never_reads_as_nothing(dollars: float) -> None:
-    assert any(digit in "123456789" for digit in units.money(dollars))
+@pytest.mark.parametrize(
+    ("dollars", "expected"),
+    [
+        (0.0068, ("$0.007", "$0.01", "<$1")),
+        (0.0002, ("<$0.001", "<$0.01", "<$1")),
+        (123.95, ("$123.95", "$123.95", "$124")),
+    ],
+)
+def test_money_with_fewer_decimals_is_rounded(dollars: float, expected: tuple[str, ...]) -> None:
+    assert tuple(units.money(dollars, finest=finest) for finest in (3, 2, 0)) == expected
+
+
+@given(st.floats(min_value=1e-12, max_value=1e12), st.sampled_from([4, 3, 2, 0]))
+def test_a_real_cost_never_reads_as_nothing(dollars: float, finest: int) -> None:
+    assert any(digit in "123456789" for digit in units.money(dollars, finest=finest))
 
 
 def test_money_reads_the_same_in_lists_and_exports() -> None:
