@@ -85,7 +85,7 @@ def _drawn(block: blocks.Block, step: Step, described: blocks.Description) -> st
         case blocks.Prose():
             return _prose(block)
         case blocks.Code():
-            return _command(block, step)
+            return _block(block.text, "command")
         case blocks.Output():
             return _output(block, opened=described.failed or block.origin is Origin.FAILED_START)
         case blocks.Call():
@@ -118,13 +118,7 @@ def _prose(block: blocks.Prose) -> str:
     text = f'<div class="prose" dir="auto">{prose(block.text)}</div>'
     if block.voice is Voice.AGENT:
         return text
-    return _details("Reasoning", text, block.text, peek=_first(block.text).strip("*#"))
-
-
-def _command(block: blocks.Code, step: Step) -> str:
-    exit_code = step.exit_code if block.of_failed_start else None
-    note = "" if exit_code is None else f'<p class="note">exit {exit_code}</p>'
-    return _block(block.text, "command") + note
+    return _details(words.reasoning(block), text, block.text, peek=_first(block.text).strip("*#"))
 
 
 def _output(block: blocks.Output, *, opened: bool) -> str:
@@ -150,15 +144,16 @@ def _change(change: Change) -> str:
     name = f'<code>{escape(one_line(change.path))}</code> <span class="count">{escape(one_line(change.kind))}'
     if change.moved_to:
         name += f" moved to {escape(one_line(change.moved_to))}"
+    remark = blocks.diff_remark(change)
+    why = f" · {escape(one_line(remark))}" if remark and not change.diff else ""
     if not change.lines:
-        why = f" · no diff: {escape(change.no_diff)}" if change.no_diff else ""
         return f'<p class="label">{name}{why}</span></p>'
     added, removed = change.lines
-    extent = f'</span> <span class="plus">+{added:,}</span> <span class="minus">-{removed:,}</span>'
+    extent = f'{why}</span> <span class="plus">+{added:,}</span> <span class="minus">-{removed:,}</span>'
     if not change.diff:
         return f'<p class="label">{name}{extent}</p>'
     lines = "".join(_diff_part(*part) for part in groupby(classified(change.diff), itemgetter(0)))
-    rest = '<p class="note">The rest of this diff was not stored.</p>' if change.cut else ""
+    rest = f'<p class="note">{escape(remark.capitalize())}.</p>' if remark else ""
     opened = " open" if added + removed <= _LONG_DIFF else ""
     diff = f'<pre class="diff"><code>{lines}</code></pre>{rest}'
     return f"<details{opened}><summary>{name}{extent}</summary>{diff}</details>"

@@ -108,7 +108,8 @@ def _parts(block: blocks.Block, step: Step, described: blocks.Description) -> li
             parts = [part for change in block.changes for part in _change(change, ending)]
             return parts or [_label("Files", plain(block.text), ending)]
         case blocks.Plan():
-            return [_label("Plan", plain(block.text)), *filter(None, ["\n".join(map(_item, block.items))])]
+            ended = ending if described.is_act else ""
+            return [_label("Plan", plain(block.text), ended), *filter(None, ["\n".join(map(_item, block.items))])]
         case blocks.Facts():
             return [_label("Start", ", ".join([*map(_fact, block.pairs), *filter(None, [plain(block.text)])]))]
         case blocks.Tokens():
@@ -123,7 +124,7 @@ def _parts(block: blocks.Block, step: Step, described: blocks.Description) -> li
 def _prose(block: blocks.Prose) -> list[str]:
     text = message(block.text)
     if block.voice is Voice.THOUGHT:
-        return _details("Reasoning", text)
+        return _details(words.reasoning(block), text)
     return [quote(text) if block.voice is Voice.USER else text]
 
 
@@ -143,10 +144,8 @@ def _change(change: Change, ending: str) -> list[str]:
     moved = f"moved to {code(change.moved_to)}" if change.moved_to else ""
     facts = [code(change.path), moved, line_change(*change.lines) if change.lines else "", ending]
     parts = [_label(plain(change.kind).capitalize(), *facts), *_folded(change.diff or "", "Diff", "diff")]
-    if change.cut:
-        parts.append("*The rest of this diff was not stored.*")
-    elif change.no_diff:
-        parts.append(f"*No diff: {plain(change.no_diff)}.*")
+    if remark := blocks.diff_remark(change):
+        parts.append(f"*{plain(remark[0].upper() + remark[1:])}.*")
     return parts
 
 

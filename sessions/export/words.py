@@ -1,6 +1,5 @@
 """Texts that all readable exports share: facts, endings, token counts; an unknown value is named, never 0."""
 
-import json
 from collections.abc import Sequence
 from pathlib import PurePath
 
@@ -10,9 +9,10 @@ from ..costs.cost import AT_LEAST, cost_words
 from ..costs.usage_totals import session_cost
 from ..model import Change, Session, Step, Turn, Usage
 from ..rules.prompts.mode_changes import changes_by_turn, line_of
+from ..text.json_text import json_text
 from ..text.sanitize import clean, one_line
 from ..text.units import count, moment, money
-from ..transcript.blocks import ENDINGS, Call, Description, Tokens
+from ..transcript.blocks import ENDINGS, Call, Description, Prose, Tokens
 from ..transcript.kind_names import kind_name
 
 NOT_KNOWN = "unknown"
@@ -90,8 +90,14 @@ def used(block: Tokens) -> str:
     parts = [tokens(block.own)] if block.own is not None else []
     if block.thread is not None:
         parts.append(f"whole thread: {tokens(block.thread)}")
-    cost = [] if block.cost_usd is None else [money(block.cost_usd)]
-    return " · ".join([*(parts or ["no usage reported"]), *cost])
+    if block.cost_usd is not None:
+        parts.append(money(block.cost_usd))
+    return " · ".join(parts) or "no usage reported"
+
+
+def reasoning(thought: Prose) -> str:
+    """Return the heading of a thought, with its estimated size: ``Reasoning, ~1.2k tokens``."""
+    return ", ".join(filter(None, ("Reasoning", thought.note)))
 
 
 def lines_in(text: str) -> int:
@@ -111,10 +117,7 @@ def purpose(call: Call) -> str:
 
 def arguments(call: Call) -> str:
     """Return the arguments of a call, as they are or as indented JSON; "" if there are none."""
-    given = call.arguments
-    if given is None or isinstance(given, str):
-        return clean(given or "")
-    return clean(json.dumps(given, ensure_ascii=False, indent=2))
+    return clean(json_text(call.arguments, indent=2))
 
 
 def below(step: Step, folder: str) -> Step:

@@ -4,17 +4,21 @@ from collections.abc import Iterable, Iterator
 
 from ..changes.from_steps import collect
 from ..model import Change, Step, StepKind
+from ..text.json_text import json_text
 from ..text.sanitize import clean
 from ..text.units import line_change
 from ..transcript import blocks
 from ..transcript.blocks import Origin, Voice
-from ..transcript.visible.in_short import arguments_text, ending
+from ..transcript.visible.in_short import ending, file_words
 
 _OUTPUT, _ARGUMENTS, _TEXT = 400, 200, 1_500
 """Characters of a step's texts, unless all are requested."""
 
 _FILES = 20
 """The most files of one step that are named, unless all are requested."""
+
+_PATH = 1_000
+"""The most characters of a path."""
 
 _VOICES = {Voice.USER: "prompt", Voice.AGENT: "response", Voice.THOUGHT: "thinking"}
 _CALLS = {StepKind.WEB_SEARCH: "search", StepKind.SUBAGENT: "helper"}
@@ -34,10 +38,12 @@ def step_texts(steps: Iterable[Step], *, full: bool) -> Iterator[str]:
 def _drawn(block: blocks.Block, step: Step, full: bool) -> str:  # noqa: PLR0911 - one for each type of block
     match block:
         case blocks.Prose():
-            return f"[{_VOICES[block.voice]}] {_short(block.text, _TEXT, full)}" if block.text.strip() else ""
+            return _prose(block, full)
         case blocks.Code():
             command = f"$ {_short(block.text, _TEXT, full)}"
-            return _indented(command) if block.of_failed_start else f"[command] {command}{_ending(step)}"
+            if block.of_failed_start:
+                return _indented(" -> ".join(filter(None, (command, block.exit_note))))
+            return f"[command] {command}{_ending(step)}"
         case blocks.Output():
             text = "" if block.origin is Origin.EDITOR else block.text.strip("\n")
             return _indented(_short(text, _OUTPUT, full)) if text else ""
@@ -46,7 +52,9 @@ def _drawn(block: blocks.Block, step: Step, full: bool) -> str:  # noqa: PLR0911
             return f"[{_CALLS.get(step.kind, 'tool')}] {called}{_ending(step)}{task}"
         case blocks.Files():
             diffs = [line for change in block.changes for line in _diff(change)] if full else []
-            return "\n".join([f"[edit] {_files(block, full)}{_ending(step)}", *diffs])
+            named = file_words(block, None if full else _FILES, _PATH) or _short(block.text, _TEXT, full)
+            more = " (full=true)" if not full and len(block.changes) > _FILES else ""
+            return "\n".join([f"[edit] {named}{more}{_ending(step)}", *diffs])
         case blocks.Plan():
             items = "; ".join(f"{item.status}: {item.text}" for item in block.items)
             return f"[plan] {_short(items or block.text, _TEXT, full)}{_ending(step)}"
@@ -58,6 +66,11 @@ def _drawn(block: blocks.Block, step: Step, full: bool) -> str:  # noqa: PLR0911
             return f"[unknown] {block.event or 'event'}: {_short(block.text, _TEXT, full)}"
         case blocks.Facts() | blocks.Tokens():
             return ""
+
+
+def _prose(block: blocks.Prose, full: bool) -> str:
+    text = " ".join(filter(None, (_short(block.text.strip("\n"), _TEXT, full), block.note and f"({block.note})")))
+    return f"[{_VOICES[block.voice]}] {text}" if text.strip() else ""
 
 
 def _ending(step: Step) -> str:
@@ -72,31 +85,17 @@ def _indented(text: str) -> str:
 def _call(block: blocks.Call, full: bool) -> tuple[str, str]:
     """Return a call with its arguments, or its purpose if that describes it better; and the whole task, if wanted."""
     if not block.repeated:
-        given = arguments_text(block.arguments, indent=2 if full else None) or block.purpose
+        given = json_text(block.arguments, indent=2 if full else None) or block.purpose
         return f"{block.tool}({_short(given, _ARGUMENTS, full)})", ""
     task = block.task if full and isinstance(block.task, str) and block.task != block.purpose else ""
     return _short(block.purpose or block.tool, _TEXT, full), task and f"\n{_indented(task)}"
 
 
-def _files(block: blocks.Files, full: bool) -> str:
-    named = list(map(_change, block.changes[: None if full else _FILES]))
-    more = len(block.changes) - len(named)
-    return "; ".join([*named, *([f"{more} more files (full=true)"] if more else [])]) or block.text
-
-
-def _change(change: Change) -> str:
-    moved = f" to {change.moved_to}" if change.moved_to else ""
-    lines = f" ({line_change(*change.lines)})" if change.lines else ""
-    return f"{change.kind} {change.path}{moved}{lines}"
-
-
 def _diff(change: Change) -> Iterator[str]:
     if change.diff:
         yield change.diff.rstrip("\n")
-    if change.cut:
-        yield "(the rest of this diff was not stored)"
-    elif change.no_diff:
-        yield f"(no diff: {change.no_diff})"
+    if remark := blocks.diff_remark(change):
+        yield f"({remark})"
 
 
 def _short(text: str, most: int, full: bool) -> str:

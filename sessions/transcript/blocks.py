@@ -4,6 +4,7 @@ Pure, and lazy: a block refers to the texts of its step and reads none of them, 
 All texts are untrusted: a renderer cleans what it draws.
 """
 
+import json
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
@@ -12,6 +13,7 @@ from msgspec import Struct
 
 from ..conversation.interrupted import FOR_PEOPLE, is_interrupted
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from ..text.json_text import json_text
 from ..text.units import duration, tokens
 
 ENDINGS = {
@@ -47,6 +49,8 @@ class Code(Struct, frozen=True):
     text: str
     of_failed_start: bool = False
     """True for the command line of an agent that could not be started; False for a command of the agent."""
+    exit_note: str = ""
+    """The exit code of a failed start, because its error has none; that of a command is its step's."""
 
 
 class Call(Struct, frozen=True):
@@ -61,6 +65,15 @@ class Call(Struct, frozen=True):
     """The prompt of a sub-agent, usually a text."""
     repeated: tuple[Any, ...] = ()
     """Values of arguments that need not be shown beside purpose and task: empty values, and these two."""
+
+    @property
+    def given(self) -> str:
+        """The arguments on one line, an only text without its name; the purpose if there are no arguments."""
+        if isinstance(self.arguments, dict) and len(self.arguments) == 1:
+            (value,) = self.arguments.values()
+            if isinstance(value, str):
+                return json.dumps(value, ensure_ascii=False)
+        return json_text(self.arguments) or self.purpose
 
     @property
     def other_arguments(self) -> Any:
@@ -103,6 +116,15 @@ class Files(Struct, frozen=True):
     changes: tuple[Change, ...]
     text: str
     """The text of the step, for a step without file names."""
+
+
+def diff_remark(change: Change) -> str:
+    """Return why a diff is missing, or that it is only a part; "" if it is whole, or no reason is known."""
+    if change.diff:
+        return "the rest of this diff was not stored" if change.cut else ""
+    if change.cut or any(change.lines or ()):
+        return "the diff is too long to store"
+    return f"no diff: {change.no_diff}" if change.no_diff else ""
 
 
 class Plan(Struct, frozen=True):
@@ -181,9 +203,15 @@ class Description(Struct, frozen=True):
         return _failed(self.step)
 
     @property
+    def is_act(self) -> bool:
+        """True if the first line has the ending: an act of the agent, and a plan that was not taken."""
+        first = self.body[0]
+        return isinstance(first, Code | Call | Files) or (isinstance(first, Plan) and self.failed)
+
+    @property
     def exit_note(self) -> str:
         """The exit code, if it is not 0."""
-        return f"exit {self.step.exit_code}" if self.step.exit_code else ""
+        return _exit_note(self.step)
 
     @property
     def remark(self) -> str:
@@ -235,7 +263,8 @@ def _error(step: Step) -> tuple[Block, ...]:
     error = Notice(step.text, is_error=True, fatal=step.fatal)
     if step.command is None:
         return (error,)
-    return error, Code(step.command, of_failed_start=True), _output(step, Origin.FAILED_START)
+    command = Code(step.command, of_failed_start=True, exit_note=_exit_note(step))
+    return error, command, _output(step, Origin.FAILED_START)
 
 
 # A list describes each row that it draws, and a table is up to two microseconds faster than a match.
@@ -282,6 +311,10 @@ def _output(step: Step, origin: Origin) -> Output:
 
 def _tool(step: Step) -> str:
     return f"{step.server}.{step.tool}" if step.server and step.tool else step.tool or step.server or ""
+
+
+def _exit_note(step: Step) -> str:
+    return f"exit {step.exit_code}" if step.exit_code else ""
 
 
 def _failed(step: Step) -> bool:

@@ -5,21 +5,22 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator
 from threading import Lock
 
-import msgspec
-
 from ..clock import monotonic
 from ..model import Step
+from ..text.json_text import json_text
 from ..text.sanitize import clean
 from .snapshot import Section, View
 
 
 def texts(step: Step) -> Iterator[str]:
-    """Yield all readable texts of a step, except times and numbers."""
-    yield from filter(None, (step.text, step.command, step.output, step.server, step.tool, step.model, step.event))
+    """Yield all readable texts of a step as they are shown, except times and numbers."""
+    sent = f"{step.sender}: {step.text}" if step.sender else step.text
+    tool = f"{step.server}.{step.tool}" if step.server and step.tool else step.tool or step.server
+    yield from filter(None, (sent, step.command, step.output, tool, step.model, step.agent_session, step.event))
     if step.arguments is not None:
-        yield step.arguments if isinstance(step.arguments, str) else msgspec.json.encode(step.arguments).decode()
+        yield json_text(step.arguments)
     for change in step.changes:
-        yield from filter(None, (change.path, change.diff))
+        yield from filter(None, (change.path, change.moved_to, change.diff))
     for item in step.items:
         yield item.text
 

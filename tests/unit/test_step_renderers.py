@@ -3,6 +3,7 @@
 After a wanted change: ``pytest tests/unit/test_step_renderers.py --snapshot-update``, and read the difference.
 """
 
+import re
 import time
 
 import pytest
@@ -11,8 +12,9 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from agentdash.sessions.export.html import html
 from agentdash.sessions.export.markdown import markdown
-from agentdash.sessions.model import Change, Step, StepKind, StepStatus
+from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.orchestration.transcript import step_texts
+from agentdash.sessions.transcript.search import holds
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Style
 from agentdash.widgets.steps.step_document import step_document
@@ -132,6 +134,66 @@ def test_a_step_that_failed_says_why(kind, status, renderer):
 
 
 @pytest.mark.parametrize("renderer", RENDERERS)
+@pytest.mark.parametrize("kind", [StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT])
+def test_a_call_without_arguments_shows_its_purpose(kind, renderer):
+    step = Step(kind=kind, tool="spawn_agent", text="Review the auth module", status=StepStatus.OK)
+    assert "Review the auth module" in RENDERERS[renderer](step)
+
+
+ENDINGS = {StepStatus.FAILED: ("✗", "failed"), StepStatus.DECLINED: ("⊘", "declined")}
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@pytest.mark.parametrize("status", ENDINGS)
+def test_a_plan_that_was_not_taken_is_seen_to_be_none(status, renderer):
+    items = (PlanItem(text="Ship it", status="pending"),)
+    taken = RENDERERS[renderer](Step(kind=StepKind.PLAN, items=items, status=StepStatus.OK))
+    shown = RENDERERS[renderer](Step(kind=StepKind.PLAN, items=items, status=status))
+    assert any(word in shown and word not in taken for word in ENDINGS[status])
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+def test_the_exit_code_of_a_failed_start_is_shown_once(renderer):
+    step = Step(kind=StepKind.ERROR, text="it did not start", fatal=True, command="codex exec -", exit_code=127)
+    assert len(re.findall(r"exit +127", RENDERERS[renderer](step))) == 1
+
+
+@pytest.mark.parametrize("renderer", [name for name in RENDERERS if name != "list"])
+@pytest.mark.parametrize(
+    ("own", "why"),
+    [
+        ({"added": 9_000, "removed": 0}, "too long to store"),
+        ({"added": 9_000, "removed": 0, "cut": True}, "too long to store"),
+        (
+            {"diff": "@@ -0,0 +1 @@\n+a\n", "added": 90, "removed": 0, "cut": True},
+            "the rest of this diff was not stored",
+        ),
+        ({"no_diff": "the transcript was not found"}, "no diff: the transcript was not found"),
+    ],
+)
+def test_a_missing_diff_has_the_same_reason_everywhere(own, why, renderer):
+    step = Step(kind=StepKind.FILE_CHANGE, changes=(Change(path="a.py", kind="update", **own),), status=StepStatus.OK)
+    whole = {"command line": lambda one: printed(one, full=True), "lead": lambda one: for_a_lead(one, full=True)}
+    assert why in whole.get(renderer, RENDERERS[renderer])(step).lower()
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+def test_a_thought_without_words_shows_its_size(renderer):
+    assert "~1.2k tokens" in RENDERERS[renderer](Step(kind=StepKind.REASONING, about_tokens=1_200))
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+def test_the_tokens_of_a_turn_show_what_is_known_of_them(renderer):
+    def shown(**own):
+        return RENDERERS[renderer](Step(kind=StepKind.USAGE, **own))
+
+    if renderer != "lead":  # other tools report them
+        assert re.search(r"12(\.0k|,000)", shown(usage=Usage(input_tokens=0, output_tokens=0, total_tokens=12_000)))
+        assert "no usage reported" not in shown(cost_usd=0.5)
+        assert "as of the last call" in shown(usage=Usage(input_tokens=5, output_tokens=1), text="as of the last call")
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
 def test_a_plan_without_a_list_is_its_text(renderer):
     assert "a plan in words" in RENDERERS[renderer](Step(kind=StepKind.PLAN, text="a plan in words"))
 
@@ -146,3 +208,18 @@ def test_a_lead_reads_how_many_files_are_left_out():
     step = Step(kind=StepKind.FILE_CHANGE, changes=changes, status=StepStatus.OK)
     assert for_a_lead(step).endswith("update 19.py; 5 more files (full=true)")
     assert for_a_lead(step, full=True).endswith("update 24.py")
+
+
+@pytest.mark.parametrize(
+    ("step", "shown"),
+    [
+        (Step(kind=StepKind.TOOL_CALL, tool="t", arguments={"path": "x", "n": 1}), '"path": "x"'),
+        (Step(kind=StepKind.TOOL_CALL, server="docs", tool="search", arguments={"n": 1}), "docs.search("),
+        (Step(kind=StepKind.PROMPT, text="hi", sender="agentdash"), "agentdash: hi"),
+        (Step(kind=StepKind.FILE_CHANGE, changes=(Change(path="a", kind="update", moved_to="b/c.py"),)), "b/c.py"),
+        (Step(kind=StepKind.START, model="opus", agent_session="thread-77"), "thread-77"),
+    ],
+)
+def test_a_search_finds_what_the_list_shows(step, shown):
+    assert shown in listed(step, USUAL)
+    assert holds(step, shown.rstrip("("))

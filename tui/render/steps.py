@@ -1,9 +1,6 @@
 """Steps as lines: the actions of an agent, in order."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
-
-import msgspec
 
 from ...sessions.conversation.shown import IsCut, none_cut
 from ...sessions.conversation.words import turning
@@ -50,7 +47,7 @@ def step_text(step: Step, style: Style) -> list[str]:
     """Return the lines of one step: a first line with a mark, and the rest below it."""
     described = blocks.describe(step)
     first, *rest = [line for block in described.body for line in _drawn(block, style)]
-    if isinstance(described.body[0], blocks.Code | blocks.Call | blocks.Files):
+    if described.is_act:
         first = _after(first, step, described, style)
     painted = [style.paint(f"{style.signs.kinds[step.kind]} {first}", _role(step))]
     rest += [style.paint(described.remark, "dim")] if described.remark else []
@@ -64,9 +61,9 @@ def _role(step: Step) -> str:
 def _drawn(block: blocks.Block, style: Style) -> list[str]:  # noqa: PLR0911 - one for each type of block
     match block:
         case blocks.Prose():
-            return _limited(block.text, REASONING if block.voice is Voice.THOUGHT else MESSAGE, style)
+            return _prose(block, style)
         case blocks.Code(of_failed_start=True):
-            return [f"$ {_line(block.text, MESSAGE, style)}"]
+            return [f"$ {_line(block.text, MESSAGE, style)}  {block.exit_note}".rstrip()]
         case blocks.Code():
             return _limited(block.text, MESSAGE, style)
         case blocks.Output():
@@ -131,10 +128,16 @@ def _notice(block: blocks.Notice, style: Style) -> list[str]:
     return [first + ("  (not fatal)" if block.fatal is False else ""), *rest]
 
 
+def _prose(block: blocks.Prose, style: Style) -> list[str]:
+    first, *rest = _limited(block.text, REASONING if block.voice is Voice.THOUGHT else MESSAGE, style)
+    return ["  ".join(filter(None, (first, block.note and f"({block.note})"))), *rest]
+
+
 def _call(block: blocks.Call, style: Style) -> str:
     name = one_line(block.tool)
-    arguments = "" if block.arguments is None else _line(_as_text(block.arguments), ARGUMENTS, style)
-    return f"{name}({arguments})" if name else arguments or _line(block.purpose, MESSAGE, style)
+    if not name:
+        return _line(block.purpose or block.given, MESSAGE, style)
+    return f"{name}({_line(block.given, ARGUMENTS, style)})"
 
 
 def _files(block: blocks.Files, style: Style) -> list[str]:
@@ -149,13 +152,11 @@ def _change(change: Change) -> str:
 
 
 def _full_diff(change: Change, style: Style) -> Iterator[str]:
-    """Yield the diff of a change; a remark if it is incomplete, or missing for a known reason."""
+    """Yield the diff of a change, and a remark if it is missing or incomplete."""
     if change.diff:
         yield from diff_lines(change.diff, style)
-    if change.cut:
-        yield style.paint("(the rest of this diff was not stored)", "dim")
-    elif change.no_diff:
-        yield style.paint(f"(no diff: {change.no_diff})", "dim")
+    if remark := blocks.diff_remark(change):
+        yield style.paint(f"({one_line(remark)})", "dim")
 
 
 def diff_lines(diff: str, style: Style) -> Iterator[str]:
@@ -174,7 +175,3 @@ def _plan(block: blocks.Plan, style: Style) -> list[str]:
     if block.text and not block.items:
         return _limited(block.text, MESSAGE, style)
     return [f"plan {block.done}/{len(block.items)}", *(task(item.status, item.text) for item in block.items)]
-
-
-def _as_text(arguments: Any) -> str:
-    return arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()

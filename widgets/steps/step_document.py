@@ -60,7 +60,7 @@ def _parts(block: blocks.Block, look: Look, step: Step) -> Iterator[Block]:
         case blocks.Prose():
             yield look.prose(block.text) if block.text.strip() else nothing("empty")
         case blocks.Code():
-            yield from _command(block, look, step.exit_code)
+            yield from _command(block, look)
         case blocks.Output():
             yield from _output(block, look, wanting=step.status is StepStatus.INTERRUPTED)
         case blocks.Call():
@@ -79,10 +79,10 @@ def _parts(block: blocks.Block, look: Look, step: Step) -> Iterator[Block]:
             yield answer(block.text, "raw line")
 
 
-def _command(block: blocks.Code, look: Look, exit_code: int | None) -> Iterator[Block]:
+def _command(block: blocks.Code, look: Look) -> Iterator[Block]:
     """A command and its folder; for a failed start also the exit code, which has no place in its title."""
     yield CodeBlock(Code(block.text, "bash"), (("command", "strong"),) if block.of_failed_start else ())
-    pairs = [("exit", str(exit_code))] if block.of_failed_start and exit_code is not None else []
+    pairs = [("exit", block.exit_note.removeprefix("exit "))] if block.exit_note else []
     pairs += [("folder", place(one_line(look.cwd)))] if look.cwd else []
     if pairs:
         yield _facts(*pairs)
@@ -113,8 +113,8 @@ def _output(block: blocks.Output, look: Look, *, wanting: bool) -> Iterator[Bloc
 def _files(block: blocks.Files, look: Look, *, whole: bool) -> Iterator[Block]:
     for change in block.changes:
         yield _change(change, look.cwd)
-        if change.cut and change.diff and whole:
-            yield nothing("the rest of this diff was not stored")
+        if change.diff and whole and (why := blocks.diff_remark(change)):
+            yield nothing(why)
     if not block.changes:
         yield PlainText(block.text) if block.text.strip() else nothing("no file named by the agent")
 
@@ -139,9 +139,7 @@ def _change(change: Change, cwd: str | None) -> Block:
 
 
 def _no_diff(change: Change) -> str:
-    if change.lines:
-        return "empty diff" if change.lines == (0, 0) else "diff too long to store"
-    return "no diff from the agent" + (f": {change.no_diff}" if change.no_diff else "")
+    return blocks.diff_remark(change) or ("empty diff" if change.lines == (0, 0) else "no diff from the agent")
 
 
 _COUNTED = (("+", "added"), ("-", "removed"))

@@ -4,7 +4,6 @@ All text comes from an agent: it is cleaned here, and it is never markup.  Long 
 are shown, and the lines between are counted.
 """
 
-import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -138,7 +137,7 @@ def _lines(step: Step, described: blocks.Description, manner: Manner) -> list[Li
     first_block, *others = described.body
     first, *rest = _LINES[type(first_block)](first_block, manner)
     tail, tail_role = first.tail, first.tail_role
-    if type(first_block) in _ACTS:
+    if described.is_act:
         tail, tail_role = _ending(step, described, manner)
     of_command = manner.plain and step.kind is StepKind.PROMPT
     mark = first.mark or manner.signs.kinds[StepKind.COMMAND if of_command else step.kind]
@@ -149,9 +148,6 @@ def _lines(step: Step, described: blocks.Description, manner: Manner) -> list[Li
             if not (manner.plain and type(block) is blocks.Code):
                 lines += _LINES[type(block)](block, manner)
     return lines
-
-
-_ACTS = (blocks.Code, blocks.Call, blocks.Files)
 
 
 def rule(label: str, width: int, signs: Signs = UNICODE, *, note: str = "", role: str = "rule") -> Row:
@@ -233,14 +229,15 @@ def _raw(block: blocks.Raw, _: Manner) -> list[Line]:
 def _command(block: blocks.Code, manner: Manner) -> list[Line]:
     """A command; the command of a failed start has its own mark."""
     if block.of_failed_start:
-        return [Line(one_line(block.text, LINE_LIMIT), "command", mark=manner.signs.kinds[StepKind.COMMAND])]
+        mark = manner.signs.kinds[StepKind.COMMAND]
+        return [Line(one_line(block.text, LINE_LIMIT), "command", block.exit_note, mark=mark)]
     return [Line(text, "command") for text in _folded(block.text, _room(manner))]
 
 
 def _call(block: blocks.Call, _: Manner) -> list[Line]:
     name = one_line(block.tool[: 2 * EDGE], 80)
-    arguments = "" if block.arguments is None else shorten(one_line(_as_text(block.arguments)), 200)
-    return [Line(f"{name}({arguments})" if name else arguments or shorten(one_line(block.purpose), 200))]
+    given = shorten(one_line(block.given if name else block.purpose or block.given), 200)
+    return [Line(f"{name}({given})" if name else given)]
 
 
 def _files(block: blocks.Files, manner: Manner) -> list[Line]:
@@ -252,6 +249,8 @@ def _files(block: blocks.Files, manner: Manner) -> list[Line]:
         path = cut_left(below(one_line(change.path), manner.cwd), NAME)
         lines.append(Line(f"{path}{_extent(change)}"))
         lines += _diff(change.diff, room if len(block.changes) == 1 or manner.level == WHOLE else 0)
+        if manner.level == WHOLE and (why := blocks.diff_remark(change)):
+            lines.append(Line(one_line(why, NAME), "dim"))
     more = len(block.changes) - room
     return [*lines, Line(f"… {units.count(more, 'more file')}", "dim")] if more > 0 else lines
 
@@ -303,7 +302,9 @@ def token_words(block: blocks.Tokens) -> str:
         parts.append(f"thread: {_tokens(block.thread)}")
     if block.cost_usd is not None:
         parts.append(units.money(block.cost_usd))
-    return " · ".join(parts) or shorten(one_line(block.remark[:EDGE]), 200) or "no usage reported"
+    if remark := shorten(one_line(block.remark[:EDGE]), 200):
+        parts.append(remark)
+    return " · ".join(parts) or "no usage reported"
 
 
 def _tokens(usage: Usage) -> str:
@@ -315,7 +316,7 @@ def _tokens(usage: Usage) -> str:
     parts = []
     for name, number, part, of_it in counts:
         inner = f" ({units.tokens(of_it)} {part})" if of_it else ""
-        if number is not None or inner:
+        if number or inner or (number is not None and not usage.total_tokens):
             parts.append(f"{units.tokens(number)} {name}{inner}")
     return " · ".join(parts) or f"{units.tokens(usage.total_tokens)} total"
 
@@ -367,16 +368,6 @@ def _ending(step: Step, described: blocks.Description, manner: Manner) -> tuple[
         took = units.age(manner.now - step.at)
     ending = " ".join(filter(None, (manner.signs.endings[step.status], described.exit_note)))
     return "  ".join(filter(None, (ending, took))), ENDING_ROLES[step.status]
-
-
-def _as_text(arguments: Any) -> str:
-    if isinstance(arguments, str):
-        return arguments
-    if isinstance(arguments, dict) and len(arguments) == 1:
-        value = next(iter(arguments.values()))
-        if isinstance(value, str):
-            return json.dumps(value, ensure_ascii=False)
-    return json.dumps(arguments, ensure_ascii=False, default=str)
 
 
 _LINES: dict[type[blocks.Block], Callable[[Any, Manner], list[Line]]] = {

@@ -1,11 +1,12 @@
 """A step of an agent in one short line, and how it ended, in words for another agent.  Pure."""
 
-import json
-from typing import Any
-
 from ...conversation.interrupted import CALLS, FOR_THE_MODEL, closed, is_interrupted
-from ...model import Change, Step, StepKind, StepStatus
+from ...model import Change, Step, StepStatus
+from ...text import units
+from ...text.json_text import json_text
 from ...text.sanitize import one_line, shorten
+from .. import blocks
+from ..blocks import describe
 
 COMMAND, ARGUMENTS, PATH = 300, 160, 200
 """The most characters of a command, of arguments and of a path."""
@@ -26,25 +27,34 @@ def in_short(step: Step) -> str | None:
 
 
 def _action(step: Step) -> str:
-    if step.kind is StepKind.COMMAND:
-        return f"$ {_line(step.command or step.text, COMMAND)}"
-    if step.kind is StepKind.FILE_CHANGE:
-        return _files(step)
-    name = ".".join(_line(part, ARGUMENTS) for part in (step.server, step.tool) if part) or step.kind
-    given = _line(step.text if step.arguments is None else arguments_text(step.arguments), ARGUMENTS)
-    return f"{name}({given})"
+    match describe(step).body[0]:
+        case blocks.Code(text=text):
+            return f"$ {_line(text, COMMAND)}"
+        case blocks.Files() as files:
+            return file_words(files, _FILES, PATH) or f"files: {_line(files.text, COMMAND)}"
+        case blocks.Call() as call:
+            given = json_text(call.arguments) or call.purpose
+            return f"{_line(call.tool, ARGUMENTS) or step.kind}({_line(given, ARGUMENTS)})"
+    return ""
 
 
-def _files(step: Step) -> str:
-    named = [_file(change) for change in step.changes[:_FILES]]
-    more = len(step.changes) - len(named)
-    return "; ".join([*named, *([f"{more} more files"] if more else [])]) or f"files: {_line(step.text, COMMAND)}"
+def file_words(files: blocks.Files, most: int | None, path: int) -> str:
+    """Return the changed files and how they changed: ``update a.py (+2 -1); delete b.py``; "" if none is named.
+
+    Args:
+        files: the files.
+        most: the most files that are named, the others are counted; None for all.
+        path: the most characters of a path.
+    """
+    more = max(0, len(files.changes) - most) if most is not None else 0
+    named = [_file(change, path) for change in files.changes[:most]]
+    return "; ".join([*named, *([units.count(more, "more file")] if more else [])])
 
 
-def _file(change: Change) -> str:
-    moved = f" to {_line(change.moved_to, PATH)}" if change.moved_to else ""
-    lines = f" (+{change.lines[0]} -{change.lines[1]})" if change.lines else ""
-    return f"{_line(change.kind, PATH) or 'change'} {_line(change.path, PATH)}{moved}{lines}"
+def _file(change: Change, path: int) -> str:
+    moved = f" to {_line(change.moved_to, path)}" if change.moved_to else ""
+    lines = f" ({units.line_change(*change.lines)})" if change.lines else ""
+    return f"{_line(change.kind, path) or 'change'} {_line(change.path, path)}{moved}{lines}"
 
 
 def ending(step: Step) -> str:
@@ -58,16 +68,6 @@ def ending(step: Step) -> str:
     if step.exit_code is not None:
         return f"exit {step.exit_code}"
     return "failed" if step.status is StepStatus.FAILED else ""
-
-
-def arguments_text(arguments: Any, indent: int | None = None) -> str:
-    """Return the arguments of a call as JSON, or as they are if they are a text; "" if there are none."""
-    if arguments is None or isinstance(arguments, str):
-        return arguments or ""
-    try:
-        return json.dumps(arguments, ensure_ascii=False, default=str, indent=indent)
-    except (ValueError, RecursionError):
-        return "…"
 
 
 def _line(text: str, length: int) -> str:

@@ -242,6 +242,7 @@ def test_a_failed_start_has_its_command_and_what_it_said() -> None:
         output="codex: <not> found",
     )
     page = "".join(html(session(), [step]))
-    assert '<pre class="command"><code>codex exec -</code></pre><p class="note">exit 127</p>' in page
+    assert '<pre class="command"><code>codex exec -</code></pre>' in page
+    assert page.count('<span class="ending">exit 127</span>') == 1
     assert "codex: &lt;not&gt; found" in page
     assert "t1-s0" in Page(page).opened

@@ -197,7 +197,7 @@ def test_a_failed_start_shows_its_command_and_what_it_said():
 def test_a_file_without_a_diff_says_why_if_that_is_known():
     change = Change(path="a.py", kind="update", no_diff="the agent's transcript was not found")
     shown = text(Step(kind=StepKind.FILE_CHANGE, changes=(change,)))
-    assert shown[-1] == "no diff from the agent: the agent's transcript was not found"
+    assert shown[-1] == "no diff: the agent's transcript was not found"
     moved = Change(path="a.py", kind="update", added=0, removed=0, diff="", moved_to="/code/b.py")
     shown = text(Step(kind=StepKind.FILE_CHANGE, changes=(moved,)), cwd="/code")
     assert "moved to b.py" in shown[2]
