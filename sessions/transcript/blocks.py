@@ -185,6 +185,9 @@ class Raw(Struct, frozen=True):
 Block = Prose | Code | Call | Output | Files | Plan | Facts | Tokens | Notice | Raw
 
 
+_ACTS = (Code, Call, Files)
+
+
 class Description(Struct, frozen=True):
     """A step for every renderer."""
 
@@ -205,8 +208,8 @@ class Description(Struct, frozen=True):
     @property
     def is_act(self) -> bool:
         """True if the first line has the ending: an act of the agent, and a plan that was not taken."""
-        first = self.body[0]
-        return isinstance(first, Code | Call | Files) or (isinstance(first, Plan) and self.failed)
+        kind = type(self.body[0])
+        return kind in _ACTS or (kind is Plan and self.failed)
 
     @property
     def exit_note(self) -> str:

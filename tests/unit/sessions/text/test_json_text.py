@@ -15,7 +15,7 @@ for _ in range(5_000):
     ("value", "text"),
     [
         (None, ""), ("", ""), ("as it came", "as it came"), ({"path": "é", "n": 1}, '{"path": "é", "n": 1}'),
-        ([], "[]"), (0, "0"), (False, "false"), (DEEP, "…"),
+        ([], "[]"), (0, "0"), (False, "false"), (DEEP, "…"), pytest.param(10**5_000, "…", id="huge"),
     ],
 )  # fmt: skip
 def test_a_value_on_one_line(value: Any, text: str) -> None:
