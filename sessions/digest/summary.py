@@ -55,8 +55,14 @@ def _files(d: Digest) -> str:
     if not d.files_changed:
         return ""
     number = f"{COUNTED_FILES:,} or more files" if d.files_changed == COUNTED_FILES else count(d.files_changed, "file")
-    lines = f" {line_change(d.lines_added, d.lines_removed or 0)}" if d.lines_added is not None else ""
-    return f"{number} changed{lines}"
+    return " ".join(filter(None, (f"{number} changed", changed_lines(d))))
+
+
+def changed_lines(d: Digest) -> str:
+    """Return the changed lines: ``at least +1 -1`` if a diff is missing; "" if no diff is known."""
+    if d.lines_added is None or d.lines_removed is None:
+        return ""
+    return line_change(d.lines_added, d.lines_removed, least=d.lines_partial)
 
 
 def _tests(d: Digest) -> str:

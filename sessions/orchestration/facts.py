@@ -7,10 +7,10 @@ from msgspec import Struct, structs
 
 from ..agents.registry import agent_named
 from ..digest.collect import Digest, digest
+from ..digest.summary import changed_lines
 from ..errors import AgentdashError
 from ..model import Session, Step, StepKind, StepStatus
-from ..rules.step_outcome import took_effect
-from ..text.relative_paths import place_of
+from ..rules.changed_files import changed_files
 from .quoting import words
 from .results import Did, Shared
 
@@ -103,13 +103,9 @@ class _Seen:
 
     def _changed(self, step: Step) -> None:
         self.edits_failed += step.status is StepStatus.FAILED
-        if not took_effect(step.status):
-            return
-        for change in step.changes:
-            for path in filter(None, (change.path, change.moved_to)):
-                if len(self.touched) < _MOST_PATHS:
-                    place = place_of(path, self._cwd)
-                    self.touched[place.absolute] = place.shown
+        for place, _ in changed_files(step, self._cwd):
+            if len(self.touched) < _MOST_PATHS:
+                self.touched[place.absolute] = place.shown
 
 
 def did(facts: TurnFacts, names: int) -> Did:
@@ -124,7 +120,7 @@ def did(facts: TurnFacts, names: int) -> Did:
         ),
         files_changed=tuple(words(path, _PATH) for path in counted.files[:names]),
         more_files=max(0, counted.files_changed - len(counted.files[:names])),
-        lines=_lines(counted),
+        lines=changed_lines(counted),
         edits_failed=facts.edits_failed,
         test_runs=counted.test_runs,
         test_runs_failed=counted.test_runs_failed,
@@ -134,12 +130,6 @@ def did(facts: TurnFacts, names: int) -> Did:
         errors=counted.errors,
         error=words(counted.error or "", _COMMAND),
     )
-
-
-def _lines(counted: Digest) -> str:
-    if counted.lines_added is None and counted.lines_removed is None:
-        return ""
-    return f"+{counted.lines_added or 0} -{counted.lines_removed or 0}"
 
 
 def _last_test(counted: Digest) -> str:
