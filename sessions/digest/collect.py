@@ -13,6 +13,7 @@ from ..conversation.shown import IsCut, none_cut
 from ..costs.cost import Cost
 from ..model import MESSAGE_CHARACTERS, Step, StepKind, StepStatus, Usage
 from ..rules.changed_files import changed_files
+from ..rules.step_outcome import failed
 from ..text.relative_paths import Place
 from ..text.sanitize import clean, one_line, shorten
 from .test_results import SuiteRun, suite_run
@@ -139,7 +140,7 @@ class _Count:
                 self._changed(step)
             case StepKind.TOOL_CALL:
                 self._more("tool_calls")
-                self._more("tool_calls_failed", step.status is StepStatus.FAILED)
+                self._more("tool_calls_failed", failed(step))
             case StepKind.WEB_SEARCH:
                 self._more("web_searches")
             case StepKind.SUBAGENT:
@@ -175,7 +176,7 @@ class _Count:
             self._more("test_runs")
             self._more("test_runs_failed", run.passed is False)
             self._runs.append(run)
-        if step.exit_code or step.status is StepStatus.FAILED:
+        if failed(step):
             self._more("commands_failed")
             if len(self._failures) < NAMED_FAILURES:
                 command = one_line(step.command or step.text, _CELLS)

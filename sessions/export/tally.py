@@ -1,7 +1,8 @@
 """A turn's counts for the overview, made while its steps are written."""
 
-from ..model import Step, StepKind, StepStatus
+from ..model import Step, StepKind
 from ..rules.changed_files import changed_files
+from ..rules.step_outcome import failed
 from ..text.sanitize import one_line
 
 _PROMPT_CELLS = 90
@@ -35,6 +36,6 @@ class Tally:
             self.prompt = one_line(step.text, _PROMPT_CELLS)
         self.commands += step.kind is StepKind.COMMAND
         self._paths.update(place.absolute for place, _ in changed_files(step, self._folder))
-        if step.status is StepStatus.FAILED or (step.kind is StepKind.ERROR and step.fatal):
+        if failed(step) or (step.kind is StepKind.ERROR and step.fatal):
             self.failed += 1
             self.first_failed = step.index if self.first_failed is None else self.first_failed
