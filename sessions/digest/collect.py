@@ -56,6 +56,8 @@ class Digest(Struct, frozen=True, kw_only=True):
     lines_removed: int | None = None
     lines_partial: bool = False
     """True if a change has no known diff: the counts of lines are then a minimum."""
+    edits_failed: int = 0
+    """Steps that failed to change files."""
     test_runs: int = 0
     test_runs_failed: int = 0
     tests: tuple[SuiteRun, ...] = ()
@@ -183,6 +185,7 @@ class _Count:
                 self._failures.append(FailedCommand(command=command, exit_code=step.exit_code))
 
     def _changed(self, step: Step) -> None:
+        self._more("edits_failed", failed(step))
         for place, lines in changed_files(step, self._cwd):
             self._touched(place)
             if lines is None:

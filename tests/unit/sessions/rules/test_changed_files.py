@@ -29,7 +29,7 @@ def edit(path: str, diff: str | None = None, *, to: str | None = None, status: S
         ([edit("/w/a.py"), edit("a.py")], ("a.py",), ""),
         ([edit("a.py", DIFF, to="/w/b.py")], ("a.py", "b.py"), "+1 -1"),
         ([edit("a.py", to="b.py")], ("a.py", "b.py"), ""),
-        ([edit("a.py", DIFF), edit("b.py", DIFF, status=StepStatus.FAILED)], ("a.py",), "+1 -1"),
+        ([edit("a.py", DIFF), edit("b.py", DIFF, status=StepStatus.INTERRUPTED)], ("a.py",), "+1 -1"),
     ],
 )
 def test_changes_digests_exports_and_leads_count_the_same_files_and_lines(steps, files, lines):
