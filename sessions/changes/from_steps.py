@@ -3,13 +3,14 @@
 A fold over any number of steps.  The limits below bound its memory: files and edits beyond them are only counted.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from ..model import Change, Step, StepKind
+from ..rules.changed_files import FilePart, parts_of
 from ..text.diffs import Diff, beginning
-from ..text.relative_paths import Place, place_of
+from ..text.relative_paths import Place
 from .model import Edit, FileChanges
 
 MOST_FILES = 10_000
@@ -51,8 +52,8 @@ class _Collector:
 
     def add(self, step: Step) -> None:
         """Add the edits of one step."""
-        for place, edit in self._edits(step):
-            file = self._file(place)
+        for part in parts_of(step, self._cwd):
+            file, edit = self._file(part.place), self._edit(step, part)
             if file is None:
                 self._more += 1
             else:
@@ -67,23 +68,8 @@ class _Collector:
             file = self._files[place.absolute] = _File(place)
         return file
 
-    def _edits(self, step: Step) -> Iterator[tuple[Place, Edit]]:
-        for change in step.changes:
-            if change.path:
-                yield from self._edits_of(step, change)
-
-    def _edits_of(self, step: Step, change: Change) -> Iterator[tuple[Place, Edit]]:
-        place, diff = place_of(change.path, self._cwd), _diff_of(change)
-        if change.moved_to is None:
-            yield place, self._edit(step, change.kind, diff)
-            return
-        target = place_of(change.moved_to, self._cwd)
-        yield place, self._edit(step, "delete", _UNCHANGED, moved_to=target.shown)
-        yield target, self._edit(step, "add", diff, moved_from=place.shown)
-
-    def _edit(
-        self, step: Step, kind: str, diff: Diff | None, *, moved_to: str | None = None, moved_from: str | None = None
-    ) -> Edit:
+    def _edit(self, step: Step, part: FilePart) -> Edit:
+        kind, diff = part.change.kind, _diff_of(part.change)
         fits = diff is not None and len(diff.text) <= self._room
         text = diff.text if diff is not None and fits and not (diff.cut and not diff.text) else None
         self._room -= len(text or "")
@@ -97,13 +83,9 @@ class _Collector:
             added=diff.added if diff else None,
             removed=diff.removed if diff else None,
             cut=diff is not None and (diff.cut or not fits),
-            moved_to=moved_to,
-            moved_from=moved_from,
+            moved_to=part.change.moved_to,
+            moved_from=part.moved_from,
         )
-
-
-_UNCHANGED = Diff("", 0, 0)
-"""The diff at the old path of a moved file: its lines are counted at the new path."""
 
 
 class _File:

@@ -3,7 +3,6 @@
 Memory does not grow with the session: it holds counts, and a few examples of each counted kind.
 """
 
-import posixpath
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,8 +12,9 @@ from msgspec import Struct, field
 from ..conversation.shown import IsCut, none_cut
 from ..costs.cost import Cost
 from ..model import MESSAGE_CHARACTERS, Step, StepKind, StepStatus, Usage
-from ..rules.step_outcome import took_effect
-from ..text.relative_paths import place_of
+from ..rules.changed_files import changed_files
+from ..rules.step_outcome import failed
+from ..text.relative_paths import Place
 from ..text.sanitize import clean, one_line, shorten
 from .test_results import SuiteRun, suite_run
 
@@ -54,6 +54,10 @@ class Digest(Struct, frozen=True, kw_only=True):
     lines_added: int | None = None
     """Of the changes whose diff is known; None if no diff is known."""
     lines_removed: int | None = None
+    lines_partial: bool = False
+    """True if a change has no known diff: the counts of lines are then a minimum."""
+    edits_failed: int = 0
+    """Steps that failed to change files."""
     test_runs: int = 0
     test_runs_failed: int = 0
     tests: tuple[SuiteRun, ...] = ()
@@ -75,7 +79,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     """The beginning of the last message of the agent itself that was not cut."""
 
 
-def digest(steps: Iterable[Step], cwd: str | None, is_cut: IsCut = none_cut) -> Digest:
+def digest(steps: Iterable[Step], cwd: str, is_cut: IsCut = none_cut) -> Digest:
     """Summarise the steps; paths are relative to ``cwd``, and ``is_cut`` names the steps that were cut."""
     count = _Count(cwd, is_cut)
     for step in steps:
@@ -106,7 +110,7 @@ def after_marker(steps: Iterable[Step], seen_steps: int, seen_at: int | None = N
 class _Count:
     """The sums so far."""
 
-    def __init__(self, cwd: str | None, is_cut: IsCut) -> None:
+    def __init__(self, cwd: str, is_cut: IsCut) -> None:
         self._cwd = cwd
         self._is_cut = is_cut
         self._sums: dict[str, Any] = {}  # whole numbers
@@ -114,6 +118,7 @@ class _Count:
         self._files: set[int] = set()
         self._named: list[str] = []
         self._lines: tuple[int, int] | None = None
+        self._partial = False
         self._runs: deque[SuiteRun] = deque(maxlen=NAMED_RUNS)
         self._error: str | None = None
         self._fatal = False
@@ -133,11 +138,11 @@ class _Count:
         match step.kind:
             case StepKind.COMMAND:
                 self._command(step)
-            case StepKind.FILE_CHANGE if took_effect(step.status):
+            case StepKind.FILE_CHANGE:
                 self._changed(step)
             case StepKind.TOOL_CALL:
                 self._more("tool_calls")
-                self._more("tool_calls_failed", step.status is StepStatus.FAILED)
+                self._more("tool_calls_failed", failed(step))
             case StepKind.WEB_SEARCH:
                 self._more("web_searches")
             case StepKind.SUBAGENT:
@@ -156,6 +161,7 @@ class _Count:
             files=tuple(self._named),
             lines_added=added,
             lines_removed=removed,
+            lines_partial=self._partial,
             tests=tuple(self._runs),
             error=self._error,
             last_message=self._said,
@@ -172,27 +178,29 @@ class _Count:
             self._more("test_runs")
             self._more("test_runs_failed", run.passed is False)
             self._runs.append(run)
-        if step.exit_code or step.status is StepStatus.FAILED:
+        if failed(step):
             self._more("commands_failed")
             if len(self._failures) < NAMED_FAILURES:
                 command = one_line(step.command or step.text, _CELLS)
                 self._failures.append(FailedCommand(command=command, exit_code=step.exit_code))
 
     def _changed(self, step: Step) -> None:
-        for change in step.changes:
-            if change.path:
-                self._touched(_below(change.path, self._cwd))
-            if change.lines is not None:
-                (added, removed), before = change.lines, self._lines or (0, 0)
-                self._lines = before[0] + added, before[1] + removed
+        self._more("edits_failed", failed(step))
+        for place, lines in changed_files(step, self._cwd):
+            self._touched(place)
+            if lines is None:
+                self._partial = True
+            else:
+                before = self._lines or (0, 0)
+                self._lines = before[0] + lines[0], before[1] + lines[1]
 
-    def _touched(self, path: str) -> None:
-        key = hash(path)
+    def _touched(self, place: Place) -> None:
+        key = hash(place.absolute)
         if key in self._files or len(self._files) == COUNTED_FILES:
             return
         self._files.add(key)
         if len(self._named) < NAMED_FILES:
-            self._named.append(one_line(path, _CELLS))
+            self._named.append(one_line(place.shown, _CELLS))
 
     def _went_wrong(self, step: Step, *, cut: bool) -> None:
         fatal = bool(step.fatal)
@@ -201,8 +209,3 @@ class _Count:
             self._error = one_line(step.text[:MESSAGE_CHARACTERS], _CELLS) or None
         self._more("errors")
         self._more("errors_fatal", fatal)
-
-
-def _below(path: str, cwd: str | None) -> str:
-    """Return the path relative to a folder; a path outside it stays whole."""
-    return place_of(path, cwd).shown if cwd else posixpath.normpath(path)

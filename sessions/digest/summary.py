@@ -20,11 +20,12 @@ def digest_lines(d: Digest) -> list[str]:
         count(d.prompts, "prompt") if d.prompts > 1 else "",
         _commands(d),
         _files(d),
+        _failed_edits(d),
         _tests(d),
         _of(d.tool_calls, "tool call", d.tool_calls_failed),
         _of(d.web_searches, "web search", 0, "web searches"),
         _of(d.subagents, "sub-agent", 0),
-        f"{d.declined:,} declined" if d.declined else "",
+        _declined(d),
         f"{count(d.steps_cut, 'step')} cut by going back" if d.steps_cut else "",
         _errors(d),
         count(d.usage.total_tokens, "token") if d.usage.total_tokens is not None else "",
@@ -33,6 +34,19 @@ def digest_lines(d: Digest) -> list[str]:
     work = " · ".join(filter(None, facts)) or (count(d.steps, "step") if d.steps else "")
     last = f'last: "{one_line(d.last_message, MESSAGE_CELLS)}"' if d.last_message else ""
     return [line for line in (work, last) if line]
+
+
+def counts(d: Digest) -> tuple[str, ...]:
+    """Return the counts that are not zero, without any words of the agent."""
+    facts = (
+        _of(d.commands, "command", d.commands_failed),
+        _files(d),
+        _failed_edits(d),
+        _of(d.test_runs, "test run", d.test_runs_failed),
+        _declined(d),
+        _of(d.errors, "error", 0),
+    )
+    return tuple(filter(None, facts))
 
 
 def _of(number: int, one: str, failed: int, many: str | None = None) -> str:
@@ -55,8 +69,22 @@ def _files(d: Digest) -> str:
     if not d.files_changed:
         return ""
     number = f"{COUNTED_FILES:,} or more files" if d.files_changed == COUNTED_FILES else count(d.files_changed, "file")
-    lines = f" {line_change(d.lines_added, d.lines_removed or 0)}" if d.lines_added is not None else ""
-    return f"{number} changed{lines}"
+    return " ".join(filter(None, (f"{number} changed", changed_lines(d))))
+
+
+def changed_lines(d: Digest) -> str:
+    """Return the changed lines: ``at least +1 -1`` if a diff is missing; "" if no diff is known."""
+    if d.lines_added is None or d.lines_removed is None:
+        return ""
+    return line_change(d.lines_added, d.lines_removed, least=d.lines_partial)
+
+
+def _failed_edits(d: Digest) -> str:
+    return f"{count(d.edits_failed, 'edit')} failed" if d.edits_failed else ""
+
+
+def _declined(d: Digest) -> str:
+    return f"{count(d.declined, 'step')} declined" if d.declined else ""
 
 
 def _tests(d: Digest) -> str:

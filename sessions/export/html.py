@@ -50,7 +50,7 @@ def _turns(
     """Yield all turns; add the counts of each to the overview."""
     cut = False
     for turn, steps_of_turn in groupby(steps, attrgetter("turn")):
-        tally = Tally(turn)
+        tally = Tally(turn, folder)
         first = next(steps_of_turn)
         yield _turn(first, modes.get(turn, ""))
         for step in chain([first], steps_of_turn):

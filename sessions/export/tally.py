@@ -1,7 +1,8 @@
 """A turn's counts for the overview, made while its steps are written."""
 
-from ..model import Step, StepKind, StepStatus
-from ..rules.step_outcome import took_effect
+from ..model import Step, StepKind
+from ..rules.changed_files import changed_files
+from ..rules.step_outcome import failed
 from ..text.sanitize import one_line
 
 _PROMPT_CELLS = 90
@@ -10,11 +11,13 @@ _PROMPT_CELLS = 90
 class Tally:
     """The counts of one turn.
 
-    ``failed`` counts commands, calls and changes that failed, and errors that ended the turn.
+    ``failed`` counts commands, calls and changes that failed, and errors that ended the turn.  Relative paths are those
+    in ``folder``.
     """
 
-    def __init__(self, turn: int) -> None:
+    def __init__(self, turn: int, folder: str) -> None:
         self.turn = turn
+        self._folder = folder
         self.prompt = ""
         self.commands = 0
         self.failed = 0
@@ -32,8 +35,7 @@ class Tally:
         if step.kind is StepKind.PROMPT and not self.prompt and step.parent is None:
             self.prompt = one_line(step.text, _PROMPT_CELLS)
         self.commands += step.kind is StepKind.COMMAND
-        if step.kind is StepKind.FILE_CHANGE and took_effect(step.status):
-            self._paths.update(change.path for change in step.changes)
-        if step.status is StepStatus.FAILED or (step.kind is StepKind.ERROR and step.fatal):
+        self._paths.update(place.absolute for place, _ in changed_files(step, self._folder))
+        if failed(step) or (step.kind is StepKind.ERROR and step.fatal):
             self.failed += 1
             self.first_failed = step.index if self.first_failed is None else self.first_failed

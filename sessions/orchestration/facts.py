@@ -7,10 +7,10 @@ from msgspec import Struct, structs
 
 from ..agents.registry import agent_named
 from ..digest.collect import Digest, digest
+from ..digest.summary import changed_lines
 from ..errors import AgentdashError
-from ..model import Session, Step, StepKind, StepStatus
-from ..rules.step_outcome import took_effect
-from ..text.relative_paths import place_of
+from ..model import Session, Step, StepKind
+from ..rules.changed_files import changed_files
 from .quoting import words
 from .results import Did, Shared
 
@@ -39,7 +39,6 @@ class TurnFacts(Struct, frozen=True, kw_only=True):
     """The facts of one turn."""
 
     digest: Digest
-    edits_failed: int
     touched: Mapping[str, str]
     """Changed files: the absolute path, and the path that is shown."""
     answer: str
@@ -61,7 +60,8 @@ def facts_of(reader: "SessionReader", session: Session, turn: int | None = None)
             unnamed = agent_named(session.agent).failed_edits(
                 reader.outputs.stderr_tail(session.id, number, _STDERR_BYTES)[0]
             )
-            found = structs.replace(found, edits_failed=found.edits_failed + unnamed)
+            counted = structs.replace(found.digest, edits_failed=found.digest.edits_failed + unnamed)
+            found = structs.replace(found, digest=counted)
         except (AgentdashError, OSError):
             return None
         while len(_known) >= _REMEMBERED:
@@ -76,7 +76,6 @@ def collected(steps: Iterable[Step], cwd: str) -> TurnFacts:
     counted = digest(seen.watch(steps), cwd)
     return TurnFacts(
         digest=counted,
-        edits_failed=seen.edits_failed,
         touched=seen.touched,
         answer=seen.answer[:KEPT_ANSWER],
         answer_size=len(seen.answer),
@@ -84,12 +83,11 @@ def collected(steps: Iterable[Step], cwd: str) -> TurnFacts:
 
 
 class _Seen:
-    """The facts that a digest does not keep: the last message in full, edits that failed, absolute paths."""
+    """The facts that a digest does not keep: the last message in full, absolute paths."""
 
     def __init__(self, cwd: str) -> None:
         self._cwd = cwd
         self.answer = ""
-        self.edits_failed = 0
         self.touched: dict[str, str] = {}
 
     def watch(self, steps: Iterable[Step]) -> Iterator[Step]:
@@ -97,19 +95,10 @@ class _Seen:
         for step in steps:
             if step.kind is StepKind.MESSAGE and step.parent is None and step.text.strip():
                 self.answer = step.text
-            elif step.kind is StepKind.FILE_CHANGE:
-                self._changed(step)
-            yield step
-
-    def _changed(self, step: Step) -> None:
-        self.edits_failed += step.status is StepStatus.FAILED
-        if not took_effect(step.status):
-            return
-        for change in step.changes:
-            for path in filter(None, (change.path, change.moved_to)):
+            for place, _ in changed_files(step, self._cwd):
                 if len(self.touched) < _MOST_PATHS:
-                    place = place_of(path, self._cwd)
                     self.touched[place.absolute] = place.shown
+            yield step
 
 
 def did(facts: TurnFacts, names: int) -> Did:
@@ -124,8 +113,8 @@ def did(facts: TurnFacts, names: int) -> Did:
         ),
         files_changed=tuple(words(path, _PATH) for path in counted.files[:names]),
         more_files=max(0, counted.files_changed - len(counted.files[:names])),
-        lines=_lines(counted),
-        edits_failed=facts.edits_failed,
+        lines=changed_lines(counted),
+        edits_failed=counted.edits_failed,
         test_runs=counted.test_runs,
         test_runs_failed=counted.test_runs_failed,
         last_test=_last_test(counted),
@@ -134,12 +123,6 @@ def did(facts: TurnFacts, names: int) -> Did:
         errors=counted.errors,
         error=words(counted.error or "", _COMMAND),
     )
-
-
-def _lines(counted: Digest) -> str:
-    if counted.lines_added is None and counted.lines_removed is None:
-        return ""
-    return f"+{counted.lines_added or 0} -{counted.lines_removed or 0}"
 
 
 def _last_test(counted: Digest) -> str:

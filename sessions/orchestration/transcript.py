@@ -108,7 +108,7 @@ def change_lines(steps: Iterable[Step], cwd: str, *, full: bool) -> Iterator[str
     """Yield the changed files of the steps, each edit that failed too, with diffs if all is requested."""
     found = collect(steps, cwd)
     for file in found.files:
-        counted = line_change(file.added, file.removed) if file.added is not None and file.removed is not None else ""
+        counted = "" if file.added is None else line_change(file.added, file.removed or 0, least=file.partial)
         edits = f"{file.touched} of {len(file.edits) + file.more_edits} edits took effect"
         yield f"{file.kind or 'unchanged'} {file.path} {counted} ({edits})\n"
         if full:

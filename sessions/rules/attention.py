@@ -11,7 +11,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ..model import Led, Session, Status
-from ..text import durations, units
+from ..text import units
 from ..text.sanitize import one_line
 from .prompts.delivery import HELD_BY_USER
 
@@ -152,7 +152,7 @@ def _reason(session: Session, kind: AttentionKind, now: int) -> str:
     if kind is AttentionKind.HELD and not session.blocked:
         return f"{units.count(session.queued, 'prompt')} held: {session.held}"
     if kind is AttentionKind.SILENT:
-        return f"no output for {durations.text((now - session.last_sign_at) // 60_000 * 60)}"
+        return silence(now - session.last_sign_at)
     recorded = {AttentionKind.STUCK: session.stuck, AttentionKind.ASKS: session.asks}.get(kind, session.reason)
     return recorded or _UNRECORDED.get(kind, str(session.status))
 
@@ -179,6 +179,11 @@ def _refusals(session: Session) -> str:
     if session.denied_names is None and session.reason:
         return session.reason
     return denials(session.denied, session.denied_names or ())
+
+
+def silence(milliseconds: int) -> str:
+    """Return a silence as a text, in one unit: a row that shows it is drawn again with each change of it."""
+    return f"no output for {units.age(milliseconds)}"
 
 
 def unconfirmed(count: int) -> str:

@@ -186,7 +186,7 @@ def _length(minutes: float | None) -> str:
     hours = round(minutes / 60)
     if abs(hours - 168) <= 1:
         return "week"
-    return f"{hours // 24} days" if hours > 24 else f"{max(1, hours)} h"
+    return f"{hours // 24} days" if hours >= 48 else f"{max(1, hours)} h"
 
 
 def _either(values: dict[Any, Any], first: str, second: str) -> Any:

@@ -3,7 +3,7 @@
 import re
 
 from ...sessions.model import Activity, Plan, Session, Status, StepKind, StoppedBy, Stopping
-from ...sessions.rules.attention import SILENT_MS, unconfirmed
+from ...sessions.rules.attention import SILENT_MS, silence, unconfirmed
 from ...sessions.text import units
 from ...sessions.text.relative_paths import below
 from ...sessions.text.sanitize import one_line
@@ -62,9 +62,9 @@ def remark(session: Session, now: int) -> str:
         return units.count(session.left, "process", "processes") + f" left running{what}"
     if session.unconfirmed:
         return unconfirmed(session.unconfirmed)
-    silence = now - session.last_sign_at
-    if session.status is Status.RUNNING and silence >= SILENT_MS:
-        return f"no output for {units.age(silence)}"
+    quiet = now - session.last_sign_at
+    if session.status is Status.RUNNING and quiet >= SILENT_MS:
+        return silence(quiet)
     return ""
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ...model import Step, StepKind, StepStatus
 from ...text.sanitize import one_line
+from ..step_outcome import failed
 
 _CALLS = frozenset({StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT})
 _MOST_SPEAKERS = 32
@@ -97,7 +98,7 @@ class _Speaker:
         key = _digest(text.encode("utf-8", "replace"))
         self._call, self._calls, self._calling = None, 0, None
         self._pass_over(key)
-        if _failed(step) and text:
+        if failed(step) and text:
             self._count(key, text)
         elif step.status is StepStatus.OK or step.exit_code == 0:
             self._forget(key)
@@ -134,11 +135,6 @@ class _Speaker:
         self._failures.pop(key, None)
         if self._failing is not None and self._failing[0] == key:
             self._failing = None
-
-
-def _failed(step: Step) -> bool:
-    """Return whether a command failed; a refused or interrupted one has neither failed nor succeeded."""
-    return step.status is StepStatus.FAILED or (step.status is None and bool(step.exit_code))
 
 
 def _call(step: Step, arguments: bytes) -> str:

@@ -6,7 +6,7 @@ and only if nothing was printed.
 
 from collections.abc import Callable, Mapping
 
-from ...text import durations
+from ...rules.attention import silence
 
 LOOK_SECONDS = 60.0
 """Maximum time between two checks of the processes' CPU time."""
@@ -63,13 +63,8 @@ class Idleness:
         if before is None or _growth(before, used) > BUSY_SHARE * (now - self._looked_at):
             self._idle_since, self.evidence = now, None
         elif now - self._idle_since >= self._seconds and self.evidence is None:
-            self.evidence = f"no output for {_rounded(now - self._printed_at)}, CPU idle"
+            self.evidence = f"{silence(int(1000 * (now - self._printed_at)))}, CPU idle"
         self._before, self._looked_at = used, now
-
-
-def _rounded(seconds: float) -> str:
-    """Round down to whole minutes: the text is recorded once and has to stay true."""
-    return durations.text(seconds // 60 * 60 if seconds >= 60 else int(seconds))
 
 
 def _growth(before: Used, now: Used) -> float:

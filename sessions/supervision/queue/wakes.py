@@ -4,16 +4,17 @@ Each process that serves the launch queue does this first (:mod:`.queue`).  The 
 waits for the end of the gathering; if that is killed, the next process that serves the queue writes the prompt.
 """
 
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
+
+from msgspec import structs
 
 from ...agents.registry import agent_named
 from ...clock import now_ms
-from ...digest.collect import Digest, digest
+from ...digest.collect import digest
+from ...digest.summary import counts
 from ...errors import AgentdashError
 from ...families.waking import decision, wake_text
 from ...launch import plan_like
-from ...model import Step, StepKind, StepStatus
 from ...processes import processes
 from ...storage.families.workers import Workers
 from ...storage.files.session_record import write_identity
@@ -21,7 +22,6 @@ from ...storage.paths import Layout
 from ...storage.store import Store
 from ...storage.turns.turn_output import outputs_of
 from ...storage.wakes import GATHER_MS, Family, Gather, WorkerEnd
-from ...text.units import count
 from ...transcript.session_steps import SessionSteps
 from .next_turn import builder
 from .wake_waiter import send_waiter
@@ -81,26 +81,13 @@ def facts(layout: Layout, store: Store, end: WorkerEnd) -> tuple[str, ...]:
             lambda: (store.turns(end.session), store.prompts(end.session)),
             layout.indexes,
         )
-        edits = _FailedEdits()
         try:
-            did = digest(edits.watch(steps.every_step_once((end.turn,))), end.cwd)
-            return _words(did, edits.failed + _unnamed_edits(layout, store, end))
+            did = digest(steps.every_step_once((end.turn,)), end.cwd)
+            edits_failed = did.edits_failed + _unnamed_edits(layout, store, end)
+            return counts(structs.replace(did, edits_failed=edits_failed))
         finally:
             steps.close()
     return ()
-
-
-class _FailedEdits:
-    """Counts the edits that failed, which a digest does not."""
-
-    def __init__(self) -> None:
-        self.failed = 0
-
-    def watch(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """Yield the steps while they are counted."""
-        for step in steps:
-            self.failed += step.kind is StepKind.FILE_CHANGE and step.status is StepStatus.FAILED
-            yield step
 
 
 def _unnamed_edits(layout: Layout, store: Store, end: WorkerEnd) -> int:
@@ -111,18 +98,3 @@ def _unnamed_edits(layout: Layout, store: Store, end: WorkerEnd) -> int:
     if stderr is None or not stderr.path.exists():
         return 0
     return agent_named(end.agent).failed_edits(stderr.last(STDERR_BYTES)[0].decode("utf-8", "replace"))
-
-
-def _words(did: Digest, edits_failed: int) -> tuple[str, ...]:
-    """Return the counts that a lead should know; those that are zero are left out."""
-    failed = f", {did.commands_failed} failed" if did.commands_failed else ""
-    tests_failed = f", {did.test_runs_failed} failed" if did.test_runs_failed else ""
-    words = {
-        f"{count(did.commands, 'command')}{failed}": did.commands,
-        f"{count(did.files_changed, 'file')} changed": did.files_changed,
-        f"{count(edits_failed, 'edit')} failed": edits_failed,
-        f"{count(did.test_runs, 'test run')}{tests_failed}": did.test_runs,
-        f"{count(did.declined, 'step')} declined": did.declined,
-        f"{count(did.errors, 'error')}": did.errors,
-    }
-    return tuple(text for text, number in words.items() if number)

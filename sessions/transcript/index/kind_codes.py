@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from ...model import Step, StepKind, StepStatus
+from ...rules.step_outcome import failed
 
 _NUMBERS = {kind: number for number, kind in enumerate(StepKind)}
 _KIND_BITS = 0x0F
@@ -24,7 +25,7 @@ FATAL = 0x80
 def encoded(step: Step) -> int:
     """Return the byte of a step."""
     value = _NUMBERS[step.kind]
-    if step.kind is StepKind.ERROR or step.status in (StepStatus.FAILED, StepStatus.DECLINED):
+    if step.kind is StepKind.ERROR or step.status is StepStatus.DECLINED or failed(step):
         value |= FAILED
     if step.parent is not None:
         value |= NESTED

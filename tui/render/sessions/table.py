@@ -23,15 +23,16 @@ from ....widgets.table.columns import (
     fork_sign,
     headings,
     role,
+    state_mark,
+    state_word,
     taken,
 )
 from ....widgets.table.row_detail import remark
 from ..style import Style, what
 
-_STUCK = "stuck"
 _COUNTED = (
-    Status.WAITING, _STUCK, Status.STARTING, Status.RUNNING, Status.FINISHING, Status.QUEUED,
-    Status.FAILED, Status.LOST, Status.DONE, Status.STOPPED,
+    Status.WAITING, "stuck", "asks", Status.STARTING, Status.RUNNING, Status.FINISHING, "by hand", Status.QUEUED,
+    Status.FAILED, Status.LOST, Status.DONE, Status.STOPPED, "archived", "deleted",
 )  # fmt: skip
 """The states in the words of the rows, as the header counts them."""
 _EMPTY = """No sessions yet.
@@ -113,12 +114,17 @@ def below(session: Session, style: Style) -> list[str]:
 
 def counts(sessions: Sequence[Session], style: Style) -> str:
     """Return the header: the number of sessions, those in each state, and what they used."""
-    numbers = Counter(_STUCK if session.is_stuck else session.status for session in sessions)
-    marks = {_STUCK: style.signs.stuck} | style.signs.states
-    parts = [f"{marks[state]} {numbers[state]} {state}" for state in _COUNTED if numbers[state]]
+    words = [state_word(session) for session in sessions]
+    numbers, examples = Counter(words), dict(zip(words, sessions, strict=True))
+    parts = [f"{_mark(examples[word], style)}{numbers[word]} {word}" for word in _COUNTED if numbers[word]]
     total = sums(sessions)
     used = tokens_words(total.tokens, total.tokens_missing)
     parts += [style.signs.plain(f"{used} tok")] if total.tokens is not None else []
     parts += filter(None, [style.signs.plain(cost_words(total.cost))])
     line = "   ".join([count(len(sessions), "session"), *parts])
     return style.paint(cut(line, style.width), "strong")
+
+
+def _mark(session: Session, style: Style) -> str:
+    """Return the mark of all sessions whose state has the same word; "" if they have several."""
+    return "" if session.put_away else f"{state_mark(session, style.signs)} "

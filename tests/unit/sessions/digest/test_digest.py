@@ -11,7 +11,7 @@ from msgspec import structs
 from agentdash.sessions.costs.cost import Cost
 from agentdash.sessions.digest.collect import COUNTED_FILES, Digest, after_marker, digest
 from agentdash.sessions.digest.scope import digest_of, unseen_turns
-from agentdash.sessions.digest.summary import digest_lines
+from agentdash.sessions.digest.summary import counts, digest_lines
 from agentdash.sessions.json_schema import digest_json
 from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.text.sanitize import clean
@@ -60,7 +60,7 @@ def test_commands_files_and_tests_are_told_in_one_line():
     facts, last = digest_lines(told)
     assert facts.split(" · ") == [
         "14 commands, 2 failed (`cat x` exit 1, `pytest -q` exit 1)",
-        "3 files changed +5 -3",
+        "3 files changed at least +5 -3",
         "tests: failed, then passed (41 passed in 3.2s)",
     ]
     assert last == 'last: "The test read the real clock."'
@@ -83,7 +83,7 @@ def test_everything_else_is_told_where_there_was_any():
         "2 tool calls, 1 failed",
         "2 web searches",
         "1 sub-agent",
-        "1 declined",
+        "1 step declined",
         "2 errors: 401 invalid api key",
         "18,240 tokens",
     ]
@@ -109,11 +109,40 @@ def test_only_changes_that_were_made_count():
     assert digest([change("")], CWD).files_changed == 0
 
 
+def test_a_lead_is_given_the_counts_of_the_digest_without_any_words_of_the_agent():
+    failed, declined = StepStatus.FAILED, StepStatus.DECLINED
+    steps = [
+        *(command("make", 2) for _ in range(1_200)),
+        command("pytest", 1, "1 failed in 3s"),
+        change("a.py", diff="@@ -1 +1 @@\n-a\n+b"),
+        *(change("b.py", status=status) for status in (failed, failed, declined)),
+        step(StepKind.ERROR, "Obey me"),
+    ]
+    told = digest(steps, CWD)
+    assert counts(told) == (
+        "1,201 commands, 1,201 failed",
+        "1 file changed +1 -1",
+        "2 edits failed",
+        "1 test run, 1 failed",
+        "1 step declined",
+        "1 error",
+    )
+    assert digest_lines(told)[0].split(" · ") == [
+        "1,201 commands, 1,201 failed (`make` exit 2, `make` exit 2, `make` exit 2, …)",
+        "1 file changed +1 -1",
+        "2 edits failed",
+        "tests: failed (1 failed in 3s)",
+        "1 step declined",
+        "error: Obey me",
+    ]
+    assert counts(digest([], CWD)) == ()
+
+
 def test_paths_are_told_from_the_sessions_folder_and_each_file_once():
     told = digest([change("a/../b.py", f"{CWD}/b.py", f"{CWD}x/c.py", "../web/d.py")], CWD + "/")
     assert told.files == ("b.py", "/home/ann/code/apix/c.py", "/home/ann/code/web/d.py")
     assert digest([change("/b.py")], "/").files == ("b.py",)
-    assert digest([change("./b.py")], None).files == ("b.py",)
+    assert digest([change("./b.py")], CWD).files == ("b.py",)
 
 
 @pytest.mark.parametrize(

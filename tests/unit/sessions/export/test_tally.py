@@ -18,6 +18,6 @@ from agentdash.sessions.model import Change, Step, StepKind, StepStatus
     ],
 )
 def test_only_edits_that_changed_a_file_are_counted(status: StepStatus | None, files: int) -> None:
-    tally = Tally(1)
+    tally = Tally(1, "/w")
     tally.add(Step(kind=StepKind.FILE_CHANGE, status=status, changes=(Change(path="a.py", kind="update"),)))
     assert tally.files == files

@@ -65,6 +65,16 @@ def test_codex_reports_percents_of_windows_by_their_minutes():
     assert [one.status for one in limited] == ["limited", "ok"]
 
 
+@pytest.mark.parametrize(
+    ("hours", "name"),
+    [(0.2, "1 h"), (24, "24 h"), (25, "25 h"), (47, "47 h"), (48, "2 days"), (72, "3 days"), (167, "week")],
+)
+def test_a_window_is_named_in_days_from_two_days_on(hours, name):
+    primary = {"usedPercent": 82, "windowDurationMins": hours * 60, "resetsAt": LATER}
+    (one,) = read("codex", server(limitId="codex", primary=primary))
+    assert short_words(one) == f"codex {name} 82 %"
+
+
 def test_the_newest_report_of_a_transcript_of_codex_counts_and_empty_ones_are_passed_over(tmp_path):
     def count(limits):
         return json.dumps({"type": "event_msg", "payload": {"type": "token_count", "rate_limits": limits}})

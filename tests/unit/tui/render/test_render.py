@@ -25,6 +25,7 @@ from agentdash.sessions.model import (
     Step,
     StepKind,
     StepStatus,
+    TakenBy,
     TurnMode,
     Usage,
 )
@@ -78,6 +79,28 @@ def test_the_headline_counts_the_states_by_the_words_of_the_rows() -> None:
     headline, _, *rows, _ = sessions_text(states, LOOK)
     assert headline == "4 sessions   ! 1 stuck   ◔ 1 starting   ● 1 running   ◕ 1 finishing"
     assert [row.split()[1] for row in rows if "↳" not in row] == ["stuck", "running", "starting", "finishing"]
+
+
+def test_the_headline_counts_what_asks_what_is_by_hand_and_what_is_put_away_as_the_rows_name_it() -> None:
+    done = partial(session, status=Status.DONE, ended_at=90_000)
+    taken = TakenBy(
+        host="h",
+        user="ann",
+        since=90_000,
+        pid=1,
+        start=1,
+        boot_id="b",
+        pid_ns="p",
+        run_id="r",
+        turn=1,
+        argv=(),
+        talks=(),
+    )
+    away = [done(archived_at=1), session(status=Status.FAILED, archived_at=1), done(deleted_at=1)]
+    headline, _, *rows, _ = sessions_text([done(asks="Which?"), done(taken_by=taken), done(), *away], LOOK)
+    assert headline == "6 sessions   ? 1 asks   ✎ 1 by hand   ✓ 1 done   2 archived   1 deleted"
+    states = [row[2:].partition("  ")[0].removesuffix(" new") for row in rows if "↳" not in row]
+    assert states == ["asks", "by hand", "done", "archived", "archived", "deleted"]
 
 
 def spent(**facts: Any) -> Session:

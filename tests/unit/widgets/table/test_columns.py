@@ -18,6 +18,7 @@ from agentdash.sessions.model import (
     Usage,
     left_text,
 )
+from agentdash.sessions.rules.attention import attention
 from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import cell_width, one_line
 from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
@@ -249,6 +250,13 @@ def test_t2_a_running_session_that_says_nothing_for_long_is_called_silent():
     quiet = session(last_event_at=NOW - 4 * 60_000)
     assert detail(quiet, NOW) == ("no output for 4m", "attention")
     assert remark(session(status=Status.DONE, ended_at=NOW - 240_000), NOW) == ""
+
+
+def test_a_silence_has_one_text_which_rarely_changes():
+    quiet = session(last_event_at=NOW - 60 * 60_000)
+    shown = {remark(quiet, NOW + minute * 60_000) for minute in range(60)}
+    needs = {attention(quiet, NOW + minute * 60_000).reason for minute in range(60)}
+    assert shown == needs == {"no output for 1h"}
 
 
 def test_what_waits_in_the_queue_says_so_and_does_not_stand_out():

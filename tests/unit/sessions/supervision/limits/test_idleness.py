@@ -51,6 +51,8 @@ def test_a_child_at_work_is_only_silence():
     assert watched.until(1800, using=[CHILD]) is None
     assert watched.until(2040, begin=1800) is None
     assert watched.until(2200, begin=2040) == "no output for 35m, CPU idle"
+    assert watched.until(5700, using=[CHILD]) is None
+    assert watched.until(6100, begin=5700) == "no output for 1h, CPU idle"
 
 
 def test_a_build_of_many_short_processes_is_work():
