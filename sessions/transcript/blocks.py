@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from ..conversation.interrupted import FOR_PEOPLE, is_interrupted
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from ..rules.step_outcome import failed
 from ..text.json_text import json_text
 from ..text.units import duration, tokens
 
@@ -321,4 +322,4 @@ def _exit_note(step: Step) -> str:
 
 
 def _failed(step: Step) -> bool:
-    return step.status is StepStatus.FAILED or step.status is StepStatus.DECLINED
+    return failed(step) or step.status is StepStatus.DECLINED
