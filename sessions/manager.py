@@ -170,7 +170,7 @@ class SessionManager(Stopping):
         return begun
 
     def continue_session(self, continued: "Continued") -> Session:
-        """Start a session that continues another one, exactly as :meth:`.SessionReader.continued` planned it."""
+        """Start a session that continues another one, exactly as :meth:`.reader.SessionReader.continued` planned it."""
         asked_by = self.inside or StoppedBy.YOU
         start, env = continued.start, recorded_environment(continued.start.agent)
         mark, config = continued.mark(asked_by), self.reader.settings.in_folder(start.cwd).config

@@ -289,7 +289,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     mode: TurnMode | None = None
     """The settings with which it runs; None for a plain command, and if an older version started it."""
     transport: str = ""
-    """The protocol of the live agent that runs it; empty for a process of its own, and :data:`.taken_by.BY_HAND`."""
+    """The protocol of the live agent that runs it, or :data:`.values.taken_by.BY_HAND`; else empty."""
     compacts: bool = False
     """It was to compact the conversation, and answered no prompt."""
     created_at: int

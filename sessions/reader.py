@@ -113,7 +113,7 @@ class SessionReader:
         return (launch.ladder if launch else None) or agent_named(session.agent).ladder
 
     def plan(self, start: Start) -> Launch:
-        """Return the exact start that :meth:`.SessionManager.spawn` would make; nothing is started or recorded.
+        """Return the exact start that :meth:`.manager.SessionManager.spawn` would make; nothing is started or recorded.
 
         If ``start`` has the id of the future session, both have the same arguments.
 
@@ -128,13 +128,13 @@ class SessionReader:
         return build_launch(settings.config, start, home=self.home, notes=settings.notes)
 
     def continued(self, ref: str, start: Start, *, inherits: bool = True) -> "Continued":
-        """Return the plan of a session that continues another one; nothing is started: see :func:`.continue_plan`."""
+        """Return the plan of a session that continues another one; nothing is started (:mod:`.lifecycle.starts`)."""
         from .lifecycle.starts.continue_plan import continue_plan
 
         return continue_plan(self._layout, self._queries, self.settings.in_folder, ref, start, inherits=inherits)
 
     def deleted(self) -> list[Trashed]:
-        """List the sessions that :meth:`restore` can bring back from the trash, most recently deleted first."""
+        """List the sessions in the trash, which can be restored, most recently deleted first."""
         return trash.listing(self._layout)
 
     def get(self, ref: str, *, destructive: bool = False) -> Session:

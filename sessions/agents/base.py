@@ -271,8 +271,8 @@ class Agent(ABC):
     ) -> "Sequence[Report] | None":
         """Return the finished model calls of a turn from the agent's own files; None if they cannot be read.
 
-        Used if a turn ended without the agent's sum of its use (:attr:`Facts.unsummed`).  ``began`` is its start (UTC
-        ms), ``env`` the agent's environment.
+        Used if a turn ended without the agent's sum of its use (:attr:`..rules.turn_facts.Facts.unsummed`).
+        ``began`` is its start (UTC ms), ``env`` the agent's environment.
         """
         return None
 

@@ -8,7 +8,7 @@ from .base import Agent
 
 
 def way_of(agent: Agent, launch: Launch, compaction: Compaction, *, resumes: bool) -> str:
-    """Return :data:`..compaction.BY_AGENT` or :data:`..compaction.BY_SUMMARY`.
+    """Return :data:`BY_AGENT` or :data:`BY_SUMMARY`.
 
     Args:
         agent: the agent.

@@ -49,11 +49,6 @@ def outside_key(lead: str) -> str:
     return f"{_OUTSIDE}{lead}"
 
 
-def outside_lead(key: str) -> str | None:
-    """Return the outside lead of such a key; None for the id of a session."""
-    return key.removeprefix(_OUTSIDE) if key.startswith(_OUTSIDE) else None
-
-
 def family_of(sessions: Iterable[Session], key: str) -> list[Session]:
     """Return a lead and all its workers, in the order of ``sessions``; key is an id or :func:`outside_key`."""
     listed = list(sessions)

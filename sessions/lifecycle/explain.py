@@ -40,7 +40,7 @@ _TAKEN_UP = {
     "retold": "the visible conversation, which the agent reads as text",
     "new": "a new conversation",
 }
-"""The conversation of a turn by :attr:`Launch.how`."""
+"""The conversation of a turn by :attr:`..launch.Launch.how`."""
 
 
 class Explanation(Struct, frozen=True, kw_only=True):

@@ -41,7 +41,8 @@ def stop_session(
 
     Stopping an ended session changes nothing, unless it left processes behind: those are ended.  ``only`` is the one
     turn to stop: if it has ended, the turn that follows it goes on, and so does the process of a live agent.  ``by`` is
-    recorded with the stop: the requester, and the reason if there is one (:meth:`.StoppedBy.because`).
+    recorded with the stop: the requester, and the reason if there is one
+    (:meth:`..values.stopped_by.StoppedBy.because`).
 
     Raises:
         AgentdashError: no runner carried it out.

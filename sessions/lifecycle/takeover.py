@@ -2,7 +2,7 @@
 
 The front end holds the session's lock while the interface is open, so that no runner can start; the kernel drops the
 lock with the front end.  ``sessions.taken_by`` names the holder to others, and holds all that is needed to record what
-was said if the front end is killed (:mod:`.reconcile`).
+was said if the front end is killed (:mod:`.recovery.reconcile`).
 """
 
 import getpass

@@ -82,7 +82,7 @@ class Stopping(Guarded):
     def delete(self, ref: str) -> Receipt | None:
         """Stop a session if needed, then move its folder to the trash; return the receipt if anything was stopped.
 
-        :meth:`.Housekeeping.restore` brings it back until the trash is cleaned.
+        :meth:`.housekeeping.Housekeeping.restore` brings it back until the trash is cleaned.
 
         Raises:
             SessionBusyError: a new turn started first, or a user of this machine has taken it over.

@@ -118,7 +118,7 @@ def alive(pid: int, start: int) -> bool:
 
 
 def scan() -> dict[int, Process]:
-    """Return all visible processes by pid, without their commands (:func:`look` gives those)."""
+    """Return all visible processes by pid, without their commands (:func:`by_pid` gives those)."""
     pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
     return {pid: process for pid in pids if (process := by_pid(pid, commands=False))}
 

@@ -25,7 +25,7 @@ class Compacting(Struct, frozen=True, kw_only=True):
     sent: Sent
     """Its place in the queue, or its turn."""
     by: str
-    """:data:`..compaction.BY_AGENT` or :data:`..compaction.BY_SUMMARY`."""
+    """:data:`BY_AGENT` or :data:`BY_SUMMARY`."""
 
     @property
     def answer(self) -> str:
@@ -66,7 +66,7 @@ class SessionCompactor(Guarded):
 
         Raises:
             UsageError: the session has no conversation.
-            SessionBusyError: nothing was said since the last compaction, or as for :meth:`.Prompter.inject`.
+            SessionBusyError: nothing was said since the last compaction, or as for :meth:`.prompter.Prompter.inject`.
         """
         session = self._housekeeping.settled(ref)
         self._check(session)

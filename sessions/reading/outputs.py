@@ -18,7 +18,7 @@ class OutputReader:
     Args:
         layout: the state folder.
         queries: its database.
-        get: returns the session that a text names: :meth:`.SessionReader.get`.
+        get: returns the session that a text names: :meth:`..reader.SessionReader.get`.
     """
 
     def __init__(self, layout: Layout, queries: Queries, get: Callable[[str], Session]) -> None:

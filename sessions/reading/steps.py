@@ -30,7 +30,7 @@ class StepsReader:
     Args:
         layout: the state folder.
         queries: its database.
-        get: returns the session that a text names: :meth:`.SessionReader.get`.
+        get: returns the session that a text names: :meth:`..reader.SessionReader.get`.
         prompts: returns the prompts of a session.
     """
 

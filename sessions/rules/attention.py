@@ -1,7 +1,7 @@
 """The sessions that need attention, with reason and time: derived from facts, pure.
 
 A session has at most one such reason, the most urgent.  This module guesses nothing: the runner concludes that a turn
-is stuck, from steps and processor time (:mod:`.loop_detector`, :mod:`..supervision.idleness`).
+is stuck, from steps and processor time (:mod:`.limits.loop_detector`, :mod:`..supervision.limits.idleness`).
 """
 
 from collections.abc import Sequence

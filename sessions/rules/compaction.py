@@ -18,7 +18,7 @@ class CompactionMark(Struct, frozen=True, kw_only=True):
     """A compaction that a turn brought to a good end: what its mark records."""
 
     by: str
-    """:data:`..compaction.BY_AGENT` or :data:`..compaction.BY_SUMMARY`."""
+    """:data:`..values.compaction.BY_AGENT` or :data:`..values.compaction.BY_SUMMARY`."""
     step: int | None
     """The number of the step with the summary in its turn; None if the agent does not show its summary."""
     tokens_before: int | None = None

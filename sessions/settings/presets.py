@@ -68,7 +68,7 @@ class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return f"{self.frame()[0]}{text}"
 
     def text_in(self, prompt: str) -> str:
-        """Extract the text of one start from a prompt that :meth:`told` made; a rewritten prompt is returned whole."""
+        """Return the text of one start in a prompt made by :meth:`prompt_with`; all of a prompt that was rewritten."""
         before, after = (part.strip() for part in self.frame())
         if len(prompt) < len(before) + len(after) or not (prompt.startswith(before) and prompt.endswith(after)):
             return prompt

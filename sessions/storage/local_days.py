@@ -38,13 +38,6 @@ def day_of(number: int) -> date:
         return date.max if number > 0 else date.min
 
 
-def start_of(day: date, step: "Step") -> date:
-    """Return the first day of the period of a day; a week begins on Monday."""
-    if step == "week":
-        return day - timedelta(days=day.weekday())
-    return day.replace(day=1) if step == "month" else day
-
-
 def after(start: date, step: "Step") -> date:
     """Return the first day of the next period."""
     if step == "month":

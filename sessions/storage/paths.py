@@ -43,7 +43,7 @@ class SessionFolder:
         """Disk space reserved while a turn runs, so that its end can be recorded on a full disk."""
 
     def output(self, stream: int) -> Path:
-        """The agent's stdout, byte for byte; :mod:`.turn_output` finds the part of a turn."""
+        """The agent's stdout, byte for byte; :mod:`.turns.turn_output` finds the part of a turn."""
         return self.turns / f"turn_{stream}.jsonl"
 
     def errors(self, stream: int) -> Path:

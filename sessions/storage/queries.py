@@ -31,7 +31,7 @@ from .use.period_budgets import PeriodBudgets
 from .use.plan_windows import PlanWindows
 
 FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, created_at DESC, sessions.id LIMIT ?"
-"""The order of :func:`.rules.urgency.by_urgency`, read from an index."""
+"""The order of :func:`..rules.urgency.by_urgency`, read from an index."""
 
 NOT_IN_ORDER = f"{SELECT_SESSION} WHERE {OUTDATED}"
 """The sessions in use that runners of earlier versions changed since their urgency was written: rarely any."""

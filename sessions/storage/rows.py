@@ -76,7 +76,7 @@ LED = (
     " AND (SELECT stop_by FROM turns WHERE turns.session = leads.id AND turns.n = leads.turn) IS NULL"
     f" AND {WAKES_USED} < {MOST_WAKES} THEN 'wakes' ELSE 'over' END"
 )
-"""The state of the session ``leads`` for its workers (:class:`.membership.Led`), as SQL."""
+"""The state of the session ``leads`` for its workers (:class:`..values.membership.Led`), as SQL."""
 
 _NEWEST_TURN = "FROM turns WHERE turns.session = sessions.id AND turns.n = sessions.turn"
 SELECT_SESSION = (

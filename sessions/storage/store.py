@@ -55,7 +55,7 @@ class Places(Struct, frozen=True, kw_only=True):
 
 
 class Store(Queries):
-    """The writes of front ends; those of runners are in :mod:`.turn_log`."""
+    """The writes of front ends; those of runners are in :mod:`.turns.turn_log`."""
 
     def __init__(self, path: Path, cache_kib: int | None = None) -> None:
         super().__init__(path, cache_kib)

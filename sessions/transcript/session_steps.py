@@ -64,7 +64,7 @@ class Growth(Struct, frozen=True):
     trouble: str | None = None
     """The error, if a file could not be read."""
     prompt_states: Mapping[int, str] = field(default_factory=dict)
-    """The delivery state of each turn's prompt (:class:`..rules.delivery.PromptState`), by the turn's number."""
+    """The :class:`..rules.prompts.delivery.PromptState` of each turn's prompt, by the turn's number."""
     shown: Shown | None = None
     """The steps that were cut; None if the conversation has no marks."""
     marks: tuple[MarkSection, ...] = ()

@@ -1,6 +1,6 @@
 """A compaction: a turn after which a summary stands for all that was said.  Values and texts only, without I/O.
 
-The launch of the turn records that it compacts (:attr:`.launch.Launch.compacts`), so no other record can disagree.
+The launch of the turn records that it compacts (:attr:`..launch.Launch.compacts`), so no other record can disagree.
 """
 
 from msgspec import Struct

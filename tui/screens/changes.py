@@ -95,7 +95,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
             self.dismiss(None)
             return
         self._changes, self._find = changes, None
-        self._title.show_text(f"{texts.title(self._session)}   {change_documents.summary(changes)}")
+        self._title.show_text(change_documents.title(texts.title(self._session), changes))
         # Set before the rows: an empty list paints its note only when its rows are replaced.
         self.files.note = "No edits by this agent."
         self.files.show([change_documents.file_row(file) for file in changes.files])

@@ -7,7 +7,7 @@ from ...sessions.manager import SessionManager
 class WriteAccess:
     """The only holder of the manager in a dashboard: every change of a session gets it here.
 
-    All other code has a :class:`.SessionReader`, which cannot change anything.
+    All other code has a :class:`...sessions.reader.SessionReader`, which cannot change anything.
 
     Args:
         manager: None makes the dashboard read-only.

@@ -24,7 +24,6 @@ STILL_LOADING = "The session is still being read. Try again when it is."
 NOTHING_TO_TAKE_BACK = "Nothing to take back in this conversation."
 FORK_HINT = "The first prompt of the fork"
 COMPACT_HINT = "What the summary must hold (can be empty)"
-COMPACTING = "Compacting…"
 NOTHING_BEFORE = "Nothing comes before the first prompt. Choose a later step."
 NO_TABLE = "This screen shows no other session. Open it in the dashboard."
 

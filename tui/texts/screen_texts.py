@@ -208,7 +208,7 @@ _WHY_NOT = {
     "archive": "is not finished yet",
     "interrupt_turn": "is not running",
     "queue": "has no queued prompts",
-    "retry": "cannot be retried: it neither failed nor was stopped",
+    "retry": "cannot be retried: it has not failed, and was not stopped or lost",
     "new_like": "is a command and cannot be duplicated",
     "start_waiting": "does not wait for another session",
     "wait_for": "does not wait for another session",

@@ -1,4 +1,4 @@
-"""Short forms of paths and commands; :mod:`agentdash.sessions.text.units` has those of numbers and times."""
+"""Short forms of paths and commands; :mod:`...sessions.text.units` has those of numbers and times."""
 
 from pathlib import Path
 

@@ -39,11 +39,6 @@ def cells_taken(cells: Sequence[Cell]) -> int:
     return sum(cell_width(text) + 1 for text, _ in cells)
 
 
-def family_text(total: FamilySum, signs: Signs) -> str:
-    """The whole sum as text."""
-    return " ".join(text for text, _ in next(_forms(total, signs)))
-
-
 def lifecycle_sign(session: Session, signs: Signs) -> str:
     """The sign before the title of a worker that ends with its lead; empty for another session."""
     return "" if session.lifecycle == "detached" else f"{signs.linked} "

@@ -1,7 +1,7 @@
 """The common parser of transcripts: an agent's own files, with all turns of a conversation.
 
 A turn file holds one turn and no times.  A transcript holds many turns, and each of its lines has a time.  The readers
-start nothing; each belongs to a :class:`.base.TranscriptFormat`.
+start nothing; each belongs to a :class:`..base.TranscriptFormat`.
 """
 
 from collections.abc import Mapping

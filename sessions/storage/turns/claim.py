@@ -48,7 +48,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     receipt: Receipt | None = None
     left: tuple[Left, ...] = ()
     asks: str | None = None
-    """The question of the agent's last message (:mod:`..rules.questions`)."""
+    """The question of the agent's last message (:mod:`...rules.prompts.questions`)."""
     prompt: Fate = Fate(PromptState.SEEN)
     """The fate of the turn's prompt."""
     end_byte: int | None = None

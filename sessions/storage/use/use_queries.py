@@ -62,7 +62,7 @@ T = TypeVar("T")
 
 
 class UseQueries:
-    """Answers the questions of :mod:`..costs.usage_table` from the database.
+    """Answers the questions of :mod:`...costs.usage_table` from the database.
 
     Args:
         database: the rows.

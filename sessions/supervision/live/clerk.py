@@ -85,7 +85,7 @@ class Clerk:
         """The open asks that have an answer."""
         self._due_at: int | None = None
         self.stopped_by: str | None = None
-        """The author of the answer that ended the turn, as :meth:`.TurnLog.stopping` records it."""
+        """The author of the answer that ended the turn (:meth:`...storage.turns.turn_log.TurnLog.stopping`)."""
         with contextlib.suppress(AgentdashError):
             unwritten = {recorded.id for recorded in store.asks.answered(session_id)}
             for recorded in store.asks.unsettled(session_id, live.stream):

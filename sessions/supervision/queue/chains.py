@@ -1,6 +1,6 @@
 """Start the sessions that waited for the end of another one, with its answer; record why the others wait.
 
-Each process that serves the launch queue does this first (:mod:`.queue`), so no front end has to stay open.  The answer
+Each process that serves the launch queue does this first (:mod:`.pump`), so no front end has to stay open.  The answer
 is read outside the transaction that starts the session; that transaction checks that nothing changed since.
 """
 

@@ -1,4 +1,4 @@
-"""Start the process that waits until the ends of workers are gathered."""
+"""Start the process that waits until the ends of workers are gathered, or a budget begins again."""
 
 import os
 import subprocess

@@ -1,6 +1,6 @@
 """Wake the leads whose workers have ended: one prompt for all ends that were gathered.
 
-Each process that serves the launch queue does this first (:mod:`.queue`).  The first one starts a small process that
+Each process that serves the launch queue does this first (:mod:`.pump`).  The first one starts a small process that
 waits for the end of the gathering; if that is killed, the next process that serves the queue writes the prompt.
 """
 

@@ -22,7 +22,7 @@ WAYS = {
     "retold": "With the next prompt, the conversation is retold: the agent reads it as text.",
     "new": "The next prompt begins a new conversation.",
 }
-"""The way in which the agent goes on, by :attr:`Effect.how`."""
+"""The way in which the agent goes on, by :attr:`....sessions.prompts.effects.Effect.how`."""
 
 
 def conversation_text(

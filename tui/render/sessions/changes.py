@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from ....sessions.changes import words
 from ....sessions.changes.git import GitDiff
-from ....sessions.changes.model import Edit, FileChanges, GitAnswer, GitReport, SessionChanges
+from ....sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
 from ....sessions.text.sanitize import cell_width, cut_left, one_line, pad
-from ....sessions.text.units import count, line_change
+from ....sessions.text.units import count
 from ....widgets.drawing.short_forms import place
 from ..steps import diff_lines
 from ..style import Style
@@ -22,10 +23,11 @@ Row = tuple[str, ...]
 
 def changes_text(changes: SessionChanges, style: Style) -> Iterator[str]:
     """Yield the sums, then the files in the order in which they were first touched."""
-    yield _summary(changes)
+    yield words.summary(changes)
     yield from _table(changes.files, style)
     if changes.git is not None:
-        yield style.paint(f"git: {_git_text(changes.git)}", "dim")
+        top = place(one_line(changes.git.top)) if changes.git.top else ""
+        yield style.paint(words.git_summary(changes.git, top), "dim")
     yield from (style.paint(note, "dim") for note in changes.notes)
 
 
@@ -35,23 +37,10 @@ def file_diffs(file: FileChanges, style: Style, find: Callable[[str], GitDiff] |
     yield style.paint(f"{style.signs.rule * 2} {one_line(file.path)}", "strong")
     for edit in file.edits:
         yield from _edit_diff(edit, style)
-    if file.more_edits:
-        yield style.paint(f"  {count(file.more_edits, 'more edit')} not stored", "dim")
+    if more := words.more_edits(file):
+        yield style.paint(f"  {more}", "dim")
     if find is not None and file.touched and not any(edit.diff for edit in file.edits):
         yield from _git_diff(find(file.absolute), style)
-
-
-def _summary(changes: SessionChanges) -> str:
-    where = "this session" if changes.turn is None else f"turn {changes.turn}"
-    changed = [file for file in changes.files if file.touched]
-    if not changed:
-        return f"No edits in {where}."
-    added = sum(file.added or 0 for file in changed)
-    removed = sum(file.removed or 0 for file in changed)
-    known = any(file.added is not None for file in changed)
-    partial = any(file.partial or file.added is None for file in changed)
-    lines = f"  {line_change(added, removed, least=partial)}" if known else ""
-    return f"{count(len(changed), 'file')} changed{lines}"
 
 
 def _table(files: Sequence[FileChanges], style: Style) -> Iterator[str]:
@@ -66,45 +55,27 @@ def _table(files: Sequence[FileChanges], style: Style) -> Iterator[str]:
 
 
 def _row(file: FileChanges) -> Row:
-    lines = "" if file.added is None else line_change(file.added, file.removed or 0, least=file.partial)
     git = "" if file.git is None else f"{file.git.code} {' '.join(file.git.words)}"
     touched = count(file.touched, "edit") if file.touched else ""
     tried = Counter(str(edit.status) for edit in file.edits if not edit.counts)
     edits = ", ".join(filter(None, (touched, *(f"{number} {how}" for how, number in tried.items()))))
-    return one_line(file.path), file.kind or "", lines, edits, git, _moves(file)
+    return one_line(file.path), file.kind or "", words.lines_text(file), edits, git, _moves(file)
 
 
 def _moves(file: FileChanges) -> str:
     """Return the source or the target of the file's last move; empty if it was not moved."""
-    moved = [edit for edit in file.edits if edit.counts and (edit.moved_to or edit.moved_from)]
-    if not moved:
-        return ""
-    last = moved[-1]
-    return f"moved to {one_line(last.moved_to)}" if last.moved_to else f"moved from {one_line(last.moved_from or '')}"
-
-
-def _git_text(report: GitReport) -> str:
-    where = place(one_line(report.top)) if report.top else ""
-    answer = "" if report.answer is GitAnswer.OK else str(report.answer)
-    words = ", ".join(filter(None, (where, answer, one_line(report.detail or ""))))
-    totals = report.totals
-    if totals is None:
-        return words
-    named = (("staged", totals.staged), ("unstaged", totals.unstaged), ("untracked", totals.untracked))
-    numbers = ", ".join(f"{number} {name}" for name, number in named if number) or "clean"
-    others = f" ({totals.others} not by this session)" if totals.others else ""
-    return f"{words}: {'at least ' if totals.cut else ''}{numbers}{others}"
+    moves = [move for edit in file.edits if edit.counts and (move := words.moved(edit, place))]
+    return moves[-1] if moves else ""
 
 
 def _edit_diff(edit: Edit, style: Style) -> Iterator[str]:
-    lines = "" if edit.added is None else f" {line_change(edit.added, edit.removed or 0)}"
-    moved = f", moved to {one_line(edit.moved_to)}" if edit.moved_to else ""
-    status = "" if edit.counts else f", {edit.status}"
-    yield style.paint(f"  turn {edit.turn}, step {edit.index}: {edit.kind}{lines}{moved}{status}", "dim")
+    what = " ".join(filter(None, (edit.kind, words.lines_text(edit))))
+    facts = ", ".join(filter(None, (what, words.moved(edit, place), "" if edit.counts else str(edit.status))))
+    yield style.paint(f"  turn {edit.turn}, step {edit.index}: {facts}", "dim")
     if edit.diff:
         yield from _diff_lines(edit.diff, style)
     if edit.cut:
-        yield style.paint("  (the rest of this diff was not stored)", "dim")
+        yield style.paint(f"  ({words.not_stored(edit)})", "dim")
 
 
 def _git_diff(diff: GitDiff, style: Style) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The budget of a lead as a line, and as JSON."""
+"""A budget of a day, a week or a lead, as a line and as JSON."""
 
 from typing import Any
 

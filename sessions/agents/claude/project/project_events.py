@@ -1,7 +1,7 @@
 """The lines of claude's own transcripts, ``$CLAUDE_CONFIG_DIR/projects/<folder>/<session>.jsonl`` (protocols 3.4).
 
 Seen with Claude Code 2.1.197 and 2.1.330, which also name the kinds that other versions and the full screen write.
-The blocks of a message are those of the stream (:mod:`.events`).  Every field is optional.
+The blocks of a message are those of the stream (:mod:`..events`).  Every field is optional.
 """
 
 from msgspec import Raw, Struct, field

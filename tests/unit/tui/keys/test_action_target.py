@@ -20,4 +20,7 @@ def test_an_action_for_one_asks_only_the_session_under_the_cursor():
 
 def test_the_reason_is_empty_if_the_action_applies_and_names_the_cause_if_not():
     assert ActionTarget(RUNNING, [RUNNING]).why_not("stop", restore_key="u") == ""
+    assert ActionTarget(DONE, [DONE]).why_not("retry", restore_key="u") == (
+        '"fix it" cannot be retried: it has not failed, and was not stopped or lost.'
+    )
     assert "read-only" in ActionTarget(RUNNING, [RUNNING], read_only=True).why_not("stop", restore_key="u")

@@ -148,7 +148,7 @@ def test_what_is_missing_of_a_diff_is_said() -> None:
     assert diffs(cut)[-4:] == [
         "  (the rest of this diff was not stored)",
         "  turn 1, step 2: update",
-        "  (the rest of this diff was not stored)",
+        "  (diff too long to store)",
         "  3 more edits not stored",
     ]
 

@@ -9,7 +9,7 @@ from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
 from agentdash.widgets.table.columns import Moment
-from agentdash.widgets.table.family_cells import family_cells, family_text
+from agentdash.widgets.table.family_cells import family_cells
 from agentdash.widgets.table.ordering import Arrangement, Grouping
 from agentdash.widgets.table.paint_cache import PaintCache, heading_cells
 from agentdash.widgets.table.row_cells import Form, row_cells
@@ -43,6 +43,10 @@ def shown(rows, position, width=100, signs=UNICODE):
     return " ".join(text for text, _ in first)
 
 
+def family_text(total, signs, room=60):
+    return " ".join(text for text, _ in family_cells(total, room, signs))
+
+
 def test_the_sum_names_workers_states_tokens_and_money():
     assert family_text(TOTAL, UNICODE) == "10 workers: 6 ● 3 ✓ 1 ✗  412k  $3.10"
     assert family_text(TOTAL, ASCII) == "10 workers: 6 * 3 + 1 x  412k  $3.10"
@@ -59,7 +63,7 @@ def test_the_sum_names_workers_states_tokens_and_money():
     ],
 )
 def test_the_sum_gets_shorter_with_the_room(room, text):
-    assert " ".join(cell for cell, _ in family_cells(TOTAL, room, UNICODE)) == text
+    assert family_text(TOTAL, UNICODE, room) == text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The verb that shows and changes the budget of a lead: budget."""
+"""The verb budget: budgets of days and weeks, and of a lead with its workers."""
 
 import math
 from typing import TYPE_CHECKING

@@ -4,19 +4,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .....sessions.costs.usage_table import GROUPS, UsageQuery
 from .. import common
 from .time_options import TIME, complete_times, since_of, until_of
 
 if TYPE_CHECKING:
     from .....sessions.costs.usage_table import UsageTable
 
-_GROUPS = ("day", "week", "month", "agent", "model", "folder", "lead", "session")
 _FORMULA = ("=", "+", "-", "@")
 """Beginnings of a text that a spreadsheet would run as a formula."""
 
 
 @click.command()
-@click.option("--by", type=click.Choice(_GROUPS), default="day", show_default=True, help="One row for each.")
+@click.option("--by", type=click.Choice(GROUPS), default="day", show_default=True, help="One row for each.")
 @click.option(
     "--since", metavar=TIME, help="From its start; also 12h, 4w, 1y, yesterday.", shell_complete=complete_times
 )
@@ -44,8 +44,6 @@ def usage(
 
     For example: agentdash usage --by model --since 2026-10 --until yesterday
     """
-    from .....sessions.costs.usage_table import UsageQuery
-
     if as_csv and as_json:
         raise click.UsageError("--csv and --json cannot be combined.")
     begin, end = since_of(since), until_of(until)

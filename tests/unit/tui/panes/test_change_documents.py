@@ -1,0 +1,58 @@
+"""The screen of changes and the verb ``changes`` say the same of a session's edits."""
+
+from agentdash.sessions.changes.model import Edit, FileChanges, GitAnswer, GitReport, GitTotals, SessionChanges
+from agentdash.sessions.model import StepStatus
+from agentdash.tui.panes.change_documents import file_document, title
+from agentdash.tui.render.sessions.changes import changes_text, file_diffs
+from agentdash.tui.render.style import Style
+from agentdash.widgets.drawing.glyphs import UNICODE
+
+
+def edit(**facts) -> Edit:
+    return Edit(**({"turn": 1, "index": 2, "kind": "update", "status": StepStatus.OK} | facts))
+
+
+def file(*edits: Edit, **facts) -> FileChanges:
+    base = {"path": "a.py", "absolute": "/w/a.py", "kind": "update", "touched": 1, "added": 4, "removed": 1}
+    return FileChanges(**(base | facts), edits=edits)
+
+
+def both(changes: SessionChanges) -> tuple[str, str]:
+    """The line above the files on the screen, and all that the verb prints."""
+    return title("Fix it", changes), "\n".join(changes_text(changes, Style()))
+
+
+def diffs(one: FileChanges) -> tuple[str, str]:
+    """All lines about one file on the screen and of the verb."""
+    document = file_document(one, None, UNICODE)
+    rows = [row for item in range(len(document)) for row in document.rows(item, 80)]
+    return "\n".join("".join(text for text, _ in row) for row in rows), "\n".join(file_diffs(one, Style(), None))
+
+
+def test_numbers_that_are_a_minimum_and_further_edits_are_named_by_both():
+    git = GitReport(answer=GitAnswer.OK, totals=GitTotals(unstaged=1000, cut=True, others=2))
+    changes = SessionChanges(session="s", cwd="/w", files=(file(edit()),), more=7, git=git)
+    shown, printed = both(changes)
+    assert shown == (
+        "Fix it   1 file changed  +4 -1 and 7 edits to other files"
+        "   git: at least 1,000 unstaged (2 not by this session)"
+    )
+    assert all(words in printed for words in shown.split("   ")[1:])
+
+
+def test_without_edits_both_say_so_with_the_reason_of_git():
+    git = GitReport(answer=GitAnswer.FAILED, detail="fatal: \x1b[31mno")
+    shown, printed = both(SessionChanges(session="s", cwd="/w", git=git))
+    assert shown == "Fix it   No edits in this session.   git: failed, fatal: no"
+    assert printed.splitlines() == shown.split("   ")[1:]
+
+
+def test_both_say_what_of_a_diff_was_not_stored():
+    diff = "@@ -1 +1 @@\n-old\n+new"
+    for text in diffs(file(edit(diff=diff, cut=True, moved_to="b.py"), edit(cut=True), more_edits=3)):
+        assert text.index("moved to b.py") < text.index("new") < text.index("the rest of this diff was not stored")
+        assert text.count("not stored") == 2
+        assert "diff too long to store" in text
+        assert text.endswith("3 more edits not stored")
+    for text in diffs(file(edit(diff=diff))):
+        assert "not stored" not in text
