@@ -170,7 +170,10 @@ def extend(
 
 def _nothing_left(ledger: Ledger, kind: Kind) -> str:
     if kind == "tokens":
-        amounts = f"{ledger.spent.tokens:,} of {ledger.budget.tokens or 0:,} tokens", f"{ledger.reserved.tokens:,}"
+        amounts = (
+            f"{ledger.spent.tokens_words()} of {ledger.budget.tokens or 0:,} tokens",
+            f"{ledger.reserved.tokens:,}",
+        )
     else:
         amounts = f"{ledger.spent.dollars()} of {dollars(ledger.budget.cost_usd or 0.0)}", ledger.reserved.dollars()
     return f"budget of lead {ledger.name}: {amounts[0]} is spent and {amounts[1]} reserved for its other workers"
@@ -209,7 +212,7 @@ def check_room(ledger: Ledger, share: Budget) -> None:
         used = [one.dollars() if one.cost_usd else "" for one in (ledger.spent, ledger.reserved)]
         raise _over(ledger, dollars(budget.cost_usd), used, dollars(cost) if cost else "", "usd")
     if budget.tokens is not None and (rest.tokens <= 0 or tokens > rest.tokens):
-        used = [f"{one.tokens:,}" if one.tokens else "" for one in (ledger.spent, ledger.reserved)]
+        used = [one.tokens_words() if one.tokens else "" for one in (ledger.spent, ledger.reserved)]
         raise _over(ledger, f"{budget.tokens:,} tokens", used, f"{tokens:,}" if tokens else "", "tokens")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from ...costs.cost import Cost
+from ...costs.cost import Cost, tokens_words
 from ...text.units import money
 from ...values.membership import Budget
 from .limits import dollars
@@ -19,6 +19,8 @@ class Amount(Struct, frozen=True):
     computed_usd: float = 0.0
     missing: int = 0
     """Sessions that used a model at a cost that is unknown in part or as a whole; it does not count."""
+    tokens_missing: int = 0
+    """Sessions that used an unknown number of tokens, in part or as a whole; it does not count."""
 
     def plus(self, other: "Amount") -> "Amount":
         """Add both."""
@@ -27,6 +29,7 @@ class Amount(Struct, frozen=True):
             self.cost_usd + other.cost_usd,
             self.computed_usd + other.computed_usd,
             self.missing + other.missing,
+            self.tokens_missing + other.tokens_missing,
         )
 
     @property
@@ -40,6 +43,11 @@ class Amount(Struct, frozen=True):
         if not self.cost_usd:
             return self.cost.mark or "$0.00"
         return f"{self.cost.mark}{dollars(self.cost_usd, above=above)}"
+
+    def tokens_words(self, *, exact: bool = True) -> str:
+        """Return the tokens with their mark: ``1,200``, ``≥1,200``; ``?`` if all of them are unknown."""
+        known = None if self.tokens_missing and not self.tokens else self.tokens
+        return tokens_words(known, self.tokens_missing, exact=exact)
 
 
 class Member(Struct, frozen=True, kw_only=True):
@@ -118,7 +126,7 @@ def crossed(budget: Budget, spent: Amount) -> str | None:
     if budget.cost_usd is not None and spent.cost_usd > budget.cost_usd:
         return f"{spent.dollars(above=budget.cost_usd)} of {dollars(budget.cost_usd)}"
     if budget.tokens is not None and spent.tokens > budget.tokens:
-        return f"{spent.tokens:,} of {budget.tokens:,} tokens"
+        return f"{spent.tokens_words()} of {budget.tokens:,} tokens"
     return None
 
 
@@ -138,7 +146,7 @@ def budget_words(budget: Budget, account: Account) -> str:
         parts.append(_words(account.spent.dollars(), dollars(budget.cost_usd), reserved, money(left.cost_usd or 0.0)))
     if budget.tokens is not None:
         reserved = f"{account.below.tokens:,}" if account.below.tokens else ""
-        parts.append(_words(f"{account.spent.tokens:,}", f"{budget.tokens:,} tokens", reserved, f"{left.tokens:,}"))
+        parts.append(_words(account.spent.tokens_words(), f"{budget.tokens:,} tokens", reserved, f"{left.tokens:,}"))
     return "; ".join(parts)
 
 

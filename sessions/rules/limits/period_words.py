@@ -109,4 +109,4 @@ def _short(amount: float, kind: Kind) -> str:
 
 
 def _spent(state: PeriodState, kind: Kind) -> str:
-    return f"{state.spent.tokens:,}" if kind == "tokens" else state.spent.dollars()
+    return state.spent.tokens_words() if kind == "tokens" else state.spent.dollars()

@@ -12,6 +12,7 @@ from agentdash.sessions.reader import SessionReader
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
 from agentdash.sessions.rules.limits.period_shares import Share
+from agentdash.sessions.rules.limits.period_words import state_words
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
@@ -222,6 +223,14 @@ def test_a_turn_of_unknown_cost_reserves_until_it_ends_and_then_counts_nothing(s
         assert store.take_places("h").taken == [(f"s{n}", 1)]
         work(store, f"s{n}", tokens=500)
     assert (state(store).spent.missing, state(store).spent.cost_usd) == (4, 0.0)
+
+
+def test_tokens_of_a_day_are_a_lower_bound_if_a_session_did_not_report_its_own(store):
+    store.period_budgets.keep([PeriodBudget(most=Budget(tokens=1_000))])
+    for name, tokens in (("a", 200), ("b", None)):
+        begin(store, name)
+        work(store, name, cost=1.0, tokens=tokens)
+    assert state_words(state(store)) == "≥200 of 1,000 tokens spent, 800 left"
 
 
 def test_a_session_that_waits_for_another_one_waits_for_the_budget_too_and_says_so(store):
