@@ -24,6 +24,7 @@ from ..rules.status import MEANINGS
 from ..storage.families.family_budgets import FamilyState
 from ..storage.paths import Layout
 from ..storage.turns.turn_output import output_of
+from ..supervision.hooks.log_line import is_hook_line
 from ..text.sanitize import one_line
 from ..text.units import share, tokens
 from ..values.adjustments import Adjustment
@@ -288,7 +289,7 @@ def _hook_fact(launch: Launch | None, log: Path) -> Fact:
     if launch is None or not launch.hook.argv:
         return Fact("hook", "none", "turns.launch")
     try:
-        lines = [line for line in _log_lines(log) if line.startswith("hook on ")]
+        lines = [line for line in _log_lines(log) if is_hook_line(line)]
     except OSError:
         lines = []
     command = shlex.join(launch.hook.argv)
