@@ -15,7 +15,7 @@ from ...rules.limits.admission import FamilyLimits, Ledger
 from ...rules.limits.family_account import Account, Amount, Member, accounts, crossed, reserved_beside
 from ...values.membership import Budget
 from ..database import Database
-from ..rows import Query, load
+from ..rows import USES_MODEL, Query, load
 
 _OPEN = LIVE | {Status.QUEUED}
 
@@ -32,7 +32,7 @@ FAMILY = (
 )
 """The ids of ``?1``, a session or an outside lead, and of everything below it, as the table ``family``."""
 # Figures are missing by the rule of costs.usage_totals; of a deleted session only its reports are left.
-_RAN = """sessions.agent <> 'command' AND sessions.started_at IS NOT NULL AND NOT (sessions.status = 'failed'
+_RAN = f"""{USES_MODEL} AND sessions.started_at IS NOT NULL AND NOT (sessions.status = 'failed'
         AND sessions.exit_code IS NULL AND sessions.signal IS NULL AND sessions.steps = 0)"""
 _SUMS = f""" SELECT family.id, coalesce(sessions.parent, sessions.lead, gone.parent, gone.lead) AS above,
     coalesce(sessions.total_tokens, gone.total_tokens, 0) AS tokens,

@@ -6,11 +6,15 @@ The settings are stored here because runners never read the file.
 import os
 from collections.abc import Sequence
 
+from ...costs.usage_totals import WITHOUT_MODEL
 from ...rules.limits.period_budgets import Period, PeriodBudget, PeriodState, begin_of, covers, over
 from ...values.membership import Budget
 from ..database import Database
+from ..rows import USES_MODEL
 from .period_room import ASKING, Held, PeriodRoom
 from .period_use import budgets_in_force, states_of, today
+
+_FOLDER = f"SELECT cwd FROM sessions WHERE id = ? AND {USES_MODEL}"  # noqa: S608
 
 
 class PeriodBudgets:
@@ -61,14 +65,14 @@ class PeriodBudgets:
 
     def of_session(self, session_id: str) -> list[PeriodState]:
         """Return the budgets that bind a session, with what is used of them."""
-        rows = self._database.rows("SELECT cwd FROM sessions WHERE id = ? AND agent <> 'command'", (session_id,))
+        rows = self._database.rows(_FOLDER, (session_id,))
         return self.states(os.path.realpath(rows[0]["cwd"])) if rows else []
 
     def limits(self, session_id: str) -> list[Budget]:
         """Return the amounts of the budgets that bind a session; one query if there are no budgets."""
         if not (known := budgets_in_force(self._database.rows)):
             return []
-        rows = self._database.rows("SELECT cwd FROM sessions WHERE id = ? AND agent <> 'command'", (session_id,))
+        rows = self._database.rows(_FOLDER, (session_id,))
         folder = os.path.realpath(rows[0]["cwd"]) if rows else None
         return [] if folder is None else [one.most for one, _ in known if covers(one, folder)]
 
@@ -87,7 +91,7 @@ class PeriodBudgets:
         with self._database.snapshot():
             query = self._database.rows
             rows = query(ASKING, (session_id, turn))
-            if not rows or rows[0]["free"] or rows[0]["agent"] == "command":
+            if not rows or rows[0]["free"] or rows[0]["agent"] in WITHOUT_MODEL:
                 return None, None
             states = states_of(query, os.path.realpath(rows[0]["cwd"]))
         stops = [one for one in states if one.budget.action == "stop"]

@@ -4,6 +4,7 @@ import sqlite3
 
 from msgspec import Struct
 
+from ...costs.usage_totals import WITHOUT_MODEL
 from ...launch import Launch
 from ...rules.limits.period_budgets import PeriodBudget, end_of
 from ...rules.limits.period_shares import Asking, Lacking, grant
@@ -52,7 +53,7 @@ class PeriodRoom:
             row: a turn, as :data:`ASKING` reads it.
             free: the user starts it although it does not fit.
         """
-        if not self.use.in_force or row["free"] is not None or row["agent"] == "command":
+        if not self.use.in_force or row["free"] is not None or row["agent"] in WITHOUT_MODEL:
             return None
         budgets = tuple(self.use.binding(self.use.real(row["cwd"]), "stop"))
         if not budgets:
