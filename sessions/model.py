@@ -309,7 +309,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     signal: str | None = None
     stop_requested_at: int | None = None
     stop_by: str | None = None
-    """Requested by: ``you``, ``the system``, or a limit."""
+    """The requester of its stop, such as ``you`` or ``its limit`` (``StoppedBy``); ``: `` and a reason may follow."""
     rule: str | None = None
     """The rule that gave an ended turn its status."""
     asked_by: str | None = None

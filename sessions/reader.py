@@ -258,7 +258,12 @@ class SessionReader:
         budgets = self._queries.family_budgets.states(session.id, self._limits(launch))
         family, turn = family_facts(self._queries, session), turns[-1] if turns else None
         periods = self._queries.period_budgets.of_session(session.id)
-        return explain(self._layout, session, turn, launch, prompts, asks, changes, marks, budgets, family, periods)
+        waits = (
+            self._queries.period_budgets.holding(session.id, session.turn) if session.status is Status.QUEUED else None
+        )
+        return explain(
+            self._layout, session, turn, launch, prompts, asks, changes, marks, budgets, family, periods, waits
+        )
 
     def budget(self, ref: str) -> "FamilyState":
         """Return the budget of a lead and the sums of all sessions below it.

@@ -56,7 +56,7 @@ def record(
         marks: its marks; their session is set here.
         last: the status of the newest turn.
         options: the options of its start.
-        facts: fields of the session.
+        facts: fields of the session; the newest turn used all that the session used.
     """
     session_id = facts.pop("id", None) or str(uuid.uuid4())
     folder = manager.layout.session(session_id)
@@ -65,10 +65,12 @@ def record(
     for n, (prompt, output) in enumerate(turns, 1):
         status = last if n == len(turns) else Status.DONE
         ended = 3 if status.ended else None
+        used = {name: facts[name] for name in ("usage", "cost_usd", "cost_about_usd") if name in facts}
         rows.append(
             Turn(
                 session=session_id, n=n, status=status, run_id=f"r{n}", created_at=1, started_at=2, ended_at=ended,
                 steps=1, argv=("codex",), boot_id=processes.boot_id(), pid_ns=processes.pid_namespace(),
+                **(used if n == len(turns) else {}),
             )
         )  # fmt: skip
         prompts.append(Prompt(id=n, session=session_id, turn=n, text=prompt, state="seen", created_at=1))

@@ -53,9 +53,13 @@ def total_of(costs: Iterable[Cost]) -> Cost:
     return reduce(Cost.plus, costs, Cost())
 
 
-def tokens_words(tokens: int | None, missing: int) -> str:
-    """Return a short count of tokens: ``412k``; ``≥412k`` if some sessions' are not known, ``?`` if none is."""
-    return f"{AT_LEAST if missing and tokens is not None else ''}{units.tokens(tokens)}"
+def tokens_words(tokens: int | None, missing: int, *, exact: bool = False) -> str:
+    """Return a count of tokens: ``412k``; ``≥412k`` if some sessions' are not known, ``?`` if none is.
+
+    With ``exact`` it has all digits: ``≥412,345``.
+    """
+    words = f"{tokens:,}" if exact and tokens is not None else units.tokens(tokens)
+    return f"{AT_LEAST if missing and tokens is not None else ''}{words}"
 
 
 def cost_words(cost: Cost, unused: str = "", cells: int | None = None) -> str:

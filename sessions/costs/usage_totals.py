@@ -8,7 +8,10 @@ from ..model import Session, Status, Turn
 from .cost import Cost, tokens_words, total_of
 
 WITHOUT_MODEL = frozenset({"command"})
-"""The agents that use no model: their sessions never count as missing."""
+"""The agents that use no model: their sessions never count as missing, and no budget limits them.
+
+They are those whose adapter takes no prompts.  The triggers of ``schema.sql`` name them too.
+"""
 
 
 class Sums(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from pathlib import Path
 from ..conversation.shown import IsCut, none_cut
 from ..conversation.words import turning
 from ..model import Session, Step, Turn
-from ..text.sanitize import clean
+from ..text.sanitize import one_line
 from ..text.units import count, moment
 from . import words
 from .html_steps import step_html
@@ -91,7 +91,7 @@ def _header(title: str, session: Session) -> str:
 def _fact(name: str, value: str, session: Session) -> str:
     if name != "Status":
         return escape(value)
-    reason = escape(clean(value).partition(": ")[2])
+    reason = escape(one_line(session.reason or ""))
     because = f' <span class="reason">{reason}</span>' if reason else ""
     return f'<span class="badge {session.status}">{session.status}</span>{because}'
 

@@ -18,12 +18,13 @@ from ..processes import processes, runner_lock
 from ..rules.attention import attention
 from ..rules.compaction import should_compact
 from ..rules.limits.family_account import budget_words
-from ..rules.limits.period_budgets import PeriodState
+from ..rules.limits.period_budgets import PeriodBudget, PeriodState
 from ..rules.limits.period_words import state_words
 from ..rules.status import MEANINGS
 from ..storage.families.family_budgets import FamilyState
 from ..storage.paths import Layout
 from ..storage.turns.turn_output import output_of
+from ..supervision.hooks.log_line import is_hook_line
 from ..text.sanitize import one_line
 from ..text.units import share, tokens
 from ..values.adjustments import Adjustment
@@ -65,8 +66,12 @@ def explain(
     budgets: Sequence[FamilyState] = (),
     family: Sequence[Fact] = (),
     periods: Sequence[PeriodState] = (),
+    holding: PeriodBudget | None = None,
 ) -> Explanation:
-    """Collect the facts about a session and its newest turn; reads only."""
+    """Collect the facts about a session and its newest turn; reads only.
+
+    ``holding`` is the budget of a day or a week that has no room for a queued turn.
+    """
     folder = layout.session(session.id)
     held = runner_lock.is_held(folder.lock)
     facts = [
@@ -107,12 +112,12 @@ def explain(
         session=session.id,
         status=session.status,
         reason=session.reason,
-        rule=_rule(session, turn, held),
+        rule=_rule(session, turn, held, holding),
         facts=tuple(facts),
     )
 
 
-def _rule(session: Session, turn: Turn | None, held: bool) -> str:
+def _rule(session: Session, turn: Turn | None, held: bool, holding: PeriodBudget | None) -> str:
     """Return the rule that was applied when the turn ended; before its end, the meaning of its status."""
     if turn is not None and turn.status.ended and turn.rule is not None:
         return turn.rule
@@ -123,7 +128,8 @@ def _rule(session: Session, turn: Turn | None, held: bool) -> str:
     if session.after is not None:
         return "it starts when the session that it waits for is done and has no prompts left to send"
     if turn is not None and turn.status is Status.QUEUED and turn.launches == 0:
-        return "queued: all `queue.max_running` slots are in use"
+        room = f"{holding.name} has no room for it; it starts when there is room and a free slot" if holding else ""
+        return f"queued: {room or 'all `queue.max_running` slots are in use'}"
     return MEANINGS[session.status]
 
 
@@ -283,7 +289,7 @@ def _hook_fact(launch: Launch | None, log: Path) -> Fact:
     if launch is None or not launch.hook.argv:
         return Fact("hook", "none", "turns.launch")
     try:
-        lines = [line for line in _log_lines(log) if line.startswith("hook on ")]
+        lines = [line for line in _log_lines(log) if is_hook_line(line)]
     except OSError:
         lines = []
     command = shlex.join(launch.hook.argv)

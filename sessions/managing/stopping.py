@@ -85,6 +85,7 @@ class Stopping(Guarded):
         :meth:`.housekeeping.Housekeeping.restore` brings it back until the trash is cleaned.
 
         Raises:
+            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
             SessionBusyError: a new turn started first, or a user of this machine has taken it over.
         """
         session = self.reader.get(ref, destructive=True)

@@ -113,5 +113,5 @@ def _spent(state: FamilyState) -> list[str]:
         of = f" of {money(limit.cost_usd)}" if limit.cost_usd is not None else ""
         parts.append(f"{cost_words(spent.cost, money(0.0))}{of}")
     if limit.tokens is not None:
-        parts.append(f"{tokens(spent.tokens)} of {tokens(limit.tokens)} tokens")
+        parts.append(f"{spent.tokens_words(exact=False)} of {tokens(limit.tokens)} tokens")
     return parts

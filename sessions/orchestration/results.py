@@ -72,6 +72,8 @@ class WorkerResult(Result, frozen=True, kw_only=True):
     model: str = ""
     steps: int = 0
     tokens: int = 0
+    tokens_missing: int = 0
+    """Turns of which a part has no number of tokens: ``tokens`` is a lower bound then."""
     cost_usd: float | None = None
     cost_about_usd: float | None = None
     """The estimated part of its cost, beside ``cost_usd``."""
@@ -167,6 +169,8 @@ class StoppedOne(Result, frozen=True, kw_only=True):
     """Processes that it could not end."""
     turn: int = 0
     tokens: int = 0
+    tokens_missing: int = 0
+    """Turns of which a part has no number of tokens: ``tokens`` is a lower bound then."""
     receipt: str = ""
 
 

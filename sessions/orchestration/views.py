@@ -138,6 +138,7 @@ class Views:
             model=words(session.model or "", 40),
             steps=session.steps,
             tokens=session.usage.total_tokens or 0,
+            tokens_missing=session.tokens_missing,
             cost_usd=dollars(session.cost_usd),
             cost_about_usd=dollars(session.cost_about_usd),
             cost_missing=session.cost_missing,

@@ -129,6 +129,7 @@ class Prompter(Guarded):
         """Send a prompt to a session: its next turn, or a place in its queue.
 
         Raises:
+            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
             UsageError: empty prompt, an option that the agent does not take, or a limit that can never act.
             SessionBusyError: it takes no prompts, runs on another host, has used up one of its limits, or processes of
                 a lost turn still live.
@@ -157,6 +158,7 @@ class Prompter(Guarded):
             allow_denied: allows what the turn was denied (:meth:`allowance`).
 
         Raises:
+            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
             UsageError: a limit that can never act, or nothing was denied that a setting allows.
             SessionBusyError: the turn is running, an agent completed it and was denied nothing, or the session has used
                 up one of its limits.
@@ -236,6 +238,7 @@ class Prompter(Guarded):
         ladder of a stop, and resume the conversation with the next prompt.
 
         Raises:
+            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
             SessionBusyError: no turn is running.
         """
         self._layout.check_writable()

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ..costs.usage_totals import WITHOUT_MODEL
 from ..launch import Launch
 from ..model import (
     ENDED,
@@ -33,6 +34,11 @@ Query = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]
 
 OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
 """The states of a turn that has not ended, as SQL."""
+
+_MODELLESS = ", ".join(f"'{name}'" for name in sorted(WITHOUT_MODEL))
+
+USES_MODEL = f"sessions.agent NOT IN ({_MODELLESS})"
+"""The condition that the agent of a session uses a model, as SQL."""
 
 USAGE_COLUMNS = (
     "input_tokens",
@@ -72,7 +78,7 @@ MOST_WAKES = "COALESCE((SELECT value FROM settings WHERE name = 'wakes'), 20)"
 LED = (
     "CASE WHEN leads.archived_at IS NOT NULL THEN 'over'"  # noqa: S608
     f" WHEN leads.status NOT IN ({_ENDED}) THEN 'at work'"
-    f" WHEN leads.status = '{Status.DONE}' AND leads.agent <> 'command'"
+    f" WHEN leads.status = '{Status.DONE}' AND leads.agent NOT IN ({_MODELLESS})"
     " AND (SELECT stop_by FROM turns WHERE turns.session = leads.id AND turns.n = leads.turn) IS NULL"
     f" AND {WAKES_USED} < {MOST_WAKES} THEN 'wakes' ELSE 'over' END"
 )

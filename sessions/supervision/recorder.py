@@ -41,6 +41,7 @@ from .limits.spending import Spending
 from .limits.turn_watch import TurnWatch
 from .queue.next_turn import builder
 from .queue.prompt_evidence import with_transcript
+from .spawn import StartError
 from .turn_end import Ending, asked_at_the_end, end_facts, end_of, evidence_of
 
 COMMIT_SECONDS = 1.0
@@ -360,10 +361,10 @@ class Recorder:
         )
         self._watch.look_back(follower)
 
-    def fail_to_start(self, agent: Agent, reason: str) -> None:
+    def fail_to_start(self, agent: Agent, error: StartError) -> None:
         """Record a failed turn: the agent could not be started."""
-        if reason.endswith("command not found") and agent.install_hint:
-            reason = f"{reason}. {agent.install_hint}"
+        hint = agent.install_hint if error.command_missing else ""
+        reason = f"{error}. {hint}" if hint else str(error)
         unsent = fate(TurnEvidence(started=False, printed=False, proper_end=False, crashed=False))
         self._write_end(Facts(), Outcome(status=Status.FAILED, reason=reason, rule=_NOT_STARTED, prompt=unsent), 0)
 

@@ -15,6 +15,11 @@ from ..storage.paths import Layout
 class StartError(Exception):
     """The agent could not be started; the text is the reason shown to the user."""
 
+    def __init__(self, reason: str, *, command_missing: bool = False) -> None:
+        super().__init__(reason)
+        self.command_missing = command_missing
+        """True if its command is not installed."""
+
 
 def clean_signals() -> None:
     """Give the agent default signals and an empty mask.
@@ -59,7 +64,7 @@ def start_agent(
     except ValueError as error:
         raise StartError(f"the command cannot be started: {error}") from None  # a NUL byte, a lone surrogate
     except OSError as error:
-        raise StartError(_start_reason(error, launch.argv[0], cwd)) from None
+        raise _start_error(error, launch.argv[0], cwd) from None
     finally:
         for descriptor in (stdin, stdout, stderr):
             os.close(descriptor)
@@ -99,11 +104,11 @@ def _create(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
 
 
-def _start_reason(error: OSError, command: str, cwd: str) -> str:
+def _start_error(error: OSError, command: str, cwd: str) -> StartError:
     if error.errno == errno.ENOENT:
         if not Path(cwd).is_dir():
-            return f"the folder {cwd} does not exist"
-        return f"{command}: command not found"
+            return StartError(f"the folder {cwd} does not exist")
+        return StartError(f"{command}: command not found", command_missing=True)
     if error.errno == errno.EACCES:
-        return f"{command}: permission denied (is it executable, and may {cwd} be entered?)"
-    return f"{command} could not be started: {error.strerror or error}"
+        return StartError(f"{command}: permission denied (is it executable, and may {cwd} be entered?)")
+    return StartError(f"{command} could not be started: {error.strerror or error}")

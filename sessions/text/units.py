@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 
 _AGES = ((86_400, "d"), (3_600, "h"), (60, "m"))
 _CENT = 0.01
+_MOST_PLACES = 9
+"""The most decimals of an amount that is compared with another one."""
 
 
 def count(number: int, word: str, many: str | None = None) -> str:
@@ -35,6 +37,20 @@ def money(dollars: float | None, unknown: str = "?", *, finest: int = 4) -> str:
     if fine >= _CENT or amount == 0:
         return f"{sign}${amount:,.{min(finest, 2)}f}"
     return f"{sign}${f'{fine:.{finest}f}'.rstrip('0')}" if fine else f"{sign}<${10**-finest:.{finest}f}"
+
+
+def compared_money(dollars: float, *, above: float = 0.0) -> str:
+    """Return US dollars that are read beside a limit: ``$2.50``, ``$0.0004``, ``$2.001`` if ``above`` is 2.
+
+    They have cents, or as many decimals as show that the amount is more than ``above``: in whole cents, a limit of
+    $0.012 would not be the user's own, and an amount just above its limit would read as the limit.
+    """
+    places = 2
+    while places < _MOST_PLACES and (
+        round(dollars, places) <= above or abs(round(dollars, places) - dollars) > 0.05 * dollars
+    ):
+        places += 1
+    return f"${dollars:,.{places}f}"
 
 
 def share_percent(part: int | None, whole: int | None) -> int | None:

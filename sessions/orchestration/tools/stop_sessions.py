@@ -64,5 +64,6 @@ def _stopped(calls: Calls, name: str, session: Session, receipt: Receipt) -> Sto
         left=len(receipt.left),
         turn=now.turn,
         tokens=now.usage.total_tokens or 0,
+        tokens_missing=now.tokens_missing,
         receipt=words(receipt.note or receipt.summary(), 160),
     )

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from msgspec import Struct, structs
 
 from ...errors import RefusalError
+from ...text.units import compared_money
 from ...values.membership import Budget
 from .family_account import Amount
-from .limits import dollars
 from .period_shares import FIRST, KINDS, LEAST, Kind, of
 
 _ROUNDING = 1e-9
@@ -170,9 +170,15 @@ def extend(
 
 def _nothing_left(ledger: Ledger, kind: Kind) -> str:
     if kind == "tokens":
-        amounts = f"{ledger.spent.tokens:,} of {ledger.budget.tokens or 0:,} tokens", f"{ledger.reserved.tokens:,}"
+        amounts = (
+            f"{ledger.spent.tokens_words()} of {ledger.budget.tokens or 0:,} tokens",
+            f"{ledger.reserved.tokens:,}",
+        )
     else:
-        amounts = f"{ledger.spent.dollars()} of {dollars(ledger.budget.cost_usd or 0.0)}", ledger.reserved.dollars()
+        amounts = (
+            f"{ledger.spent.dollars()} of {compared_money(ledger.budget.cost_usd or 0.0)}",
+            ledger.reserved.dollars(),
+        )
     return f"budget of lead {ledger.name}: {amounts[0]} is spent and {amounts[1]} reserved for its other workers"
 
 
@@ -207,9 +213,9 @@ def check_room(ledger: Ledger, share: Budget) -> None:
     cost, tokens = share.cost_usd or 0.0, share.tokens or 0
     if budget.cost_usd is not None and (rest.cost_usd <= 0 or cost > rest.cost_usd + _ROUNDING):
         used = [one.dollars() if one.cost_usd else "" for one in (ledger.spent, ledger.reserved)]
-        raise _over(ledger, dollars(budget.cost_usd), used, dollars(cost) if cost else "", "usd")
+        raise _over(ledger, compared_money(budget.cost_usd), used, compared_money(cost) if cost else "", "usd")
     if budget.tokens is not None and (rest.tokens <= 0 or tokens > rest.tokens):
-        used = [f"{one.tokens:,}" if one.tokens else "" for one in (ledger.spent, ledger.reserved)]
+        used = [one.tokens_words() if one.tokens else "" for one in (ledger.spent, ledger.reserved)]
         raise _over(ledger, f"{budget.tokens:,} tokens", used, f"{tokens:,}" if tokens else "", "tokens")
 
 

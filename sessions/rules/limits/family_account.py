@@ -4,10 +4,9 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from ...costs.cost import Cost
-from ...text.units import money
+from ...costs.cost import Cost, tokens_words
+from ...text.units import compared_money, money
 from ...values.membership import Budget
-from .limits import dollars
 
 
 class Amount(Struct, frozen=True):
@@ -19,6 +18,8 @@ class Amount(Struct, frozen=True):
     computed_usd: float = 0.0
     missing: int = 0
     """Sessions that used a model at a cost that is unknown in part or as a whole; it does not count."""
+    tokens_missing: int = 0
+    """Sessions that used an unknown number of tokens, in part or as a whole; it does not count."""
 
     def plus(self, other: "Amount") -> "Amount":
         """Add both."""
@@ -27,6 +28,7 @@ class Amount(Struct, frozen=True):
             self.cost_usd + other.cost_usd,
             self.computed_usd + other.computed_usd,
             self.missing + other.missing,
+            self.tokens_missing + other.tokens_missing,
         )
 
     @property
@@ -39,7 +41,12 @@ class Amount(Struct, frozen=True):
         """Return the money with its marks: ``$1.20``, ``≈$1.20``, ``≥$1.20``; ``?`` if all of it is unknown."""
         if not self.cost_usd:
             return self.cost.mark or "$0.00"
-        return f"{self.cost.mark}{dollars(self.cost_usd, above=above)}"
+        return f"{self.cost.mark}{compared_money(self.cost_usd, above=above)}"
+
+    def tokens_words(self, *, exact: bool = True) -> str:
+        """Return the tokens with their mark: ``1,200``, ``≥1,200``; ``?`` if all of them are unknown."""
+        known = None if self.tokens_missing and not self.tokens else self.tokens
+        return tokens_words(known, self.tokens_missing, exact=exact)
 
 
 class Member(Struct, frozen=True, kw_only=True):
@@ -116,9 +123,9 @@ def _rest(share: Budget | None, spent: Amount) -> Amount:
 def crossed(budget: Budget, spent: Amount) -> str | None:
     """Return what is spent of a budget that is crossed: ``$2.03 of $2.00``; None if it is not crossed."""
     if budget.cost_usd is not None and spent.cost_usd > budget.cost_usd:
-        return f"{spent.dollars(above=budget.cost_usd)} of {dollars(budget.cost_usd)}"
+        return f"{spent.dollars(above=budget.cost_usd)} of {compared_money(budget.cost_usd)}"
     if budget.tokens is not None and spent.tokens > budget.tokens:
-        return f"{spent.tokens:,} of {budget.tokens:,} tokens"
+        return f"{spent.tokens_words()} of {budget.tokens:,} tokens"
     return None
 
 
@@ -134,11 +141,13 @@ def budget_words(budget: Budget, account: Account) -> str:
     """Return the state of a budget, one line: ``$1.20 of $5.00 spent, $0.60 reserved, $3.20 left``."""
     left, parts = left_of(budget, account), []
     if budget.cost_usd is not None:
-        reserved = dollars(account.below.cost_usd) if account.below.cost_usd else ""
-        parts.append(_words(account.spent.dollars(), dollars(budget.cost_usd), reserved, money(left.cost_usd or 0.0)))
+        reserved = compared_money(account.below.cost_usd) if account.below.cost_usd else ""
+        parts.append(
+            _words(account.spent.dollars(), compared_money(budget.cost_usd), reserved, money(left.cost_usd or 0.0))
+        )
     if budget.tokens is not None:
         reserved = f"{account.below.tokens:,}" if account.below.tokens else ""
-        parts.append(_words(f"{account.spent.tokens:,}", f"{budget.tokens:,} tokens", reserved, f"{left.tokens:,}"))
+        parts.append(_words(account.spent.tokens_words(), f"{budget.tokens:,} tokens", reserved, f"{left.tokens:,}"))
     return "; ".join(parts)
 
 

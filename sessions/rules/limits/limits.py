@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs
 
+from ...costs.cost import Cost
 from ...errors import UsageError
 from ...text import durations
+from ...text.units import compared_money
 
 Positive = Annotated[float, Meta(gt=0)]
 
@@ -93,23 +95,10 @@ def used_up(limits: Limits, tokens: int | None, cost_usd: float | None, *, estim
     if limits.tokens is not None and tokens is not None and tokens > limits.tokens:
         reasons["tokens"] = f"used more than {limits.tokens:,} tokens ({tokens:,})"
     if limits.cost_usd is not None and cost_usd is not None and cost_usd > limits.cost_usd:
-        about = "≈" if estimated else ""
-        used = dollars(cost_usd, above=limits.cost_usd)
-        reasons["cost"] = f"cost more than {dollars(limits.cost_usd)} ({about}{used})"
+        mark = Cost(computed_usd=cost_usd if estimated else None).mark
+        used = compared_money(cost_usd, above=limits.cost_usd)
+        reasons["cost"] = f"cost more than {compared_money(limits.cost_usd)} ({mark}{used})"
     return reasons
-
-
-def dollars(amount: float, *, above: float = 0.0) -> str:
-    """Return money with cents, or with the digits that show that it is more than ``above``: ``$2.50``, ``$0.0004``."""
-    places = 2
-    while places < _MOST_PLACES and (
-        round(amount, places) <= above or abs(round(amount, places) - amount) > 0.05 * amount
-    ):
-        places += 1
-    return f"${amount:,.{places}f}"
-
-
-_MOST_PLACES = 9
 
 
 def roomier(name: str, tokens: int | None, cost_usd: float | None) -> str:

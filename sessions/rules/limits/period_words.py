@@ -1,8 +1,7 @@
 """The words for budgets of days and weeks: their state, and why a turn waits, is refused, or ends.  Pure."""
 
-from ...text.units import count, money
+from ...text.units import compared_money, count, money
 from .family_account import Account, Amount, budget_words
-from .limits import dollars
 from .period_budgets import PeriodState, amounts_left
 from .period_shares import Kind, Lacking, of
 
@@ -101,7 +100,7 @@ def _wait(state: PeriodState) -> str:
 def _amount(amount: float, kind: Kind) -> str:
     if kind == "tokens":
         return f"{int(amount):,} tokens"
-    return f"${amount:,.0f}" if amount == round(amount) else dollars(amount)
+    return f"${amount:,.0f}" if amount == round(amount) else compared_money(amount)
 
 
 def _short(amount: float, kind: Kind) -> str:
@@ -109,4 +108,4 @@ def _short(amount: float, kind: Kind) -> str:
 
 
 def _spent(state: PeriodState, kind: Kind) -> str:
-    return f"{state.spent.tokens:,}" if kind == "tokens" else state.spent.dollars()
+    return state.spent.tokens_words() if kind == "tokens" else state.spent.dollars()

@@ -15,7 +15,7 @@ from ...rules.limits.admission import FamilyLimits, Ledger
 from ...rules.limits.family_account import Account, Amount, Member, accounts, crossed, reserved_beside
 from ...values.membership import Budget
 from ..database import Database
-from ..rows import Query, load
+from ..rows import USES_MODEL, Query, load
 
 _OPEN = LIVE | {Status.QUEUED}
 
@@ -31,22 +31,29 @@ FAMILY = (
     " UNION SELECT gone.session FROM family JOIN tombstones AS gone ON gone.lead = family.id AND gone.parent IS NULL)"
 )
 """The ids of ``?1``, a session or an outside lead, and of everything below it, as the table ``family``."""
-# A cost is missing by the rule of costs.usage_totals; of a deleted session only its reports are left.
-_SUMS = """ SELECT family.id, coalesce(sessions.parent, sessions.lead, gone.parent, gone.lead) AS above,
+# Figures are missing by the rule of costs.usage_totals; of a deleted session only its reports are left.
+_RAN = f"""{USES_MODEL} AND sessions.started_at IS NOT NULL AND NOT (sessions.status = 'failed'
+        AND sessions.exit_code IS NULL AND sessions.signal IS NULL AND sessions.steps = 0)"""
+_SUMS = f""" SELECT family.id, coalesce(sessions.parent, sessions.lead, gone.parent, gone.lead) AS above,
     coalesce(sessions.total_tokens, gone.total_tokens, 0) AS tokens,
     coalesce(sessions.cost_usd, gone.cost_usd, 0.0)
     + coalesce(sessions.cost_about_usd, gone.cost_about_usd, 0.0) AS cost,
     coalesce(sessions.cost_about_usd, gone.cost_about_usd, 0.0) AS computed,
-    coalesce(sessions.cost_usd, sessions.cost_about_usd, gone.cost_usd, gone.cost_about_usd) IS NULL
+    coalesce(sessions.cost_missing, gone.cost_missing, 0) > 0
+    OR coalesce(sessions.cost_usd, sessions.cost_about_usd, gone.cost_usd, gone.cost_about_usd) IS NULL
     AND iif(sessions.id IS NULL, EXISTS (SELECT 1 FROM use_sums WHERE use_sums.session = family.id AND missing),
-        sessions.agent <> 'command' AND sessions.started_at IS NOT NULL AND NOT (sessions.status = 'failed'
-        AND sessions.exit_code IS NULL AND sessions.signal IS NULL AND sessions.steps = 0)) AS missing,
+        {_RAN}) AS missing,
+    coalesce(sessions.tokens_missing, gone.tokens_missing, 0) > 0
+    OR coalesce(sessions.total_tokens, gone.total_tokens) IS NULL AND iif(sessions.id IS NULL,
+        EXISTS (SELECT 1 FROM use_sums WHERE use_sums.session = family.id AND use_sums.total_tokens IS NULL),
+        {_RAN}) AS tokens_missing,
     sessions.status, sessions.share
     FROM family LEFT JOIN sessions ON sessions.id = family.id
-    LEFT JOIN tombstones AS gone ON gone.session = family.id"""
+    LEFT JOIN tombstones AS gone ON gone.session = family.id"""  # noqa: S608
 _MEMBERS = FAMILY + _SUMS
 _TOTALS = """coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0.0) AS cost,
-    coalesce(sum(computed), 0.0) AS computed, coalesce(sum(missing), 0) AS missing"""
+    coalesce(sum(computed), 0.0) AS computed, coalesce(sum(missing), 0) AS missing,
+    coalesce(sum(tokens_missing), 0) AS tokens_missing"""
 _SPENT = f"SELECT {_TOTALS} FROM ({_MEMBERS})"  # noqa: S608
 
 
@@ -201,7 +208,7 @@ def name_of(one: Above) -> str:
 
 
 def _amount(row: sqlite3.Row) -> Amount:
-    return Amount(row["tokens"], row["cost"], row["computed"], row["missing"])
+    return Amount(row["tokens"], row["cost"], row["computed"], row["missing"], row["tokens_missing"])
 
 
 def _owner(line: Sequence[Above], one: Above) -> str:

@@ -6,20 +6,15 @@ The settings are stored here because runners never read the file.
 import os
 from collections.abc import Sequence
 
+from ...costs.usage_totals import WITHOUT_MODEL
 from ...rules.limits.period_budgets import Period, PeriodBudget, PeriodState, begin_of, covers, over
 from ...values.membership import Budget
 from ..database import Database
+from ..rows import USES_MODEL
+from .period_room import ASKING, Held, PeriodRoom
 from .period_use import budgets_in_force, states_of, today
 
-ASKING = (
-    "SELECT sessions.agent, cwd, sessions.budget, launch, shares.tokens AS share_tokens, shares.cost_usd AS share_cost,"
-    " base_tokens, base_cost_usd, coalesce(total_tokens, 0) AS tokens,"
-    " coalesce(sessions.cost_usd, 0.0) + coalesce(sessions.cost_about_usd, 0.0) AS cost, shares.free"
-    " FROM turns JOIN sessions ON sessions.id = turns.session"
-    " LEFT JOIN shares ON shares.session = turns.session AND shares.turn = turns.n"
-    " WHERE turns.session = ? AND turns.n = ?"
-)
-"""A turn, by its session and its number, with its share; the columns of the share are NULL if it has none."""
+_FOLDER = f"SELECT cwd FROM sessions WHERE id = ? AND {USES_MODEL}"  # noqa: S608
 
 
 class PeriodBudgets:
@@ -70,16 +65,23 @@ class PeriodBudgets:
 
     def of_session(self, session_id: str) -> list[PeriodState]:
         """Return the budgets that bind a session, with what is used of them."""
-        rows = self._database.rows("SELECT cwd FROM sessions WHERE id = ? AND agent <> 'command'", (session_id,))
+        rows = self._database.rows(_FOLDER, (session_id,))
         return self.states(os.path.realpath(rows[0]["cwd"])) if rows else []
 
     def limits(self, session_id: str) -> list[Budget]:
         """Return the amounts of the budgets that bind a session; one query if there are no budgets."""
         if not (known := budgets_in_force(self._database.rows)):
             return []
-        rows = self._database.rows("SELECT cwd FROM sessions WHERE id = ? AND agent <> 'command'", (session_id,))
+        rows = self._database.rows(_FOLDER, (session_id,))
         folder = os.path.realpath(rows[0]["cwd"]) if rows else None
         return [] if folder is None else [one.most for one, _ in known if covers(one, folder)]
+
+    def holding(self, session_id: str, turn: int) -> PeriodBudget | None:
+        """Return the budget that has no room for a turn that waits; None if each has, or if none limits it."""
+        with self._database.snapshot():
+            rows = self._database.rows(ASKING, (session_id, turn))
+            room = PeriodRoom(self._database.rows).of(rows[0]) if rows else None
+        return room.lacking.state.budget if isinstance(room, Held) else None
 
     def crossed(self, session_id: str, turn: int) -> tuple[str | None, str | None]:
         """Return the crossed budgets that stop a session, and those that warn, in words; None if none is crossed.
@@ -89,7 +91,7 @@ class PeriodBudgets:
         with self._database.snapshot():
             query = self._database.rows
             rows = query(ASKING, (session_id, turn))
-            if not rows or rows[0]["free"] or rows[0]["agent"] == "command":
+            if not rows or rows[0]["free"] or rows[0]["agent"] in WITHOUT_MODEL:
                 return None, None
             states = states_of(query, os.path.realpath(rows[0]["cwd"]))
         stops = [one for one in states if one.budget.action == "stop"]

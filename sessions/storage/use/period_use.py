@@ -26,7 +26,8 @@ _BUDGETS = (
 _SPENT = (  # turn 0 is the whole use of a session that an earlier version deleted: its days are not known
     "SELECT coalesce(sessions.cwd, gone.cwd, '') AS folder, total(used.total_tokens) AS tokens,"
     " total(used.reported_usd) + total(used.computed_usd) AS cost_usd, total(used.computed_usd) AS computed,"
-    " count(DISTINCT iif(used.missing, used.session, NULL)) AS missing FROM use_sums AS used"
+    " count(DISTINCT iif(used.missing, used.session, NULL)) AS missing,"
+    " count(DISTINCT iif(used.total_tokens IS NULL, used.session, NULL)) AS tokens_missing FROM use_sums AS used"
     " LEFT JOIN sessions ON sessions.id = used.session LEFT JOIN tombstones AS gone ON gone.session = used.session"
     " WHERE used.quarter >= ? AND used.turn > 0 GROUP BY folder"
 )
@@ -144,6 +145,7 @@ def _spent(row: sqlite3.Row) -> Amount:
         _bounded(row["cost_usd"], _MOST_USD),
         _bounded(row["computed"], _MOST_USD),
         row["missing"],
+        row["tokens_missing"],
     )
 
 

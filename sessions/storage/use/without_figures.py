@@ -2,6 +2,7 @@
 
 from ...model import LIVE
 from ..local_days import day_sql
+from ..rows import USES_MODEL
 from .day_sums import COLUMNS, FIGURES
 
 _LIVE = ", ".join(f"'{status}'" for status in sorted(LIVE))
@@ -16,7 +17,7 @@ def without_figures(condition: str = "") -> str:
         f" sessions.agent AS agent, sessions.cwd AS folder, {unknown}, 1 AS missing, 1 AS tokens_missing"
         " FROM sessions JOIN turns ON turns.session = sessions.id AND turns.n = sessions.turn"
         f" WHERE sessions.status IN ({_LIVE}) AND turns.started_at IS NOT NULL AND turns.ended_at IS NULL"
-        " AND sessions.agent <> 'command' AND NOT EXISTS"
+        f" AND {USES_MODEL} AND NOT EXISTS"
         " (SELECT 1 FROM use_sums WHERE session = sessions.id AND turn = sessions.turn))"
         f"{f' WHERE {condition}' if condition else ''}"
     )

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from ...processes import processes
 from ...text.sanitize import one_line
 from ..spawn import clean_signals
+from .log_line import hook_line
 
 OUTPUT_BYTES = 1000
 """Maximum output kept; the rest of what the command prints is read and dropped."""
@@ -126,7 +127,7 @@ def main(argv: list[str]) -> int:
     wrong = keeper.run()
     output = keeper.output.decode("utf-8", "replace")
     if wrong is not None or output.strip():
-        line = one_line(": ".join(filter(None, (f"hook on {name}", wrong or "ok", output))), LINE_CELLS)
+        line = one_line(hook_line(name, ": ".join(filter(None, (wrong or "ok", output)))), LINE_CELLS)
         os.write(2, f"{line}\n".encode("utf-8", "replace"))  # in one write: others write to this log too
     return 0
 

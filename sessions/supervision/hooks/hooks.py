@@ -21,6 +21,7 @@ from ...processes import processes
 from ...storage.paths import Layout
 from ...storage.store import Store
 from ...text.sanitize import one_line
+from .log_line import hook_line
 
 KEEPER = "agentdash.sessions.supervision.hooks.hook_process"
 
@@ -77,7 +78,7 @@ def run_end_hook(layout: Layout, store: Store, session_id: str, turn: int, statu
         if launch is not None and launch.hook.argv and session is not None and not session.left_to_lead:
             send(layout, launch.hook, session, turn, status, reason)
     except (OSError, StoreError) as error:
-        _note(layout.session(session_id).runner_log, f"hook on {status}: {error}\n")
+        _note(layout.session(session_id).runner_log, f"{hook_line(status, str(error))}\n")
 
 
 def _is_change(before: Status, after: Status) -> bool:

@@ -117,7 +117,7 @@ class TurnRunner:
         try:
             self._child = self._live.child_for(claim, self._child)
         except StartError as error:
-            self._recorder.fail_to_start(agent_named(claim.agent), str(error))
+            self._recorder.fail_to_start(agent_named(claim.agent), error)
             receipt = Receipt(session=self._session, status=Status.FAILED, note="never started")
             self._recorder.guarded(lambda: self._log.answer(receipt))
             return

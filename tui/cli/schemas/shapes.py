@@ -156,8 +156,9 @@ Queue = shape(
 )  # fmt: skip
 AmountRecord = shape("AmountRecord", "Tokens and money.", tokens=int | None, cost_usd=float | None)
 SpentRecord = shape(
-    "SpentRecord", "Tokens and money that were spent; ``missing`` counts the sessions of unknown cost.",
+    "SpentRecord", "Tokens and money that were spent, with the number of sessions of unknown cost and tokens.",
     tokens=int | None, cost_usd=float | None, reported_usd=float | None, computed_usd=float | None, missing=int,
+    tokens_missing=int,
 )  # fmt: skip
 FamilyBudget = shape(
     "FamilyBudget", "The budget of a lead, and the sums of it and all its workers.", id=str, budget=AmountRecord,

@@ -17,7 +17,7 @@ from ....sessions.values.membership import Budget
 def budget_line(state: FamilyState) -> str:
     """Return the budget of a lead, its sums and its workers, on one line."""
     spent = state.account.spent
-    words = f"no budget: {cost_words(spent.cost, money(0.0))} and {spent.tokens:,} tokens spent"
+    words = f"no budget: {cost_words(spent.cost, money(0.0))} and {spent.tokens_words()} tokens spent"
     if state.budget is not None:
         words = budget_words(state.budget, state.account) + ("" if state.own else " (orchestration.budget)")
     return f"{state.name}  {words}; {count(state.account.workers, 'worker')}, {state.account.open} not ended"
@@ -38,7 +38,7 @@ def period_json(state: PeriodState) -> dict[str, Any]:
             "action": budget.action,
             "budget": {"tokens": budget.most.tokens, "cost_usd": budget.most.cost_usd},
             "raised": state.raised,
-            "spent": _amount(state.spent) | to_builtins(state.spent.cost),
+            "spent": _spent(state.spent),
             "reserved": _amount(state.reserved),
             "left": {"tokens": left.tokens, "cost_usd": left.cost_usd},
             "unknown_cost": state.spent.missing,
@@ -55,13 +55,17 @@ def budget_json(state: FamilyState) -> dict[str, Any]:
             "id": state.id,
             "budget": {"tokens": budget.tokens, "cost_usd": budget.cost_usd},
             "source": None if state.budget is None else "session" if state.own else "settings",
-            "spent": _amount(state.account.spent) | to_builtins(state.account.spent.cost),
+            "spent": _spent(state.account.spent),
             "reserved": _amount(state.account.below),
             "left": {"tokens": left.tokens, "cost_usd": left.cost_usd},
             "workers": state.account.workers,
             "open": state.account.open,
         }
     )
+
+
+def _spent(amount: Amount) -> dict[str, Any]:
+    return _amount(amount) | {**to_builtins(amount.cost), "tokens_missing": amount.tokens_missing}
 
 
 def _amount(amount: Amount) -> dict[str, Any]:

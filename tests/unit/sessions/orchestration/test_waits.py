@@ -189,7 +189,7 @@ def test_the_ends_of_a_workers_own_workers_are_its_own(lead):
 
 
 def test_a_session_leads_by_its_own_id(lead):
-    one = lead.worker()
+    one = lead.worker(cost_usd=0.0)
     with SessionManager(caller=Caller(session=one.id)) as manager:
         leading = Leading(manager)
         assert leading.call("wait_for") == {"overview": "0 workers, 0 at work", "next": "delegate starts a worker."}

@@ -50,6 +50,22 @@ def test_a_real_cost_never_reads_as_nothing(dollars: float, finest: int) -> None
     assert any(digit in "123456789" for digit in units.money(dollars, finest=finest))
 
 
+@pytest.mark.parametrize(
+    ("amount", "above", "told"),
+    [
+        (2.5, 0, "$2.50"),
+        (1234.5, 0, "$1,234.50"),
+        (0.01, 0, "$0.01"),
+        (0.0001, 0, "$0.0001"),
+        (0.0123, 0, "$0.012"),
+        (0.0103, 0.01, "$0.0103"),
+        (0.0, 0, "$0.00"),
+    ],
+)
+def test_money_is_told_apart_from_its_limit(amount: float, above: float, told: str) -> None:
+    assert units.compared_money(amount, above=above if amount > above else -1.0) == told
+
+
 def test_money_reads_the_same_in_lists_and_exports() -> None:
     step = Step(kind=StepKind.USAGE, cost_usd=0.05)
     told = ["".join(part for row in step_rows(step, 80) for part, _ in row), *step_text(step, Style())]

@@ -7,7 +7,6 @@ from agentdash.sessions.rules.limits.limits import (
     Limits,
     Measured,
     crossed,
-    dollars,
     parsed,
     roomier,
     seconds_left,
@@ -48,22 +47,6 @@ def test_only_what_a_whole_session_used_is_used_up() -> None:
     assert used_up(ALL, 1000, 2.5) == {}
     assert used_up(ALL, None, None) == {}
     assert list(used_up(ALL, 1001, 2.6)) == ["tokens", "cost"]
-
-
-@pytest.mark.parametrize(
-    ("amount", "above", "told"),
-    [
-        (2.5, 0, "$2.50"),
-        (1234.5, 0, "$1,234.50"),
-        (0.01, 0, "$0.01"),
-        (0.0001, 0, "$0.0001"),
-        (0.0123, 0, "$0.012"),
-        (0.0103, 0.01, "$0.0103"),
-        (0.0, 0, "$0.00"),
-    ],
-)
-def test_money_is_told_apart_from_its_limit(amount: float, above: float, told: str) -> None:
-    assert dollars(amount, above=above if amount > above else -1.0) == told
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,13 @@ from factories import request
 from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.reader import SessionReader
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
 from agentdash.sessions.rules.limits.period_shares import Share
+from agentdash.sessions.rules.limits.period_words import state_words
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
@@ -222,6 +225,14 @@ def test_a_turn_of_unknown_cost_reserves_until_it_ends_and_then_counts_nothing(s
     assert (state(store).spent.missing, state(store).spent.cost_usd) == (4, 0.0)
 
 
+def test_tokens_of_a_day_are_a_lower_bound_if_a_session_did_not_report_its_own(store):
+    store.period_budgets.keep([PeriodBudget(most=Budget(tokens=1_000))])
+    for name, tokens in (("a", 200), ("b", None)):
+        begin(store, name)
+        work(store, name, cost=1.0, tokens=tokens)
+    assert state_words(state(store)) == "≥200 of 1,000 tokens spent, 800 left"
+
+
 def test_a_session_that_waits_for_another_one_waits_for_the_budget_too_and_says_so(store):
     store.period_budgets.keep([DAY])
     work(store, begin(store, "a"), cost=20.0)
@@ -246,6 +257,28 @@ def test_a_turn_that_a_budget_holds_holds_up_no_other(store, tmp_path):
         db.execute("DELETE FROM shares")
     assert store.take_places("h").taken == [("c", 1)]
     assert store.session("b").reason == f"waits: today's budget of 100 tokens in {folder} is spent"
+
+
+def test_explain_names_what_a_queued_turn_waits_for(store, tmp_path):
+    def rule(name):
+        return SessionReader(Layout(tmp_path), store).explain(name).rule
+
+    held, later = (f"00000000-0000-4000-8000-{n:012}" for n in range(2))
+    store.keep({"max_running": 1})
+    store.period_budgets.keep([PeriodBudget(folder=str(tmp_path), period="week", most=Budget(tokens=100))])
+    work(store, begin(store, "a", tmp_path), tokens=100)
+    begin(store, held, tmp_path, over_budget=True)
+    with store.database.transaction() as db:
+        db.execute("DELETE FROM shares")
+    assert waits(store, held).startswith("waits: this week's budget")
+    assert rule(held) == (
+        f"queued: this week's budget of {tmp_path} has no room for it; it starts when there is room and a free slot"
+    )
+    store.period_budgets.raise_to(str(tmp_path), "week", Budget(tokens=10_000_000))
+    begin(store, later)
+    assert store.take_places("h").taken == [(held, 1)]
+    assert waits(store, later) == "queued: 1 of 1 slots in use"
+    assert rule(later) == "queued: all `queue.max_running` slots are in use"
 
 
 def test_raising_the_budget_lets_go_what_waits(store):

@@ -1,0 +1,35 @@
+"""A start that fails: its reason, and whether the command is to be installed."""
+
+from pathlib import Path
+
+import pytest
+
+from agentdash.sessions.launch import Launch
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.supervision.spawn import StartError, start_agent
+
+SESSION = "00000000-0000-4000-8000-000000000000"
+
+
+@pytest.mark.parametrize(
+    ("command", "folder", "reason", "missing"),
+    [
+        ("no-such-command-here", ".", "no-such-command-here: command not found", True),
+        ("true", "x: command not found", "the folder x: command not found does not exist", False),
+        ("a/" * 3_000, ".", "could not be started: File name too long", False),
+        ("./notes: command not found", ".", "permission denied", False),
+        ("true\0: command not found", ".", "the command cannot be started: embedded null byte", False),
+    ],
+)
+def test_only_a_command_that_is_not_there_is_to_be_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, folder: str, reason: str, missing: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes: command not found").write_text("not a program")
+    layout = Layout(tmp_path / "state")
+    layout.session(SESSION).create()
+    layout.live.mkdir(parents=True, exist_ok=True)
+    with pytest.raises(StartError) as error:
+        start_agent(layout, SESSION, 1, launch=Launch(argv=(command,)), run_id="r", cwd=folder)
+    assert reason in str(error.value)
+    assert error.value.command_missing is missing
