@@ -40,6 +40,18 @@ _MODELLESS = ", ".join(f"'{name}'" for name in sorted(WITHOUT_MODEL))
 USES_MODEL = f"sessions.agent NOT IN ({_MODELLESS})"
 """The condition that the agent of a session uses a model, as SQL."""
 
+_LIVE = ", ".join(f"'{status}'" for status in sorted(LIVE))
+
+WITHOUT_FIGURES = (
+    f"sessions.status IN ({_LIVE}) AND sessions.started_at IS NOT NULL"  # noqa: S608
+    f" AND {USES_MODEL} AND NOT EXISTS (SELECT 1 FROM use_sums WHERE use_sums.session = sessions.id"
+    " AND use_sums.turn = sessions.turn)"
+)
+"""The condition that nothing is known yet of what the turn at work of a session uses, as SQL.
+
+It uses something, so no sum that it belongs to is exact.
+"""
+
 USAGE_COLUMNS = (
     "input_tokens",
     "cached_input_tokens",
@@ -93,6 +105,7 @@ SELECT_SESSION = (
     f" CASE WHEN sessions.denied > 0 THEN (SELECT denied_names {_NEWEST_TURN}) END AS denied_names,"
     f" CASE WHEN sessions.status IN ('{Status.STARTING}', '{Status.RUNNING}', '{Status.WAITING}')"
     f" THEN (SELECT json_extract(launch, '$.transport') {_NEWEST_TURN}) END AS transport,"
+    f" {WITHOUT_FIGURES} AS without_figures,"
     " CASE WHEN sessions.lifecycle <> 'detached' AND sessions.parent IS NOT NULL"
     f" THEN (SELECT {LED} FROM sessions AS leads WHERE leads.id = sessions.parent) END AS led"
     " FROM sessions LEFT JOIN seen ON seen.session = sessions.id"
@@ -106,6 +119,8 @@ def session_from(row: sqlite3.Row) -> Session:
     status, odd = _status(row["status"])
     stopping = load(row["stopping"], Stopping)
     parent = row["there_parent"]
+    for name in ("cost_missing", "tokens_missing"):
+        values[name] += row["without_figures"]
     return Session(
         status=status, usage=usage, stopping=stopping, parent=parent, stopped_by=StoppedBy.recorded(row["stop_by"]),
         denied_names=load(row["denied_names"], tuple[str, ...]), activity=load(row["activity"], Activity),

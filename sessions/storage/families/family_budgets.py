@@ -15,7 +15,7 @@ from ...rules.limits.admission import FamilyLimits, Ledger
 from ...rules.limits.family_account import Account, Amount, Member, accounts, crossed, reserved_beside
 from ...values.membership import Budget
 from ..database import Database
-from ..rows import USES_MODEL, Query, load
+from ..rows import USES_MODEL, WITHOUT_FIGURES, Query, load
 
 _OPEN = LIVE | {Status.QUEUED}
 
@@ -39,11 +39,11 @@ _SUMS = f""" SELECT family.id, coalesce(sessions.parent, sessions.lead, gone.par
     coalesce(sessions.cost_usd, gone.cost_usd, 0.0)
     + coalesce(sessions.cost_about_usd, gone.cost_about_usd, 0.0) AS cost,
     coalesce(sessions.cost_about_usd, gone.cost_about_usd, 0.0) AS computed,
-    coalesce(sessions.cost_missing, gone.cost_missing, 0) > 0
+    coalesce(sessions.cost_missing, gone.cost_missing, 0) > 0 OR coalesce({WITHOUT_FIGURES}, 0)
     OR coalesce(sessions.cost_usd, sessions.cost_about_usd, gone.cost_usd, gone.cost_about_usd) IS NULL
     AND iif(sessions.id IS NULL, EXISTS (SELECT 1 FROM use_sums WHERE use_sums.session = family.id AND missing),
         {_RAN}) AS missing,
-    coalesce(sessions.tokens_missing, gone.tokens_missing, 0) > 0
+    coalesce(sessions.tokens_missing, gone.tokens_missing, 0) > 0 OR coalesce({WITHOUT_FIGURES}, 0)
     OR coalesce(sessions.total_tokens, gone.total_tokens) IS NULL AND iif(sessions.id IS NULL,
         EXISTS (SELECT 1 FROM use_sums WHERE use_sums.session = family.id AND use_sums.total_tokens IS NULL),
         {_RAN}) AS tokens_missing,

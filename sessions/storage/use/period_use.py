@@ -15,7 +15,7 @@ from ...rules.limits.family_account import Amount
 from ...rules.limits.period_budgets import Action, Period, PeriodBudget, PeriodState, begin_of, binding, covers
 from ...values.membership import Budget
 from ..local_days import beginning
-from ..rows import OPEN, Query
+from ..rows import OPEN, WITHOUT_FIGURES, Query
 
 _BUDGETS = (
     "SELECT budgets.folder, budgets.period, action, source, raised.begins, coalesce(raised.tokens, budgets.tokens)"
@@ -24,12 +24,14 @@ _BUDGETS = (
     " AND raised.period = budgets.period AND budgets.source = '' ORDER BY length(budgets.folder) DESC, budgets.folder"
 )
 _SPENT = (  # turn 0 is the whole use of a session that an earlier version deleted: its days are not known
-    "SELECT coalesce(sessions.cwd, gone.cwd, '') AS folder, total(used.total_tokens) AS tokens,"
+    "SELECT coalesce(sessions.cwd, gone.cwd, '') AS folder, total(used.total_tokens) AS tokens,"  # noqa: S608
     " total(used.reported_usd) + total(used.computed_usd) AS cost_usd, total(used.computed_usd) AS computed,"
     " count(DISTINCT iif(used.missing, used.session, NULL)) AS missing,"
-    " count(DISTINCT iif(used.total_tokens IS NULL, used.session, NULL)) AS tokens_missing FROM use_sums AS used"
+    " count(DISTINCT iif(used.total_tokens IS NULL, used.session, NULL)) AS tokens_missing FROM"
+    " (SELECT session, total_tokens, reported_usd, computed_usd, missing FROM use_sums WHERE quarter >= ? AND turn > 0"
+    f" UNION ALL SELECT id, NULL, NULL, NULL, 1 FROM sessions WHERE {WITHOUT_FIGURES}) AS used"
     " LEFT JOIN sessions ON sessions.id = used.session LEFT JOIN tombstones AS gone ON gone.session = used.session"
-    " WHERE used.quarter >= ? AND used.turn > 0 GROUP BY folder"
+    " GROUP BY folder"
 )
 _MOST_TOKENS = 1 << 53
 _MOST_USD = 1e15

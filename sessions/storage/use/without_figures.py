@@ -1,11 +1,8 @@
 """The turns at work of which no figure is known yet: they use something, so no sum that they belong to is exact."""
 
-from ...model import LIVE
 from ..local_days import day_sql
-from ..rows import USES_MODEL
+from ..rows import WITHOUT_FIGURES
 from .day_sums import COLUMNS, FIGURES
-
-_LIVE = ", ".join(f"'{status}'" for status in sorted(LIVE))
 
 
 def without_figures(condition: str = "") -> str:
@@ -16,8 +13,6 @@ def without_figures(condition: str = "") -> str:
         f" {day_sql('(turns.started_at / 900000)')} AS day, coalesce(sessions.model, '') AS model, '' AS price_as_of,"
         f" sessions.agent AS agent, sessions.cwd AS folder, {unknown}, 1 AS missing, 1 AS tokens_missing"
         " FROM sessions JOIN turns ON turns.session = sessions.id AND turns.n = sessions.turn"
-        f" WHERE sessions.status IN ({_LIVE}) AND turns.started_at IS NOT NULL AND turns.ended_at IS NULL"
-        f" AND {USES_MODEL} AND NOT EXISTS"
-        " (SELECT 1 FROM use_sums WHERE session = sessions.id AND turn = sessions.turn))"
+        f" WHERE turns.started_at IS NOT NULL AND {WITHOUT_FIGURES})"
         f"{f' WHERE {condition}' if condition else ''}"
     )

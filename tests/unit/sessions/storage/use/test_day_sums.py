@@ -230,7 +230,7 @@ def test_many_processes_can_ask_at_once(use):
 
 def test_a_turn_at_work_without_figures_makes_its_sums_a_lower_bound(use):
     with use.store.database.transaction() as db:
-        db.execute("UPDATE sessions SET status = 'running' WHERE id = 'd'")
+        db.execute("UPDATE sessions SET status = 'running', started_at = 1 WHERE id = 'd'")
         db.execute(
             "INSERT INTO turns (session, n, status, run_id, launch, created_at, started_at)"
             " VALUES ('d', 1, 'running', 'run', '{}', 1, ?)",
