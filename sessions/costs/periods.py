@@ -16,12 +16,13 @@ def begin(day: date, step: Step) -> date:
 
 
 def midnight(day: date) -> datetime:
-    """Return the first moment of a day.
+    """Return the first moment of a day: 01:00 if summer time begins at its midnight.
 
     Raises:
         OverflowError, ValueError: the time zone has no such day.
     """
-    return datetime.combine(day, time()).astimezone()
+    # astimezone() makes a local time that does not exist one of the day before; timestamp() makes it the next one.
+    return datetime.fromtimestamp(datetime.combine(day, time()).timestamp(), UTC).astimezone()
 
 
 def periods(step: Step, last: date, number: int) -> list[date]:

@@ -34,7 +34,7 @@ class UsageQuery(Struct, frozen=True, kw_only=True):
     family: str | None = None
     """The id of a lead, or an outside lead such as ``claude:ID``: it and all below it count, nothing else."""
     most: int | None = None
-    """The greatest number of groups, which are those with the greatest cost; None for all."""
+    """The greatest number of groups: of periods the newest, of others those with the greatest cost; None for all."""
 
 
 class UsageRow(Struct, frozen=True, kw_only=True):
@@ -75,3 +75,5 @@ class UsageTable(Struct, frozen=True, kw_only=True):
     total: UsageRow
     prices_as_of: tuple[str, ...] = ()
     """The dates of the prices with which costs were computed, ISO, each once, in order."""
+    prices_of_settings: bool = False
+    """True if costs were computed with prices of the user's settings that have no date."""

@@ -1,13 +1,17 @@
 """The budgets of sessions: the user changes them while the sessions are at work."""
 
+from collections.abc import Collection
+
 from ..errors import UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
 from ..reader import SessionReader
 from ..rules.limits.period_budgets import Period, PeriodState
+from ..rules.limits.period_shares import Kind
 from ..settings.budgets import real
 from ..storage.families.family_budgets import FamilyState
 from ..storage.paths import Layout
 from ..storage.store import Store
+from ..storage.use.budget_raises import take_back
 from ..supervision.queue.pump import pump
 from ..supervision.runner_process import poke
 from ..values.membership import Budget
@@ -30,13 +34,14 @@ class SessionBudgets(Guarded):
         self._reader = reader
         self._housekeeping = housekeeping
 
-    def raise_to(self, folder: str, period: Period, most: Budget) -> list[PeriodState]:
+    def raise_to(self, folder: str, period: Period, most: Budget, back: Collection[Kind] = ()) -> list[PeriodState]:
         """Permit another amount until the day or the week ends, and start what waits for it; return all budgets.
 
         Args:
             folder: the folder of the budget in the settings; empty for that of all folders.
             period: the period.
             most: the amounts; a kind without one keeps its own.
+            back: the kinds whose earlier change is taken back: the amount of the settings counts again.
 
         Raises:
             UsageError: the settings have no such budget.
@@ -44,7 +49,11 @@ class SessionBudgets(Guarded):
         """
         self._layout.check_writable()
         self.rights.check_no_agent("A change of the budget of a day or a week")
-        if not self._store.period_budgets.raise_to(real(folder) if folder else "", period, most):
+        place = real(folder) if folder else ""
+        known = take_back(self._store.database, place, period, back)
+        if known and most != Budget():
+            known = self._store.period_budgets.raise_to(place, period, most)
+        if not known:
             where = f" for {folder}" if folder else ""
             raise UsageError(f"The settings have no budget of a {period}{where}. Next: set one in [budgets].")
         pump(self._layout, self._store)

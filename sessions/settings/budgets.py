@@ -97,9 +97,27 @@ def project_budgets(stated: Mapping[str, Any], root: Path) -> tuple[PeriodBudget
     return tuple(_of(settings, real(str(root)), settings.action))
 
 
+def unusable_folder(name: str) -> str | None:
+    """Return why a name in ``[budgets.folders]`` cannot be used; None if it can.
+
+    A relative folder would be another one in each working directory, so its budget would bind no session.
+    """
+    if "\0" not in name and _expanded(name).is_absolute():
+        return None
+    return f"{name!r} is not an absolute path. It can begin with ~, or with the ~NAME of a user."
+
+
 def real(folder: str) -> str:
     """Return the real path of a folder, which need not exist; ``~`` is the user's home."""
-    return os.path.realpath(Path(folder).expanduser()) if "\0" not in folder else folder
+    return os.path.realpath(_expanded(folder))
+
+
+def _expanded(folder: str) -> Path:
+    """Return a folder with its ``~`` replaced; as it is if there is no such user."""
+    try:
+        return Path(folder).expanduser()
+    except RuntimeError:
+        return Path(folder)
 
 
 def _of(section: BudgetSettings | FolderBudget, folder: str, action: Action) -> list[PeriodBudget]:

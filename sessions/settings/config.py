@@ -23,7 +23,7 @@ from ..notifications.settings import NotifySettings
 from ..rules.attention import AttentionSettings
 from ..rules.limits.limits import Limits
 from ..storage.paths import default_home
-from .budgets import BudgetSettings
+from .budgets import BudgetSettings, unusable_folder
 from .merge import merged
 from .orchestration import OrchestrationSettings
 from .place import config_path
@@ -246,6 +246,9 @@ def _checked(source: Source, stated: Any, place: tuple[str, ...], demo: bool) ->
     _presets(source, file.presets, place, demo)
     _templates(source, file.templates, place)
     _prices(source, file.prices, place)
+    for name in file.budgets.folders:
+        if (why := unusable_folder(name)) is not None:
+            source.fail((*place, "budgets", "folders", name), why)
     return file
 
 

@@ -18,6 +18,7 @@ cannot be used with file, line and key; `agentdash config list` shows every valu
 - `templates.NAME` is a prompt for any session: `agentdash inject --template NAME ID`. Its fields are filled in when it
   is sent: `{cwd}`, `{id}`, `{branch}` (of the git repository in the session's folder), `{last_message}`, `{title}` and
   `{agent}`. `{{` is a brace. Prompts that you write are sent as they are, whatever braces they have.
+- `budgets.folders.NAME` is a folder: an absolute path, or one that begins with `~`.
 - `profiles.NAME` holds any of the other sections. `agentdash --profile NAME …` or `AGENTDASH_PROFILE` puts them in
   place of the general ones. A session remembers the profile under which it began: its later turns, and the sessions
   that its agent starts, have the same settings.

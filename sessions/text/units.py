@@ -47,7 +47,7 @@ def compared_money(dollars: float, *, above: float = 0.0) -> str:
     """
     places = 2
     while places < _MOST_PLACES and (
-        round(dollars, places) <= above or abs(round(dollars, places) - dollars) > 0.05 * dollars
+        round(dollars, places) <= above < dollars or abs(round(dollars, places) - dollars) > 0.05 * dollars
     ):
         places += 1
     return f"${dollars:,.{places}f}"

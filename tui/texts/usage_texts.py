@@ -144,7 +144,7 @@ def sums(table: UsageTable) -> list[str]:
         parts.append(f"{count(total.cost.missing, 'session')} unknown")
     if total.cost.computed_usd is not None:
         computed = cost_words(Cost(computed_usd=total.cost.computed_usd))
-        parts.append(f"of it {computed} computed{_dated(table.prices_as_of)}")
+        parts.append(f"of it {computed} computed{_priced(table)}")
     cached = share(total.usage.cached_input_tokens, total.usage.input_tokens)
     parts.append(f"{tokens(total.usage.input_tokens)} in{f', {cached} cached' if cached else ''}")
     parts.append(f"{tokens(total.usage.output_tokens)} out")
@@ -160,10 +160,12 @@ def fitting(parts: Sequence[str], width: int, gap: str = "   ") -> str:
     return cut(gap.join(kept), width)
 
 
-def _dated(prices: Sequence[str]) -> str:
-    if not prices:
-        return ""
-    return f" (prices of {prices[0]})" if len(prices) == 1 else f" (prices of {prices[0]} to {prices[-1]})"
+def _priced(table: UsageTable) -> str:
+    """Return the origin of the prices: `` (prices of 2026-11-01 to 2026-11-22 and of the settings)``."""
+    dates = table.prices_as_of
+    origins = [f"of {' to '.join(dict.fromkeys((dates[0], dates[-1])))}"] if dates else []
+    origins += ["of the settings"] if table.prices_of_settings else []
+    return f" (prices {' and '.join(origins)})" if origins else ""
 
 
 def _share(row: UsageRow, unit: str, whole: float | None) -> str:

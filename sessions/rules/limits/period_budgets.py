@@ -48,7 +48,7 @@ class PeriodState(Struct, frozen=True, kw_only=True):
     turns: int = 0
     """Turns for which something is reserved."""
     raised: bool = False
-    """True if the user raised it for the current period."""
+    """True if the user changed it for the current period, to more or to less."""
 
     @property
     def left(self) -> Budget:

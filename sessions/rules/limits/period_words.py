@@ -69,7 +69,7 @@ def state_words(state: PeriodState) -> str:
     """Return the state of a budget, one line: ``$12.10 of $20.00 spent, $2.00 reserved, $5.90 left``."""
     words = budget_words(state.budget.most, Account(spent=state.spent, below=state.reserved))
     remarks = [
-        "raised" if state.raised else "",
+        f"changed for {'today' if state.budget.period == 'day' else 'this week'}" if state.raised else "",
         "only warns" if state.budget.action == "warn" else "",
         blind_words(state.spent.missing) if state.budget.most.cost_usd is not None else "",
     ]

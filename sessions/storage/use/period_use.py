@@ -65,7 +65,7 @@ class PeriodUse:
 
     @cached_property
     def in_force(self) -> list[tuple[PeriodBudget, bool]]:
-        """The budgets in force, each with whether the user raised it for its current period."""
+        """The budgets in force, each with whether the user changed it for its current period."""
         return budgets_in_force(self._query)
 
     def real(self, folder: str) -> str:
@@ -128,7 +128,7 @@ def today() -> date:
 
 
 def budgets_in_force(query: Query) -> list[tuple[PeriodBudget, bool]]:
-    """Return the budgets in force, each with whether the user raised it for its current period."""
+    """Return the budgets in force, each with whether the user changed it for its current period."""
     found: list[tuple[PeriodBudget, bool]] = []
     for row in query(_BUDGETS, ()):
         period: Period = "week" if row["period"] == "week" else "day"

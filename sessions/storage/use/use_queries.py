@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 from ...costs.cost import Cost
+from ...costs.pricing import OWN
 from ...costs.usage_table import STEPS, Group, Step, UsageColumn, UsageQuery, UsageRow, UsageTable
 from ...values.usage import Usage
 from ..database import Database
@@ -117,13 +118,15 @@ def _table(query: UsageQuery, asked: "_Asked") -> UsageTable:
     rows, more = asked.groups()
     shown = [row.group for row in rows] if more else None
     total, dates = asked.total()
+    dated = tuple(one for one in dates if one != OWN)
     return UsageTable(
         query=query,
         rows=tuple(rows),
         more=more,
         columns=tuple(asked.columns(query.step, shown)) if query.step is not None else (),
         total=total,
-        prices_as_of=dates,
+        prices_as_of=dated,
+        prices_of_settings=dated != dates,
     )
 
 
@@ -162,7 +165,7 @@ class _Asked:
         self._end = end if self._end is None else min(end, self._end)
 
     def total(self) -> tuple[UsageRow, tuple[str, ...]]:
-        """Return the sum of all groups, and the dates of the prices with which costs were computed."""
+        """Return the sum of all groups, and the dates of the prices with which costs were computed, or :data:`OWN`."""
         dates = "group_concat(DISTINCT nullif(price_as_of, '')) AS dates"
         (row,) = self._ask(f"SELECT {_SUMS}, {_COUNTS}, {dates} FROM used")  # noqa: S608
         total = UsageRow(group="", label="", sessions=row["sessions"], **_figures(row))
@@ -171,12 +174,12 @@ class _Asked:
     def groups(self) -> tuple[list[UsageRow], int]:
         """Return the sums of each group, and the number of the groups beyond the most.
 
-        Periods are in their order, others with the greatest first.
+        Periods are in their order, others with the greatest first.  The most are the newest periods, or the greatest.
         """
         by, most = self._query.by, self._query.most
         greatest, more = self._greatest_sessions(most) if by == "session" and most is not None else (None, 0)
         where = f" WHERE {_KEYS[by]} IN ({_VALUES})" if greatest is not None else ""
-        order = "grouped" if by in STEPS else _GREATEST_FIRST
+        order = "grouped DESC" if by in STEPS else _GREATEST_FIRST
         limit = f" LIMIT {most}" if most is not None else ""
         sql = f"{self._grouped()}{where} GROUP BY grouped ORDER BY {order}{limit}"
         if by in _NAMED:
@@ -188,7 +191,7 @@ class _Asked:
         rows = [_row(by, row, named=by in _NAMED) for row in self._ask(sql, greatest)]
         if greatest is None and len(rows) == most:
             more = self._number() - len(rows)
-        return rows, more
+        return rows[::-1] if by in STEPS else rows, more
 
     def _greatest_sessions(self, most: int) -> tuple[list[str], int]:
         """Return the ids of the sessions with the greatest use, and the number of the others.

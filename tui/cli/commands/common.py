@@ -130,6 +130,10 @@ def style(*, full: bool = False, err: bool = False) -> "Style":
     )
 
 
+MOST_NUMBER = (1 << 63) - 1
+"""The greatest number that an option passes to the database: SQLite has no greater ones."""
+
+
 def print_lines(lines: Iterable[str], *, err: bool = False, painted: bool = True) -> None:
     """Print lines of text; a terminal gets no control characters except the colours of :func:`style`.
 

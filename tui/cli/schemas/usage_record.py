@@ -51,6 +51,8 @@ class UsageRecord(Struct, frozen=True, kw_only=True):
     total: UsedRecord
     prices_as_of: tuple[str, ...]
     """The dates of the prices behind ``computed_usd``."""
+    prices_of_settings: bool
+    """True if ``computed_usd`` has costs at prices of the settings that have no date."""
 
 
 def usage_record(table: UsageTable) -> UsageRecord:
@@ -65,6 +67,7 @@ def usage_record(table: UsageTable) -> UsageRecord:
         more=table.more,
         total=used(table.total, None),
         prices_as_of=table.prices_as_of,
+        prices_of_settings=table.prices_of_settings,
     )
 
 

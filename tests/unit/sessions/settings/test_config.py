@@ -134,6 +134,19 @@ def test_a_demo_starts_the_demo_agent_unless_its_settings_name_another(write: Wr
         ),
         ('[[asks.rules]]\ntool = "Bash"\n', 1, "asks.rules[0]: Object missing required field decide."),
         ('[[asks.rules]]\ndecide = "ask"\nfolder = "~/x"\n', 1, "asks.rules[0]: folder is not an absolute path"),
+        (
+            '[budgets]\nday_usd = 9\n[budgets.folders."~nosuch/x"]\nday_usd = 5\n',
+            3,
+            "budgets.folders.~nosuch/x: '~nosuch/x' is not an absolute path. It can begin with ~, or with the ~NAME",
+        ),
+        ("\n[budgets.folders.api]\nday_usd = 5\n", 2, "budgets.folders.api: 'api' is not an absolute path."),
+        ('[budgets.folders]\n"" = { day_usd = 5 }\n', 2, "budgets.folders.: '' is not an absolute path."),
+        ('[budgets.folders."/a\\u0000"]\nday_usd = 5\n', 1, "is not an absolute path."),
+        (
+            '[profiles.work.budgets.folders."./api"]\nday_usd = 5\n',
+            1,
+            "profiles.work.budgets.folders../api: './api' is not an absolute path.",
+        ),
     ],
 )
 def test_a_broken_setting_names_file_line_and_key(write: Write, text: str, line: int, complaint: str) -> None:

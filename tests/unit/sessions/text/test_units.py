@@ -60,10 +60,11 @@ def test_a_real_cost_never_reads_as_nothing(dollars: float, finest: int) -> None
         (0.0123, 0, "$0.012"),
         (0.0103, 0.01, "$0.0103"),
         (0.0, 0, "$0.00"),
+        (2.0, 2.0, "$2.00"),
     ],
 )
 def test_money_is_told_apart_from_its_limit(amount: float, above: float, told: str) -> None:
-    assert units.compared_money(amount, above=above if amount > above else -1.0) == told
+    assert units.compared_money(amount, above=above) == told
 
 
 def test_money_reads_the_same_in_lists_and_exports() -> None:

@@ -6,7 +6,10 @@ from .. import common
 
 
 @click.command()
-@click.option("-n", "most", type=click.IntRange(1), default=50, metavar="N", help="At most N prompts (default: 50).")
+@click.option(
+    "-n", "most", type=click.IntRange(1, common.MOST_NUMBER), default=50, metavar="N",
+    help="At most N prompts (default: 50).",
+)  # fmt: skip
 @common.json_option
 @click.argument("words", metavar="[TEXT]", nargs=-1)
 def prompts(words: tuple[str, ...], most: int, as_json: bool) -> None:

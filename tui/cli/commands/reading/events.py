@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--follow", "-f", "going_on", is_flag=True, help="Keep printing until Ctrl+C.")
 @click.option(
-    "--since", type=click.IntRange(min=0), metavar="SEQ", help="Only what happened after SEQ, the `seq` of a line."
-)
+    "--since", type=click.IntRange(0, common.MOST_NUMBER), metavar="SEQ",
+    help="Only what happened after SEQ, the `seq` of a line.",
+)  # fmt: skip
 @click.option("--filter", "words", default="", metavar="TEXT", help="Filter, for example 'agent:codex cost>1'.")
 @click.option(
     "--family", metavar="ID", shell_complete=common.complete_ids, help="Only a session and those that it leads."

@@ -1,7 +1,7 @@
 """The verb budget: budgets of days and weeks, and of a lead with its workers."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -12,6 +12,7 @@ from .. import common
 
 if TYPE_CHECKING:
     from .....sessions.rules.limits.period_budgets import Period
+    from .....sessions.rules.limits.period_shares import Kind
 
 _NONE = "none"
 _MOST_TOKENS = 10**15
@@ -46,9 +47,10 @@ def budget_of(
 @click.option("--usd", metavar="N", help='Set the budget in US dollars; "none" removes it.')
 @click.option("--tokens", metavar="N", help='Set the budget in tokens, such as 500k; "none" removes it.')
 @click.option(
-    "--day-usd", metavar="N", help="Raise or lower today's budget in US dollars, for today only; 0: nothing starts."
-)
-@click.option("--day-tokens", metavar="N", help="Raise or lower today's budget in tokens, for today only.")
+    "--day-usd", metavar="N",
+    help="Raise or lower today's budget in US dollars, for today only; 0: nothing starts; \"none\": take it back.",
+)  # fmt: skip
+@click.option("--day-tokens", metavar="N", help="The same for today's budget in tokens.")
 @click.option("--week-usd", metavar="N", help="The same for this week's budget in US dollars.")
 @click.option("--week-tokens", metavar="N", help="The same for this week's budget in tokens.")
 @click.option("--folder", metavar="DIR", help="The budget of [budgets.folders.DIR] that --day-… or --week-… changes.")
@@ -74,16 +76,15 @@ def budget(
     """
     from ....render.setup.budget import budget_json, budget_line
 
-    day = budget_of(day_usd, day_tokens, "--day-usd", "--day-tokens", or_zero=True)
-    week = budget_of(week_usd, week_tokens, "--week-usd", "--week-tokens", or_zero=True)
+    changes = [*_changes("day", day_usd, day_tokens), *_changes("week", week_usd, week_tokens)]
     if ref is None:
         if usd is not None or tokens is not None:
             raise click.UsageError("--usd and --tokens need an ID.")
-        if folder is not None and day == week:
+        if folder is not None and not changes:
             raise click.UsageError("--folder needs --day-usd, --day-tokens, --week-usd or --week-tokens.")
-        _periods(day, week, folder or "", as_json=as_json)
+        _periods(changes, folder or "", as_json=as_json)
         return
-    if folder is not None or day != Budget() or week != Budget():
+    if folder is not None or changes:
         raise click.UsageError("--folder, --day-… and --week-… go without an ID.")
     with common.settled_manager() as manager:
         state = manager.reader.budget(ref)
@@ -102,16 +103,32 @@ def budget(
         common.print_lines([budget_line(state)])
 
 
-def _periods(day: Budget, week: Budget, folder: str, *, as_json: bool) -> None:
+class _Change(NamedTuple):
+    """A change of the budget of a period."""
+
+    period: "Period"
+    most: Budget
+    back: list["Kind"]
+    """The kinds of which an earlier change is taken back."""
+
+
+def _changes(period: "Period", usd: str | None, tokens: str | None) -> list[_Change]:
+    """Return the change of the budget of a period as the user types it; empty if there is none."""
+    typed: dict[Kind, str | None] = {"cost_usd": usd, "tokens": tokens}
+    new_usd, new_tokens = (None if one == _NONE else one for one in typed.values())
+    most = budget_of(new_usd, new_tokens, f"--{period}-usd", f"--{period}-tokens", or_zero=True)
+    back = [kind for kind, one in typed.items() if one == _NONE]
+    return [_Change(period, most, back)] if back or most != Budget() else []
+
+
+def _periods(changes: list[_Change], folder: str, *, as_json: bool) -> None:
     """Change the budgets of the day and the week, and print all."""
     from ....render.setup.budget import period_json, period_line
 
     with common.settled_manager() as manager:
         manager.reader.settings.config()  # broken settings are an error here, not a list of earlier budgets
-        changes: tuple[tuple[Period, Budget], ...] = (("day", day), ("week", week))
-        for period, most in changes:
-            if most != Budget():
-                manager.budgets.raise_to(folder, period, most)
+        for one in changes:
+            manager.budgets.raise_to(folder, one.period, one.most, one.back)
         states = manager.reader.period_budgets()
     if as_json:
         common.print_json([period_json(state) for state in states])

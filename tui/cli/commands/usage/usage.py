@@ -9,9 +9,11 @@ from .. import common
 from .time_options import TIME, complete_times, since_of, until_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .....sessions.costs.usage_table import UsageTable
 
-_FORMULA = ("=", "+", "-", "@")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """Beginnings of a text that a spreadsheet would run as a formula."""
 
 
@@ -25,7 +27,10 @@ _FORMULA = ("=", "+", "-", "@")
     "--family", metavar="ID", shell_complete=common.complete_ids,
     help="Only this session, or outside lead (claude:ID), and its workers.",
 )  # fmt: skip
-@click.option("--most", metavar="N", type=click.IntRange(min=1), help="Only N rows: of groups those that cost most.")
+@click.option(
+    "--most", metavar="N", type=click.IntRange(1, common.MOST_NUMBER),
+    help="Only N rows: the newest days, weeks or months, or the groups that cost most.",
+)  # fmt: skip
 @click.option("--csv", "as_csv", is_flag=True, help="Output CSV.")
 @common.json_option
 def usage(
@@ -65,22 +70,29 @@ def usage(
 
 
 def _csv(table: "UsageTable") -> list[str]:
-    """Return the lines of a file for spreadsheets: a heading, then a line for each group."""
-    import csv
-    from io import StringIO
+    """Return the rows of a file for spreadsheets: a heading, then a row for each group.
 
+    A key stays as it is, with its control characters, so that no two groups have the same; a label is cleaned.
+    """
     from msgspec import structs
 
     from .....sessions.text.sanitize import one_line
     from ...schemas.usage_record import UsedRecord, used
 
+    records = [used(row, table.query.by) for row in table.rows]
+    return [
+        _csv_row(field.name for field in structs.fields(UsedRecord)),
+        *(_csv_row(structs.astuple(structs.replace(one, label=one_line(one.label)))) for one in records),
+    ]
+
+
+def _csv_row(values: "Iterable[object]") -> str:
+    import csv
+    from io import StringIO
+
     file = StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(field.name for field in structs.fields(UsedRecord))
-    for row in table.rows:
-        values = structs.astuple(used(row, table.query.by))
-        writer.writerow(_inert(one_line(one)) if isinstance(one, str) else one for one in values)
-    return file.getvalue().splitlines()
+    csv.writer(file).writerow(_inert(one) if isinstance(one, str) else one for one in values)
+    return file.getvalue().removesuffix("\r\n")  # with this line end, a carriage return in a key is quoted too
 
 
 def _inert(text: str) -> str:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agentdash.sessions.costs.pricing import OWN
 from agentdash.sessions.costs.usage_table import GROUPS, STEPS, UsageQuery
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.use.day_sums import DaySums
@@ -99,6 +100,21 @@ def test_each_grouping_has_the_same_rows_and_columns(use, zone, by, step):
     assert answer.total.cost.computed_usd == 0.75
     assert answer.total.cost.missing == 1  # the session c
     assert answer.prices_as_of == ("2026-10-01", "2026-11-01")
+
+
+@pytest.mark.parametrize("by", STEPS)
+def test_of_periods_the_newest_are_kept_in_their_order(use, by):
+    use.use("c", QUARTER - 2 * 96, reported=0.001)
+    every = use.same(UsageQuery(by=by)).rows
+    answer = use.same(UsageQuery(by=by, most=2))
+    assert (answer.rows, answer.more) == (every[-2:], len(every) - 2)
+
+
+def test_a_price_of_the_settings_without_a_date_is_no_date(use):
+    use.use("d", computed=1.0, model="own", as_of=OWN)
+    answer = use.same(UsageQuery(by="model"))
+    assert (answer.prices_as_of, answer.prices_of_settings) == (("2026-10-01", "2026-11-01"), True)
+    assert not use.same(UsageQuery(by="model", family="a")).prices_of_settings
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
