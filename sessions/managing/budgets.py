@@ -11,7 +11,6 @@ from ..settings.budgets import real
 from ..storage.families.family_budgets import FamilyState
 from ..storage.paths import Layout
 from ..storage.store import Store
-from ..storage.use.budget_raises import take_back
 from ..supervision.queue.pump import pump
 from ..supervision.runner_process import poke
 from ..values.membership import Budget
@@ -50,10 +49,7 @@ class SessionBudgets(Guarded):
         self._layout.check_writable()
         self.rights.check_no_agent("A change of the budget of a day or a week")
         place = real(folder) if folder else ""
-        known = take_back(self._store.database, place, period, back)
-        if known and most != Budget():
-            known = self._store.period_budgets.raise_to(place, period, most)
-        if not known:
+        if not self._store.period_budgets.raise_to(place, period, most, back):
             where = f" for {folder}" if folder else ""
             raise UsageError(f"The settings have no budget of a {period}{where}. Next: set one in [budgets].")
         pump(self._layout, self._store)

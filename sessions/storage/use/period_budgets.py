@@ -4,10 +4,11 @@ The settings are stored here because runners never read the file.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ...costs.usage_totals import WITHOUT_MODEL
 from ...rules.limits.period_budgets import Period, PeriodBudget, PeriodState, begin_of, covers, over
+from ...rules.limits.period_shares import Kind
 from ...values.membership import Budget
 from ..database import Database
 from ..rows import USES_MODEL
@@ -39,10 +40,10 @@ class PeriodBudgets:
             db.executemany("INSERT OR REPLACE INTO budgets VALUES (?, ?, ?, ?, ?, ?)", rows)
         return True
 
-    def raise_to(self, folder: str, period: Period, most: Budget) -> bool:
+    def raise_to(self, folder: str, period: Period, most: Budget, back: Collection[Kind] = ()) -> bool:
         """Permit another amount until the period ends; False if no budget of the settings has this folder and period.
 
-        A kind that ``most`` does not have keeps its amount.
+        A kind without an amount in ``most`` keeps its own; of a kind in ``back``, that of the settings counts again.
         """
         begins = begin_of(period, today()).isoformat()
         with self._database.transaction() as db:
@@ -52,10 +53,11 @@ class PeriodBudgets:
             db.execute("DELETE FROM budget_raises WHERE folder = ? AND period = ? AND begins <> ?",
                        (folder, period, begins))  # fmt: skip
             db.execute(
-                "INSERT INTO budget_raises VALUES (?, ?, ?, ?, ?) ON CONFLICT (folder, period) DO UPDATE SET"
-                " tokens = coalesce(excluded.tokens, tokens), cost_usd = coalesce(excluded.cost_usd, cost_usd)",
-                (folder, period, begins, most.tokens, most.cost_usd),
+                "INSERT INTO budget_raises VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (folder, period) DO UPDATE SET"
+                " tokens = iif(?6, NULL, coalesce(?4, tokens)), cost_usd = iif(?7, NULL, coalesce(?5, cost_usd))",
+                (folder, period, begins, most.tokens, most.cost_usd, "tokens" in back, "cost_usd" in back),
             )
+            db.execute("DELETE FROM budget_raises WHERE tokens IS NULL AND cost_usd IS NULL")
         return True
 
     def states(self, folder: str | None = None) -> list[PeriodState]:
