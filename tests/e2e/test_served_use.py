@@ -1,6 +1,7 @@
 """Every total of real agents equals the sum of what the model server itself reported, by its own log (``served``)."""
 
 import pytest
+from e2e.test_live import kill_runner
 from real_clis import CLAUDES, EVERY_CLI, NEWEST
 from served import NOTHING, UNKNOWN, added, listed, printed
 
@@ -77,6 +78,24 @@ def test_a_session_whose_model_is_changed_has_a_row_for_each_model(talk, served)
     talk.say("[[fake:work]] second")
     first, second = agrees(talk, served).values()
     assert {first, second} == {(21_000, 7_500, 4_500, 640), (13_200, 5_000, 0, 165)}
+
+
+@pytest.mark.parametrize("talk", [("codex", True)], indirect=True, ids=by_way)
+@pytest.mark.parametrize("killed", [False, True], ids=["", "runner killed"])
+def test_a_turn_keeps_its_model_if_another_is_chosen_while_it_runs(talk, served, wait_until, at, tmp_path, killed):
+    talk.say("[[fake:plain]] first")
+    talk.manager.prompts.inject(talk.session.id, "[[fake:uses_later]] second")
+    wait_until(lambda: served.tokens(scenario="uses_later")[0], what="the first call of the second turn")
+    chosen = talk.manager.adjuster.model(talk.session.id, OTHER_MODEL[talk.agent])
+    assert chosen.effect == "from turn 3 on"
+    if killed:
+        kill_runner(talk.manager, talk.session, wait_until)
+    (tmp_path / "project" / "go").touch()
+    talk.session = at(talk.session, 2, Status.DONE)
+    assert list(agrees(talk, served)) == ["gpt-5.5"]
+    assert talk.session.model == OTHER_MODEL[talk.agent]
+    talk.say("[[fake:uses]] third")
+    assert agrees(talk, served)[OTHER_MODEL[talk.agent]] == (21_000, 7_500, 4_500, 640)
 
 
 @pytest.mark.by_turns(2)

@@ -45,7 +45,7 @@ class AppServerCost(Meter):
                 self._thread is None  # an adopter may have asked twice
             ):
                 self._thread, self._model = thread.id, opened.model or self._model
-            case events.SettingsUpdated():
+            case events.SettingsUpdated() if not self._running:  # a running turn keeps its model
                 self._model = message.params.thread_settings.model or self._model
             case events.Rerouted():
                 self._model = message.params.to_model or self._model

@@ -173,6 +173,17 @@ def test_a_turn_whose_use_is_not_known_is_missing_and_never_zero(recorded: Recor
     assert (total.usage.total_tokens, total.cost.known_usd, total.cost.missing) == (None, None, 1)
 
 
+def test_a_turn_of_unknown_use_has_its_own_model_if_another_is_chosen_while_it_runs(recorded: Recorded) -> None:
+    lines = [
+        b'{"id":2,"result":{"thread":{"id":"T"},"model":"gpt-5.5"}}',
+        b'{"method":"turn/started","params":{"threadId":"T","turn":{"id":"t"}}}',
+        b'{"method":"thread/settings/updated","params":{"threadId":"T","threadSettings":{"model":"gpt-5.4"}}}',
+    ]
+    recorded.turn(lines, "codex", "app-server")
+    assert [(row.group, row.cost.missing) for row in recorded.table("model").rows] == [("gpt-5.5", 1)]
+    assert recorded.store.session(ID.format(1)).model == "gpt-5.4"  # type: ignore[union-attr]
+
+
 def test_the_use_of_a_deleted_session_stays_and_comes_back_once(recorded: Recorded) -> None:
     recorded.turn((CAPTURES / "claude-330-plain.jsonl").read_bytes(), "claude")
     before = recorded.table("agent")
