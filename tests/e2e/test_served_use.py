@@ -5,6 +5,8 @@ from e2e.test_live import kill_runner
 from real_clis import CLAUDES, EVERY_CLI, NEWEST
 from served import NOTHING, UNKNOWN, added, listed, printed
 
+from agentdash.sessions.costs.cost import cost_words
+from agentdash.sessions.costs.usage_totals import session_cost, session_tokens
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
 
@@ -155,6 +157,22 @@ def test_turns_that_fail_count_what_was_served_and_nothing_twice(talk, served):
     agrees(talk, served)
     talk.say("[[fake:uses]] again")
     agrees(talk, served)
+
+
+@pytest.mark.by_turns(3)
+@pytest.mark.parametrize(
+    ("talk", "script"),
+    [*((way, "uses_too_much") for way in WAYS), *((("codex", live), "uses_below_zero") for live in (True, False))],
+    indirect=["talk"],
+)
+def test_a_figure_that_cannot_be_read_is_unknown_and_not_zero(talk, script):
+    """Claude itself counts a negative number as 0, with a cost of its own."""
+    talk.say("[[fake:uses]] go")
+    known = listed(talk.session)
+    session = talk.say(f"[[fake:{script}]] more")
+    assert talk.manager.reader.turns(session.id)[-1].usage.input_tokens is None
+    assert listed(session)[0] == known[0]
+    assert (session_tokens(session)[0], cost_words(session_cost(session))[0]) == ("≥", "≥")
 
 
 @pytest.mark.by_turns(2)

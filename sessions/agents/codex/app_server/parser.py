@@ -141,7 +141,7 @@ class AppServerParser(ItemParser):
     def _tokens(self, params: events.UsageParams, at: int | None) -> list[Step]:
         """Add the tokens of a call; a sum is repeated after a resume, before a compaction and after a failed call."""
         reported, last = params.token_usage.total, params.token_usage.last
-        if not self._is_ours(params.thread_id) or not (reported.input_tokens or reported.output_tokens):
+        if not self._is_ours(params.thread_id) or reported.input_tokens == reported.output_tokens == 0:
             return []
         total = reported.counted()
         self.facts.context_tokens = last.total_tokens or None

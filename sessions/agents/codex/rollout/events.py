@@ -209,8 +209,8 @@ class TokenUsage(Struct):
     """Tokens as codex counts them; ``input_tokens`` includes tokens read from and written to caches."""
 
     input_tokens: Count | None = None
-    cached_input_tokens: Count | None = None
-    cache_write_input_tokens: Count | None = None
+    cached_input_tokens: Count | None = 0
+    cache_write_input_tokens: Count | None = 0
     output_tokens: Count | None = None
     reasoning_output_tokens: Count | None = None
 
