@@ -13,6 +13,9 @@ from .prices import Call, Price
 if TYPE_CHECKING:
     from .reports import Report
 
+_OF_CODEX = ("call", "rollout")
+"""The sources of codex's calls (:mod:`.reports`)."""
+
 OWN = "settings"
 """The date of a price that the user's settings give without one."""
 
@@ -37,6 +40,8 @@ class Pricing:
         found = self._found(report.model)
         if found is None or report.reported_usd is not None or report.kind == "thread":
             return report
+        if report.source in _OF_CODEX and report.usage.cached_input_tokens is None:
+            return report  # codex reports it with each call: it could not be read
         price, entry, as_of = found
         call = call_of(report.usage, report.written_1h)
         if call is None or (report.kind != "call" and _may_be_long(price, call)):

@@ -225,7 +225,7 @@ def _includes(total: Report, earlier: Report) -> bool:
 
 
 def _is_used(part: Report) -> bool:
-    return bool(part.usage.total_tokens or part.reported_usd)
+    return part.usage.total_tokens != 0 or bool(part.reported_usd)
 
 
 def _tokens(reports: Iterable[Report]) -> int:

@@ -12,13 +12,17 @@ from pathlib import Path
 
 from msgspec import structs
 
+from ..agents.own_use import count_broken_off
 from ..agents.parsing.parser import TurnParser
 from ..agents.registry import agent_named
 from ..clock import monotonic, now_ms
+from ..costs.pricing import Pricing
+from ..costs.reports import Reported
 from ..errors import StoreError
 from ..model import Session, Step, StepKind, TakenBy
 from ..processes import processes
 from ..processes.process_ownership import SessionProcesses
+from ..rules.turn_facts import Facts
 from ..storage.files.line_reader import LineReader
 from ..storage.files.session_record import write_identity
 from ..storage.paths import Layout, SessionFolder
@@ -107,7 +111,8 @@ def record_by_hand(
             folder.create()  # it was removed while the interface was open
         remove_output(layout, session.id, n)
         if _copy(folder, n, taken.talks):
-            content, prompts = _read(folder, n, agent_named(session.agent).parser(n, BY_HAND), session, taken)
+            content, prompts = _read(folder, n, _parser(store, session, n, taken), session, taken)
+            _count_unsummed(store, session, taken, content.facts)
             done = ByHand(
                 session=session.id, turn=n if prompts else None, prompts=prompts, seconds=done.seconds,
                 reason=done.reason, exit_code=exit_code,
@@ -216,6 +221,20 @@ class _Counts:
 _WORK = frozenset({
     StepKind.MESSAGE, StepKind.REASONING, StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.FILE_CHANGE,
 })  # fmt: skip
+
+
+def _parser(store: Store, session: Session, n: int, taken: TakenBy) -> TurnParser:
+    """Return a parser that keeps what the agent used, at the prices of the turn before."""
+    parser, before = agent_named(session.agent).parser(n, BY_HAND), store.launch(session.id, taken.turn)
+    parser.facts.reported = Reported(Pricing(before.prices if before is not None else {}), session.model)
+    return parser
+
+
+def _count_unsummed(store: Store, session: Session, taken: TakenBy, facts: Facts) -> None:
+    """Count the calls of each conversation, and of its sub-agents, if the agent wrote no sum of them."""
+    agent, env = agent_named(session.agent), store.recipe(session.id).env
+    for talk in taken.talks:
+        count_broken_off(agent, structs.replace(facts, agent_session=talk.conversation), env, taken.since)
 
 
 def _read(folder: SessionFolder, n: int, parser: TurnParser, session: Session, taken: TakenBy) -> tuple[Slice, int]:

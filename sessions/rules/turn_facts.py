@@ -30,6 +30,8 @@ class Facts(Struct, kw_only=True):
 
     agent_session: str | None = None
     model: str | None = None
+    turn_model: str | None = None
+    """The model of this turn's calls, if the agent takes a changed ``model`` only from its next turn on."""
     end: str | None = None
     """``completed`` or ``failed`` once the adapter saw the proper end."""
     error: str | None = None

@@ -157,7 +157,11 @@ class Recorder:
             adopted_after_s=adopted_after_s,
         )
         parser, output = agent.parser(self._turn, launch.transport), self._output
-        parser.facts.reported = Reported(Pricing(launch.prices), self._known_model())
+        parser.facts.reported = Reported(
+            Pricing(launch.prices),
+            # The session of an adopted turn may already have the model of the next turn.
+            (launch.model if adopted_after_s is not None else None) or self._known_model(),
+        )
         with contextlib.suppress(StoreError):
             parser.facts.thread_before = self._store.thread_total_before(self._session, self._turn)
         if output.stream == self._turn:

@@ -1,9 +1,12 @@
 """Every total of real agents equals the sum of what the model server itself reported, by its own log (``served``)."""
 
 import pytest
+from e2e.test_live import kill_runner
 from real_clis import CLAUDES, EVERY_CLI, NEWEST
 from served import NOTHING, UNKNOWN, added, listed, printed
 
+from agentdash.sessions.costs.cost import cost_words
+from agentdash.sessions.costs.usage_totals import session_cost, session_tokens
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
 
@@ -79,6 +82,24 @@ def test_a_session_whose_model_is_changed_has_a_row_for_each_model(talk, served)
     assert {first, second} == {(21_000, 7_500, 4_500, 640), (13_200, 5_000, 0, 165)}
 
 
+@pytest.mark.parametrize("talk", [("codex", True)], indirect=True, ids=by_way)
+@pytest.mark.parametrize("killed", [False, True], ids=["", "runner killed"])
+def test_a_turn_keeps_its_model_if_another_is_chosen_while_it_runs(talk, served, wait_until, at, tmp_path, killed):
+    talk.say("[[fake:plain]] first")
+    talk.manager.prompts.inject(talk.session.id, "[[fake:uses_later]] second")
+    wait_until(lambda: served.tokens(scenario="uses_later")[0], what="the first call of the second turn")
+    chosen = talk.manager.adjuster.model(talk.session.id, OTHER_MODEL[talk.agent])
+    assert chosen.effect == "from turn 3 on"
+    if killed:
+        kill_runner(talk.manager, talk.session, wait_until)
+    (tmp_path / "project" / "go").touch()
+    talk.session = at(talk.session, 2, Status.DONE)
+    assert list(agrees(talk, served)) == ["gpt-5.5"]
+    assert talk.session.model == OTHER_MODEL[talk.agent]
+    talk.say("[[fake:uses]] third")
+    assert agrees(talk, served)[OTHER_MODEL[talk.agent]] == (21_000, 7_500, 4_500, 640)
+
+
 @pytest.mark.by_turns(2)
 @pytest.mark.parametrize("talk", [(cli, False) for cli in CLAUDES], indirect=True, ids=by_way)
 def test_one_turn_whose_sub_agent_has_another_model_has_two_rows(talk, served):
@@ -136,6 +157,22 @@ def test_turns_that_fail_count_what_was_served_and_nothing_twice(talk, served):
     agrees(talk, served)
     talk.say("[[fake:uses]] again")
     agrees(talk, served)
+
+
+@pytest.mark.by_turns(3)
+@pytest.mark.parametrize(
+    ("talk", "script"),
+    [*((way, "uses_too_much") for way in WAYS), *((("codex", live), "uses_below_zero") for live in (True, False))],
+    indirect=["talk"],
+)
+def test_a_figure_that_cannot_be_read_is_unknown_and_not_zero(talk, script):
+    """Claude itself counts a negative number as 0, with a cost of its own."""
+    talk.say("[[fake:uses]] go")
+    known = listed(talk.session)
+    session = talk.say(f"[[fake:{script}]] more")
+    assert talk.manager.reader.turns(session.id)[-1].usage.input_tokens is None
+    assert listed(session)[0] == known[0]
+    assert (session_tokens(session)[0], cost_words(session_cost(session))[0]) == ("≥", "≥")
 
 
 @pytest.mark.by_turns(2)

@@ -6,7 +6,9 @@ import sys
 
 import pytest
 from e2e.own_interface import OwnInterface
+from e2e.test_real_counting import cost, dollars
 from real_clis import EVERY_CLI
+from served import listed, printed, tokens_of
 
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.launch import Start
@@ -139,6 +141,29 @@ def test_I8_what_was_said_by_hand_is_a_turn_and_the_next_turn_knows_it(
         (StepKind.MESSAGE, "You said: words by hand"),
     ]
     assert {step.kind for step in manager.reader.steps.trajectory(session.id, 2)}.isdisjoint({StepKind.UNKNOWN})
+
+
+@pytest.mark.real
+@pytest.mark.by_turns(3)
+@pytest.mark.parametrize("cli", EVERY_CLI)
+def test_what_was_used_by_hand_is_counted_and_priced(
+    manager, served, use_agent, cli, terminal, interface, scratch_home, tmp_path
+):
+    session = worked(manager, use_agent(cli), tmp_path)
+    welcome(scratch_home, session.cwd)
+    terminal.start(f"agentdash takeover {session.id}")
+    interface.opens("remember the first words")
+    interface.say("[[fake:uses]] by hand", "Used.")
+    interface.leave("1 prompt by hand")
+
+    ended = manager.reader.get(session.id)
+    of_it = {"conversation": session.agent_session}  # codex asks for a title in another one, which it does not keep
+    assert listed(ended) == printed("day")[1] == served.tokens(**of_it)
+    calls = [
+        tokens_of(one["usage"]) for one in served.answers if one["scenario"] == "uses" and of_it.items() <= one.items()
+    ]
+    assert cost(manager.reader.turns(session.id)[1]) == pytest.approx(dollars(calls, cli))
+    assert (ended.cost_missing, ended.tokens_missing) == (0, 0)
 
 
 @pytest.mark.real

@@ -5,7 +5,7 @@ Every field but ``type`` is optional, because other versions leave some out.
 
 from msgspec import Raw, Struct, field
 
-from ...model import Usage, known_sum
+from ...model import Usage, whole
 from ..parsing.json_lines import NULL, Count, CountedWords, Dollars, Part, Words
 from .control_events import Request, Response
 
@@ -33,9 +33,9 @@ class ApiUsage(Struct):
 
     def counted(self) -> Usage:
         """Return the usage as agentdash counts it: ``input_tokens`` includes tokens read from and written to caches."""
-        read = (self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens)
-        written = self.cache_creation_input_tokens
-        return Usage.of(known_sum(*read), self.cache_read_input_tokens, self.output_tokens, written=written)
+        read, written = self.cache_read_input_tokens, self.cache_creation_input_tokens
+        total = None if self.input_tokens is None else self.input_tokens + (read or 0) + (written or 0)
+        return Usage.of(total, read, self.output_tokens, written=written)
 
     @property
     def written_1h(self) -> int | None:
@@ -174,10 +174,10 @@ class Denial(Struct):
 class ModelUsage(Struct, rename="camel"):
     """Tokens of one model, as the running total of a ``result`` counts them."""
 
-    input_tokens: Count = 0
-    cache_creation_input_tokens: Count = 0
-    cache_read_input_tokens: Count = 0
-    output_tokens: Count = 0
+    input_tokens: Count | None = 0
+    cache_creation_input_tokens: Count | None = 0
+    cache_read_input_tokens: Count | None = 0
+    output_tokens: Count | None = 0
     written_1h: Count | None = field(default=None, name="cacheCreationEphemeral1hInputTokens")
     """The part of the tokens written to the cache that stays for an hour (2.1.330)."""
     cost_usd: Dollars | None = field(default=None, name="costUSD")
@@ -185,14 +185,14 @@ class ModelUsage(Struct, rename="camel"):
     """The greatest number of tokens that the model takes; 0 if it is not known."""
 
     @property
-    def tokens(self) -> int:
-        """All tokens."""
-        return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens + self.output_tokens
+    def tokens(self) -> int | None:
+        """All tokens; None if one of the numbers cannot be read."""
+        return self.counted().total_tokens
 
     def counted(self) -> Usage:
         """Return the usage as agentdash counts it."""
         read, written = self.cache_read_input_tokens, self.cache_creation_input_tokens
-        return Usage.of(self.input_tokens + read + written, read, self.output_tokens, written=written)
+        return Usage.of(whole(self.input_tokens, read, written), read, self.output_tokens, written=written)
 
 
 class Result(Line, tag="result"):

@@ -1,6 +1,6 @@
 """codex's reports of its use, call by call (codex-cli 0.169.0)."""
 
-from ...costs.reports import CALL, THREAD, Report, Reported
+from ...costs.reports import CALL, ROLLOUT, THREAD, Report, Reported
 from ...model import Usage
 
 
@@ -12,3 +12,11 @@ def note_call(reported: Reported | None, call: Usage, total: Usage, model: str |
     key = f"{total.input_tokens}+{total.output_tokens}"
     reported.add(Report(source=CALL, key=key, kind="call", model=model or None, usage=call, at=at))
     reported.add(Report(source=THREAD, key="", kind="thread", model=model or None, usage=total, at=at))
+
+
+def note_recorded_call(reported: Reported | None, call: Usage, model: str | None, at: int | None) -> None:
+    """Note the next call in the transcript of a turn."""
+    if reported is None:
+        return
+    key = str(reported.next_key(ROLLOUT))
+    reported.add(Report(source=ROLLOUT, key=key, kind="call", model=model or reported.model, usage=call, at=at))

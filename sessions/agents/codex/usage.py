@@ -14,7 +14,8 @@ from time import monotonic
 from msgspec import Struct
 
 from ...costs.price_table import price_of
-from ...costs.prices import Call, Price
+from ...costs.prices import Price
+from ...costs.pricing import call_of
 from ...costs.reports import MOST_PENDING, ROLLOUT, Report
 from ...model import Usage
 from ...storage.files.line_reader import LineReader
@@ -39,11 +40,11 @@ LONGEST_PAUSE = 60.0
 
 
 class _Tokens(Struct):
-    input_tokens: Count = 0
-    cached_input_tokens: Count = 0
-    cache_write_input_tokens: Count = 0
-    output_tokens: Count = 0
-    reasoning_output_tokens: Count = 0
+    input_tokens: Count | None = 0
+    cached_input_tokens: Count | None = 0
+    cache_write_input_tokens: Count | None = 0
+    output_tokens: Count | None = 0
+    reasoning_output_tokens: Count | None = 0
 
 
 class _Context(Struct):
@@ -51,7 +52,7 @@ class _Context(Struct):
 
 
 class _Last(_Tokens):
-    total_tokens: Count = 0
+    total_tokens: Count | None = 0
 
 
 class _Info(Struct):
@@ -115,7 +116,7 @@ class CodexMeter(Meter):
         self._pause = 0.5
         self._next_search = 0.0
         self._searches = 0
-        self._total = _Tokens()
+        self._total = Usage()
         self._calls = 0
         self._context: int | None = None
         """The tokens of the last call, which are those of the model's context."""
@@ -174,18 +175,18 @@ class CodexMeter(Meter):
             case _RecordLine():
                 if self._is_ours(event.timestamp):
                     self._recorded = True
-                    self._count(event.payload.usage, event.timestamp)
+                    self._count(_usage(event.payload.usage), event.timestamp)
                 else:  # a killed turn has calls behind its last sum
                     self.thread_before = self.thread_before.plus(_usage(event.payload.usage))
-            case _CountLine(payload=_Counted(info=_Info(total_token_usage=_Tokens() as total) as info)):
+            case _CountLine(payload=_Counted(info=_Info(total_token_usage=_Tokens() as tokens) as info)):
+                total = _usage(tokens)
                 ours = self._is_ours(event.timestamp)
                 self._note_context(info)
                 if not ours:
-                    self.thread_before = _usage(total)
+                    self.thread_before = total
                 elif not self._recorded:
                     self._count(_rest(total, self._total), event.timestamp)
-                self._total = total
-                self.thread_usage = _usage(total)
+                self._total = self.thread_usage = total
 
     def _note_context(self, info: _Info) -> None:
         """Keep the use of the context; after a compaction, codex estimates it in place of the last call's."""
@@ -202,11 +203,11 @@ class CodexMeter(Meter):
             before, self._context = self._context, None
             self.compactions.append((_milliseconds(timestamp), before))
 
-    def _count(self, tokens: _Tokens, timestamp: str) -> None:
-        if not tokens.input_tokens and not tokens.output_tokens:
+    def _count(self, used: Usage, timestamp: str) -> None:
+        if used.total_tokens == 0:
             return  # the same sum, repeated because another value changed
-        self.usage = self.usage.plus(_usage(tokens))
-        self._context = tokens.input_tokens + tokens.output_tokens
+        self.usage = self.usage.plus(used)
+        self._context = used.total_tokens
         self._calls += 1
         if len(self.reports) < MOST_PENDING:
             self.reports.append(
@@ -215,17 +216,17 @@ class CodexMeter(Meter):
                     key=str(self._calls),
                     kind="call",
                     model=self.model,
-                    usage=_usage(tokens),
+                    usage=used,
                     at=_milliseconds(timestamp),
                 )
             )
         if self._prices is None:
             return
-        price = price_of(self.model, self._prices) if self.model else None
-        if price is None:
+        price, call = price_of(self.model, self._prices) if self.model else None, call_of(used)
+        if price is None or call is None:
             self.unpriced = self.model or "a model not named in its transcript"
             return
-        self.cost_usd = (self.cost_usd or 0.0) + price.cost(_call(tokens))
+        self.cost_usd = (self.cost_usd or 0.0) + price.cost(call)
 
 
 def _milliseconds(timestamp: str) -> int | None:
@@ -256,27 +257,6 @@ def _usage(tokens: _Tokens) -> Usage:
     )
 
 
-def _call(tokens: _Tokens) -> Call:
-    """Return the tokens of a call; codex also counts cache reads and writes as input."""
-    cached = min(tokens.cached_input_tokens, tokens.input_tokens)
-    written = min(tokens.cache_write_input_tokens, tokens.input_tokens - cached)
-    return Call(
-        input_tokens=tokens.input_tokens - cached - written,
-        cached_input_tokens=cached,
-        cache_write_tokens=written,
-        output_tokens=tokens.output_tokens,
-    )
-
-
-def _rest(total: _Tokens, before: _Tokens) -> _Tokens:
+def _rest(total: Usage, before: Usage) -> Usage:
     """Return the use since the last sum; the whole sum if codex has restarted its count."""
-    if total.input_tokens < before.input_tokens:
-        return total
-    names = (
-        "input_tokens",
-        "cached_input_tokens",
-        "cache_write_input_tokens",
-        "output_tokens",
-        "reasoning_output_tokens",
-    )
-    return _Tokens(**{name: max(0, getattr(total, name) - getattr(before, name)) for name in names})
+    return total if (total.input_tokens or 0) < (before.input_tokens or 0) else total.minus(before)

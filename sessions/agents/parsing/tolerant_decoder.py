@@ -167,6 +167,8 @@ class _Fitting:
                     fitted[name] = self.fit(value[name], field.type, inner)
                 except _UnfitError:
                     self._leave_out(inner, value[name])
+                    if not field.required and _takes_none(field.type):
+                        fitted[name] = None  # unknown, which the field's default may not be
             if field.required and name not in fitted:
                 raise _UnfitError
         return fitted

@@ -325,7 +325,9 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     agent, launch = agent_named(session.agent), store.launch(turn.session, turn.n)
     parser, began = agent.parser(turn.n, turn.transport), turn.started_at or 0
     env = store.recipe(turn.session).env
-    parser.facts.reported = Reported(Pricing(launch.prices if launch is not None else {}), session.model)
+    # The session may already have the model of the next turn.
+    model = (launch.model if launch is not None else None) or session.model
+    parser.facts.reported = Reported(Pricing(launch.prices if launch is not None else {}), model)
     parser.facts.thread_before = store.thread_total_before(turn.session, turn.n)
     if launch is not None and output.stream == turn.n:
         parser.facts.total_before = agent.total_before(launch, env, began)

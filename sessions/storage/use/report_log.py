@@ -129,7 +129,8 @@ class ReportLog:
             (*self._turn, use.source),
         ).rowcount
         (model,) = db.execute("SELECT model FROM sessions WHERE id = ?", self._turn[:1]).fetchone() or (None,)
-        priced = reported.price(facts.model or model) if use.computed_usd is not None else None
+        model = facts.turn_model or model
+        priced = reported.price(facts.turn_model or facts.model or model) if use.computed_usd is not None else None
         changed += db.execute(
             "UPDATE reports SET model = ?3, price = ?4, price_as_of = ?5"
             " WHERE session = ?1 AND turn = ?2 AND source = 'record'"

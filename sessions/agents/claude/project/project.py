@@ -237,6 +237,7 @@ class ClaudeProjectParser(TranscriptParser):
         """Count each message once: its lines repeat the usage, and the last line may have more."""
         if message.id is None or message.usage is None:
             return
+        self.facts.unsummed = self._one_turn
         usage = message.usage.counted()
         counted = self.state.counted
         key, earlier = counted.pop(speaker, ("", Usage()))
@@ -294,7 +295,7 @@ class ClaudeProjectParser(TranscriptParser):
     def _cost(self, line: events.Line, _: bytes, at: int | None) -> list[Step]:  # noqa: ARG002
         total, earlier = line.total_cost_usd, self.state.cost_so_far
         if total is not None and self._one_turn:
-            self.facts.running_cost_usd = total  # of the whole conversation
+            self.facts.running_cost_usd, self.facts.unsummed = total, False  # of the whole conversation
         elif total is not None:
             more = total - earlier if total >= earlier else total
             self.state.cost_so_far, self.facts.cost_usd = total, total

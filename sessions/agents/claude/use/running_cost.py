@@ -2,6 +2,7 @@
 
 import re
 
+from ....model import whole
 from ....rules.turn_facts import Counted
 from ..events import Result
 
@@ -58,6 +59,6 @@ class RunningCost:
         earlier, self.total = self.total, result.total_cost_usd
         if earlier is not None:
             return self.total - earlier
-        counted = sum(usage.tokens for usage in (result.model_usage or {}).values())
-        self._before = 0.0 if counted <= tokens else None
+        counted = whole(*(usage.tokens for usage in (result.model_usage or {}).values()))
+        self._before = 0.0 if counted is not None and counted <= tokens else None
         return self.own

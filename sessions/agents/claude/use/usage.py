@@ -11,30 +11,18 @@ from msgspec import Raw, Struct, structs
 
 from ....costs.price_table import price_of
 from ....costs.prices import Call, Price
-from ...parsing.json_lines import Count
+from ....costs.pricing import call_of
 from ...parsing.tolerant_decoder import TolerantDecoder
 from ...parsing.usage_meter import Meter
+from ..events import ApiUsage
 
 _MOST_SPEAKERS = 10_000
 _BYTES_OF_TOKEN = 4
 """Approximate, for English text and code."""
 
 
-class _CacheWrites(Struct):
-    ephemeral_5m_input_tokens: Count = 0
-    ephemeral_1h_input_tokens: Count = 0
-
-
-class _Usage(Struct):
-    input_tokens: Count | None = None
-    cache_creation_input_tokens: Count | None = None
-    cache_read_input_tokens: Count | None = None
-    output_tokens: Count | None = None
-    cache_creation: _CacheWrites | None = None
-
-
 class _Message(Struct):
-    usage: _Usage
+    usage: ApiUsage
     id: str = ""
     model: str = ""
     content: Raw = Raw(b"[]")
@@ -81,6 +69,8 @@ class ClaudeMeter(Meter):
         self._found: dict[str, Price | None] = {}
         self._open: dict[int, _Open] = {}
         """The newest message of each speaker (the main agent, each sub-agent), by a hash: ids can be long."""
+        self._unread = False
+        """True if the tokens of a call could not be read: the sum is not known."""
 
     def feed(self, line: bytes) -> None:
         """Count one line; nearly all relevant lines are short."""
@@ -93,7 +83,7 @@ class ClaudeMeter(Meter):
             if event.total_cost_usd is None:
                 return
             # claude's own figure covers the whole process.
-            self.cost_usd = None
+            self.cost_usd, self._unread = None, False
             self._open.clear()
         else:
             self._count(event.message, hash(event.parent_tool_use_id))
@@ -104,9 +94,13 @@ class ClaudeMeter(Meter):
         if current is None or current.id != key:
             if len(self._open) >= _MOST_SPEAKERS:
                 self._open.clear()
-            current = self._open[speaker] = _Open(key, self._price(message.model), _call(message.usage))
+            usage = message.usage.counted()
+            call = call_of(structs.replace(usage, output_tokens=usage.output_tokens or 0), message.usage.written_1h)
+            current = self._open[speaker] = _Open(key, self._price(message.model), call or Call())
+            if call is None and current.price is not None:
+                self.cost_usd, self._unread, self.unpriced = None, True, "a call whose tokens cannot be read"
         current.printed += _printed(message.content)
-        if current.price is None:
+        if current.price is None or self._unread:
             return
         output = max(current.call.output_tokens, current.printed // _BYTES_OF_TOKEN)
         cost = current.price.cost(structs.replace(current.call, output_tokens=output))
@@ -121,18 +115,6 @@ class ClaudeMeter(Meter):
         if self._found[model] is None:
             self.unpriced = model
         return self._found[model]
-
-
-def _call(usage: _Usage) -> Call:
-    written = usage.cache_creation_input_tokens or 0
-    for_an_hour = min(written, usage.cache_creation.ephemeral_1h_input_tokens) if usage.cache_creation else 0
-    return Call(
-        input_tokens=usage.input_tokens or 0,
-        cached_input_tokens=usage.cache_read_input_tokens or 0,
-        cache_write_tokens=written - for_an_hour,
-        cache_write_1h_tokens=for_an_hour,
-        output_tokens=usage.output_tokens or 0,
-    )
 
 
 def _printed(content: Raw) -> int:

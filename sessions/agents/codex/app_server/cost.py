@@ -7,7 +7,8 @@ after a resume, before a compaction and after a failed call.
 from collections.abc import Mapping
 
 from ....costs.price_table import price_of
-from ....costs.prices import Call, Price
+from ....costs.prices import Price
+from ....costs.pricing import call_of
 from ....model import Usage
 from ...parsing.usage_meter import Meter
 from . import events, lines
@@ -45,7 +46,7 @@ class AppServerCost(Meter):
                 self._thread is None  # an adopter may have asked twice
             ):
                 self._thread, self._model = thread.id, opened.model or self._model
-            case events.SettingsUpdated():
+            case events.SettingsUpdated() if not self._running:  # a running turn keeps its model
                 self._model = message.params.thread_settings.model or self._model
             case events.Rerouted():
                 self._model = message.params.to_model or self._model
@@ -58,29 +59,18 @@ class AppServerCost(Meter):
         usage = params.token_usage
         total = usage.total.counted()
         repeated, self._total = total in (self._total, self.thread_before), total
-        if not self._running or repeated or not (usage.last.input_tokens or usage.last.output_tokens):
+        if not self._running or repeated or usage.last.input_tokens == usage.last.output_tokens == 0:
             return
         ours = None in (params.thread_id, self._thread) or params.thread_id == self._thread
         price = price_of(self._model, self._prices) if self._model and ours else None
-        if price is None:
+        call = call_of(usage.last.counted())
+        if price is None or call is None:
             self.unpriced = self._model if ours and self._model else "a model that codex did not name"
         else:
-            self._sum += price.cost(_call(usage.last))
+            self._sum += price.cost(call)
         self.cost_usd = self._sum if self.unpriced is None else None
 
 
 _MARKS = (
     b'"thread/tokenUsage/updated"', b'"thread/settings/updated"', b'"model/rerouted"', b'"turn/started"', b'"result"',
 )  # fmt: skip
-
-
-def _call(tokens: events.Tokens) -> Call:
-    """Return the tokens of a call; codex also counts cache reads and writes as input."""
-    cached = min(tokens.cached_input_tokens, tokens.input_tokens)
-    written = min(tokens.cache_write_input_tokens, tokens.input_tokens - cached)
-    return Call(
-        input_tokens=tokens.input_tokens - cached - written,
-        cached_input_tokens=cached,
-        cache_write_tokens=written,
-        output_tokens=tokens.output_tokens,
-    )

@@ -28,14 +28,14 @@ class Turn(Struct, rename="camel"):
 
 
 class Tokens(Struct, rename="camel"):
-    """Tokens of the thread or of one call."""
+    """Tokens of the thread or of one call; None for a number that cannot be read."""
 
-    total_tokens: Count = 0
-    input_tokens: Count = 0
-    cached_input_tokens: Count = 0
-    cache_write_input_tokens: Count = 0
-    output_tokens: Count = 0
-    reasoning_output_tokens: Count = 0
+    total_tokens: Count | None = 0
+    input_tokens: Count | None = 0
+    cached_input_tokens: Count | None = 0
+    cache_write_input_tokens: Count | None = 0
+    output_tokens: Count | None = 0
+    reasoning_output_tokens: Count | None = 0
 
     def counted(self) -> Usage:
         """Return the numbers as agentdash counts them."""

@@ -86,6 +86,7 @@ class AppServerParser(ItemParser):
             self.state.prompted = False
             self.state.own = Usage()
             self.state.error = None
+            self.facts.turn_model = self.facts.model or (self.facts.reported.model if self.facts.reported else None)
         return []
 
     def _ended(self, params: events.TurnParams, at: int | None) -> list[Step]:
@@ -140,7 +141,7 @@ class AppServerParser(ItemParser):
     def _tokens(self, params: events.UsageParams, at: int | None) -> list[Step]:
         """Add the tokens of a call; a sum is repeated after a resume, before a compaction and after a failed call."""
         reported, last = params.token_usage.total, params.token_usage.last
-        if not self._is_ours(params.thread_id) or not (reported.input_tokens or reported.output_tokens):
+        if not self._is_ours(params.thread_id) or reported.input_tokens == reported.output_tokens == 0:
             return []
         total = reported.counted()
         self.facts.context_tokens = last.total_tokens or None
@@ -151,7 +152,7 @@ class AppServerParser(ItemParser):
             if first:
                 self.facts.thread_before = total.minus(call)
             self.state.own, self.facts.usage = self.state.own.plus(call), self.facts.usage.plus(call)
-            note_call(self.facts.reported, call, total, self.facts.model, at)
+            note_call(self.facts.reported, call, total, self.facts.turn_model, at)
         elif first:
             self.facts.thread_before = total
         self.state.total = self.facts.thread_usage = total
@@ -179,11 +180,13 @@ class AppServerParser(ItemParser):
         return self._wait()
 
     def _settings(self, params: events.SettingsParams, at: int | None) -> list[Step]:  # noqa: ARG002
+        """Note the model of the next turn; the running one keeps its own."""
         self.facts.model = params.thread_settings.model or self.facts.model
         return []
 
     def _rerouted(self, params: events.ReroutedParams, at: int | None) -> list[Step]:
-        self.facts.model = params.to_model or self.facts.model
+        if params.to_model:
+            self.facts.model = self.facts.turn_model = params.to_model
         text = f"{params.to_model} answers instead of {params.from_model}"
         return [self._new(StepKind.NOTICE, text, at=at, event="model/rerouted")]
 

@@ -206,10 +206,11 @@ class Words(Struct):
 
 
 class TokenUsage(Struct):
-    """Tokens as codex counts them; ``input_tokens`` includes cached tokens."""
+    """Tokens as codex counts them; ``input_tokens`` includes tokens read from and written to caches."""
 
     input_tokens: Count | None = None
-    cached_input_tokens: Count | None = None
+    cached_input_tokens: Count | None = 0
+    cache_write_input_tokens: Count | None = 0
     output_tokens: Count | None = None
     reasoning_output_tokens: Count | None = None
 

@@ -15,6 +15,7 @@ from ...parsing.event_parser import NOT_SHOWN
 from ...parsing.json_lines import KIND_LENGTH, NULL, declared_type
 from ...parsing.tolerant_decoder import TolerantDecoder
 from ...parsing.transcript_parser import digest, milliseconds
+from ..reports import note_recorded_call
 from ..server_errors import readable_error
 from . import events, tools, work
 from .calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
@@ -127,12 +128,17 @@ class CodexRolloutParser(CallReader):
         return [*steps, *self._settings({"cwd": meta.cwd}, at)]
 
     def _context(self, context: events.TurnContext, at: int | None) -> list[Step]:
+        """Return the changed settings of a task that begins; it keeps its model."""
+        self.facts.turn_model = context.model or self.facts.turn_model
+        return self._chosen(context, at)
+
+    def _chosen(self, context: events.TurnContext, at: int | None) -> list[Step]:
         sandbox, approval = policy(context.sandbox_policy), policy(context.approval_policy)
         settings = {"model": context.model, "cwd": context.cwd, "sandbox": sandbox, "approval policy": approval}
         return self._settings(settings | {"effort": context.effort or context.reasoning_effort}, at)
 
     def _applied(self, event: events.ThreadSettings, at: int | None) -> list[Step]:
-        return self._context(event.thread_settings, at)
+        return self._chosen(event.thread_settings, at)
 
     def _task_started(self, _: events.Kind, at: int | None) -> list[Step]:
         # A task without an end was killed: no line will end its open steps.
@@ -166,13 +172,17 @@ class CodexRolloutParser(CallReader):
         self.facts.end, self.facts.error = "failed", reason
         return [*self._interrupted(at), *self._spent(at), self._note(f"turn aborted: {reason}", at, "turn_aborted")]
 
-    def _record(self, record: events.TokenRecord, _: int | None) -> list[Step]:
+    def _record(self, record: events.TokenRecord, at: int | None) -> list[Step]:
         self.state.recorded = True
-        self.state.spent = self.state.spent.plus(_usage(record.usage))
         self.facts.thread_usage = _usage(record.thread_token_usage)
+        return self._used(_usage(record.usage), at)
+
+    def _used(self, call: Usage, at: int | None) -> list[Step]:
+        self.state.spent = self.state.spent.plus(call)
+        note_recorded_call(self.facts.reported, call, self.facts.turn_model, at)
         return []
 
-    def _tokens(self, event: events.TokenCount, _: int | None) -> list[Step]:
+    def _tokens(self, event: events.TokenCount, at: int | None) -> list[Step]:
         """Count the running total; it repeats when only the rate limits change, and is smaller after some resumes."""
         if self.state.recorded or event.info is None:
             return []
@@ -186,8 +196,7 @@ class CodexRolloutParser(CallReader):
             grew = (total.total_tokens or 0) >= (earlier.total_tokens or 0)
             more = total.minus(earlier) if grew else last
         self.state.thread = self.facts.thread_usage = total
-        self.state.spent = self.state.spent.plus(more)
-        return []
+        return self._used(more, at)
 
     def _compaction(self, event: events.Compacted, at: int | None) -> list[Step]:
         """Return one notice for a summary that replaced the context: several lines in a row report it."""
@@ -294,7 +303,11 @@ def _usage(tokens: events.TokenUsage | None) -> Usage:
     if tokens is None:
         return Usage()
     return Usage.of(
-        tokens.input_tokens, tokens.cached_input_tokens, tokens.output_tokens, tokens.reasoning_output_tokens
+        tokens.input_tokens,
+        tokens.cached_input_tokens,
+        tokens.output_tokens,
+        tokens.reasoning_output_tokens,
+        tokens.cache_write_input_tokens,
     )
 
 

@@ -71,11 +71,13 @@ class TestCodexCost:
         lines = [used(5, inputTokens=5), began(), used(5, inputTokens=5), used(9, inputTokens=4)]
         assert costed([*lines, lines[-1]], "gpt-9").cost_usd == pytest.approx(4e-6)
 
-    def test_a_changed_model_is_priced_from_then_on(self) -> None:
+    def test_a_turn_is_priced_with_the_model_with_which_it_began(self) -> None:
         prices = FLAT | {"dear": Price(input=100.0, output=1.0)}
         changed = encoded("thread/settings/updated", threadSettings={"model": "dear"})
-        lines = [began(), used(1, inputTokens=10), changed, used(2, inputTokens=10)]
-        assert costed(lines, "gpt-9", prices).cost_usd == pytest.approx((10 + 1000) / 1e6)
+        running = [began(), used(1, inputTokens=10), changed, used(2, inputTokens=10)]
+        assert costed(running, "gpt-9", prices).cost_usd == pytest.approx((10 + 10) / 1e6)
+        following = [changed, began(), used(1, inputTokens=10)]
+        assert costed(following, "gpt-9", prices).cost_usd == pytest.approx(1000 / 1e6)
 
     def test_a_live_codex_is_estimated_without_any_limit_and_one_of_one_turn_is_not(self) -> None:
         def launch(**own: Any):

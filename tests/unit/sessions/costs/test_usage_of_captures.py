@@ -173,6 +173,48 @@ def test_a_turn_whose_use_is_not_known_is_missing_and_never_zero(recorded: Recor
     assert (total.usage.total_tokens, total.cost.known_usd, total.cost.missing) == (None, None, 1)
 
 
+def test_a_turn_of_unknown_use_has_its_own_model_if_another_is_chosen_while_it_runs(recorded: Recorded) -> None:
+    lines = [
+        b'{"id":2,"result":{"thread":{"id":"T"},"model":"gpt-5.5"}}',
+        b'{"method":"turn/started","params":{"threadId":"T","turn":{"id":"t"}}}',
+        b'{"method":"thread/settings/updated","params":{"threadId":"T","threadSettings":{"model":"gpt-5.4"}}}',
+    ]
+    recorded.turn(lines, "codex", "app-server")
+    assert [(row.group, row.cost.missing) for row in recorded.table("model").rows] == [("gpt-5.5", 1)]
+    assert recorded.store.session(ID.format(1)).model == "gpt-5.4"  # type: ignore[union-attr]
+
+
+UNREADABLE = [900_000_000_000_000, -100, "many"]
+
+
+def marks(recorded: Recorded) -> tuple[int | None, int, int]:
+    """The input of the session, and the numbers of its turns without a cost and without tokens."""
+    session = recorded.store.session(ID.format(1))
+    assert session is not None
+    return session.usage.input_tokens, session.cost_missing, session.tokens_missing
+
+
+@pytest.mark.parametrize("number", UNREADABLE)
+def test_a_call_of_a_live_codex_with_an_unreadable_number_has_no_cost(recorded: Recorded, number: object) -> None:
+    used = {name: {"inputTokens": number, "outputTokens": 30} for name in ("total", "last")}
+    lines = [
+        {"id": 2, "result": {"thread": {"id": "T"}, "model": "gpt-5.5"}},
+        {"method": "turn/started", "params": {"threadId": "T", "turn": {"id": "t"}}},
+        {"method": "thread/tokenUsage/updated", "params": {"threadId": "T", "tokenUsage": used}},
+    ]
+    recorded.turn([json.dumps(line).encode() for line in lines], "codex", "app-server")
+    assert marks(recorded) == (None, 1, 1)
+
+
+@pytest.mark.parametrize("number", UNREADABLE)
+@pytest.mark.parametrize("field", ["inputTokens", "cacheReadInputTokens"])
+def test_a_result_of_claude_with_an_unreadable_number_is_marked(recorded: Recorded, number: object, field: str) -> None:
+    models = {"claude-opus-4-8": {"inputTokens": 5, "outputTokens": 30, field: number}}
+    lines = [{"type": "result", "subtype": "success", "stop_reason": "end_turn", "modelUsage": models}]
+    recorded.turn([json.dumps(line).encode() for line in lines], "claude")
+    assert marks(recorded) == (None, 1, 1)
+
+
 def test_the_use_of_a_deleted_session_stays_and_comes_back_once(recorded: Recorded) -> None:
     recorded.turn((CAPTURES / "claude-330-plain.jsonl").read_bytes(), "claude")
     before = recorded.table("agent")

@@ -67,6 +67,17 @@ def test_output_is_taken_from_what_was_printed_when_that_is_more() -> None:
     assert meter.cost_usd == pytest.approx(0.2, rel=0.01)
 
 
+def test_a_call_with_an_unreadable_number_makes_the_sum_unknown_until_claude_s_own_figure() -> None:
+    meter = ClaudeMeter(TEN)
+    for number in (100_000, 900_000_000_000_000, 100_000):
+        meter.feed(said(f"{number}", input_tokens=number))
+    assert meter.cost_usd is None
+    assert "cannot be read" in (meter.trouble or "")
+    meter.feed(b'{"type":"result","total_cost_usd":5.0,"usage":{}}')
+    meter.feed(said("next", input_tokens=100_000, output_tokens=0))
+    assert meter.cost_usd == pytest.approx(1.0)
+
+
 def test_claude_s_own_figure_takes_the_place_of_the_estimate() -> None:
     meter = ClaudeMeter(TEN)
     meter.feed(said("a", input_tokens=100_000))

@@ -5,7 +5,11 @@ import json
 import pytest
 from transcript_files import FOLDER, ROLLOUTS, read, steps_of, told
 
+from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.costs.pricing import Pricing
+from agentdash.sessions.costs.reports import Reported
 from agentdash.sessions.model import StepKind, StepStatus
+from agentdash.sessions.values.taken_by import BY_HAND
 
 ROLLOUT = "codex-rollout"
 AT = "2026-11-20T23:49:30.653Z"
@@ -61,6 +65,22 @@ def test_a_whole_turn_is_told_once_with_times_diffs_and_exit_codes():
     assert created.changes[0].diff == "@@ -0,0 +1,2 @@\n+first line\n+second line"
     assert "-second line\n+second line, edited" in edited.changes[0].diff
     assert (usage.usage.input_tokens, usage.usage.cached_input_tokens, usage.usage.output_tokens) == (13200, 5000, 165)
+
+
+def test_the_calls_of_a_turn_by_hand_are_priced_with_the_model_with_which_it_began():
+    parser = agent_named("codex").parser(2, BY_HAND)
+    parser.facts.reported = Reported(Pricing())
+    used = {"input_tokens": 9_000, "cached_input_tokens": 3_000, "cache_write_input_tokens": 1_500, "output_tokens": 10}
+    for one in (
+        line("turn_context", model="gpt-5.5"),
+        event("thread_settings_applied", thread_settings={"model": "gpt-5.4"}),
+        line("token_usage_record", usage=used),
+    ):
+        parser.feed(json.dumps(one).encode())
+    (call,) = parser.facts.reported.reports()
+    assert (call.model, call.usage.cache_write_tokens) == ("gpt-5.5", 1_500)
+    assert call.computed_usd == pytest.approx((6_000 * 5.0 + 3_000 * 0.5 + 10 * 30.0) / 1e6)
+    assert parser.facts.model == "gpt-5.4"
 
 
 def test_turns_are_numbered_by_their_prompts_and_steps_within_them():

@@ -178,6 +178,17 @@ def test_an_odd_field_of_a_record_costs_that_field_alone(tmp_path: Path, transcr
     assert total(found) == 1220
 
 
+@pytest.mark.parametrize("field", ["input_tokens", "cached_input_tokens"])
+def test_a_call_with_an_unreadable_number_is_not_priced(tmp_path: Path, transcript: Transcript, field: str) -> None:
+    found = meter(tmp_path)
+    transcript.model("gpt-5.5")
+    transcript.add("token_usage_record", {"usage": {"input_tokens": 1200, "output_tokens": 20, field: -100}})
+    found.read_new(THREAD)
+    (report,) = found.reports
+    assert getattr(report.usage, field) is None
+    assert Pricing().priced(report).computed_usd is None
+
+
 @pytest.mark.parametrize(
     "line",
     [
