@@ -30,8 +30,8 @@ from .values.taken_by import BY_HAND as BY_HAND
 from .values.taken_by import TakenBy as TakenBy
 from .values.turn_mode import TurnMode as TurnMode
 from .values.usage import Usage as Usage
+from .values.usage import exact_sum as exact_sum
 from .values.usage import known_sum as known_sum
-from .values.usage import whole as whole
 
 MESSAGE_CHARACTERS = 500
 """Length to which a session row cuts the last message; the whole text is in the turn file."""

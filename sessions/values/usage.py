@@ -65,7 +65,7 @@ def known_sum(*counts: N | None) -> N | None:
     return sum(known) if known else None
 
 
-def whole(*counts: int | None) -> int | None:
+def exact_sum(*counts: int | None) -> int | None:
     """Return the sum of all counts; None if one of them is unknown."""
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None

@@ -5,7 +5,7 @@ Every field but ``type`` is optional, because other versions leave some out.
 
 from msgspec import Raw, Struct, field
 
-from ...model import Usage, whole
+from ...model import Usage, exact_sum
 from ..parsing.json_lines import NULL, Count, CountedWords, Dollars, Part, Words
 from .control_events import Request, Response
 
@@ -192,7 +192,7 @@ class ModelUsage(Struct, rename="camel"):
     def counted(self) -> Usage:
         """Return the usage as agentdash counts it."""
         read, written = self.cache_read_input_tokens, self.cache_creation_input_tokens
-        return Usage.of(whole(self.input_tokens, read, written), read, self.output_tokens, written=written)
+        return Usage.of(exact_sum(self.input_tokens, read, written), read, self.output_tokens, written=written)
 
 
 class Result(Line, tag="result"):

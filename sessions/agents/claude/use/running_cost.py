@@ -2,7 +2,7 @@
 
 import re
 
-from ....model import whole
+from ....model import exact_sum
 from ....rules.turn_facts import Counted
 from ..events import Result
 
@@ -59,6 +59,6 @@ class RunningCost:
         earlier, self.total = self.total, result.total_cost_usd
         if earlier is not None:
             return self.total - earlier
-        counted = whole(*(usage.tokens for usage in (result.model_usage or {}).values()))
+        counted = exact_sum(*(usage.tokens for usage in (result.model_usage or {}).values()))
         self._before = 0.0 if counted is not None and counted <= tokens else None
         return self.own

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import uuid
 
 import pytest
 from talks import Talk
@@ -16,7 +17,7 @@ from agentdash.sessions.processes.processes import SESSION_TAG
 from agentdash.sessions.storage.turns.claim import Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 
-SESSION = "0123456789abcdef"
+SESSION = uuid.uuid4().hex[:16]  # its own in each worker of the tests: processes are found by it
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 
