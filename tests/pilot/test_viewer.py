@@ -581,7 +581,14 @@ def unread(manager):
     seen = structs.replace(SESSIONS[0], steps=300, seen_steps=200, seen_at=T0 - 60_000)
     manager.put(seen)
     commands = [
-        Step(turn=1, index=n, kind=StepKind.COMMAND, command="make; ls", exit_code=int(n == 299), status=StepStatus.OK)
+        Step(
+            turn=1,
+            index=n,
+            kind=StepKind.COMMAND,
+            command="make; ls",
+            exit_code=int(n == 299),
+            status=StepStatus.FAILED if n == 299 else StepStatus.OK,
+        )
         for n in range(300)
     ]
     manager.steps["waiting1"] = [*commands, Step(turn=1, index=300, kind=StepKind.MESSAGE, text="All done.")]
