@@ -71,10 +71,20 @@ class Interface:
             self._terminal.keys("Enter")
             self._terminal.shows(told)
             return
-        self._terminal.keys("C-c")
-        self._wait_until(asked, timeout=MINUTE, what="the end of the interface, or its question")
-        if told not in self._terminal.screen:
+
+        def left():
+            """Return whether it left, or forgot the first key: its question stays for a second only."""
+            screen = self._terminal.screen
+            return told in screen or "for shortcuts" in screen
+
+        for _ in range(3):
             self._terminal.keys("C-c")
+            self._wait_until(asked, timeout=MINUTE, what="the end of the interface, or its question")
+            if told not in self._terminal.screen:
+                self._terminal.keys("C-c")
+            self._wait_until(left, timeout=MINUTE, what="the end of the interface, or its prompt")
+            if told in self._terminal.screen:
+                break
         self._terminal.shows(told)
 
 
