@@ -54,17 +54,28 @@ def checked_text(text: str, what: str) -> str:
 
 
 def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
-    """Return the absolute folder to work in, as a normalized path.
+    """Return the absolute folder to work in, without symbolic links: a link could lead elsewhere at a later turn.
 
     Raises:
         UsageError: it does not exist, is not a folder, or has a name that is not text.
     """
     try:
-        path = Path(os.path.normpath(Path(cwd if cwd is not None else Path.cwd()).expanduser().absolute()))
+        path = Path(cwd if cwd is not None else Path.cwd()).expanduser()
+        checked_text(str(path), "folder")
+        path = Path(os.path.realpath(path))
     except FileNotFoundError:
         raise UsageError("The current folder no longer exists.") from None
     except RuntimeError as error:
         raise UsageError(f"The folder {cwd}: {error}") from None
+    return _existing(path)
+
+
+def _existing(path: Path) -> str:
+    """Return the path of a folder.
+
+    Raises:
+        UsageError: it does not exist, is not a folder, or has a name that is not text.
+    """
     checked_text(str(path), "folder")
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "does not exist"
@@ -73,13 +84,13 @@ def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
 
 
 def session_folder(session: Session) -> str:
-    """Return the folder of a session.
+    """Return the folder of a session as it was recorded; each start opens it without following a link.
 
     Raises:
         UsageError: it is gone; the conversation can be continued in another one.
     """
     try:
-        return checked_folder(session.cwd)
+        return _existing(Path(session.cwd))
     except UsageError as error:
         if not agent_named(session.agent).prompted:
             raise
@@ -133,8 +144,13 @@ class Beginning(Struct, frozen=True, kw_only=True):
     """The mark of a fork before its first turn; its number and its session are not used."""
 
 
-def completed(start: Start, config: Config) -> Start:
+def completed(start: Start, config: Config, recorded: str | None = None) -> Start:
     """Return the start with an agent, an absolute folder and an id for its session.
+
+    Args:
+        start: the request.
+        config: the settings in its folder.
+        recorded: the folder of the session that it goes on from, which is taken as it was recorded.
 
     Raises:
         UsageError: no such folder.
@@ -142,7 +158,7 @@ def completed(start: Start, config: Config) -> Start:
     return structs.replace(
         start,
         agent=start.agent or config.default_agent,
-        cwd=checked_folder(start.cwd or None),
+        cwd=checked_folder(start.cwd or None) if recorded is None else recorded,
         session_id=start.session_id or str(uuid.uuid4()),
     )
 

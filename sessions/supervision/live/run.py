@@ -22,6 +22,7 @@ from ..identity import owner
 from ..queue.prompt_evidence import recover_steered
 from ..recorder import Recorder
 from ..spawn import StartError, start_agent
+from ..work_folder import FolderError, check
 from .agent import LiveAgent
 from .reach import adopted_agent, close, new_channel, orphan, size_of
 from .turn import LiveTurn
@@ -93,7 +94,7 @@ class LiveRun:
             StartError: it could not be started.
         """
         self.agent = self.agent or orphan(self._folder, self._store, self._session, self._number, child)
-        if self.agent is not None and not self.agent.serves(claim.launch):
+        if self.agent is not None and not (self.agent.serves(claim.launch) and _is_in_place(claim.cwd)):
             close(self.agent, self._layout.live_name(self._session, self.agent.stream))
             self._store.asks.lose(self._session, self.agent.stream)
             self.agent, child = None, AgentChild()
@@ -232,6 +233,15 @@ class LiveRun:
             self.agent.channel.close()
         self.agent = None
         return True
+
+
+def _is_in_place(folder: str) -> bool:
+    """Return whether a living agent can begin a turn: codex has its folder as text, and resolves it for each command."""
+    try:
+        check(folder)
+    except FolderError:
+        return False  # the start of a new process gives the reason
+    return True
 
 
 _NOT_SENT = (PromptState.QUEUED, PromptState.SENDING)

@@ -87,7 +87,10 @@ def test_an_agent_that_is_not_installed_is_refused(lead, monkeypatch):
         ("../other", None, None),
         ("../other", [], None),
         ("../rootless", None, None),
-        ("sub", ["{}/other"], None),
+        ("sub", ["{}/other"], "root/sub"),
+        ("sub", [], "root/sub"),
+        ("away", ["{}/root/away", "away", "./away"], None),
+        ("../rootless", ["../rootless"], "rootless"),
         ("away", None, None),
         ("../other", ["{}/oth"], None),
     ],
@@ -103,6 +106,13 @@ def test_folders_are_allowed_as_they_really_are(tmp_path, given, allowed, found)
             worker_folder(given, str(tmp_path / "root"), roots)
     else:
         assert worker_folder(given, str(tmp_path / "root"), roots) == os.path.realpath(tmp_path / found)
+
+
+def test_a_lead_whose_own_folder_became_a_link_gets_no_worker_behind_it(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "root").symlink_to(tmp_path / "other")
+    with pytest.raises(RefusalError, match=r"^folder_not_allowed: "):
+        worker_folder("", str(tmp_path / "root"), None)
 
 
 def test_a_repeated_key_returns_the_worker_that_has_it(lead):
