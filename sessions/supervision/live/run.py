@@ -236,7 +236,7 @@ class LiveRun:
 
 
 def _is_in_place(folder: str) -> bool:
-    """Return whether a living agent can begin a turn: codex has its folder as text, and resolves it for each command."""
+    """Return whether the folder is still the recorded one: codex has it as text, and resolves it for each command."""
     try:
         check(folder)
     except FolderError:

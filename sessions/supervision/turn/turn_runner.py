@@ -363,13 +363,19 @@ class TurnRunner:
         if left != self._recorded_left and self._recorder.guarded(lambda: self._log.left(left)):
             self._recorded_left = left
         with contextlib.suppress(StoreError):
-            if not left:
+            if not left and not self._waits_for_decision():
                 return not self._requests.kinds()  # a stop came while the runner was about to exit
             if self._log.newer_turn_queued():
                 # Only the record finds a process that cleared its environment.
                 self._recorder.guarded(self._processes.write)
                 return True
-        return not left
+        return not left and not self._processes.undecided
+
+    def _waits_for_decision(self) -> bool:
+        """Return whether it is not known yet if a process is ours, and check soon again."""
+        if self._processes.undecided:
+            self._next_look = min(self._next_look, time.monotonic() + POLL_SECONDS)
+        return bool(self._processes.undecided)
 
     def _conclude(self, left: tuple[Left, ...], receipt: Callable[[Status], Receipt] | None = None) -> Status:
         """Record the end of the turn, and serve the queue."""

@@ -30,7 +30,9 @@ def test_only_a_command_that_is_not_there_is_to_be_installed(
     layout.session(SESSION).create()
     layout.live.mkdir(parents=True, exist_ok=True)
     with pytest.raises(StartError) as error:
-        start_agent(layout, SESSION, 1, launch=Launch(argv=(command,)), run_id="r", cwd=str(tmp_path.resolve() / folder))
+        start_agent(
+            layout, SESSION, 1, launch=Launch(argv=(command,)), run_id="r", cwd=str(tmp_path.resolve() / folder)
+        )
     assert reason in str(error.value)
     assert error.value.command_missing is missing
 
