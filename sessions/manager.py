@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import structs
 
-from .agents.registry import PLAIN_COMMAND
+from .agents.registry import PLAIN_COMMAND, agent_named
 from .asks.recorded import RecordedAsk
 from .errors import RefusalError
 from .families.caller import Caller, find_caller
@@ -33,6 +33,7 @@ from .lifecycle.starts.launch_plan import (
     recorded_environment,
     title_of,
 )
+from .lifecycle.starts.own_folders import check_reach
 from .lifecycle.wait import wait_until
 from .managing.budgets import SessionBudgets
 from .managing.housekeeping import Housekeeping
@@ -213,6 +214,9 @@ class SessionManager(Stopping):
         start, parent = beginning.start, self._parent()
         joined(self.caller, parent, start, beginning.config.orchestration)
         self.rights.check_mode(start.agent, beginning.launch.mode, start.options)
+        if parent is None or parent.cwd not in (start.cwd, *map(str, Path(start.cwd).parents)):  # else the lead has it
+            mode, settings = beginning.launch.mode, self.reader.settings.path
+            check_reach(agent_named(start.agent), mode, start.cwd, self.layout.home, settings)
         start = structs.replace(start, title=checked_text(start.title or title_of(start.prompt), "title"))
         if start.over_budget:
             self.rights.check_no_agent("A start beyond a budget")

@@ -128,6 +128,8 @@ class Agent(ABC):
     """By mode: the other modes that permit no more, which the settings of a project may choose instead."""
     ranks: ClassVar[Mapping[str, int]] = {}
     """By mode: 0 if the agent only reads in it, 1 if it changes its workspace.  Others count as 2, without limits."""
+    writing: ClassVar[frozenset[str]] = frozenset()
+    """The modes in which it writes in its folder without asking, and nowhere else."""
     project_keys: ClassVar[frozenset[str]] = frozenset()
     """The own keys of :attr:`settings_type` that the settings of a project may set to any value."""
     unlimited: ClassVar[str | None] = None

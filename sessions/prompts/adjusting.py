@@ -12,6 +12,7 @@ from ..errors import SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
 from ..launch import Launch, TurnPlan, plan_like, with_mode, with_model
 from ..lifecycle.starts.launch_plan import checked_text, recorded_profile
+from ..lifecycle.starts.own_folders import check_reach
 from ..lifecycle.wait import wait_until
 from ..managing.housekeeping import Housekeeping
 from ..model import Session
@@ -77,7 +78,9 @@ class SessionAdjuster(Guarded):
             raise UsageError(f"{agent.title} has no mode {mode!r}. It has: {', '.join(modes)}.")
         if self.inside == session.id:
             raise UsageError("A session cannot change its own mode.")
-        self.rights.check_mode(session.agent, TurnMode(permissions=mode, dangerous=mode in agent.dangerous))
+        asked = TurnMode(setting=agent.mode_key, permissions=mode, dangerous=mode in agent.dangerous)
+        self.rights.check_mode(session.agent, asked)
+        check_reach(agent, asked, session.cwd, self._layout.home, self._reader.settings.path)
         return self._adjust(session, agent, "mode", mode, agent.mode_options(mode))
 
     def _adjustable(self, ref: str) -> tuple[Session, Agent]:

@@ -20,6 +20,7 @@ from ..kept_settings import keep_settings
 from ..launch import Start, TurnPlan
 from ..lifecycle.recovery.reconcile import survivors
 from ..lifecycle.starts.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
+from ..lifecycle.starts.own_folders import check_reach
 from ..lifecycle.taken_check import check_free
 from ..managing.housekeeping import Housekeeping
 from ..model import Receipt, Session, Status, Turn
@@ -299,6 +300,9 @@ class Prompter(Guarded):
             notes=settings.notes,
         )
         self.rights.check_mode(session.agent, plan.frame.mode, options.settings)
+        before, mode = self._store.newest_turn(session.id).mode, plan.frame.mode
+        if before is not None and mode is not None and mode.permissions != before.permissions:
+            check_reach(agent_named(session.agent), mode, session.cwd, self._layout.home, self._reader.settings.path)
         check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
         return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts))
 

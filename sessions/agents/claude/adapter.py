@@ -117,6 +117,7 @@ class Claude(Agent, LeadingAgent):
     dangerous = frozenset({"bypassPermissions"})
     narrower = _NARROWER
     ranks = _RANKS
+    writing = frozenset({"acceptEdits", "auto"})
     follows_interface = True
     adjusts_from = "step"  # prompts 1.1
     unlimited = "no-checks"

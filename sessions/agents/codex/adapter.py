@@ -173,6 +173,7 @@ class Codex(Agent, LeadingAgent):
     dangerous = frozenset({"danger-full-access"})
     narrower = _NARROWER
     ranks = _RANKS
+    writing = frozenset({"workspace-write"})
     unlimited = "no-sandbox"
     forks_ends = True
     lost_conversation = "no rollout found"  # 0.169.0
