@@ -171,6 +171,10 @@ class _Errand:
 
     def _wake(self, turn: Turn) -> None:
         if runner_lock.is_held(self._folder.lock):
+            runner = _runner(turn)
+            if runner is not None and runner.stopped:
+                # Only what it has not recorded yet shows how the agent ended: it goes on instead of being replaced.
+                procs.send(runner, signal.SIGCONT)
             poke(self._folder.poke)
             return
         # A runner that was just started needs a moment before it holds the lock.

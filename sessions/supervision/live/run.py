@@ -193,6 +193,7 @@ class LiveRun:
     def end(self, recorder: Recorder, output: TurnOutput) -> None:
         """Remember where the next turn begins; if the agent is gone, decide about all that was on its way to it."""
         if not self.goes_on:
+            self.close_asks()
             recorder.guarded(lambda: self._store.adjustments.defer(self._session))
         if self._claim is not None and self._claim.launch.transport and not self.goes_on:
             # The claim is older than the continuation of another turn's stream.
@@ -205,6 +206,11 @@ class LiveRun:
             self.agent.model = recorder.facts.model or self.agent.model
             if not self.agent.alive:
                 self.agent.channel.close()
+
+    def close_asks(self) -> None:
+        """Record no further ask of a process that is being ended: a flood of them would hold up the end."""
+        if self.turn is not None:
+            self.turn.clerk.close()
 
     def late_turn(self) -> int | None:
         """Record the turn that the agent begins with a prompt that came too late for this one, and return its number.

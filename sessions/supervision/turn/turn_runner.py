@@ -309,6 +309,7 @@ class TurnRunner:
         if by is not None:
             self._recorder.guarded(lambda: self._log.stopping(by))
         self._end_workers(by)
+        self._live.close_asks()
         if self._recorder.facts.end is not None:
             self._lingered = not self._child.gone
         elif not self._child.gone or self._unfinished_stop is not None:
