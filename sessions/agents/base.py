@@ -303,6 +303,10 @@ class Agent(ABC):
         """
         return None
 
+    def given_conversation(self, launch: Launch) -> str | None:  # noqa: ARG002 - for those that give one
+        """Return the id that agentdash itself gives to the conversation that a launch begins; None if it gives none."""
+        return None
+
     def fork_point(
         self,
         lines: Iterable[bytes],  # noqa: ARG002

@@ -47,7 +47,8 @@ def known_caller(caller: Caller, layout: Layout, store: "Store") -> Caller:
     """Return the caller as this state folder knows it.
 
     A session of another state folder has no session here, because none of its family is here; the evidence stays.
-    An outside lead whose conversation is that of a session here is this session.
+    An outside lead whose conversation is that of a session here is this session, if agentdash gave the conversation its
+    id: a stream can report any id, also that of another lead.
     """
     if caller.session is not None:
         here = store.session(caller.session) is not None or (layout.trash / caller.session).is_dir()
@@ -55,8 +56,16 @@ def known_caller(caller: Caller, layout: Layout, store: "Store") -> Caller:
     if caller.lead is None:
         return caller
     agent, _, conversation = caller.lead.partition(":")
-    session = store.families.of_conversation(agent, conversation)
+    known = store.families.of_conversation(agent, conversation)
+    session = next((one for one in known if _gave(store, one, agent, conversation)), None)
     return structs.replace(caller, session=session, evidence="lead key") if session is not None else caller
+
+
+def _gave(store: "Store", session_id: str, agent: str, conversation: str) -> bool:
+    from ..agents.registry import agent_named  # few callers are outside leads
+
+    launches = store.launches(session_id).values()
+    return any(agent_named(agent).given_conversation(launch) == conversation for launch in launches)
 
 
 def rights_of(caller: Caller, layout: Layout, reader: Reader, store: "Store") -> Rights:

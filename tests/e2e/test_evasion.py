@@ -24,19 +24,6 @@ EVADERS = {
 }
 
 
-def living(number):
-    """The pids of ``sleep NUMBER``."""
-    argv = f"sleep\0{number}\0".encode()
-    found = []
-    for pid in processes.scan():
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                found += [pid] if file.read() == argv else []
-        except OSError:
-            continue
-    return found
-
-
 @pytest.fixture
 def other(manager, tmp_path):
     """A session that has ended, and a folder that looks like a state folder, with the lock of a session held in it."""
@@ -49,16 +36,16 @@ def other(manager, tmp_path):
 
 
 @pytest.mark.parametrize("evader", EVADERS)
-def test_what_claims_to_belong_elsewhere_is_shown_and_ended(manager, other, wait_until, evader):
+def test_what_claims_to_belong_elsewhere_is_shown_and_ended(manager, other, wait_until, sleepers, evader):
     script = EVADERS[evader].format(unknown=UNKNOWN, other=other.id, home=manager.layout.home)
     number = next(word for word in script.split() if word.startswith("400"))[:4]
     session = manager.started(manager.run(["bash", "-c", f"{script} & sleep 4000; wait"]).id)
-    wait_until(lambda: living(number), what="the process")
-    [pid] = living(number)
+    wait_until(lambda: sleepers(number), what="the process")
+    [pid] = sleepers(number)
     assert pid in {one.pid for one in manager.reader.processes(session.id)}
     receipt = manager.stop(session.id, now=True)
     assert pid in {one.pid for one in receipt.ended}
-    assert (receipt.left, living(number)) == ((), [])
+    assert (receipt.left, sleepers(number)) == ((), [])
 
 
 def test_a_command_line_like_that_of_a_runner_delays_the_end_of_a_stop_and_hides_nothing(manager, other, wait_until):
@@ -74,7 +61,7 @@ def test_a_command_line_like_that_of_a_runner_delays_the_end_of_a_stop_and_hides
     assert processes.by_pid(pid) is None
 
 
-def test_a_session_that_is_just_being_started_inside_survives_the_stop_of_the_outer_one(manager, wait_until):
+def test_a_session_that_is_just_being_started_inside_survives_the_stop_of_the_outer_one(manager, wait_until, sleepers):
     slow = "import os, time; os.kill(os.getppid(), 0)"
     inside = f"{sys.executable} -m agentdash run -- sleep 4010; {sys.executable} -c '{slow}'; sleep 4011"
     outer = manager.started(manager.run(["bash", "-c", inside]).id)
@@ -85,10 +72,10 @@ def test_a_session_that_is_just_being_started_inside_survives_the_stop_of_the_ou
 
     inner = wait_until(begun, what="the runner that was sent")
     manager.stop(outer.id, now=True)
-    assert living(4011) == []
+    assert sleepers(4011) == []
     wait_until(lambda: manager.store.newest_turn(inner.id).status is Status.RUNNING, what="the inner session")
     assert manager.store.newest_turn(inner.id).launches == 1
-    assert len(living(4010)) == 1
+    assert len(sleepers(4010)) == 1
 
 
 def test_a_runner_is_known_by_its_signature(manager, wait_until):

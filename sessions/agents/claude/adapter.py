@@ -177,6 +177,11 @@ class Claude(Agent, LeadingAgent):
         """Return ``/compact WORDS``, which a process of one turn takes as well (2.1.197, 2.1.330)."""
         return f"/compact {words}".strip()
 
+    def given_conversation(self, launch: Launch) -> str | None:
+        """Return the value of ``--session-id``, which claude takes as the id of its conversation (2.1.330)."""
+        words = iter(launch.argv)
+        return next(words, None) if "--session-id" in words else None
+
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
         """Return ``claude --resume CONVERSATION`` with the model (2.1.197); claude finds it only in its own folder."""
         model = request.model or request.settings.model

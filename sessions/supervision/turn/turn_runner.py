@@ -314,7 +314,10 @@ class TurnRunner:
             self._lingered = not self._child.gone
         elif not self._child.gone or self._unfinished_stop is not None:
             self._stopped_by = by
-        self._stop = TurnStop(self._processes, self._child, self._ladder, self._log, self._recorder.guarded, now)
+        waited = self._requests.waited_s()
+        self._stop = TurnStop(
+            self._processes, self._child, self._ladder, self._log, self._recorder.guarded, now, waited
+        )
 
     def _end_workers(self, by: str | None) -> None:
         """Request the stop of the linked workers, if a limit ends this session; a front end stops them itself."""

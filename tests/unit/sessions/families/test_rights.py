@@ -16,6 +16,7 @@ from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.stop_family import at_work
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.storage.rows import dump
 from agentdash.sessions.values.membership import Budget, Membership
 from agentdash.sessions.values.turn_mode import TurnMode
 
@@ -160,12 +161,23 @@ def test_a_tag_of_another_state_folder_is_the_user(user):
 
 
 def test_an_outside_lead_that_is_a_session_here_is_that_session(user):
+    launch = dump(Launch(argv=("claude", "-p", "--session-id", "talk")))
     with user.store.database.transaction() as db:
-        db.execute("UPDATE sessions SET agent_session = 'talk' WHERE id = ?", (LEAD,))
+        db.execute("UPDATE sessions SET agent_session = 'talk' WHERE id IN (?, ?)", (LEAD, STRANGER))
+        db.execute("UPDATE turns SET launch = ? WHERE session = ?", (launch, LEAD))
     with SessionManager(caller=Caller(lead="claude:talk", evidence="lead key")) as manager:
         assert manager.caller.session == LEAD
     with SessionManager(caller=Caller(lead="codex:talk", evidence="lead key")) as manager:
         assert manager.caller.session is None
+
+
+def test_a_stream_that_reports_the_conversation_of_an_outside_lead_takes_nothing_over(user):
+    resumed = dump(Launch(argv=("claude", "-p", "--resume", "talk")))
+    with user.store.database.transaction() as db:
+        db.execute("UPDATE sessions SET agent_session = 'talk' WHERE id = ?", (LEAD,))
+        db.execute("UPDATE turns SET launch = ? WHERE session = ?", (resumed, LEAD))
+    with SessionManager(caller=Caller(lead="claude:talk", evidence="lead key")) as manager:
+        assert (manager.caller.session, manager.caller.lead) == (None, "claude:talk")
 
 
 OUTSIDE = "claude:another-talk"
@@ -220,6 +232,8 @@ def test_an_outside_lead_without_workers_is_told_so(user):
 def test_an_outside_lead_that_became_a_session_keeps_its_workers(outside, user):
     with user.store.database.transaction() as db:
         db.execute("UPDATE sessions SET agent_session = 'another-talk' WHERE id = ?", (STRANGER,))
+        given = dump(Launch(argv=("claude", "-p", "--session-id", "another-talk")))
+        db.execute("UPDATE turns SET launch = ? WHERE session = ?", (given, STRANGER))
     with SessionManager(caller=Caller(lead=OUTSIDE, evidence="client")) as manager:
         assert manager.caller.session == STRANGER
         assert manager.housekeeping.rename("88888888", "mine").title == "mine"
