@@ -303,7 +303,7 @@ class Agent(ABC):
         """
         return None
 
-    def given_conversation(self, launch: Launch) -> str | None:  # noqa: ARG002 - for those that give one
+    def given_conversation(self, launch: Launch) -> str | None:  # noqa: ARG002
         """Return the id that agentdash itself gives to the conversation that a launch begins; None if it gives none."""
         return None
 
