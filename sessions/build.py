@@ -1,4 +1,4 @@
-"""Which build of agentdash this is: two installations of one version can be told apart by schema and commit."""
+"""The build of agentdash: two installations of one version can be told apart by schema and commit."""
 
 from pathlib import Path
 
