@@ -21,9 +21,8 @@ from .. import events as blocks
 from ..tools import TaskList, answered, begun, details_of
 from . import project_events as events
 from .attachments import KNOWN, attachment_text
-from .project_text import is_remark, prompt_text, readable, system_text
+from .project_text import is_interruption, is_remark, prompt_text, readable, system_text
 
-_INTERRUPTED = "[Request interrupted by user"
 _MOST_REMEMBERED = 100
 _MOST_LINES = 10_000
 """The lines whose ids are remembered: claude may write a conversation again into its file."""
@@ -165,7 +164,7 @@ class ClaudeProjectParser(TranscriptParser):
 
     def _said(self, text: str, line: events.Line, parent: str | None, at: int | None, *, alone: bool) -> list[Step]:
         """Return the steps of text in the user's name: a prompt, or claude's own text."""
-        if text.startswith(_INTERRUPTED):
+        if is_interruption(text):
             self.facts.end, self.facts.error = "failed", "interrupted"
             return [*self._interrupted(at), self._note(text, at, "interrupted")]
         if line.is_compact_summary:

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Raw
 
 from ...parsing.json_lines import NULL, UNREADABLE
+from ...parsing.wrappers import is_wrapped
 from .events import Content, EventFields, Piece, SandboxPolicy
 from .tools import command_text
 
@@ -40,7 +41,14 @@ _NOTED = frozenset(
 )  # fmt: skip
 """Kinds that codex 0.169.0 or an earlier version names, and that are shown as a notice."""
 
-_CONTEXT = re.compile(r"\s*(?:<[a-z][a-z_]*(?: [^>]{0,200})?>|# AGENTS\.md instructions\b)")
+_CONTEXT = frozenset({
+    "INSTRUCTIONS", "additional_context", "apps_instructions", "collaboration_mode", "environment_context",
+    "environments", "goal_context", "hook_context", "hook_prompt", "internal_context", "model_switch",
+    "multi_agent_mode", "permissions", "personality_spec", "plugins_instructions", "realtime_conversation", "skill",
+    "skills_instructions", "subagent_notification", "subagents", "tools", "turn_aborted", "user_action",
+    "user_instructions", "user_shell_command",
+})  # fmt: skip
+_HEADING = re.compile(r"\s*# AGENTS\.md instructions\b[^\n]{0,4096}\n(?=\s*<INSTRUCTIONS>)")
 
 
 def noted(kind: str, data: Raw) -> str | None:
@@ -75,7 +83,8 @@ def is_context(text: str, kinds: Sequence[str]) -> bool:
     """
     if kinds:
         return not any(kind.startswith("user.") for kind in kinds)
-    return _CONTEXT.match(text) is not None
+    heading = _HEADING.match(text)
+    return is_wrapped(text[heading.end() :] if heading is not None else text, _CONTEXT)
 
 
 def policy(raw: Raw) -> str | None:

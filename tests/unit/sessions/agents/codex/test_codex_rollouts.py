@@ -158,14 +158,30 @@ def test_reasoning_that_codex_keeps_secret_is_there(tmp_path):
 
 def test_the_words_of_the_harness_are_no_prompts(tmp_path):
     lines = [
-        said("user", "<environment_context>\n<cwd>/x</cwd>"),
-        said("user", "# AGENTS.md instructions for /x\n\nBe nice."),
+        said("user", "<environment_context>\n<cwd>/x</cwd>\n</environment_context>"),
+        said("user", "# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\nBe nice.\n</INSTRUCTIONS>"),
         said("user", "ask", internal_chat_message_metadata_passthrough={"content_item_kinds": ["user.text"]}),
         said("user", "stored", internal_chat_message_metadata_passthrough={"content_item_kinds": ["memories.text"]}),
     ]
     assert [kind for kind, _ in told(steps_of(tmp_path, ROLLOUT, META, *lines))][1:] == [
         "notice", "notice", "prompt", "notice",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '<div class="cart"> is not centred, please fix',
+        "<environment_context> is sent twice, why?",
+        "<permissions instructions>\nare cut off",
+        "<task>\nWrite the parser.\n</task>",
+        "<skill>a</skill> does not load",
+        "# AGENTS.md instructions are ignored\n\nMend it.",
+        "</environment_context>",
+    ],
+)
+def test_a_prompt_may_begin_with_any_tag(tmp_path, words):
+    assert told(steps_of(tmp_path, ROLLOUT, META, said("user", words)))[1:] == [("prompt", words)]
 
 
 @pytest.mark.parametrize(
