@@ -339,6 +339,10 @@ class Agent(ABC):
         """
         return None
 
+    def line_id(self, line: bytes) -> str | None:  # noqa: ARG002
+        """Return the agent's own id of a line of its transcript, by which a line that is written again is known."""
+        return None
+
     def shown_conversation(self, pid: int, env: Mapping[str, str | None]) -> str | None:  # noqa: ARG002
         """Return the conversation that the agent's own interface shows, which a process ``pid`` is; None if unknown."""
         return None

@@ -302,6 +302,12 @@ class Claude(Agent, LeadingAgent):
 
         return transcript_of(_home(env), agent_session)
 
+    def line_id(self, line: bytes) -> str | None:
+        """Return the line's ``uuid``: claude may write a conversation again into its own file."""
+        from .project.own_files import uuid_of
+
+        return uuid_of(line)
+
     def shown_conversation(self, pid: int, env: Mapping[str, str | None]) -> str | None:
         """Return the conversation that claude names for its interface: ``/clear`` begins another one."""
         from .project.own_files import shown_by
