@@ -8,16 +8,16 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import Raw, Struct, field, structs
+from msgspec import Raw, field, structs
 
 from ....model import Step, StepKind, StepStatus, Usage
-from ....rules.truncate import trimmed
 from ....values.compaction import SUMMARY_EVENT
 from ...parsing.event_parser import NOT_SHOWN
 from ...parsing.json_lines import KIND_LENGTH, NULL, UNREADABLE, declared_type, joined, text_of, value_of
 from ...parsing.tolerant_decoder import TolerantDecoder
 from ...parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from .. import events as blocks
+from ..early_results import EarlyResults
 from ..tools import TaskList, answered, begun, details_of
 from . import project_events as events
 from .attachments import KNOWN, attachment_text
@@ -28,15 +28,6 @@ _MOST_LINES = 10_000
 """The lines whose ids are remembered: claude may write a conversation again into its file."""
 _CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
 _RESULT = re.compile(r"[a-z_]{1,60}_tool_result")
-
-
-class EarlyResult(Struct, array_like=True):
-    """A result without a call so far: its step, and what the call will need to read it."""
-
-    step: Step
-    text: str
-    is_error: bool
-    details: Raw
 
 
 class ProjectState(TranscriptState, kw_only=True):
@@ -52,8 +43,7 @@ class ProjectState(TranscriptState, kw_only=True):
     """The call that started a sub-agent, by the sub-agent's id; without one, by the id of each of its lines."""
     counted: dict[str, Usage] = field(default_factory=dict)
     """The tokens of the newest messages, by the message's id; every line of a message repeats them."""
-    early: dict[str, EarlyResult] = field(default_factory=dict)
-    """Results that came before their calls, by the call's id."""
+    early: EarlyResults = field(default_factory=EarlyResults)
     tasks: TaskList = field(default_factory=TaskList)
     queued: dict[str, str] = field(default_factory=dict)
     """Waiting prompts, by digest."""
@@ -281,7 +271,7 @@ class ClaudeProjectParser(TranscriptParser):
     def _call(self, key: str, name: str, arguments: Raw, parent: str | None, at: int | None) -> Step:
         given = value_of(arguments)
         fields = self.state.tasks.begun(name, given) or begun(name, given)
-        early = self.state.early.pop(key, None)
+        early = self.state.early.take(key)
         if early is not None:
             step = structs.replace(early.step, parent=parent, call_id=key, **fields)
             return self._answered(step, early.text, early.details, early.step.ended_at, is_error=early.is_error)
@@ -300,12 +290,7 @@ class ClaudeProjectParser(TranscriptParser):
             return self._answered(earlier, text, details, at, is_error=is_error)
         step = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=parent)
         step = self._answered(step, text, details, at, is_error=is_error)
-        # A call that runs beside others may be written after its result.
-        self.state.early[block.tool_use_id] = EarlyResult(
-            trimmed(step), text[:_EARLY_CHARACTERS], is_error, details if len(bytes(details)) <= _EARLY_BYTES else NULL
-        )
-        if len(self.state.early) > _MOST_EARLY:
-            del self.state.early[next(iter(self.state.early))]
+        self.state.early.keep(block.tool_use_id, step, text, details, is_error=is_error)
         return step
 
     def _answered(self, call: Step, text: str, details: Raw, at: int | None, *, is_error: bool) -> Step:
@@ -399,10 +384,6 @@ class ClaudeProjectParser(TranscriptParser):
 
 
 _QUEUED_CHARACTERS = 2_000
-_MOST_EARLY = 20
-_EARLY_CHARACTERS, _EARLY_BYTES = 64_000, 64_000
-"""What is kept of a result without a call: it is a part of each checkpoint."""
-
 _FILLERS = frozenset({"No response requested.", "(no content)"})
 """Texts in the model's name that fill the place of an answer (2.1.330 marks them; earlier versions do not)."""
 
