@@ -17,7 +17,13 @@ class EarlyResult(Struct, array_like=True):
     step: Step
     text: str
     is_error: bool
-    details: Raw
+    json: bytes
+    """The line's ``tool_use_result``."""
+
+    @property
+    def details(self) -> Raw:
+        """The line's ``tool_use_result``, to be decoded."""
+        return Raw(self.json)
 
 
 class EarlyResults(Struct):
@@ -28,7 +34,7 @@ class EarlyResults(Struct):
     def keep(self, key: str, step: Step, text: str, details: Raw, *, is_error: bool) -> None:
         """Keep a result, without the end of a very long one."""
         kept = details if len(bytes(details)) <= _BYTES else NULL
-        self.waiting[key] = EarlyResult(trimmed(step), text[:_CHARACTERS], is_error, kept)
+        self.waiting[key] = EarlyResult(trimmed(step), text[:_CHARACTERS], is_error, bytes(kept))
         if len(self.waiting) > _MOST:
             del self.waiting[next(iter(self.waiting))]
 
