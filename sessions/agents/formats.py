@@ -36,9 +36,7 @@ def _streams() -> dict[str, TransportReader]:
     """Return the readers of the live processes that have a format of their own, by the format's name."""
     agents = map(agent_named, agent_names(demo=False))
     return {
-        name: TransportReader(agent, transport)
-        for agent in agents
-        for name, transport in agent.stream_formats.items()
+        name: TransportReader(agent, transport) for agent in agents for name, transport in agent.stream_formats.items()
     }
 
 
