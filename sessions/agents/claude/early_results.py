@@ -8,7 +8,7 @@ from ..parsing.json_lines import NULL
 
 _MOST = 20
 _CHARACTERS, _BYTES = 64_000, 64_000
-"""What is kept of a result: it is a part of each checkpoint."""
+"""The most that is kept of a result, because it is a part of each checkpoint."""
 
 
 class EarlyResult(Struct, array_like=True):
