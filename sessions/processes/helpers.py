@@ -28,9 +28,9 @@ class Helpers:
         self._home = home
 
     def lock_of(self, pid: int) -> Path | None:
-        """Return the lock that a process should hold by its command line; None if it is no process of agentdash here.
+        """Return the lock that a process should hold by its command line; None for any other program.
 
-        Their last arguments are the state folder, a session, a number, and what they do.
+        The last arguments of agentdash's processes are the state folder, a session, a number, and what they do.
         """
         argv = processes.arguments(pid)
         if len(argv) < 5 or not SESSION_ID.fullmatch(argv[-3]) or not argv[-2].isdecimal():

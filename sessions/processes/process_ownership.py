@@ -37,7 +37,7 @@ class SessionProcesses:
         self.agent: tuple[int, int] | None = None
         """Pid and start time of the agent, which leads its own process group."""
         self.undecided: set[tuple[int, int]] = set()
-        """What the last :meth:`find` left out although it may be ours: it may be a runner that has no lock yet."""
+        """Processes that the last :meth:`find` left out: each may be ours, or a runner that has no lock yet."""
 
     @classmethod
     def of_turn(cls, folder: SessionFolder, turn: Turn | None) -> Self:

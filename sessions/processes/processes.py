@@ -134,6 +134,11 @@ def environment(pid: int) -> dict[str, str]:
     return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
 
 
+def descriptor_path(descriptor: int) -> str:
+    """Return a path of what a descriptor has open, for this process and for a child until its exec."""
+    return f"/proc/self/fd/{descriptor}"
+
+
 def arguments(pid: int) -> list[str]:
     """Return the command line of a process; empty if it cannot be read, or is longer than any of agentdash."""
     try:

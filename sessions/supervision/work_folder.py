@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..processes import processes
+
 _FLAGS = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -32,7 +34,7 @@ def opened(path: str) -> Iterator[str]:
     """
     descriptor = _open(path)
     try:
-        yield f"/proc/self/fd/{descriptor}"
+        yield processes.descriptor_path(descriptor)
     finally:
         os.close(descriptor)
 
@@ -71,9 +73,10 @@ def _reason(error: OSError, path: str, there: Path) -> str:
         return f"the folder {path} does not exist"
     if error.errno in (errno.ENOTDIR, errno.ELOOP):
         if there.is_symlink():
+            what = "it" if str(there) == path else path
             return (
-                f"the folder {path} is no longer the one in which the session began, because {there} is a symbolic link"
-                " now; put the folder back, or continue the conversation in another one"
+                f"{there} is a symbolic link now, so {what} is no longer the folder in which the session began; put the"
+                " folder back, or continue the conversation in another one"
             )
         return f"{there} is not a folder"
     if error.errno == errno.EACCES:
