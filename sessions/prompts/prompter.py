@@ -300,7 +300,10 @@ class Prompter(Guarded):
         )
         self.rights.check_mode(session.agent, plan.frame.mode, options.settings)
         check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
-        return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts))
+        asked, mode = options.model or model_option(kept), plan.frame.mode
+        if mode is not None and mode.model is not None and asked is None and mode.model == session.model:
+            mode = structs.replace(mode, model=None)  # the agent named it: no one asked for it
+        return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts, mode=mode))
 
     def sent(self, prompt_id: int) -> Sent:
         """Return a prompt and its present place.
