@@ -62,6 +62,8 @@ class Sent(Struct, frozen=True, kw_only=True):
             return f"queued #{self.position}, held: {self.session.held}"
         if self.prompt.state == "queued" and self.session.taken_by is not None:
             return f"queued #{self.position}, sent when {self.session.taken_by.holder} closes the agent's own interface"
+        if self.prompt.steers and self.session.status is Status.QUEUED:
+            return f"queued #{self.position}, steers turn {self.session.turn} when it runs"
         if self.prompt.steers:
             return f"steers turn {self.turn or self.session.turn}: the agent reads it at its next step"
         return f"queued #{self.position}, after turn {self.session.turn}"
