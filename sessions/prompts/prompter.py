@@ -63,6 +63,8 @@ class Sent(Struct, frozen=True, kw_only=True):
             return f"queued #{self.position}, held: {self.session.held}"
         if self.prompt.state == "queued" and self.session.taken_by is not None:
             return f"queued #{self.position}, sent when {self.session.taken_by.holder} closes the agent's own interface"
+        if self.prompt.steers and self.session.status is Status.QUEUED:
+            return f"queued #{self.position}, steers turn {self.session.turn} when it runs"
         if self.prompt.steers:
             return f"steers turn {self.turn or self.session.turn}: the agent reads it at its next step"
         return f"queued #{self.position}, after turn {self.session.turn}"
@@ -304,7 +306,10 @@ class Prompter(Guarded):
         if before is not None and mode is not None and mode.permissions != before.permissions:
             check_reach(agent_named(session.agent), mode, session.cwd, self._layout.home, self._reader.settings.path)
         check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
-        return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts))
+        asked, mode = options.model or model_option(kept), plan.frame.mode
+        if mode is not None and mode.model is not None and asked is None and mode.model == session.model:
+            mode = structs.replace(mode, model=None)  # the agent named it: no one asked for it
+        return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts, mode=mode))
 
     def sent(self, prompt_id: int) -> Sent:
         """Return a prompt and its present place.

@@ -504,8 +504,8 @@ class TestTurn:
 
 
 HOSTILE = [
-    (b"42", "JSON int"),
-    (b"[]", "JSON list"),
+    (b"42", "JSON number"),
+    (b"[]", "JSON array"),
     (b"{}", "JSON without a type"),
     (b"Invalid API key", "not JSON"),
     (b"\xff", "not JSON"),
