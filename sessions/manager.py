@@ -24,6 +24,7 @@ from .families.guarded import acts
 from .families.joining import joined, membership, parent_of
 from .families.reach import MADE_INSIDE, known_caller, rights_of
 from .kept_settings import keep_start
+from .keys import check_same_task
 from .launch import Start
 from .lifecycle.starts.launch_plan import (
     Beginning,
@@ -208,6 +209,9 @@ class SessionManager(Stopping):
         if start.after:
             start = structs.replace(start, after=self.reader.get(start.after).id)
         launch = build_launch(settings.config, start, home=self.layout.home, notes=settings.notes)
+        if less := self.rights.narrowed(start.agent, launch.mode, start.options):
+            start = structs.replace(start, options={**start.options, **less})
+            launch = build_launch(settings.config, start, home=self.layout.home, notes=settings.notes)
         env = self._environment(start.agent)
         return self._begin_with(Beginning(start=start, config=settings.config, launch=launch, env=env))
 
@@ -264,12 +268,26 @@ class SessionManager(Stopping):
         return parent_of(self.caller, self.store)
 
     def _keyed(self, start: Start) -> Session | None:
-        """Return the session that the caller asked for by the same key before; a lost runner is started again."""
+        """Return the session that the caller asked for by the same key before; a lost runner is started again.
+
+        Raises:
+            UsageError: it has another task.
+        """
         if not start.key:
             return None
         place = membership(self.caller, self._parent(), start)
         known = self.store.families.keyed(place.parent, place.lead, start.key)
-        return self.housekeeping.settled(known) if known is not None else None
+        session = self.reader.by_id(known) if known is not None else None
+        if session is None:
+            return None
+        # A template may put the id of the session into its task.
+        check_same_task(
+            start.key,
+            f"session {session.short_id}",
+            session.task.replace(session.id, "{id}"),
+            start.prompt.replace(start.session_id or "{id}", "{id}"),
+        )
+        return self.housekeeping.settled(session.id)
 
     @acts("take over")
     def take_over(self, ref: str) -> "Takeover":

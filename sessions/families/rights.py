@@ -8,7 +8,7 @@ accidents and confused models, and the sandbox of an agent is what holds a hosti
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..agents.registry import agent_named
 from ..errors import AgentdashError, ConfigError, NotAllowedError, NotYoursError
@@ -16,7 +16,7 @@ from ..model import Session, short_id
 from ..values.facts import Fact
 from ..values.turn_mode import TurnMode
 from .caller import Caller
-from .permissions import Bound, check_mode
+from .permissions import Bound, check_mode, narrowed
 
 _NAMED = 5
 
@@ -129,6 +129,19 @@ class Rights:
         if self.caller.acts_for_user:
             return
         check_mode(self._bound(), agent_named(agent), mode, options)
+
+    def narrowed(self, agent: str, mode: TurnMode | None, options: Collection[str]) -> dict[str, Any]:
+        """Return the options that bring a start without a mode of its own within the caller's permissions.
+
+        Args:
+            agent: the agent that is to run.
+            mode: its mode by the settings.
+            options: the keys of the agent's section that the request names itself; a named mode is not changed.
+        """
+        adapter = agent_named(agent)
+        if self.caller.acts_for_user or {adapter.mode_key, "full_danger"} & set(options):
+            return {}
+        return narrowed(self._bound(), adapter, mode)
 
     def reach_text(self) -> str:
         """Name the sessions that the caller can change."""
