@@ -208,6 +208,7 @@ class SessionManager(Stopping):
         start = joined(self.caller, self._parent(), start, settings.config.orchestration)
         if start.after:
             start = structs.replace(start, after=self.reader.get(start.after).id)
+        start = structs.replace(start, led=self.inside is not None or self.caller.lead is not None)
         launch = build_launch(settings.config, start, home=self.layout.home, notes=settings.notes)
         if less := self.rights.narrowed(start.agent, launch.mode, start.options):
             start = structs.replace(start, options={**start.options, **less})

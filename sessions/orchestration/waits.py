@@ -232,11 +232,15 @@ def _next(waited: Waited, *, more: bool) -> str:
         return "wait_for names the others."
     if waited.at_work:
         return "wait_for again, or do other work; they go on meanwhile."
-    if waited.ended_before and not waited.ended:
+    if waited.ended:
+        return ""
+    return _next_after_nothing(waited, more=more)
+
+
+def _next_after_nothing(waited: Waited, *, more: bool) -> str:
+    if waited.ended_before:
         return "read shows their answers; send_message goes on with them."
-    if more:
-        return "" if waited.ended else "wait_for again: another call names the ends."
-    return "delegate starts a worker."
+    return "wait_for again: another call names the ends." if more else "delegate starts a worker."
 
 
 def wait_for_one(calls: "Calls", session_id: str, seconds: float, prompt: int | None = None) -> Waited | None:

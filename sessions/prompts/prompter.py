@@ -290,6 +290,7 @@ class Prompter(Guarded):
                 options=merged(kept, options.settings),
                 argv=recipe.command,
                 session_id=session.id,
+                led=session.parent is not None or session.lead is not None,
             ),
             home=self._layout.home,
             later=LaterTurn(

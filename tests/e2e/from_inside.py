@@ -42,11 +42,11 @@ def answer(words, env, away):
                 os.write(send, str(code).encode())
                 os._exit(0)
         os.close(send)
-        code = os.read(receive, 10)
+        answered = os.read(receive, 10)
         os.close(receive)
         os.waitpid(child, 0)
         errors.seek(0)
-        return int(code or -1), errors.read().decode()
+        return int(answered or -1), errors.read().decode()
 
 
 PARENT = os.getpid()

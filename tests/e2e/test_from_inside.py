@@ -4,6 +4,7 @@ import json
 import sys
 import uuid
 from pathlib import Path
+from typing import Any
 
 import pytest
 from recorded_sessions import lines, record, said
@@ -104,7 +105,7 @@ def state(manager, stranger, folder):
 
 def changes(before, after):
     """The rows and the files that differ; of rows, the columns."""
-    found = {}
+    found: dict[str, Any] = {}
     for name in before:
         if before[name] != after[name]:
             found[name] = before[name], after[name]

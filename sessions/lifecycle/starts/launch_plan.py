@@ -174,11 +174,12 @@ def build_launch(
             model=start.model,
             settings=settings,
             argv=start.argv,
+            led=start.led,
         )
     )
     limits = settings.limits.over(config.limits)
     prices = in_force(config)
-    launch = structs.replace(launch, limits=limits, prices=prices, family=config.orchestration.limits)
+    launch = structs.replace(launch, limits=limits, prices=prices, family=config.orchestration.limits, led=start.led)
     asked = later.limits if later else start.options.get("limits") or ()
     unable = judged(limits, agent.measures(launch, _environment(launch, later.env if later else {})), asked)
     return structs.replace(

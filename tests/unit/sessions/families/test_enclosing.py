@@ -39,11 +39,11 @@ def user():
 
 
 def runner(manager, name=WORKER, key=RUNNER):
-    return Link(*key, {MARK: str(manager.layout.session(name).lock)})
+    return Link(key[0], key[1], {MARK: str(manager.layout.session(name).lock)})
 
 
 def agent(**env):
-    return Link(*AGENT, {TAG: WORKER, **env})
+    return Link(AGENT[0], AGENT[1], {TAG: WORKER, **env})
 
 
 def shell(n=1, **env):
@@ -82,7 +82,7 @@ def test_the_recorded_process_decides_whatever_the_environment_claims(user, name
 
 
 def test_an_agent_that_took_another_environment_is_known_by_its_runner(user):
-    assert found(user, shell(), Link(*AGENT, {TAG: LEAD}), runner(user), SHELL).session == WORKER
+    assert found(user, shell(), Link(AGENT[0], AGENT[1], {TAG: LEAD}), runner(user), SHELL).session == WORKER
 
 
 def test_a_process_that_claims_to_be_the_runner_of_the_lead_is_none(user):

@@ -8,7 +8,6 @@ import small_tools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.mcp import protocol
