@@ -85,6 +85,8 @@ class LaunchRequest(Struct, frozen=True, kw_only=True):
     """The agent's section of the configuration, with the spawn's options applied."""
     argv: tuple[str, ...] = ()
     """The argv to run, for the ``command`` agent."""
+    led: bool = False
+    """An agent started the session: its prompts come through agentdash alone, which counts them."""
 
 
 class Agent(ABC):

@@ -108,6 +108,14 @@ class SessionProcesses:
         if self._remembered != self._written:
             self.write()
 
+    def has_seen(self, key: tuple[int, int]) -> bool:
+        """Return whether a process was recorded as one below the session's runner."""
+        return key in self._remembered
+
+    def is_spared(self, key: tuple[int, int]) -> bool:
+        """Return whether a process was recorded as one that the runner started for itself."""
+        return key in self._spared
+
     def used(self) -> dict[tuple[int, int], float]:
         """Return the CPU time, in seconds, of each living process that :meth:`remember` or :meth:`find` saw last."""
         used = ((key, procs.cpu_seconds(key[0])) for key in self._remembered)

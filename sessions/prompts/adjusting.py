@@ -10,6 +10,7 @@ from ..agents.planned import launch_of
 from ..agents.registry import agent_named
 from ..errors import SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
+from ..families.rights import Rights
 from ..launch import Launch, TurnPlan, plan_like, with_mode, with_model
 from ..lifecycle.starts.launch_plan import checked_text, recorded_profile
 from ..lifecycle.starts.own_folders import check_reach
@@ -36,13 +37,17 @@ class SessionAdjuster(Guarded):
     """Changes the model or the mode of sessions, from now on and for all later turns.
 
     Args:
+        rights: those of the caller.
         layout: the state folder.
         store: the rows.
         reader: every query.
         housekeeping: concludes sessions whose runner died.
     """
 
-    def __init__(self, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping) -> None:
+    def __init__(
+        self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
+    ) -> None:
+        super().__init__(rights)
         self._layout = layout
         self._store = store
         self._reader = reader

@@ -16,6 +16,7 @@ from ..agents.base import AgentSettings
 from ..agents.registry import agent_named
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
+from ..families.rights import Rights
 from ..kept_settings import keep_settings
 from ..launch import Start, TurnPlan
 from ..lifecycle.recovery.reconcile import survivors
@@ -105,6 +106,7 @@ class Prompter(Guarded):
     """Sends prompts to sessions.
 
     Args:
+        rights: those of the caller.
         layout: the state folder.
         store: the rows.
         reader: every query.
@@ -114,12 +116,14 @@ class Prompter(Guarded):
 
     def __init__(
         self,
+        rights: Rights,
         layout: Layout,
         store: Store,
         reader: SessionReader,
         housekeeping: Housekeeping,
         stop: Callable[[str, int], Receipt],
     ) -> None:
+        super().__init__(rights)
         self._layout = layout
         self._store = store
         self._reader = reader
@@ -289,6 +293,7 @@ class Prompter(Guarded):
                 options=merged(kept, options.settings),
                 argv=recipe.command,
                 session_id=session.id,
+                led=session.parent is not None or session.lead is not None,
             ),
             home=self._layout.home,
             later=LaterTurn(
@@ -344,7 +349,8 @@ class Prompter(Guarded):
         plan = self._plan(session, prompt, options, recipe, kept, verb)
         if options.over_budget:
             self.rights.check_no_agent("A prompt beyond a budget")
-        keep_settings(self._store, self._reader.settings.config())
+        if self.rights.states_settings:
+            keep_settings(self._store, self._reader.settings.config())
         added = self._store.queue.add(
             Request(
                 session=session.id,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ..errors import SessionBusyError, UsageError
 from ..families.guarded import Guarded, acts
+from ..families.rights import Rights
 from ..lifecycle.starts.launch_plan import checked_prompt
 from ..model import Session
 from ..reader import SessionReader
@@ -28,7 +29,8 @@ class SessionQueue(Guarded):
     others come and go.
     """
 
-    def __init__(self, layout: Layout, store: Store, reader: SessionReader, prompter: Prompter) -> None:
+    def __init__(self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, prompter: Prompter) -> None:
+        super().__init__(rights)
         self._layout = layout
         self._store = store
         self._reader = reader

@@ -73,7 +73,7 @@ class Choice(Struct, frozen=True):
     widths: tuple[tuple[str, int], ...] = ()
 
 
-_SHORT = {Status.STOPPED: "stop"}
+_SHORT = {str(Status.STOPPED): "stop"}
 """Words that are too long for the column together with ``new``."""
 
 

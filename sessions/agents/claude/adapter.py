@@ -87,6 +87,10 @@ def _home(env: Mapping[str, str | None]) -> Path:
     return Path(chosen) if chosen else Path.home() / ".claude"
 
 
+_CLOSED = '{"crossSessionInbound":"refuse"}'
+"""The setting with which claude refuses the messages of other programs (2.1.330, 2.1.332)."""
+
+
 def _instructions(settings: AgentSettings) -> list[str]:
     return ["--append-system-prompt", settings.instructions] if settings.instructions else []
 
@@ -155,6 +159,7 @@ class Claude(Agent, LeadingAgent):
         argv += ["--allowedTools", *allowed] if allowed else []
         argv += self.lead_args(settings)
         argv += _instructions(settings)
+        argv += ["--settings", _CLOSED] if request.led and "--settings" not in settings.args else []
         if request.agent_session is not None:
             argv += ["--resume", request.agent_session, *_forked(request.fork)]
         else:

@@ -12,6 +12,7 @@ from msgspec import Raw, structs
 
 from ...model import Step, StepKind, StepStatus, Usage
 from ...values.compaction import SUMMARY_EVENT
+from ...values.steps import OTHER_PROGRAM
 from ..parsing.event_parser import NOT_SHOWN, EventParser, EventState
 from ..parsing.json_lines import declared_type, joined, value_of
 from ..parsing.parser import MOST_OPEN
@@ -21,7 +22,9 @@ from .compaction import CompactionNotes
 from .early_results import EarlyResults
 from .live.ask_notices import AskNotices
 from .live.control import changed_setting
+from .live.held import SHOWS
 from .notices import NOTICES, SILENT, notice_text
+from .peer import is_from_peer, peer_text
 from .result import failure
 from .tools import TaskList, answered, begun, details_of, tool_name
 from .use.reports import note_compaction, note_message, note_result
@@ -200,6 +203,8 @@ class ClaudeParser(EventParser):
 
     def _user(self, event: events.User, at: int | None) -> list[Step]:
         content = event.message.content
+        if is_from_peer(event):
+            return [self._new(StepKind.PROMPT, peer_text(content), at=at, sender=OTHER_PROGRAM)]
         if event.is_replay and isinstance(content, str) and content.startswith(events.LOCAL_COMMAND):
             text = content.partition(">")[2].rpartition("</")[0].strip()
             return [self._new(StepKind.NOTICE, text, at=at, event="user")] if text else []
@@ -363,7 +368,7 @@ class ClaudeParser(EventParser):
                     steps = [self._new(StepKind.NOTICE, f"{changed[0]}: {changed[1]}", at=at, event="changed")]
                 if changed is not None and changed[0] == "model":
                     self.facts.model = changed[1]
-                if not steps and response.subtype == "error":
+                if not steps and response.subtype == "error" and response.request_id != SHOWS:
                     text = f"a request failed: {response.error}"
                     steps = [self._new(StepKind.NOTICE, text, at=at, event="control_response")]
         self.facts.waiting = asks.waiting

@@ -15,6 +15,7 @@ from ...errors import Remedy, UsageError
 from ...launch import Launch, Start, TurnPlan
 from ...model import Session
 from ...settings.config import PROFILE, Config
+from ...settings.place import CONFIG
 from ...settings.prices.imported import in_force
 from ...text.sanitize import one_line
 from ...values.turn_mode import TurnMode
@@ -189,11 +190,12 @@ def build_launch(
             model=start.model,
             settings=settings,
             argv=start.argv,
+            led=start.led,
         )
     )
     limits = settings.limits.over(config.limits)
     prices = in_force(config)
-    launch = structs.replace(launch, limits=limits, prices=prices, family=config.orchestration.limits)
+    launch = structs.replace(launch, limits=limits, prices=prices, family=config.orchestration.limits, led=start.led)
     asked = later.limits if later else start.options.get("limits") or ()
     unable = judged(limits, agent.measures(launch, _environment(launch, later.env if later else {})), asked)
     return structs.replace(
@@ -249,13 +251,26 @@ def _environment(launch: Launch, recorded: Mapping[str, str | None]) -> dict[str
     return {name: value for name, value in merged.items() if value is not None}
 
 
-def recorded_environment(agent_name: str) -> dict[str, str | None]:
+def recorded_environment(agent_name: str, settings: Path) -> dict[str, str | None]:
     """Return the current values of the variables that later turns of this agent need; None if unset; never secrets.
 
-    They include the profile of the settings, so that the session keeps the settings it began with: for each later turn,
-    whatever the caller's own profile, and for everything that the agent itself starts.
+    They include the file and the profile of the settings, so that the session keeps the settings it began with: for
+    each later turn, whatever the caller's own profile, and for everything that the agent itself starts.
     """
-    return {name: os.environ.get(name) for name in (*agent_named(agent_name).env_keys, PROFILE)}
+    names = (*agent_named(agent_name).env_keys, PROFILE)
+    return {name: os.environ.get(name) for name in names} | {CONFIG: str(settings)}
+
+
+def adopt_settings(recorded: Mapping[str, str | None]) -> None:
+    """Let this process read the settings with which a session began, whatever its own environment names.
+
+    A session that an older version started has no record of the file, or none of both.
+    """
+    for name in {CONFIG, PROFILE} & recorded.keys():
+        value = recorded[name]
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
 
 
 def recorded_profile(env: Mapping[str, str | None]) -> str | None:

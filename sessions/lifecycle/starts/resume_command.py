@@ -15,6 +15,7 @@ from ...conversation.marks import MarkKind
 from ...errors import UsageError
 from ...model import Session
 from ...settings.config import Config
+from ...settings.place import CONFIG
 from ...storage.queries import Recipe
 from ...supervision.work_folder import FolderError, check
 from .launch_plan import recorded_profile, session_folder
@@ -102,7 +103,11 @@ def _command(name: str, recorded: Mapping[str, str | None], env: Mapping[str, st
 
 def _variables(recorded: Mapping[str, str | None], env: Mapping[str, str]) -> dict[str, str | None]:
     """Return the recorded variables to set, and those to unset because they are set only now."""
-    return {name: value for name, value in recorded.items() if name != "PATH" and (value is not None or name in env)}
+    return {
+        name: value
+        for name, value in recorded.items()
+        if name not in ("PATH", CONFIG) and (value is not None or name in env)
+    }
 
 
 def _assignments(variables: Mapping[str, str | None]) -> list[str]:

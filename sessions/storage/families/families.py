@@ -4,7 +4,7 @@ import sqlite3
 
 from msgspec import structs
 
-from ...model import ENDED, Session
+from ...model import ENDED, LIVE, Session
 from ..database import Database
 from ..rows import SELECT_SESSION, session_from
 
@@ -21,6 +21,15 @@ _LINKED = (
 )
 
 
+_LIVE = ", ".join(f"'{status}'" for status in sorted(LIVE))
+_RAN = (
+    "SELECT 1 FROM turns WHERE session = ? AND boot_id = ? AND pid_ns = ?"
+    " AND ((runner_pid = ? AND runner_start = ?) OR (agent_pid = ? AND agent_start = ?)) LIMIT 1"
+)
+_WITH_PROCESSES = (
+    f"SELECT id FROM sessions WHERE status IN ({_LIVE}) UNION SELECT id FROM sessions WHERE left > 0"  # noqa: S608
+    " UNION SELECT id FROM sessions WHERE warm_since IS NOT NULL"
+)
 _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 
 
@@ -33,6 +42,14 @@ class Families:
     def is_below(self, session_id: str, lead: str) -> bool:
         """Return whether a session descends from another one, or from an outside lead."""
         return bool(self._database.rows(_ABOVE, (session_id, lead)))
+
+    def has_run(self, session_id: str, key: tuple[int, int], boot_id: str, pid_ns: str) -> bool:
+        """Return whether a process, by pid and start time, is the runner or the agent of a turn of a session."""
+        return bool(self._database.rows(_RAN, (session_id, boot_id, pid_ns, *key, *key)))
+
+    def with_processes(self) -> list[str]:
+        """Return the ids of the sessions that have processes: they are at work, their agents wait, or some are left."""
+        return [row["id"] for row in self._database.rows(_WITH_PROCESSES)]
 
     def linked(self, session_id: str) -> list[Session]:
         """Return the sessions that a stop of this one ends too, the deepest first."""

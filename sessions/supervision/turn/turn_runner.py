@@ -241,7 +241,7 @@ class TurnRunner:
         if self._live.turn is not None:
             self._recorder.guarded(self._live.turn.look)
         self._recorder.guarded(self._processes.remember)
-        self._recorder.guarded(lambda: serve_escalations(self._layout, self._store))
+        self._recorder.guarded(lambda: serve_escalations(self._layout, self._store, self._processes.spare))
         self._child.forget()
         if self._child.gone:
             return
