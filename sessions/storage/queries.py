@@ -220,6 +220,10 @@ class Queries:
         rows = self.database.rows(f"SELECT * FROM turns WHERE status IN ({OPEN}) ORDER BY created_at")  # noqa: S608
         return [turn_from(row) for row in rows]
 
+    def ended_by(self, rule: str) -> list[Turn]:
+        """The ended turns of all sessions whose status followed from a rule."""
+        return [turn_from(row) for row in self.database.rows("SELECT * FROM turns WHERE rule = ?", (rule,))]
+
     def open_elsewhere(self, host: str) -> set[str]:
         """The ids of the sessions in use that another machine than ``host`` started."""
         rows = self.database.rows(f"SELECT id FROM sessions WHERE host <> ? AND status IN ({OPEN})", (host,))  # noqa: S608

@@ -12,9 +12,6 @@ _REMARK = re.compile(
     r"\s*<(?:local-command-[a-z]+|bash-std(?:out|err)|task-notification|system-reminder|teammate-message|"
     r"user-memory-input|new-diagnostics|tick|channel|cross-session-message|fork-boilerplate)\b"
 )
-_COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
-_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-_SHELL = re.compile(r"\s*<bash-input>(.*?)</bash-input>", re.DOTALL)
 
 
 def is_remark(text: str) -> bool:
@@ -24,13 +21,22 @@ def is_remark(text: str) -> bool:
 
 def prompt_text(text: str) -> str:
     """Return a prompt as the user wrote it, without claude's wrapper of its own commands."""
-    shell = _SHELL.match(text)
-    if shell is not None:
-        return f"! {shell[1].strip()}"
-    if not text.lstrip().startswith("<command-"):
+    begin = text.lstrip()
+    if begin.startswith("<bash-input>") and (shell := _element(text, "bash-input")) is not None:
+        return f"! {shell}"
+    if not begin.startswith("<command-") or (name := _element(text, "command-name")) is None:
         return text
-    name, arguments = _COMMAND.search(text), _ARGUMENTS.search(text)
-    return f"{name[1].strip()} {arguments[1].strip() if arguments else ''}".strip() if name else text
+    return f"{name} {_element(text, 'command-args') or ''}".strip()
+
+
+def _element(text: str, tag: str) -> str | None:
+    """Return the text between the first pair of tags; None if there is none.
+
+    No regular expression: it would search for the end again from each beginning.
+    """
+    _, opened, behind = text.partition(f"<{tag}>")
+    inside, closed, _ = behind.partition(f"</{tag}>")
+    return inside.strip() if opened and closed else None
 
 
 def readable(content: Any) -> str:

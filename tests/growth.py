@@ -1,0 +1,221 @@
+"""Does the work for a text grow faster than the text?  Measured by the processor time for n and 2 n characters.
+
+Every regular expression of the package is found here by reading its source, and fed with texts made of its own
+characters and of the beginnings of what it matches, so that none can be forgotten.
+"""
+
+import ast
+import importlib
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+from places import ROOT
+
+parse = re._parser  # type: ignore[attr-defined]  # the parse tree of a pattern has no public name
+
+ROOMS = ("sessions", "widgets", "tui")
+CHARACTERS = 16_384
+"""Length of the shorter text: a rule whose work is quadratic in it takes longer than any linear one."""
+FAST_SECONDS = 0.004
+"""Below that no growth can be told from noise, and a hundred times as long a text takes seconds at most."""
+MUCH = 3.0
+"""Growth with twice the text: 2 if the work is linear, 4 if it is quadratic."""
+TRIES = 4
+MOST_SECONDS = 2.0
+METHODS = ("match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer", "scanner")
+
+
+class Pattern(NamedTuple):
+    """A regular expression and how it is used."""
+
+    where: str
+    compiled: "re.Pattern[Any]"
+    methods: frozenset[str]
+
+
+class Attack(NamedTuple):
+    """A text of any length: a beginning, a part that is repeated, and an end."""
+
+    begin: str
+    pump: str
+    end: str
+
+    def text(self, characters: int) -> str:
+        return self.begin + self.pump * (characters // len(self.pump)) + self.end
+
+
+class Endless(Exception):
+    """The work took `MOST_SECONDS` of the processor."""
+
+
+def seconds(work: Callable[[str], object], text: str) -> float:
+    """Return the processor time of the work, `MOST_SECONDS` at most."""
+
+    def end(*_: object) -> None:
+        raise Endless
+
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
+    begun = time.process_time()
+    try:
+        work(text)
+    except Endless:
+        return MOST_SECONDS
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+    return time.process_time() - begun
+
+
+def explodes(work: Callable[[str], object], attack: Attack, characters: int = CHARACTERS) -> bool:
+    """Return whether the work grows faster than the text.  The first try that shows it does not is believed."""
+    length = 256
+    while length < characters and seconds(work, attack.text(length)) < FAST_SECONDS:
+        length *= 4
+    for _ in range(TRIES):
+        short = seconds(work, attack.text(length))
+        if short < FAST_SECONDS or seconds(work, attack.text(2 * length)) < min(MUCH * short, MOST_SECONDS):
+            return False
+    return True
+
+
+def modules() -> list[str]:
+    paths = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+    names = [".".join(("agentdash", *path.relative_to(ROOT).with_suffix("").parts)) for path in paths]
+    return [name.removesuffix(".__init__") for name in names]
+
+
+@cache
+def patterns() -> tuple[Pattern, ...]:
+    """Return every regular expression of the package, those that are written in a call included."""
+    trees = {name: ast.parse(source(name)) for name in modules()}
+    used: dict[str, set[str]] = {}
+    found: dict[str, re.Pattern[Any]] = {}
+    for name, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in METHODS and isinstance(node.value, ast.Name):
+                used.setdefault(node.value.id, set()).add(node.attr)
+        module = importlib.import_module(name)
+        for attribute, value in vars(module).items():
+            if isinstance(value, re.Pattern) and names(tree, attribute):
+                found[f"{name}.{attribute}"] = value
+    named = [
+        Pattern(where, value, frozenset(used.get(where.rsplit(".", 1)[1], ())) or frozenset(METHODS[:4]))
+        for where, value in found.items()
+    ]
+    return (*named, *(pattern for name, tree in trees.items() for pattern in inline(name, tree)))
+
+
+def source(name: str) -> str:
+    path = ROOT.joinpath(*name.split(".")[1:])
+    return (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text()
+
+
+def names(tree: ast.Module, attribute: str) -> bool:
+    """Return whether a module itself gives something this name, at its top."""
+    targets = (target for node in tree.body for target in assigned(node))
+    return any(isinstance(target, ast.Name) and target.id == attribute for target in targets)
+
+
+def assigned(node: ast.stmt) -> list[ast.expr]:
+    if isinstance(node, ast.Assign):
+        return node.targets
+    return [node.target] if isinstance(node, ast.AnnAssign) else []
+
+
+def inline(name: str, tree: ast.Module) -> Iterator[Pattern]:
+    """Yield the patterns that a module writes where it uses them: ``re.sub(r"…", …)``."""
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        if ast.unparse(node.func.value) == "re" and node.func.attr in METHODS:
+            try:
+                pattern = eval(ast.unparse(node.args[0]), vars(importlib.import_module(name)))  # noqa: S307
+            except NameError:
+                continue  # the pattern is an argument of the function: its callers' names are found
+            yield Pattern(f"{name}:{node.lineno}", re.compile(pattern), frozenset({node.func.attr}))
+
+
+def attacks(pattern: "re.Pattern[Any]") -> Iterator[Attack]:
+    """Yield texts that make a careless pattern begin, go on for long, and fail."""
+    text = pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
+    flags = pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
+    tree = parse.parse(text, flags)
+    alphabet = sorted(set(characters(tree)))[:40]
+    begun = ["".join(part[:n]) for part in examples(tree) for n in range(1, min(len(part), 16) + 1)]
+    seen: set[Attack] = set()
+    for end in ("", "\x00~"):
+        for pump in (*alphabet, *dict.fromkeys(begun)):
+            seen.add(Attack("", pump, end))
+        for begin in dict.fromkeys(begun):
+            seen.update(Attack(begin, pump, end) for pump in {begin[-1], begin[-2:], "a", " "})
+    yield from sorted(seen)
+
+
+def characters(tree: Any) -> Iterator[str]:
+    """Yield the characters that a pattern names, and one for each class."""
+    for operation, value in tree:
+        yield from SAMPLES.get(str(value), ()) if str(operation) == "CATEGORY" else ()
+        match str(operation):
+            case "LITERAL" | "NOT_LITERAL":
+                yield chr(value)
+            case "RANGE":
+                yield chr(value[0])
+            case "ANY":
+                yield "x"
+            case "IN":
+                yield from characters(value)
+            case _:
+                yield from (char for part in parts(value) for char in characters(part))
+
+
+SAMPLES = {"CATEGORY_DIGIT": "7", "CATEGORY_SPACE": " \n\t", "CATEGORY_WORD": "w_", "CATEGORY_NOT_SPACE": "w",
+           "CATEGORY_NOT_WORD": "-", "CATEGORY_NOT_DIGIT": "w"}  # fmt: skip
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """Yield the trees in a node's value, wherever they are."""
+    if isinstance(value, parse.SubPattern):
+        yield value
+    elif isinstance(value, tuple | list):
+        for inner in value:
+            yield from parts(inner)
+
+
+def examples(tree: Any) -> list[list[str]]:
+    """Return texts that a pattern matches, as their smallest pieces; one for each of its alternatives."""
+    made: list[list[str]] = [[]]
+    for operation, value in tree:
+        more = [[char] for char in list(characters([(operation, value)]))[:1]]
+        match str(operation):
+            case "BRANCH":
+                more = [example for branch in value[1] for example in examples(branch)]
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                more = [example * max(1, min(value[0], 40)) for example in examples(value[2])]
+            case "SUBPATTERN" | "ATOMIC_GROUP":
+                more = examples(next(parts(value)))
+            case "IN":
+                negated = str(value[0][0]) == "NEGATE"
+                more = [["x"]] if negated else more
+            case "ASSERT" | "ASSERT_NOT" | "AT" | "GROUPREF":
+                more = [[]]
+        made = [[*one, *other] for one in made for other in more or [[]]][:24]
+    return made
+
+
+def use(pattern: Pattern, method: str) -> Callable[[str], object]:
+    """Return what the package does with a pattern, for any text."""
+    call = getattr(pattern.compiled, method)
+    encode = isinstance(pattern.compiled.pattern, bytes)
+
+    def work(text: str) -> object:
+        data: Any = text.encode("utf-8", "surrogatepass") if encode else text
+        if method in ("sub", "subn"):
+            return call(b"" if encode else "", data)
+        return list(call(data)) if method == "finditer" else call(data)
+
+    return work
