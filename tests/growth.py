@@ -18,14 +18,18 @@ from places import ROOT
 parse = re._parser  # type: ignore[attr-defined]  # the parse tree of a pattern has no public name
 
 ROOMS = ("sessions", "widgets", "tui")
-CHARACTERS = 16_384
-"""Length of the shorter text: a rule whose work is quadratic in it takes longer than any linear one."""
-FAST_SECONDS = 0.004
-"""Below that no growth can be told from noise, and a hundred times as long a text takes seconds at most."""
+LENGTHS = (2_048, 32_768)
+"""Characters of the texts: the shorter ones show most growth, the longer ones that of work that is fast at first."""
+FAST_SECONDS = 0.6e-6
+"""Per character: no growth can be told from noise below it."""
 MUCH = 3.0
 """Growth with twice the text: 2 if the work is linear, 4 if it is quadratic."""
 TRIES = 4
 MOST_SECONDS = 2.0
+ENDS = ("", "\x00~")
+"""Of a text: the second one lets a match fail."""
+MOST = 20
+"""Characters, and beginnings of matches, of one pattern that are tried."""
 METHODS = ("match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer", "scanner")
 
 
@@ -71,16 +75,25 @@ def seconds(work: Callable[[str], object], text: str) -> float:
     return time.process_time() - begun
 
 
-def explodes(work: Callable[[str], object], attack: Attack, characters: int = CHARACTERS) -> bool:
+def explodes(work: Callable[[str], object], attack: Attack, length: int) -> bool:
     """Return whether the work grows faster than the text.  The first try that shows it does not is believed."""
-    length = 256
-    while length < characters and seconds(work, attack.text(length)) < FAST_SECONDS:
-        length *= 4
     for _ in range(TRIES):
         short = seconds(work, attack.text(length))
-        if short < FAST_SECONDS or seconds(work, attack.text(2 * length)) < min(MUCH * short, MOST_SECONDS):
+        if short < FAST_SECONDS * length or seconds(work, attack.text(2 * length)) < min(MUCH * short, MOST_SECONDS):
             return False
     return True
+
+
+def growing(pattern: "Pattern") -> list[tuple[str, Attack]]:
+    """Return the uses of a pattern whose work grows faster than a text, and such texts."""
+    short, long = LENGTHS
+    return [
+        (method, attack)
+        for attack in attacks(pattern.compiled)
+        for method in sorted(pattern.methods)
+        if explodes(use(pattern, method), attack, short)
+        or (not attack.begin and explodes(use(pattern, method), attack, long))
+    ]
 
 
 def modules() -> list[str]:
@@ -145,15 +158,16 @@ def attacks(pattern: "re.Pattern[Any]") -> Iterator[Attack]:
     text = pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
     flags = pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
     tree = parse.parse(text, flags)
-    alphabet = sorted(set(characters(tree)))[:40]
-    begun = ["".join(part[:n]) for part in examples(tree) for n in range(1, min(len(part), 16) + 1)]
-    seen: set[Attack] = set()
-    for end in ("", "\x00~"):
-        for pump in (*alphabet, *dict.fromkeys(begun)):
-            seen.add(Attack("", pump, end))
-        for begin in dict.fromkeys(begun):
-            seen.update(Attack(begin, pump, end) for pump in {begin[-1], begin[-2:], "a", " "})
+    alphabet = spread(sorted(set(characters(tree))))
+    begun = spread(sorted({"".join(part[:n]) for part in examples(tree) for n in range(1, len(part) + 1)}))
+    seen = {Attack("", pump, end) for end in ENDS for pump in (*alphabet, *begun)}
+    seen |= {Attack(begin, pump, ENDS[1]) for begin in begun for pump in (begin[-1], " a")}
     yield from sorted(seen)
+
+
+def spread(texts: list[str]) -> list[str]:
+    """Return `MOST` of the texts, from all parts of the list."""
+    return texts[:: -(-len(texts) // MOST) or 1]
 
 
 def characters(tree: Any) -> Iterator[str]:

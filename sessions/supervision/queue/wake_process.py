@@ -1,7 +1,8 @@
 """The process that waits until the ends of workers are gathered, or a budget begins again, and then serves the queue.
 
 ``python -P -m agentdash.sessions.supervision.queue.wake_process HOME MILLISECONDS``.  It holds no state: if it is
-killed, the next process that serves the queue does the same.
+killed, the next process that serves the queue does the same.  Runners of other versions start this module by its name
+and with these arguments.
 """
 
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from ...clock import now_ms
 from ...errors import AgentdashError
+from ...own_code import keep
 from ...storage.paths import Layout
 from ...storage.store import Store
 from ..spawn import clean_signals
@@ -23,6 +25,7 @@ def main(argv: list[str]) -> int:
     """Wait, and serve the queue; the arguments are described at the top of this module."""
     home, milliseconds = argv
     clean_signals()
+    keep()
     layout = Layout(Path(home))
     if not _wait(layout, now_ms() + int(milliseconds)):
         return 0
