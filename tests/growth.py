@@ -24,8 +24,8 @@ FAST_SECONDS = 0.6e-6
 """Per character: no growth can be told from noise below it."""
 MUCH = 3.0
 """Growth with twice the text: 2 if the work is linear, 4 if it is quadratic."""
-TRIES = 4
-MOST_SECONDS = 2.0
+TRIES = 3
+MOST_SECONDS = 1.0
 ENDS = ("", "\x00~")
 """Of a text: the second one lets a match fail."""
 MOST = 20
@@ -84,16 +84,19 @@ def explodes(work: Callable[[str], object], attack: Attack, length: int) -> bool
     return True
 
 
-def growing(pattern: "Pattern") -> list[tuple[str, Attack]]:
-    """Return the uses of a pattern whose work grows faster than a text, and such texts."""
+def growing(pattern: "Pattern") -> tuple[str, Attack] | None:
+    """Return a use of a pattern whose work grows faster than a text, and such a text; None if there is none."""
     short, long = LENGTHS
-    return [
-        (method, attack)
-        for attack in attacks(pattern.compiled)
-        for method in sorted(pattern.methods)
-        if explodes(use(pattern, method), attack, short)
-        or (not attack.begin and explodes(use(pattern, method), attack, long))
-    ]
+    return next(
+        (
+            (method, attack)
+            for attack in attacks(pattern.compiled)
+            for method in sorted(pattern.methods)
+            if explodes(use(pattern, method), attack, short)
+            or (not attack.begin and explodes(use(pattern, method), attack, long))
+        ),
+        None,
+    )
 
 
 def modules() -> list[str]:

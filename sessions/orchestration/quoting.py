@@ -80,9 +80,7 @@ def quoted(text: str, name: str, part: str) -> str:
     return f"<worker-{name} {part}>\n{lines}\n</worker-{name} {part}>"
 
 
-def page(
-    window: Window, name: str, part: str, turn: int, offset: int, note: str = "", *, counted: bool = True
-) -> str:
+def page(window: Window, name: str, part: str, turn: int, offset: int, note: str = "", *, counted: bool = True) -> str:
     """Return a part of a worker's text: first how much of what it is, last how to read on.
 
     ``counted``: the window was fed the whole text, so that its length is known.
