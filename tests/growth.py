@@ -52,7 +52,7 @@ class Attack(NamedTuple):
         return self.begin + self.pump * (characters // len(self.pump)) + self.end
 
 
-class Endless(Exception):
+class EndlessError(Exception):
     """The work took `MOST_SECONDS` of the processor."""
 
 
@@ -60,14 +60,14 @@ def seconds(work: Callable[[str], object], text: str) -> float:
     """Return the processor time of the work, `MOST_SECONDS` at most."""
 
     def end(*_: object) -> None:
-        raise Endless
+        raise EndlessError
 
     before = signal.signal(signal.SIGPROF, end)
     signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
     begun = time.process_time()
     try:
         work(text)
-    except Endless:
+    except EndlessError:
         return MOST_SECONDS
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -150,7 +150,7 @@ def inline(name: str, tree: ast.Module) -> Iterator[Pattern]:
             continue
         if ast.unparse(node.func.value) == "re" and node.func.attr in METHODS:
             try:
-                pattern = eval(ast.unparse(node.args[0]), vars(importlib.import_module(name)))  # noqa: S307
+                pattern = eval(ast.unparse(node.args[0]), vars(importlib.import_module(name)))
             except NameError:
                 continue  # the pattern is an argument of the function: its callers' names are found
             yield Pattern(f"{name}:{node.lineno}", re.compile(pattern), frozenset({node.func.attr}))

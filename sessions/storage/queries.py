@@ -48,12 +48,12 @@ NOT_IN_ORDER = f"{SELECT_SESSION} WHERE {OUTDATED}"
 """The sessions in use that runners of earlier versions changed since their urgency was written: rarely any."""
 
 _QUIET = (
-    f"{CURRENT} AND urgency IN ({Urgency.DONE:d}, {Urgency.AT_REST:d}) AND pinned_at IS NULL"
+    f"{CURRENT} AND urgency IN ({Urgency.DONE:d}, {Urgency.AT_REST:d}) AND pinned_at IS NULL"  # noqa: S608
     " AND sessions.rowid NOT IN (SELECT rowid FROM sessions WHERE archived_at IS NULL"
     " ORDER BY created_at DESC, rowid DESC LIMIT ?)"
 )
 SHOWN_IN_SHORT = (
-    f"{SELECT_SESSION} WHERE archived_at IS NULL AND NOT ({_QUIET}) ORDER BY created_at DESC, sessions.rowid DESC"
+    f"{SELECT_SESSION} WHERE archived_at IS NULL AND ({_QUIET}) IS NOT 1 ORDER BY created_at DESC, sessions.rowid DESC"
 )
 COUNTED_IN_SHORT = f"SELECT {', '.join(COUNTED_COLUMNS)} FROM sessions WHERE {_QUIET}"  # noqa: S608
 

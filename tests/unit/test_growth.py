@@ -26,8 +26,10 @@ PURE = tuple(
 """The rooms whose functions of a text have no effects."""
 
 SPECIAL = "[](){}<>`*_~#|>-+=.!?,:;'\"\\/@&$%^ \t\n\r0a\x1b\x00\x07\x9b\u202e\u200d\ud800漢é"
-MIXED = ("\x1b[", "](", "[a](b", "`a", "**a", "a.)", "a_b ", "- a\n", "\n\n", "\\\"", "<a ", "a@b", "$(", "1.", "--- a\n",
-         "\x1b]0;", "\x1b[31m", "```\n", "> ", "| a ", "'\"", "@@ -1 +1 @@\n", "x? ", "https://a/")  # fmt: skip
+MIXED = (
+    "\x1b[", "](", "[a](b", "`a", "**a", "a.)", "a_b ", "- a\n", "\n\n", '\\"', "<a ", "a@b", "$(", "1.", "--- a\n",
+    "\x1b]0;", "\x1b[31m", "```\n", "> ", "| a ", "'\"", "@@ -1 +1 @@\n", "x? ", "https://a/", "models/",
+)  # fmt: skip
 
 
 def test_a_pattern_that_goes_back_again_and_again_is_found():

@@ -36,8 +36,9 @@ _NOTE = "record lost and rebuilt from its files"
 def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     """Build the record from the folder's files; None if it has no turn file.
 
-    The agent is guessed from its output, the prompts are those that it was given or repeated, the folder is the one that
-    it named, and the outcome of each turn is read from its output.  A file is one turn, or the turns of a live agent that its lines show.
+    The agent is guessed from its output, the prompts are those that it was given or repeated, the folder is the one
+    that it named, and the outcome of each turn is read from its output.  A file is one turn, or the turns of a live
+    agent that its lines show.
     """
     numbers = _turn_numbers(folder)
     if not numbers:

@@ -58,7 +58,8 @@ def sessions_text(
     """Return a header with counts, one row per session, and a second line for its remark if there is one.
 
     ``older`` sessions have no row: they count in the header, and the last lines show how to list them.  So do the
-    ``quiet`` ones, which need nothing, and of which only state and use are known.  ``filtered`` distinguishes an empty result from an empty store.
+    ``quiet`` ones, which need nothing, and of which only state and use are known.  ``filtered`` distinguishes an empty
+    result from an empty store.
     """
     if not sessions:
         return ["No matching sessions."] if filtered else _EMPTY.splitlines()
