@@ -28,6 +28,7 @@ TRIES = 3
 MOST_SECONDS = 1.0
 ENDS = ("", "\x00~")
 """Of a text: the second one lets a match fail."""
+ANY = "any name"
 MOST = 20
 """Characters, and beginnings of matches, of one pattern that are tried."""
 METHODS = ("match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer", "scanner")
@@ -109,21 +110,29 @@ def modules() -> list[str]:
 def patterns() -> tuple[Pattern, ...]:
     """Return every regular expression of the package, those that are written in a call included."""
     trees = {name: ast.parse(source(name)) for name in modules()}
-    used: dict[str, set[str]] = {}
+    used: dict[tuple[str, str], set[str]] = {}
     found: dict[str, re.Pattern[Any]] = {}
     for name, tree in trees.items():
         for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and node.attr in METHODS and isinstance(node.value, ast.Name):
-                used.setdefault(node.value.id, set()).add(node.attr)
+            if isinstance(node, ast.Attribute) and node.attr in METHODS:
+                used.setdefault((name, ast.unparse(node.value).rpartition(".")[2]), set()).add(node.attr)
+                if node.attr != "split":  # of a text
+                    used.setdefault((name, ANY), set()).add(node.attr)
         module = importlib.import_module(name)
         for attribute, value in vars(module).items():
             if isinstance(value, re.Pattern) and names(tree, attribute):
                 found[f"{name}.{attribute}"] = value
-    named = [
-        Pattern(where, value, frozenset(used.get(where.rsplit(".", 1)[1], ())) or frozenset(METHODS[:4]))
-        for where, value in found.items()
-    ]
+    named = [Pattern(where, value, methods(where, used)) for where, value in found.items()]
     return (*named, *(pattern for name, tree in trees.items() for pattern in inline(name, tree)))
+
+
+def methods(where: str, used: dict[tuple[str, str], set[str]]) -> frozenset[str]:
+    """Return the methods of a pattern that are used: in its module, in all if it is public; else any that may be."""
+    module, _, name = where.rpartition(".")
+    own = used.get((module, name), set())
+    if not name.startswith("_"):
+        own = own.union(*(found for (_, other), found in used.items() if other == name))
+    return frozenset(own or used.get((module, ANY), set()) or METHODS[:4])
 
 
 def source(name: str) -> str:
