@@ -50,7 +50,8 @@ def test_a_short_list_says_the_same_as_if_all_sessions_were_read(manager, monkey
     every = [ended(manager, n, ENDS[n % 5], seen=n % 4 != 0, agent="command" if n % 7 == 0 else "codex")
              for n in range(1, 120)]  # fmt: skip
     manager.housekeeping.pin(every[3])
-    monkeypatch.setattr("agentdash.tui.cli.commands.common.now_ms", lambda now=now_ms(): now)
+    now = now_ms()
+    monkeypatch.setattr("agentdash.tui.cli.commands.common.now_ms", lambda: now)
     made, make = [], rows.session_from
     monkeypatch.setattr("agentdash.sessions.storage.queries.session_from", lambda row: made.append(1) or make(row))
     short = verb("ls").stdout
