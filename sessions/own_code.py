@@ -94,9 +94,9 @@ class _Loader(SourceFileLoader):
         """Return the time and the size of the source that was kept, to which a compiled file has to fit."""
         return {"mtime": self._file.mtime, "size": self._file.size}
 
-    def get_data(self, path: str) -> bytes:  # type: ignore[override]
+    def get_data(self, path: str) -> bytes:
         """Return the source that was kept, or the compiled file."""
         return self._file.source if path == self._file.path else super().get_data(path)
 
-    def set_data(self, path: str, data: bytes, *, _mode: int = 0o666) -> None:  # type: ignore[override]
+    def set_data(self, path: str, data: bytes, *, _mode: int = 0o666) -> None:
         """Write nothing: the folder may be another version's."""
