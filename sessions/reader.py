@@ -171,6 +171,10 @@ class SessionReader:
         listed = [s for s in self._queries.sessions(statuses) if (s.archived_at is not None) is archived]
         return listed if cwd is None else [session for session in listed if session.cwd == cwd]
 
+    def listed(self, newest: int) -> tuple[list[Session], list[Session]]:
+        """Return the sessions that a short list may show, newest first, and what counts of all others."""
+        return self._queries.listed(newest)
+
     def first_sessions(self, limit: int = 120) -> tuple[list[Session], int]:
         """Return the sessions that fill the first screen of a table, and the number of all sessions."""
         return self._queries.first(limit)

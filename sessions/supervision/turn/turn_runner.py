@@ -9,6 +9,7 @@ from ...clock import now_ms
 from ...errors import StoreError
 from ...launch import Ladder
 from ...model import Left, Receipt, Status, StoppedBy
+from ...own_code import keep
 from ...processes import agent_group, processes
 from ...processes.process_ownership import SessionProcesses
 from ...processes.stop_ladder import POLL
@@ -157,6 +158,7 @@ class TurnRunner:
         self._loop()
 
     def _watch(self, claim: Claim) -> None:
+        keep()
         self._processes.agent = self._child.identity
         self._output = self._live.converse(claim, self._recorder) or self._output
         if self._child.identity is not None:

@@ -3,6 +3,7 @@
 Nothing heavy is imported before a verb runs: ``--help`` and the completion of a word must be instant.
 """
 
+import codecs
 import os
 import shutil
 import stat
@@ -159,6 +160,9 @@ def say_on(lines: Iterable[str], *, otherwise: str) -> None:
         print_lines([otherwise])
 
 
+_STDIN_BYTES = 4_000_000
+"""Bytes read of stdin: a prompt has fewer, and of more no more is needed to refuse it."""
+
 _PIECE = 500
 """Number of lines or values that are printed at once."""
 
@@ -312,6 +316,8 @@ def _is_fed() -> bool:
 
 def _stdin_text() -> str:
     try:
-        return sys.stdin.buffer.read().decode().removesuffix("\n")
+        data = sys.stdin.buffer.read(_STDIN_BYTES)
+        text = codecs.getincrementaldecoder("utf-8")().decode(data, final=len(data) < _STDIN_BYTES)
+        return text.removesuffix("\n")
     except UnicodeDecodeError:
         raise UsageError("The prompt on stdin is not UTF-8 text.") from None
