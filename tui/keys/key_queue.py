@@ -12,9 +12,10 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 from ...sessions.clock import monotonic
-from .._textual_hacks import is_bound, lay_out
+from .._textual_hacks import calm_screens, is_bound, lay_out, write_changes
 from ..terminal.driver import TerminalDriver
 from ..terminal.escape_keys import EscapedKey
+from ..terminal.shown import Shown
 from .presence import Presence
 
 PATIENCE_SECONDS = 2.0
@@ -46,7 +47,10 @@ class KeysInOrder(App[Result]):
     """
 
     def __init__(self) -> None:
+        calm_screens()
         super().__init__(driver_class=TerminalDriver)
+        self.shown = Shown()
+        write_changes(self, self.shown)
         self._typed: deque[events.Event] = deque()
         self._busy = False
         self._watch = 0
@@ -54,6 +58,8 @@ class KeysInOrder(App[Result]):
         self._holders = 0
         self._patience: asyncio.TimerHandle | None = None
         self.presence = Presence(monotonic)
+        self._resized = False
+        """True once the terminal reported its size."""
         self.key_time = 0.0
         """When the key or paste that is being handled was typed, in seconds on a clock that never goes back."""
 
@@ -76,7 +82,20 @@ class KeysInOrder(App[Result]):
             if not self._busy:
                 await self._hand_out()
         else:
+            if isinstance(event, events.Resize):
+                self._terminal_changed(event)
             await super().on_event(event)
+
+    def _terminal_changed(self, event: events.Resize) -> None:
+        """Paint all of the terminal again: it can have cut off lines, also if its size is the former one by now."""
+        if self._resized and event.size == self.size:
+            self.action_redraw()
+        self._resized = True
+
+    def action_redraw(self) -> None:
+        """Write the whole picture again, whatever the terminal shows."""
+        self.shown.forget()
+        self.refresh()
 
     async def on_handled(self, message: Handled) -> None:
         """Send the message round again, or pass on the next key."""

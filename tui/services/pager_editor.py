@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ..terminal.watchdog import nothing
+
 _PLUS_LINE = frozenset(
     {"vi", "vim", "nvim", "view", "gvim", "nano", "pico", "emacs", "emacsclient", "mg", "jed", "joe", "kak", "micro",
      "ne", "sensible-editor", "less"}
@@ -115,7 +117,7 @@ def _take_terminal() -> None:
 def deaf(*numbers: signal.Signals) -> Iterator[None]:
     """Do nothing on these signals; only the main thread can."""
     # Handlers that do nothing: the program would inherit an ignored signal, but a handler becomes the default there.
-    before = {number: signal.signal(number, lambda *_: None) for number in numbers}
+    before = {number: signal.signal(number, nothing) for number in numbers}
     try:
         yield
     finally:
