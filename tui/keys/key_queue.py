@@ -63,6 +63,11 @@ class KeysInOrder(App[Result]):
         self.key_time = 0.0
         """When the key or paste that is being handled was typed, in seconds on a clock that never goes back."""
 
+    @property
+    def keys_wait(self) -> bool:
+        """True if keys were typed that have not been handled yet."""
+        return bool(self._typed)
+
     @contextmanager
     def keys_held(self) -> Iterator[None]:
         """Hold typed keys for at most two seconds, because they belong to a dialog that is about to open."""

@@ -23,8 +23,9 @@ _ODD = (
 )
 """Combining marks, scripts with vowel signs or right to left, jamo, joiners, emoji, and what no table knows."""
 
-_TEXT = re.compile(f"[^ ]?[{_ODD}]+")
-"""Odd characters, with the one that a mark, a joiner or a selector behind it changes."""
+_TEXT = re.compile(f"[^ ]?[{_ODD}](?: ?[^ ])* *")
+"""Odd characters, with the one that a mark behind it changes, the rest of the phrase, and the blanks behind that: they
+are its room, if the terminal uses more cells."""
 
 
 class Part(NamedTuple):
@@ -37,7 +38,7 @@ class Part(NamedTuple):
 
 
 def parts(text: str) -> tuple[Part, ...]:
-    """Divide a text into parts whose cells all terminals count in the same way, and odd ones."""
+    """Divide a text into parts whose cells all terminals count in the same way, and phrases that are odd."""
     return (Part(text, len(text), False),) if text.isascii() else _divided(text)
 
 

@@ -121,7 +121,7 @@ class Shown:
         for piece in line:
             if not piece.divisible and piece.start < end and begin < piece.end:
                 begin = min(begin, piece.start)
-                reach = piece.start + _WIDEST * len(piece.text) if piece.odd else piece.end
+                reach = piece.start + _WIDEST * len(piece.text.rstrip()) if piece.odd else piece.end
                 end = max(end, piece.end, min(reach, self._size[0]))
         return begin, end
 
@@ -211,7 +211,7 @@ def _written(y: int, line: list[Piece], start: int, end: int) -> str:
             if piece.odd:
                 # Blanks first: the terminal may use fewer cells than there are.  Then the next column by its number.
                 blank = f"{before}{' ' * (piece.end - piece.start)}{after}{_go(piece.start, y)}"
-                out.append(f"{blank}{before}{text}{after}{_go(piece.end, y)}")
+                out.append(f"{blank}{before}{text.rstrip()}{after}{_go(piece.end, y)}")
             else:
                 out.append(f"{before}{text}{after}")
     return "".join(out)
