@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import termios
+from pathlib import Path
 
 import pytest
 from ssh_server import ssh_server
@@ -45,6 +46,19 @@ class Outer:
     def exit_code(self):
         """None while the program runs."""
         return self._process.poll()
+
+    @property
+    def modes(self):
+        """The local modes of the terminal: whether it gives out whole lines, for example."""
+        return termios.tcgetattr(self._master)[3]
+
+    @property
+    def reads_database(self):
+        """The program has opened the state folder, after all that it loads."""
+        with contextlib.suppress(OSError):
+            opened = Path(f"/proc/{self._process.pid}/fd").iterdir()
+            return any("agentdash.db" in str(link.readlink()) for link in opened)
+        return False
 
     def send_signal(self, number):
         self._process.send_signal(number)

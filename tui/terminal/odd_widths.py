@@ -6,7 +6,9 @@ intended, and can overwrite other cells.
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -33,28 +35,33 @@ class Part(NamedTuple):
 
     text: str
     cells: int
-    odd: bool
-    """True if terminals may use another number of cells."""
+    each: int
+    """Cells of each character, 1 or 2; 0 for an odd text, of which terminals may use another number of cells."""
 
 
 def parts(text: str) -> tuple[Part, ...]:
-    """Divide a text into parts whose cells all terminals count in the same way, and phrases that are odd."""
-    return (Part(text, len(text), False),) if text.isascii() else _divided(text)
+    """Divide a text into parts whose characters have the same number of cells in all terminals, and odd phrases."""
+    return (Part(text, len(text), 1),) if text.isascii() else _divided(text)
 
 
 @lru_cache(2_048)
 def _divided(text: str) -> tuple[Part, ...]:
-    found, end = [], 0
+    found: list[Part] = []
+    end = 0
     for match in _TEXT.finditer(text):
-        found += [(end, match.start(), False), (match.start(), match.end(), True)]
+        begin, before = match.start(), end
         end = match.end()
-    found.append((end, len(text), False))
-    # Differences, because a character can join others to one, across the border of two parts.
-    return tuple(
-        Part(_begun(text[begin:end]) if odd else text[begin:end], cell_len(text[:end]) - cell_len(text[:begin]), odd)
-        for begin, end, odd in found
-        if end > begin
-    )
+        # Differences, because a character can join others to one, across the border of two parts.
+        cells = cell_len(text[:end]) - cell_len(text[:begin])
+        found += [*_even(text[before:begin]), Part(_begun(match[0]), cells, 0)]
+    return (*found, *_even(text[end:]))
+
+
+def _even(text: str) -> Iterator[Part]:
+    """Yield the runs of characters of one cell, and of two."""
+    for each, run in groupby(text, cell_len):
+        same = "".join(run)
+        yield Part(same, each * len(same), each)
 
 
 def _begun(text: str) -> str:

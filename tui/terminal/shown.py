@@ -33,19 +33,33 @@ class Piece(NamedTuple):
     text: str
     look: tuple[str, str]
     """The sequences before and after the text."""
-    odd: bool
-    """True if the terminal may have used other cells than these."""
+    each: int
+    """Cells of each character; 0 if the terminal may have used other cells than these."""
 
-    @property
-    def divisible(self) -> bool:
-        """True if each character has a cell of its own."""
-        return not self.odd and len(self.text) == self.end - self.start
-
-    def within(self, start: int, end: int) -> str:
-        """Return the text between two columns; all of it if it is not divisible."""
+    def inside(self, start: int, end: int) -> "Piece | None":
+        """Return the whole characters between two columns; all or nothing of an odd text."""
         if start <= self.start and self.end <= end:
-            return self.text
-        return self.text[max(0, start - self.start) : end - self.start]
+            return self
+        if not self.each:
+            return None
+        first = -(-max(0, start - self.start) // self.each)
+        last = min(end, self.end) - self.start
+        last //= self.each
+        if first >= last:
+            return None
+        begin = self.start + first * self.each
+        return Piece(begin, self.start + last * self.each, self.text[first:last], self.look, self.each)
+
+    def around(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span with the whole of each character of which it has a part."""
+        if self.each == 1 or end <= self.start or self.end <= start:
+            return start, end
+        if not self.each:
+            return min(start, self.start), max(end, self.end)
+        return (
+            start - max(0, start - self.start) % self.each if start > self.start else start,
+            end + (self.start - end) % self.each if end < self.end else end,
+        )
 
 
 class Shown:
@@ -87,9 +101,9 @@ class Shown:
             if segment.control or not segment.text:
                 continue
             look = self._look(segment.style, console)
-            for text, cells, odd in parts(segment.text):
+            for text, cells, each in parts(segment.text):
                 if cells:
-                    yield Piece(x, x + cells, text, look, odd)
+                    yield Piece(x, x + cells, text, look, each)
                     x += cells
 
     def _look(self, style: Style | None, console: Console) -> tuple[str, str]:
@@ -117,44 +131,35 @@ class Shown:
             yield begin, end
 
     def _whole(self, begin: int, end: int, line: list[Piece]) -> tuple[int, int]:
-        """Return a span with the whole of each piece that cannot be divided, and the cells that it can overwrite."""
+        """Return a span with whole characters and odd texts, and with the cells that these can overwrite."""
         for piece in line:
-            if not piece.divisible and piece.start < end and begin < piece.end:
-                begin = min(begin, piece.start)
-                reach = piece.start + _WIDEST * len(piece.text.rstrip()) if piece.odd else piece.end
-                end = max(end, piece.end, min(reach, self._size[0]))
+            if piece.each != 1 and piece.start < end and begin < piece.end:
+                begin, end = piece.around(begin, end)
+                if not piece.each:
+                    end = max(end, min(piece.start + _WIDEST * len(piece.text.rstrip()), self._size[0]))
         return begin, end
 
 
 def _laid_over(old: list[Piece], new: list[Piece]) -> list[Piece]:
     """Return the pieces of a line after new ones were written over it."""
-    kept: list[Piece] = []
-    pending = iter([*new, Piece(_BEHIND, _BEHIND, "", ("", ""), False)])
+    kept: list[Piece | None] = []
+    pending = iter([*new, Piece(_BEHIND, _BEHIND, "", ("", ""), 1)])
     cover = next(pending)
     for piece in old:
         start = piece.start
         while cover.end <= start:
             cover = next(pending)
         while cover.start < piece.end and start < piece.end:
-            kept += _part(piece, start, cover.start)
+            kept.append(piece.inside(start, cover.start) if cover.start > start else None)
             start = cover.end
             if start < piece.end:
                 cover = next(pending)
-        kept += _part(piece, start, piece.end)
-    return sorted([*kept, *new])
+        kept.append(piece.inside(start, piece.end) if piece.end > start else None)
+    return sorted([*filter(None, kept), *new])
 
 
 _BEHIND = 1 << 30
 """A column behind every line."""
-
-
-def _part(piece: Piece, start: int, end: int) -> list[Piece]:
-    """Return what is left of a piece between two columns; what is not known any more, if it cannot be divided."""
-    if start <= piece.start and piece.end <= end:
-        return [piece]
-    if start >= end or not piece.divisible:
-        return []
-    return [piece._replace(start=start, end=end, text=piece.within(start, end))]
 
 
 def _differing(old: list[Piece], new: list[Piece]) -> list[tuple[int, int]]:
@@ -180,20 +185,24 @@ def _differing(old: list[Piece], new: list[Piece]) -> list[tuple[int, int]]:
 
 
 def _difference(old: Piece, new: Piece) -> tuple[int, int] | None:
-    """Return the span in which two overlapping pieces differ; a phrase is in it as a whole, None if they are equal."""
+    """Return the span in which two overlapping pieces differ, with whole phrases; None if they do not."""
     start, end = max(old.start, new.start), min(old.end, new.end)
-    if not (old.divisible and new.divisible):
-        # Half of a wide character is a blank: the rest of the old one goes too.
-        return min(start, old.start) if not old.divisible else start, max(end, old.end) if not old.divisible else end
-    if old.look != new.look:
-        return start, end
-    before, after = old.within(start, end), new.within(start, end)
-    if before == after:
+    was, is_now = old.inside(start, end), new.inside(start, end)
+    if was is None or is_now is None or was.look != is_now.look or was[:2] != is_now[:2] or was.each != is_now.each:
+        return old.around(*new.around(start, end))  # half of a wide character is a blank
+    if was.text == is_now.text:
         return None
-    same, same_end = _alike(before, after), _alike(before[::-1], after[::-1])
-    begin, stop = start - new.start + same, end - new.start - min(same_end, end - start - same)
+    if not new.each:
+        return new.start, new.end
+    same, same_end = _alike(was.text, is_now.text), _alike(was.text[::-1], is_now.text[::-1])
+    before = (is_now.start - new.start) // new.each
+    begin = before + same
+    stop = before + len(is_now.text) - min(same_end, len(is_now.text) - same)
     left, right = new.text.rfind(_GAP, 0, begin), new.text.find(_GAP, stop)
-    return new.start + (left + len(_GAP) if left >= 0 else 0), new.start + (right if right >= 0 else len(new.text))
+    return (
+        new.start + (left + len(_GAP) if left >= 0 else 0) * new.each,
+        new.start + (right if right >= 0 else len(new.text)) * new.each,
+    )
 
 
 def _alike(one: str, other: str) -> int:
@@ -202,18 +211,25 @@ def _alike(one: str, other: str) -> int:
 
 
 def _written(y: int, line: list[Piece], start: int, end: int) -> str:
-    """Return what writes the cells of a line between two columns."""
-    out = [_go(start, y)]
+    """Return what writes the cells of a line between two columns, as far as they are known."""
+    out: list[str] = []
+    x, look = -1, ("", "")
     for piece in line:
-        if piece.start < end and start < piece.end:
-            before, after = piece.look
-            text = piece.within(start, end)
-            if piece.odd:
-                # Blanks first: the terminal may use fewer cells than there are.  Then the next column by its number.
-                blank = f"{before}{' ' * (piece.end - piece.start)}{after}{_go(piece.start, y)}"
-                out.append(f"{blank}{before}{text.rstrip()}{after}{_go(piece.end, y)}")
+        if piece.start < end and start < piece.end and (part := piece.inside(start, end)) is not None:
+            before, after = part.look
+            if part.start != x:
+                out.append(_go(part.start, y))
+            elif part.each and part.look == look:
+                before = ""
+                out[-1] = out[-1].removesuffix(after)
+            x, look = part.end, part.look
+            if part.each:
+                out.append(f"{before}{part.text}{after}")
             else:
-                out.append(f"{before}{text}{after}")
+                look = ("", "")  # what follows begins with its own colours
+                # Blanks first: the terminal may use fewer cells than there are.  Then the next column by its number.
+                blank = f"{before}{' ' * (x - part.start)}{after}{_go(part.start, y)}"
+                out.append(f"{blank}{before}{part.text.rstrip()}{after}{_go(x, y)}")
     return "".join(out)
 
 
