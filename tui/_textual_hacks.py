@@ -19,7 +19,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 __all__ = [
-    "CheckedDriver", "KeyParser", "ParseEOF", "ParseTimeout", "calm_screens", "counted_writes", "driver_of", "is_bound",
+    "CheckedDriver", "KeyParser", "ParseEOF", "ParseTimeout", "counted_writes", "driver_of", "is_bound",
     "lay_out",
     "on_crash", "send_every_resize", "without_toasts", "write", "write_changes",
 ]  # fmt: skip
@@ -98,7 +98,7 @@ class _FaithfulCompositor(Compositor):
         return result
 
 
-def calm_screens() -> None:
+def _calm_screens() -> None:
     """Mend two faults of all screens, unless another Textual has other names for what is mended.
 
     A layout sends the screen a ``Resize`` with the size that was laid out, and a ``Resize`` lays out for the event's
@@ -136,6 +136,8 @@ def _refreshed(original: Callable[..., Any]) -> Callable[..., Any]:
     refresh.mended = True  # type: ignore[attr-defined]
     return refresh
 
+
+_calm_screens()
 
 Lines = Iterable[tuple[int, Iterable[tuple[int, Strip]]]]
 """Numbers of lines of the terminal, and the strips in each with the columns at which they begin."""
@@ -202,11 +204,15 @@ def without_toasts(app: App[Any]) -> None:
 def on_crash(app: App[Any], report: Callable[[], RenderableType]) -> None:
     """Let an app that crashes print only this report.
 
-    Textual would print a traceback with local variables, which contain agents' text.
+    Textual would print a traceback with local variables, which contain agents' text.  An error of an app that was asked
+    to end is not a crash: at the start, handlers then miss widgets that will not come.
     """
 
     def fatal_error() -> None:
-        app._exit_renderables.append(report())
+        if app._exit:
+            app._return_code = 0
+        else:
+            app._exit_renderables.append(report())
         app._close_messages_no_wait()
 
     app._fatal_error = fatal_error  # type: ignore[method-assign]

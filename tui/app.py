@@ -14,6 +14,7 @@ from rich.text import Text
 from textual import events, on, work
 from textual.app import ScreenStackError, SystemCommand
 from textual.binding import BindingType
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
@@ -225,9 +226,13 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
         It already has the classes of its size: Textual (8.2) sets them after the first picture, which would change.
         """
-        for length, steps in ((self.size.width, HORIZONTAL), (self.size.height, VERTICAL)):
-            self.home.set_class(True, max(step for step in steps if step[0] <= length)[1], update=False)
+        self.home.update_classes(_classes(self.size), update=False)
         return self.home
+
+    def terminal_resized(self, size: Size) -> None:
+        """Give all screens the classes of a size before they handle it: their handlers choose the layout by them."""
+        for screen in self.screen_stack:
+            screen.update_classes(_classes(size), animate=False)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the variables that our style sheets need in addition to Textual's."""
@@ -398,6 +403,13 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """Record an uncaught error, and return a message with the log's path."""
         where = record(self._reader.home, traceback.format_exc())
         return Text(f"agentdash: the dashboard crashed; sessions keep running. Details: {where}")
+
+
+def _classes(size: Size) -> dict[str, bool]:
+    """Return which of the classes of sizes a screen has."""
+    steps = ((size.width, HORIZONTAL), (size.height, VERTICAL))
+    chosen = {max(step for step in sizes if step[0] <= length)[1] for length, sizes in steps}
+    return {name: name in chosen for _, name in (*HORIZONTAL, *VERTICAL)}
 
 
 def _tour_screen() -> type[MainScreen]:

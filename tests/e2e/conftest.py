@@ -118,6 +118,22 @@ class Terminal:
         except StuckError:
             pytest.fail(f"waited in vain for {texts}; the screen:\n{self.screen}")
 
+    def settles(self):
+        """Wait until the screen no longer changes."""
+        seen = []
+
+        def same():
+            seen.append(self.screen)
+            return len(seen) > 15 and len(set(seen[-15:])) == 1
+
+        self._wait_until(same, what="the screen to settle")
+
+    def cells(self, text):
+        """The number of cells that tmux gives a text; the program here prints what it is typed."""
+        self.type(f"\x1b[2K\r{text}\x1b[5 q")
+        self.settles()
+        return int(self.told("cursor_x"))
+
     def lacks(self, text, timeout=60):
         """Wait until a text is no longer on the screen."""
         self._wait_until(lambda: text not in self.screen, timeout=timeout, what=f"{text!r} to go")

@@ -8,11 +8,12 @@ from typing import TypeVar
 
 from textual import events
 from textual.app import App
+from textual.geometry import Size
 from textual.message import Message
 from textual.message_pump import MessagePump
 
 from ...sessions.clock import monotonic
-from .._textual_hacks import calm_screens, is_bound, lay_out, write_changes
+from .._textual_hacks import is_bound, lay_out, write_changes
 from ..terminal.driver import TerminalDriver
 from ..terminal.escape_keys import EscapedKey
 from ..terminal.shown import Shown
@@ -47,7 +48,6 @@ class KeysInOrder(App[Result]):
     """
 
     def __init__(self) -> None:
-        calm_screens()
         super().__init__(driver_class=TerminalDriver)
         self.shown = Shown()
         write_changes(self, self.shown)
@@ -93,9 +93,14 @@ class KeysInOrder(App[Result]):
 
     def _terminal_changed(self, event: events.Resize) -> None:
         """Paint all of the terminal again: it can have cut off lines, also if its size is the former one by now."""
-        if self._resized and event.size == self.size:
+        if event.size != self.size:
+            self.terminal_resized(event.size)
+        elif self._resized:
             self.action_redraw()
         self._resized = True
+
+    def terminal_resized(self, size: Size) -> None:
+        """Prepare the screens for another size of the terminal."""
 
     def action_redraw(self) -> None:
         """Write the whole picture again, whatever the terminal shows."""
