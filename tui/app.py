@@ -311,7 +311,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         try:
             keymap = keymap_of(config.keys)
         except UnusableKeyError as error:
-            self.requests.show_error(f"{'.'.join(('keys', *error.path))}: {error}")
+            self._settings_trouble = f"{'.'.join(('keys', *error.path))}: {error}"
+            self.requests.show_error(self._settings_trouble)
             return
         if keymap != self.keymap:
             self.keymap = self._operations.keymap = keymap

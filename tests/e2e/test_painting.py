@@ -91,7 +91,8 @@ def test_a_text_of_odd_width_moves_nothing_beside_it(manager, terminal, open_ter
         terminal.settles()
     before = rows(terminal.screen)
     ruler = open_terminal()
-    ruler.start("stty raw -echo; cat", width=200, height=10)
+    ruler.start("stty raw -echo; echo ready; cat", width=200, height=10)
+    ruler.shows("ready")
     titled = [row for row in before if "✓" in row and re.search(r" here( |$)", row)]
     assert len(titled) == len(ODD) + 1
     assert len({ruler.cells(row.split(" here")[0]) for row in titled}) == 1
