@@ -60,6 +60,22 @@ def test_a_size_that_changes_while_it_starts_is_laid_out_once(ended, open_outer,
     assert outer.exit_code == 0
 
 
+@pytest.mark.parametrize("key", [b"?", b"n", b"L", b":", b"x"])
+def test_a_change_below_a_dialog_writes_no_screenful(manager, open_outer, wait_until, key):
+    session = manager.run(["sleep", "600"], title="the long build")
+    manager.started(session.id)
+    outer = started(open_outer, wait_until, (45, 160))
+    wait_until(lambda: b"the long build" in outer.received, what="the table")
+    outer.type(key)
+    wait_until(lambda: outer.is_quiet, what="the dialog")
+    before = len(outer.received)
+    for number in range(5):
+        manager.housekeeping.rename(session.id, f"title number {number}")
+        wait_until(lambda: outer.is_quiet, what="the change")
+    assert len(outer.received) - before < 5 * 2_000
+    manager.stop(session.id, now=True)
+
+
 def test_the_layout_is_that_of_the_size_that_came_under_a_dialog(ended, open_terminal, terminal):
     terminal.start("agentdash", width=160, height=45)
     terminal.shows("session number 5", "│")

@@ -1,4 +1,4 @@
-"""What the terminal shows: of a new picture, only what changed is written.
+"""The cells that the terminal shows, so that only the changed cells of a new picture are written.
 
 Textual (8.2) writes each region that has to be drawn again from the left edge of its widget, whether it changed or not.
 A dialog over the sessions, a theme and a list that moves by a line would each cost a screenful.
@@ -22,7 +22,7 @@ _WIDEST = 2
 """Cells that a terminal gives a single character at most."""
 
 _GAP = "  "
-"""What separates phrases: a phrase is written as a whole, so that a record of the output can be searched."""
+"""The gap between phrases: a phrase is written as a whole, so that a record of the output can be searched."""
 
 
 class Piece(NamedTuple):

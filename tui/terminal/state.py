@@ -32,6 +32,8 @@ def give_back(modes: list[Any] | None, words: str) -> None:
 
     ``modes`` are those of its lines before the start.
     """
+    if sys.__stderr__ is None:
+        return
     with suppress(OSError, termios.error):
         terminal = os.open(os.ttyname(sys.__stderr__.fileno()), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
         if modes is not None:
