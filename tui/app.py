@@ -32,7 +32,7 @@ from ..widgets.drawing import glyphs
 from ..widgets.drawing.plain_scrollbar import PlainScrollBar
 from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
 from . import _textual_hacks
-from .keys.actions import APP_ACTIONS, bindings
+from .keys.actions import APP_ACTIONS, REGISTRY, bindings
 from .keys.key_queue import KeysInOrder
 from .keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
 from .keys.keymap import keymap as keymap_of
@@ -261,11 +261,11 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     def consumes(self, event: events.Event) -> bool:
         """Remove the message that covers the footer; an Esc that removes an error or a refusal does nothing else.
 
-        Ctrl+L and a second Ctrl+C act wherever the keys are.
+        The key that paints everything, and a second Ctrl+C, act wherever the keys are.
         """
         key = event.key if isinstance(event, events.Key) else ""
         taken = self.requests.message.key_pressed(key)
-        if key == "ctrl+l":
+        if key in self.keymap.keys(REGISTRY["redraw"]):
             self.action_redraw()
             return True
         if key == "ctrl+c":
