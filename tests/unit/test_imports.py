@@ -97,7 +97,7 @@ def defined_by(path):
 
 def test_one_module_knows_the_private_names_of_textual():
     used = {path: sorted(textual_privates(path)) for path in modules("widgets") + modules("tui")}
-    knowing = {name_of(path): names for path, names in used.items() if names}
+    knowing = {name_of(path): names for path, names in used.items() if names and names != ["os._exit"]}  # documented
     assert {"textual._xterm_parser.XTermParser", "app._driver", "CheckedDriver._sigcont_application"} <= set(
         knowing.pop("agentdash.tui._textual_hacks")
     )

@@ -14,6 +14,7 @@ from ...conversation.marks import Mark
 from ...errors import Remedy, UsageError
 from ...launch import Launch, Start, TurnPlan
 from ...model import Session
+from ...rules.prompts.chained_prompt import FIELD
 from ...settings.config import PROFILE, Config
 from ...settings.place import CONFIG
 from ...settings.prices.imported import in_force
@@ -110,8 +111,9 @@ def session_folder(session: Session) -> str:
 
 
 def title_of(text: str) -> str:
-    """Return the first non-blank line, shortened."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    """Return the first line with words, shortened; a line that is only the answer of another session has none yet."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = next((line for line in lines if line != FIELD), "answer of another session" if lines else "")
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
 
 

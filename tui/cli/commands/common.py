@@ -67,6 +67,16 @@ def complete_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list
     return _completed(incomplete, live=False)
 
 
+def complete_filter(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return a filter with its last word completed in each way that is possible."""
+    from ....sessions.rules.filter_query import completions
+
+    before, blank, word = incomplete.rpartition(" ")
+    with suppress(AgentdashError), open_reader() as reader:
+        return [f"{before}{blank}{one}" for one in completions(word, reader.sessions())] if word else []
+    return []
+
+
 def complete_live_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the ids of sessions that have not ended, or have processes."""
     return _completed(incomplete, live=True)

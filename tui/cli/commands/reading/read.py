@@ -41,6 +41,7 @@ _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="On
     "words",
     default="",
     metavar="WORDS",
+    shell_complete=common.complete_filter,
     help='Filter as in the dashboard: words, state:failed agent:codex cwd:api cost>1 age<1h is:attention; "!" negates.',
 )
 @click.option(
