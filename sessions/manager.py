@@ -146,8 +146,9 @@ class SessionManager(Stopping):
         settings = self.reader.settings.in_folder(start.cwd)
         if (known := self._keyed(start)) is not None:
             return known
-        start = structs.replace(start, prompt=checked_prompt(start.prompt))
-        return self._begin(completed(start, settings.config), settings)
+        start = completed(structs.replace(start, prompt=checked_prompt(start.prompt)), settings.config)
+        start = structs.replace(start, prompt=self.rights.prompt(start.prompt, start.agent))
+        return self._begin(start, settings)
 
     def spawn_copies(self, start: Start) -> list[Session]:
         """Start ``start.copies`` sessions; those that find no free place wait in the queue, in this order.

@@ -145,6 +145,9 @@ def retold_prompt(layout: Layout, queries: Queries, session_id: str, prompt: str
         except OSError as error:
             raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
     steps = steps_of(layout, queries, source, visible.parts)
+    expands = agent_named(session.agent).expands
     if visible.summary is None:
-        return retold(session.cwd, steps, prompt)
-    return retold_compacted(session.cwd, visible.requests, visible.summary, steps, prompt, by=session.agent)
+        return retold(session.cwd, steps, prompt, expands)
+    return retold_compacted(
+        session.cwd, visible.requests, visible.summary, steps, prompt, by=session.agent, expands=expands
+    )
