@@ -63,9 +63,10 @@ def test_another_agent_reads_the_messages_as_text(manager):
 
 
 def test_the_same_agent_keeps_its_model_and_its_options(manager):
-    source = record(manager, TURNS, options={"sandbox": "read-only"}, model="gpt-5.5")
+    options = {"sandbox": "read-only", "model": "gpt-5.5"}
+    source = record(manager, TURNS, options=options, model="named by its output")
     plan = planned(manager, source)
-    assert (plan.start.agent, plan.start.model, plan.start.options) == ("codex", "gpt-5.5", {"sandbox": "read-only"})
+    assert (plan.start.agent, plan.start.model, plan.start.options) == ("codex", "gpt-5.5", options)
     assert plan.start.prompt == GO_ON
     own = planned(manager, source, model="other", options={"sandbox": "workspace-write"}, title="t")
     assert (own.start.model, own.start.options["sandbox"], own.start.title) == ("other", "workspace-write", "t")
