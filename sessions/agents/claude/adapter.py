@@ -124,7 +124,7 @@ class Claude(Agent, LeadingAgent):
     name = "claude"
     title = "Claude Code"
     binary = "claude"
-    tested_versions = ("2.1.197", "2.1.330")  # protocols 3
+    tested_versions = ("2.1.197", "2.1.330", "2.1.332")  # protocols 3
     install_hint = "Install it with `npm install -g @anthropic-ai/claude-code`."
     settings_type = ClaudeSettings
     mode_key = "permission_mode"

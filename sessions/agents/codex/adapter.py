@@ -180,7 +180,7 @@ class Codex(Agent, LeadingAgent):
     title = "Codex"
     binary = "codex"
     plan_mark = b'"account/rateLimits/updated"'
-    tested_versions = ("0.169.0",)  # protocols 2
+    tested_versions = ("0.169.0", "0.171.0")  # protocols 2
     install_hint = "Install it with `npm install -g @openai/codex`."
     settings_type = CodexSettings
     mode_key = "sandbox"
