@@ -4,9 +4,10 @@ An adapter is one instance of a subclass of :class:`Agent`.  It does no I/O of i
 argv, and lines into steps.  Processes and files are handled once, elsewhere, for all agents.
 """
 
+import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 from msgspec import Meta, Struct, field
@@ -69,6 +70,18 @@ class LiveSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
         Literal["ask", "deny"],
         Meta(description="What a live agent needs permission for: ask the user, or deny it at once."),
     ] = "ask"
+
+
+def added_folders(args: Sequence[str]) -> Iterator[str]:
+    """Yield the folders of ``--add-dir`` among arguments, as codex and claude take it; claude takes several."""
+    adds = False
+    for word in args:
+        name, equals, value = word.partition("=")
+        if word.startswith("-"):
+            adds = name == "--add-dir"
+            word = value if equals else ""
+        if adds and word:
+            yield os.path.expanduser(word)
 
 
 class LaunchRequest(Struct, frozen=True, kw_only=True):
@@ -172,6 +185,17 @@ class Agent(ABC):
     @abstractmethod
     def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
         """Return a new parser for one turn of a process with this :attr:`..launch.Launch.transport`."""
+
+    def writable_folders(self, settings: AgentSettings) -> tuple[str, ...]:
+        """Return the folders that the settings let a limited agent write beside its own, as absolute paths."""
+        return tuple(path for path in added_folders(settings.args) if path.startswith(("/", "~")))
+
+    def fixed_start(self, launch: Launch) -> tuple[object, ...]:
+        """Return the start of a live process without its conversation, its model and its mode.
+
+        A process serves only turns with the same.
+        """
+        return launch.argv, launch.opening
 
     def begins_conversation(self, prompt: str) -> bool:  # noqa: ARG002
         """Return whether the agent answers a prompt by beginning another conversation, whose id it then prints."""

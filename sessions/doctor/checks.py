@@ -24,6 +24,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("prices", prices.prices),
     ("state folder", state_folder.folder),
     ("permissions", state_folder.permissions),
+    ("sandboxes", state_folder.sandboxes),
     ("disk space", state_folder.disk_space),
     ("file system", state_folder.file_system),
     ("database", database.database),

@@ -11,6 +11,7 @@ from ..agents.planned import launch_of
 from ..agents.registry import agent_named
 from ..errors import SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
+from ..families.own_folders import check_own_folders
 from ..launch import Launch, TurnPlan, plan_like, requested_model, with_mode, with_model
 from ..lifecycle.starts.launch_plan import checked_text, recorded_profile
 from ..lifecycle.wait import wait_until
@@ -74,7 +75,9 @@ class SessionAdjuster(Guarded):
             raise UsageError(f"{agent.title} has no mode {mode!r}. It has: {', '.join(modes)}.")
         if self.inside == session.id:
             raise UsageError("A session cannot change its own mode.")
-        self.rights.check_mode(session.agent, TurnMode(permissions=mode, dangerous=mode in agent.dangerous))
+        asked = TurnMode(permissions=mode, dangerous=mode in agent.dangerous)
+        self.rights.check_mode(session.agent, asked)
+        check_own_folders(agent, agent.settings_type(), asked, session.cwd, self._layout.home)
         return self._adjust(session, agent, "mode", mode, agent.mode_options(mode))
 
     def _adjustable(self, ref: str) -> tuple[Session, Agent]:

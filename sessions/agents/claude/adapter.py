@@ -57,6 +57,9 @@ _EXPANDS = Expansions(
 letter or a backslash.  A command counts only at the beginning of a prompt, in stream-json also behind spaces.
 """
 
+_CHANGEABLE = frozenset({"--resume", "--session-id", "--resume-session-at", "--model", "--permission-mode"})
+"""Options with a value in which the turns of one process can differ."""
+
 _RANKS = {"plan": 0, "default": 1, "dontAsk": 1, "acceptEdits": 1, "auto": 1}
 
 _NARROWER = {
@@ -190,6 +193,17 @@ class Claude(Agent, LeadingAgent):
             transport=STREAM_JSON,
             plain_argv=plain,
         )
+
+    def fixed_start(self, launch: Launch) -> tuple[object, ...]:
+        """Return the argv without the options of the conversation, the model and the permission mode."""
+        words = iter(launch.argv)
+        kept: list[str] = []
+        for word in words:
+            if word in _CHANGEABLE:
+                next(words, None)
+            elif word != "--fork-session":
+                kept.append(word)
+        return (tuple(kept),)
 
     def begins_conversation(self, prompt: str) -> bool:
         """Return whether the prompt is ``/clear`` (2.1.197, 2.1.332), or one of its other names."""

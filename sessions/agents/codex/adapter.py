@@ -198,6 +198,21 @@ class Codex(Agent, LeadingAgent):
     lost_conversation = "no rollout found"  # 0.169.0
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 
+    def writable_folders(self, settings: AgentSettings) -> tuple[str, ...]:
+        """Return also ``sandbox_workspace_write.writable_roots`` of the overrides of codex's configuration."""
+        config = settings.config if isinstance(settings, CodexSettings) else {}
+        nested = config.get("sandbox_workspace_write")
+        roots = nested.get("writable_roots") if isinstance(nested, dict) else None
+        roots = roots or config.get("sandbox_workspace_write.writable_roots")
+        named = tuple(root for root in roots if isinstance(root, str)) if isinstance(roots, list) else ()
+        return (*super().writable_folders(settings), *named)
+
+    def fixed_start(self, launch: Launch) -> tuple[object, ...]:
+        """Return the argv, and the settings with which the thread was opened."""
+        from .app_server.launching import fixed_opening
+
+        return launch.argv, fixed_opening(launch.opening)
+
     def plan_windows(self, line: bytes) -> "tuple[PlanWindow, ...]":
         """Return the windows of a notification of the app-server; ``codex exec`` prints none."""
         from ..parsing.plan_reports import server_report

@@ -3,9 +3,11 @@
 import os
 import shlex
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from ...families.own_folders import exposed
 from ...storage.paths import Layout, is_read_only
 from ...text.units import size
 from ..machine.mounts import MOUNTS, REMOTE, mount_of, parse
@@ -13,6 +15,8 @@ from ..model import Finding, Subject, fail, ok, warn
 
 LITTLE_BYTES = 1_000_000_000
 TOO_LITTLE_BYTES = 50_000_000
+
+_APART = "work in a folder below it, or set AGENTDASH_HOME and AGENTDASH_CONFIG to places elsewhere"
 
 _ELSEWHERE = "set AGENTDASH_HOME to a writable folder"
 
@@ -54,6 +58,21 @@ def permissions(subject: Subject) -> Iterator[Finding]:
     more = f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
     found = f"accessible to other users: {first} ({_mode(first):04o}){more}"
     yield warn("permissions", found, f"chmod -R go-rwx {shlex.quote(str(home))}")
+
+
+def sandboxes(subject: Subject) -> Iterator[Finding]:
+    """Check whether a sandboxed agent that works here, or in the home folder, could change agentdash's own files."""
+    home = subject.layout.home
+    temporary = tuple(dict.fromkeys((tempfile.gettempdir(), "/tmp")))  # noqa: S108 - compared only
+    for folders, why in (
+        (temporary, "which codex may write in workspace-write"),
+        ((os.getcwd(), str(Path.home())), "so a limited agent is refused there unless it only reads"),
+    ):
+        found = exposed(folders, home)
+        if found is not None:
+            yield warn("sandboxes", f"{found[0]} contains {found[1]}, {why}", _APART)
+            return
+    yield ok("sandboxes", "agentdash's state and settings are not in this folder, nor in a temporary one")
 
 
 def disk_space(subject: Subject) -> Iterator[Finding]:

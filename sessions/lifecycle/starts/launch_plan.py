@@ -13,6 +13,7 @@ from ...agents.names import start_of
 from ...agents.registry import agent_named
 from ...conversation.marks import Mark
 from ...errors import Remedy, UsageError
+from ...families.own_folders import check_own_folders
 from ...launch import Launch, Start, TurnPlan
 from ...model import Session
 from ...settings.config import PROFILE, Config
@@ -156,8 +157,8 @@ def build_launch(
     ``notes`` are sentences about the settings, which become warnings of the launch.
 
     Raises:
-        UsageError: an option or a setting that the agent cannot take, a requested limit that can never act, or the
-            demo agent outside a demo.
+        UsageError: an option or a setting that the agent cannot take, a requested limit that can never act, the demo
+            agent outside a demo, or a limited mode that could write agentdash's own folders.
     """
     agent = agent_named(start.agent)
     if agent.demo_only:
@@ -177,6 +178,8 @@ def build_launch(
             argv=start.argv,
         ),
     )
+    mode = agent.turn_mode(settings, launch.model) if agent.prompted else None
+    check_own_folders(agent, settings, mode, start.cwd, home)
     limits = settings.limits.over(config.limits)
     prices = in_force(config)
     launch = structs.replace(launch, limits=limits, prices=prices, family=config.orchestration.limits)
@@ -191,7 +194,7 @@ def build_launch(
         hook=config.notify.command,
         asks=config.asks,
         warm=config.live,
-        mode=agent.turn_mode(settings, launch.model) if agent.prompted else None,
+        mode=mode,
         settings=to_builtins(settings),
     )
 

@@ -93,7 +93,7 @@ class LiveRun:
             StartError: it could not be started.
         """
         self.agent = self.agent or orphan(self._folder, self._store, self._session, self._number, child)
-        if self.agent is not None and not self.agent.serves(claim.launch):
+        if self.agent is not None and not self.agent.serves(claim.launch, agent_named(claim.agent)):
             close(self.agent, self._layout.live_name(self._session, self.agent.stream))
             self._store.asks.lose(self._session, self.agent.stream)
             self.agent, child = None, AgentChild()

@@ -433,8 +433,8 @@ def test_steps_that_a_runner_of_another_version_counted_are_those_of_their_turn(
 
 def test_a_list_leaves_out_the_start_of_a_turn_that_repeats_the_one_before(session, monkeypatch):
     monkeypatch.setattr(index_file, "WORTH_KEEPING", 1)
-    for conversation in "aabb":
-        session.turn([begun(conversation), message(1, conversation * 99)])
+    for conversation in (T1, T1, T2, T2):
+        session.turn([begun(conversation), message(1, conversation * 9)])
     steps = session.open()
     view = read_all(steps)
     assert list(view.repeats) == [4, 10]

@@ -94,7 +94,7 @@ class TestLaunch:
         settings = turn_by_turn(search=True, instructions='be "brief"\nplease', config={"a": 1})
         own = ("-c", 'web_search="live"', "-c", 'developer_instructions="be \\"brief\\"\\nplease"', "-c", "a=1")
         assert argv(settings)[-7:-1] == own
-        assert argv(settings, turn=2, agent_session=T)[-9:-3] == own
+        assert argv(settings, turn=2, agent_session=T)[-10:-4] == own
         assert argv(turn_by_turn(search=False))[-3:-1] == ("-c", 'web_search="disabled"')
         assert "-c" not in argv(turn_by_turn(instructions=""))
         request = LaunchRequest(prompt="", cwd="/p", session_id="s", agent_session=T, settings=settings)
