@@ -4,7 +4,6 @@ An adapter is one instance of a subclass of :class:`Agent`.  It does no I/O of i
 argv, and lines into steps.  Processes and files are handled once, elsewhere, for all agents.
 """
 
-import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -73,15 +72,15 @@ class LiveSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def added_folders(args: Sequence[str]) -> Iterator[str]:
-    """Yield the folders of ``--add-dir`` among arguments, as codex and claude take it; claude takes several."""
+    """Yield the folders of ``--add-dir`` among arguments: codex and claude have it, and claude takes several."""
     adds = False
     for word in args:
-        name, equals, value = word.partition("=")
-        if word.startswith("-"):
-            adds = name == "--add-dir"
-            word = value if equals else ""
-        if adds and word:
-            yield os.path.expanduser(word)
+        name, _, value = word.partition("=")
+        is_option = word.startswith("-")
+        adds = name == "--add-dir" if is_option else adds
+        folder = value if is_option else word
+        if adds and folder:
+            yield folder
 
 
 class LaunchRequest(Struct, frozen=True, kw_only=True):
@@ -187,8 +186,8 @@ class Agent(ABC):
         """Return a new parser for one turn of a process with this :attr:`..launch.Launch.transport`."""
 
     def writable_folders(self, settings: AgentSettings) -> tuple[str, ...]:
-        """Return the folders that the settings let a limited agent write beside its own, as absolute paths."""
-        return tuple(path for path in added_folders(settings.args) if path.startswith(("/", "~")))
+        """Return the folders that the settings let a limited agent write beside its own; relative ones are in it."""
+        return tuple(added_folders(settings.args))
 
     def fixed_start(self, launch: Launch) -> tuple[object, ...]:
         """Return the start of a live process without its conversation, its model and its mode.

@@ -31,7 +31,7 @@ def check_own_folders(agent: Agent, settings: AgentSettings, mode: TurnMode | No
     limits = rank(agent, mode)
     if mode is None or limits is None or not 0 < limits < FULL:
         return
-    found = exposed((cwd, *agent.writable_folders(settings)), home)
+    found = exposed((cwd, *(str(Path(cwd) / folder) for folder in agent.writable_folders(settings))), home)
     if found is not None:
         folder, what = found
         readers = " or ".join(name for name, own in agent.ranks.items() if own == 0)

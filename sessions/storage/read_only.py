@@ -92,7 +92,7 @@ def _copied(path: Path, log: Path, before: Signature, seconds: float) -> Opened:
     import shutil  # here only: runners would load it for nothing
     from tempfile import TemporaryDirectory
 
-    from .files.scratch import scratch_parent
+    from .scratch import scratch_parent
 
     try:
         folder = TemporaryDirectory(dir=scratch_parent())

@@ -19,7 +19,7 @@ from ..agents.formats import Reader, TransportReader, reader_named
 from ..agents.registry import agent_named, is_agent
 from ..errors import NotATranscriptError
 from ..model import Step
-from ..storage.files.scratch import scratch_parent
+from ..storage.scratch import scratch_parent
 from .index.block_cache import BlockCache
 from .index.turn_index import LINE_CAP, TurnIndex
 

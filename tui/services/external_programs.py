@@ -12,7 +12,7 @@ from typing import Any
 from textual.app import App, SuspendNotSupported
 
 from ...sessions.clipboard import copy_natively
-from ...sessions.storage.files.scratch import scratch_folder, write_private
+from ...sessions.storage.scratch import scratch_folder, write_private
 from ...sessions.text.sanitize import clean
 from ...sessions.text.units import count
 from ...widgets.drawing.short_forms import place

@@ -61,18 +61,16 @@ def permissions(subject: Subject) -> Iterator[Finding]:
 
 
 def sandboxes(subject: Subject) -> Iterator[Finding]:
-    """Check whether a sandboxed agent that works here, or in the home folder, could change agentdash's own files."""
+    """Check whether a sandboxed agent could change agentdash's own files: in this folder, or as temporary ones."""
     home = subject.layout.home
     temporary = tuple(dict.fromkeys((tempfile.gettempdir(), "/tmp")))  # noqa: S108 - compared only
-    for folders, why in (
-        (temporary, "which codex may write in workspace-write"),
-        ((os.getcwd(), str(Path.home())), "so a limited agent is refused there unless it only reads"),
-    ):
-        found = exposed(folders, home)
-        if found is not None:
-            yield warn("sandboxes", f"{found[0]} contains {found[1]}, {why}", _APART)
-            return
-    yield ok("sandboxes", "agentdash's state and settings are not in this folder, nor in a temporary one")
+    found = exposed(temporary, home)
+    if found is not None:
+        yield warn("sandboxes", f"codex may write {found[1]} in workspace-write, because it is temporary", _APART)
+    elif (found := exposed((str(Path.cwd()),), home)) is not None:
+        yield warn("sandboxes", f"{found[0]} contains {found[1]}: limited agents are refused here", _APART)
+    else:
+        yield ok("sandboxes", "agentdash's state and settings are neither in this folder nor in a temporary one")
 
 
 def disk_space(subject: Subject) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ def demo(folder: Path | None) -> int:
 
     if folder:
         return run_demo(folder.absolute(), kept=True)
-    from .....sessions.storage.files.scratch import scratch_folder
+    from .....sessions.storage.scratch import scratch_folder
 
     with scratch_folder() as fresh:
         return run_demo(fresh, kept=False)
