@@ -252,6 +252,7 @@ class Codex(Agent, LeadingAgent):
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
         """Return ``codex resume -- THREAD`` with the model, the sandbox and the overrides of codex's configuration.
 
+        A thread remembers the approvals of its last turn (``never`` after ``codex exec``), so they are given again.
         Without ``--no-daemon``, a server that codex starts keeps the thread's lock for 58 s after the end (prompts 6).
         """
         settings, model = request.settings, request.model or request.settings.model
@@ -259,7 +260,8 @@ class Codex(Agent, LeadingAgent):
         if model:
             argv += ["-m", model]
         if isinstance(settings, CodexSettings):
-            argv += [*_sandbox(settings), *_config(settings)]
+            asks = [] if settings.full_danger else ["-a", "on-request" if settings.approvals == "ask" else "never"]
+            argv += [*_sandbox(settings), *asks, *_config(settings)]
         return (*argv, *self.lead_args(settings), "--", request.agent_session or "")
 
     def lead_args(self, settings: AgentSettings) -> tuple[str, ...]:

@@ -99,7 +99,7 @@ class TestLaunch:
         assert "-c" not in argv(turn_by_turn(instructions=""))
         request = LaunchRequest(prompt="", cwd="/p", session_id="s", agent_session=T, settings=settings)
         assert CODEX.resume_argv(request) == (
-            "codex", "resume", "--no-daemon", "-s", "workspace-write", *own, "--", T,
+            "codex", "resume", "--no-daemon", "-s", "workspace-write", "-a", "on-request", *own, "--", T,
         )  # fmt: skip
 
     @pytest.mark.parametrize(("key", "own"), [("web_search", "search"), ("developer_instructions", "instructions")])

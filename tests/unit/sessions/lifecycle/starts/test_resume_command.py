@@ -36,7 +36,10 @@ def resumed(tmp_path, monkeypatch):
 
 
 def test_each_agent_names_its_own_command(resumed, tmp_path):
-    assert resumed("codex").command == f"cd {tmp_path} && codex resume --no-daemon -s workspace-write -- {THREAD}"
+    assert (
+        resumed("codex").command
+        == f"cd {tmp_path} && codex resume --no-daemon -s workspace-write -a on-request -- {THREAD}"
+    )
     assert resumed("claude").command == f"cd {tmp_path} && claude --resume {THREAD} --permission-mode acceptEdits"
 
 
@@ -51,6 +54,8 @@ def test_the_model_and_the_settings_of_the_agent_go_along(resumed, tmp_path):
         "gpt-5.5",
         "-s",
         "workspace-write",
+        "-a",
+        "on-request",
         "-c",
         'model_reasoning_effort="high"',
         "--",
@@ -64,7 +69,8 @@ def test_the_model_and_the_settings_of_the_agent_go_along(resumed, tmp_path):
 @pytest.mark.parametrize(
     ("agent", "options", "words"),
     [
-        ("codex", {"sandbox": "read-only"}, ("-s", "read-only")),
+        ("codex", {"sandbox": "read-only"}, ("-s", "read-only", "-a", "on-request")),
+        ("codex", {"sandbox": "read-only", "approvals": "deny"}, ("-s", "read-only", "-a", "never")),
         ("codex", {"full_danger": True}, ("--dangerously-bypass-approvals-and-sandbox",)),
         ("claude", {"permission_mode": "plan"}, ("--permission-mode", "plan")),
         ("claude", {"full_danger": True}, ("--dangerously-skip-permissions",)),
@@ -81,7 +87,7 @@ def test_the_recorded_environment_holds_and_other_values_do_not(resumed, tmp_pat
     assert words == [
         "cd", str(tmp_path), "&&",
         "env", "-u", "OPENAI_BASE_URL", "CODEX_HOME=/srv/it's mine", "codex", "resume", "--no-daemon",
-        "-s", "workspace-write", "--", THREAD,
+        "-s", "workspace-write", "-a", "on-request", "--", THREAD,
     ]  # fmt: skip
     assert found.env == {"CODEX_HOME": "/srv/it's mine", "OPENAI_BASE_URL": None}
 

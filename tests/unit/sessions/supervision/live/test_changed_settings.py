@@ -9,6 +9,7 @@ from msgspec import structs
 
 from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.claude.live.dialogue import ClaudeDialogue
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.launch import Start, plan_like
 from agentdash.sessions.lifecycle.starts.launch_plan import build_launch
 from agentdash.sessions.model import Status

@@ -164,9 +164,7 @@ def test_words_that_came_too_late_are_the_next_turn_with_the_settings_of_this_on
     deny(store)
     first.turn.clerk.advance()
     done = Outcome(status=Status.DONE, reason=None, end_byte=0, warm=True)
-    TurnLog(store, SESSION, 1, OWNER).end(
-        Facts(end="completed", agent_session=THREAD), done, 1, builder(layout, store)
-    )
+    TurnLog(store, SESSION, 1, OWNER).end(Facts(end="completed", agent_session=THREAD), done, 1, builder(layout, store))
     launch = store.launch(SESSION, 2)
     assert (store.prompts(SESSION)[-1].text, launch.mode.permissions) == (DENY.message, "read-only")
     assert json.loads(launch.opening[2])["params"]["sandbox"] == "read-only"
@@ -184,9 +182,7 @@ def test_after_the_turn_they_begin_the_next(layout, store, runner):
     make_fifo(layout.session(SESSION).poke)
     first = runner(ASK)
     done = Outcome(status=Status.DONE, reason=None, end_byte=0, warm=True)
-    TurnLog(store, SESSION, 1, OWNER).end(
-        Facts(end="completed", agent_session=THREAD), done, 1, builder(layout, store)
-    )
+    TurnLog(store, SESSION, 1, OWNER).end(Facts(end="completed", agent_session=THREAD), done, 1, builder(layout, store))
     deny(store)
     first.live.child.gone = False
     first.live.child.reap = lambda: None
