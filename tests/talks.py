@@ -34,7 +34,9 @@ class Talk:
         self.manager, self.store, self.id = manager, manager.store, session_id
         self.folder = manager.layout.session(session_id)
         self.folder.create()
-        start = Start("prompt 1", agent="codex", title="talk", cwd=str(cwd), session_id=session_id)
+        project = cwd / "project"  # the state is beside it: an agent that works above it is refused
+        project.mkdir(exist_ok=True)
+        start = Start("prompt 1", agent="codex", title="talk", cwd=str(project), session_id=session_id)
         self.store.create(start, CODEX, "r", host=processes.host_name(), mark=mark)
 
     def answered(self, *, conversation: str | None = THREAD, torn: bool = False, **facts: Any) -> int:

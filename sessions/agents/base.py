@@ -158,7 +158,7 @@ class Agent(ABC):
     conversation_ids: ClassVar[re.Pattern[str]] = PLAIN_NAME
     """The form of its conversations' ids: the agent prints them, and a start has them as arguments."""
     expands: ClassVar[Expansions] = Expansions()
-    """What it replaces in a prompt: foreign text is made inert with it."""
+    """The parts of a prompt that it replaces: foreign text is made inert with it."""
     forks_ends: ClassVar[bool] = False
     """True if :meth:`launch` can fork a conversation at its end, without a place that :meth:`fork_point` names."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)

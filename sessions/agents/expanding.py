@@ -1,7 +1,7 @@
-"""What an agent CLI replaces in a prompt, and the change that keeps foreign text as it is.  Pure.
+"""The parts of a prompt that an agent CLI replaces, and the change that keeps foreign text as it is.  Pure.
 
-``@/path`` in a prompt makes claude read that file without asking, whoever wrote the words.  So the words of agents are
-made inert for the agent that gets them; the user's own prompt never is.
+``@/path`` in a prompt makes claude read that file without asking, also in the words of another agent.  So the words of
+agents are made inert for the agent that gets them; the user's own prompt never is.
 """
 
 import re
@@ -13,9 +13,9 @@ class Expansions(Struct, frozen=True, kw_only=True):
     """The text that one agent replaces."""
 
     anywhere: tuple[tuple[re.Pattern[str], str], ...] = ()
-    """Patterns of what it replaces at any place, each with the text to write for it, as for :func:`re.sub`."""
+    """Patterns of what it replaces at any place, each with the text to write for it, as ``re.sub`` takes it."""
     at_first: re.Pattern[str] | None = None
-    """What it replaces only if the prompt begins with it; a backslash before it keeps it as text."""
+    """A beginning of a prompt that it replaces; a backslash before it keeps it as text."""
     note: str = ""
     """A sentence that explains the change to the agent."""
 

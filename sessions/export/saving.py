@@ -108,7 +108,7 @@ def _put(descriptor: int, part: Path | None, target: Path, *, force: bool) -> No
 
 def _name(descriptor: int, path: Path) -> None:
     """Give a file without a name its first one, which no other file may have."""
-    folder = os.open("/proc/self/fd", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    folder = os.open("/dev/fd", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         # With a folder Python uses linkat(2), which can follow the link.
         os.link(str(descriptor), path, src_dir_fd=folder, follow_symlinks=True)

@@ -1,4 +1,4 @@
-"""Which conversation is that of a turn, of those that its output names.
+"""The conversation of a turn, of those that its output names.
 
 A process that can write into the output could name any conversation, and the next prompt would go there.  So another
 one is taken only where a start or a prompt of ours begins one, and never that of another session: a fork and a

@@ -5,12 +5,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from factories import add_turn
+from factories import add_turn, no_prompts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 from repetition import repeated
-from talks import THREAD, THREAD_2, Talk
+from talks import OWNER, THREAD, THREAD_2, Talk
 
 from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.errors import SessionBusyError, UsageError
@@ -18,8 +18,11 @@ from agentdash.sessions.launch import Fork, Launch
 from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.marks import add_mark
 from agentdash.sessions.storage.rows import dump
+from agentdash.sessions.storage.turns.claim import Outcome
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.supervision.queue.next_turn import builder
 from agentdash.sessions.values.taken_by import TakenBy
 
@@ -151,6 +154,19 @@ def test_a_prompt_that_came_to_nothing_is_not_told_twice(manager, talk):
     assert (launch.how, launch.stdin.count("USER: go on")) == ("retold", 1)
 
 
+def test_a_turn_that_ended_before_it_said_anything_hides_no_conversation(manager, talk):
+    assert manager.conversation.rewind(SESSION, 1).hidden.turns == 2
+    manager.conversation.undo(SESSION)
+    first = talk.say("go on", **EXEC)
+    assert first.argv[-4:] == ("resume", "--", THREAD, "-")
+    log = TurnLog(manager.store, SESSION, 4, OWNER)
+    assert log.claim() is not None
+    log.end(Facts(), Outcome(status=Status.STOPPED, reason="stopped by you", stop_by="you"), 0, no_prompts)
+    manager.store.queue.release(SESSION, no_prompts)
+    launch = talk.say("and now", **EXEC)
+    assert (launch.argv[-4:], launch.stdin) == (("resume", "--", THREAD, "-"), "and now")
+
+
 def test_a_fork_has_the_conversation_up_to_a_step_and_its_origin_stays(manager, talk, tmp_path):
     hashes = talk.hashes()
     effect = manager.conversation.preview_fork(SESSION, 2, 2)
@@ -162,7 +178,9 @@ def test_a_fork_has_the_conversation_up_to_a_step_and_its_origin_stays(manager, 
         "USER: prompt 2",
         "USER: first of the fork",
     ]
-    assert (start.start.prompt, start.start.cwd, start.mark.origin) == ("first of the fork", str(tmp_path), SESSION)
+    assert (start.start.prompt, start.start.cwd, start.mark.origin) == (
+        "first of the fork", str(tmp_path / "project"), SESSION,
+    )  # fmt: skip
     assert talk.hashes() == hashes
     assert manager.store.marks_of(SESSION) == []
 

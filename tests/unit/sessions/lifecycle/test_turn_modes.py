@@ -28,7 +28,7 @@ def launch(
     later: LaterTurn | None = None,
     **options: Any,
 ) -> Launch:
-    start = Start("x", agent=agent, cwd="/", model=model, options=options, session_id="s" * 8, argv=("make",))
+    start = Start("x", agent=agent, cwd="/usr", model=model, options=options, session_id="s" * 8, argv=("make",))
     return build_launch(config or Config(), start, home=Path("/"), later=later)
 
 

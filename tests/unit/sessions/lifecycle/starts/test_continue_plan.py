@@ -170,9 +170,11 @@ def test_a_folder_that_is_gone_is_replaced_only_by_the_user(manager, tmp_path):
     with pytest.raises(UsageError, match="-C FOLDER") as refused:
         planned(manager, source, agent="claude")
     assert refused.value.remedy is Remedy.CONTINUE
-    plan = planned(manager, source, agent="claude", cwd=str(tmp_path))
-    assert plan.start.cwd == str(tmp_path)
-    assert f"You work in {tmp_path}." in plan.launch.stdin
+    there = tmp_path / "there"
+    there.mkdir()
+    plan = planned(manager, source, agent="claude", cwd=str(there))
+    assert plan.start.cwd == str(there)
+    assert f"You work in {there}." in plan.launch.stdin
 
 
 @pytest.mark.parametrize(
