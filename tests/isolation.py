@@ -25,3 +25,10 @@ def isolate(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("AGENTDASH_CONFIG", str(folder / "config.toml"))
     for tag in TAGS:
         monkeypatch.delenv(tag, raising=False)
+
+
+def work_folder(folder: Path) -> str:
+    """Make a folder to work in, beside the state and the settings: above them a limited agent is refused."""
+    made = folder / "project"
+    made.mkdir(exist_ok=True)
+    return str(made)

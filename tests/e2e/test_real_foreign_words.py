@@ -60,7 +60,7 @@ def test_claude_runs_no_command_that_the_words_of_another_agent_begin_with(manag
     commands.mkdir(parents=True)
     (commands / "hey.md").write_text(f"{CONTENT} for $ARGUMENTS")
     answered(manager, agent, "{answer}", tmp_path, after=said("/hey the first").id)
-    assert CONTENT not in json.dumps(fake_model.asked("hey the first"))
+    assert f"{CONTENT} for the first" not in json.dumps(fake_model.asked("hey the first"))
     answered(manager, agent, "/hey the second", tmp_path)
     assert f"{CONTENT} for the second" in json.dumps(fake_model.asked("the second"))
 

@@ -54,7 +54,7 @@ def test_what_only_reads_and_what_has_no_limits_works_there(user):
 
 def test_a_link_does_not_hide_it(user):
     (user / "project" / "up").symlink_to(user)
-    with pytest.raises(UsageError, match="settings|state"):
+    with pytest.raises(UsageError, match=r"settings|state"):
         started(user, cwd=user / "project" / "up")
 
 
@@ -83,6 +83,6 @@ def test_the_doctor_names_a_folder_that_agents_may_write(user, monkeypatch):
         return finding
 
     assert "because it is temporary" in found(user, user / "project").found
-    if not state.is_relative_to("/tmp"):  # noqa: S108 - compared only
+    if not state.is_relative_to("/tmp"):
         assert "limited agents are refused here" in found("/nowhere", user).found
         assert found("/nowhere", user / "project").state == "ok"

@@ -1,7 +1,7 @@
 """The place of our short-lived files: no sandboxed agent can write there."""
 
-import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -47,10 +47,10 @@ def test_without_a_state_folder_it_is_below_the_runtime_folder_if_that_is_privat
         assert folder.is_relative_to(tmp_path / "cache")
 
 
-@pytest.mark.parametrize("temporary", ["/tmp", "/var/tmp"])  # noqa: S108 - compared only
+@pytest.mark.parametrize("temporary", ["/tmp", "/var/tmp"])
 def test_a_temporary_folder_is_never_used(home, temporary):
-    assert scratch._is_temporary(os.path.join(temporary, "run"))
-    assert not scratch._is_temporary("/run/user/1000")
+    assert scratch._is_temporary(Path(temporary, "run"))
+    assert not scratch._is_temporary(Path("/run/user/1000"))
 
 
 def test_a_link_or_an_open_folder_in_its_place_is_not_used(home, tmp_path):
