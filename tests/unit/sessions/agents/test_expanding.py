@@ -19,7 +19,8 @@ SECRET = "@/home/ann/secret"
 @pytest.mark.parametrize(
     ("text", "inert"),
     [
-        ("@/p", r"\@/p"), ("a\n@/p", "a\n\\@/p"), ("| @p", r"| \@p"), ('@"a b"', r'\@"a b"'), ("\u3002@p", "\u3002\\@p"),
+        ("@/p", r"\@/p"), ("a\n@/p", "a\n\\@/p"), ("| @p", r"| \@p"), ('@"a b"', r'\@"a b"'),
+        ("\u3002@p", "\u3002\\@p"),
         ("\u00a0@server:uri", "\u00a0\\@server:uri"), ("@@p", r"\@\@p"), (r"\@p", r"\@p"), ("ann@x.org", "ann@x.org"),
     ],
 )  # fmt: skip
