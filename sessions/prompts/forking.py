@@ -80,12 +80,12 @@ class Forker(ConversationRecords):
                 prompt,
                 agent=origin.agent,
                 model=options.model or requested_model(recipe.options, newest.mode if newest is not None else None),
-                cwd=session_folder(origin),
                 title=options.title,
                 options=merged(kept, options.settings),
                 source=MarkKind.FORK,
             ),
             loaded.config,
+            session_folder(origin),
         )
         usual = build_launch(loaded.config, start, home=self._layout.home, notes=loaded.notes)
         mark = _fork_mark(opened, turn, step, self.asker)

@@ -3,11 +3,9 @@
 import os
 import shlex
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...families.own_folders import exposed
 from ...storage.paths import Layout, is_read_only
 from ...text.units import size
 from ..machine.mounts import MOUNTS, REMOTE, mount_of, parse
@@ -15,8 +13,6 @@ from ..model import Finding, Subject, fail, ok, warn
 
 LITTLE_BYTES = 1_000_000_000
 TOO_LITTLE_BYTES = 50_000_000
-
-_APART = "work in a folder below it, or set AGENTDASH_HOME and AGENTDASH_CONFIG to places elsewhere"
 
 _ELSEWHERE = "set AGENTDASH_HOME to a writable folder"
 
@@ -58,19 +54,6 @@ def permissions(subject: Subject) -> Iterator[Finding]:
     more = f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
     found = f"accessible to other users: {first} ({_mode(first):04o}){more}"
     yield warn("permissions", found, f"chmod -R go-rwx {shlex.quote(str(home))}")
-
-
-def sandboxes(subject: Subject) -> Iterator[Finding]:
-    """Check whether a sandboxed agent could change agentdash's own files: in this folder, or as temporary ones."""
-    home = subject.layout.home
-    temporary = tuple(dict.fromkeys((tempfile.gettempdir(), "/tmp")))  # noqa: S108 - compared only
-    found = exposed(temporary, home)
-    if found is not None:
-        yield warn("sandboxes", f"codex may write {found[1]} in workspace-write, because it is temporary", _APART)
-    elif (found := exposed((str(Path.cwd()),), home)) is not None:
-        yield warn("sandboxes", f"{found[0]} contains {found[1]}: limited agents are refused here", _APART)
-    else:
-        yield ok("sandboxes", "agentdash's state and settings are neither in this folder nor in a temporary one")
 
 
 def disk_space(subject: Subject) -> Iterator[Finding]:

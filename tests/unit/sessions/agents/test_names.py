@@ -71,3 +71,19 @@ def test_codex_cannot_take_a_thread_for_an_option(fork, verb):
     launch = start_of(agent_named("codex"), request)
     assert launch.plain_argv[-4:] == (verb, "--", OWN, "-")
     assert agent_named("codex").resume_argv(request)[-2:] == ("--", OWN)
+
+
+@pytest.mark.parametrize(
+    ("agent", "settings", "folders"),
+    [
+        ("codex", {"config": {"sandbox_workspace_write": {"writable_roots": ["/srv"]}}}, ("/srv",)),
+        ("codex", {"config": {"sandbox_workspace_write.writable_roots": ["/srv"]}}, ("/srv",)),
+        ("codex", {"args": ["--add-dir", "..", "-c", "a=1"]}, ("..",)),
+        ("claude", {"args": ["--add-dir", "/srv", "/opt", "--verbose", "x"]}, ("/srv", "/opt")),
+        ("claude", {"args": ["--add-dir=/"]}, ("/",)),
+        ("claude", {}, ()),
+    ],
+)
+def test_the_folders_that_settings_add_are_known(agent, settings, folders):
+    adapter = agent_named(agent)
+    assert adapter.writable_folders(adapter.settings_type(**settings)) == folders

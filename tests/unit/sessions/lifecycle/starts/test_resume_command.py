@@ -80,6 +80,13 @@ def test_its_own_interface_opens_with_what_the_agent_may_do_in_the_session(resum
     assert " ".join(words) in " ".join(resumed(agent, options=options).argv)
 
 
+def test_a_folder_that_became_a_link_is_not_opened(resumed, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "sub").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="sub is a symbolic link now"):
+        resumed("codex", cwd=str(tmp_path / "sub"))
+
+
 def test_the_recorded_environment_holds_and_other_values_do_not(resumed, tmp_path):
     recorded = {"PATH": "/nowhere", "CODEX_HOME": "/srv/it's mine", "OPENAI_BASE_URL": None, "AGENTDASH_PROFILE": None}
     found = resumed(recorded=recorded, env={"OPENAI_BASE_URL": "http://other"})
