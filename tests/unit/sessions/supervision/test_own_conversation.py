@@ -30,8 +30,8 @@ def talk(manager, tmp_path):
 def judged(manager, name, turn=2, agent="codex", **launch):
     """The facts of a turn whose output names a conversation."""
     facts = Facts(agent_session=name)
-    launch = Launch(argv=("codex",), **launch)
-    OwnConversation(manager.store, agent_named(agent), SESSION, turn, launch).check(facts)
+    start = Launch(argv=("codex",), **launch)
+    OwnConversation(manager.store, agent_named(agent), SESSION, turn, start).check(facts)
     return facts
 
 

@@ -23,7 +23,7 @@ def started(agent, *, turn=1, model=None, **options):
 
 
 @pytest.fixture
-def serves(tmp_path):
+def serves(tmp_path, monkeypatch):
     """Tells whether the process of a first turn serves the second one."""
     make_fifo(tmp_path / "stdin")
     channels = []
@@ -34,7 +34,8 @@ def serves(tmp_path):
         launch = started(agent, **before)
         live = LiveAgent(AgentChild(), channel, agent_named(agent).dialogue(launch), launch=launch, stream=1)
         live.child.gone = False
-        live._takes = lambda what, value: value is not None  # the agent has answered the handshake
+        # The agent has answered the handshake.
+        monkeypatch.setattr(live, "_takes", lambda what, value: value is not None)
         return live.serves(started(agent, turn=2, **after, **more), agent_named(agent))
 
     yield ask
