@@ -97,7 +97,7 @@ def while_running(
         return Status.FINISHING, "finished, process still exiting"
     if facts.waiting is not None and not answered:
         return Status.WAITING, facts.waiting
-    remarks = (_denied(facts), facts.notice or _over_limit(crossed), blind)
+    remarks = (_denied(facts), facts.strange, facts.notice or _over_limit(crossed), blind)
     return Status.RUNNING, "; ".join(filter(None, remarks)) or None
 
 
@@ -141,7 +141,7 @@ def _by_its_end(end: EndFacts) -> Verdict:
 
 
 def _done_note(end: EndFacts, note: str | None) -> str | None:
-    notes = [_denied(end.facts)]
+    notes = [_denied(end.facts), end.facts.strange]
     if end.lingered:
         notes.append("the process stayed after its final event and was ended")
     elif end.ended:

@@ -204,6 +204,24 @@ class Queries:
         )
         return load(rows[0]["thread_usage"], Usage) or Usage() if rows else Usage()
 
+    def conversation_before(self, session_id: str, n: int) -> str | None:
+        """Return the conversation of the newest turn before a turn that named one."""
+        rows = self.database.rows(
+            "SELECT agent_session FROM turns WHERE session = ? AND n < ? AND agent_session IS NOT NULL"
+            " ORDER BY n DESC LIMIT 1",
+            (session_id, n),
+        )
+        return str(rows[0]["agent_session"]) if rows else None
+
+    def session_of_conversation(self, conversation: str, *, but: str) -> str | None:
+        """Return the id of a session, not ``but``, that has a conversation of an agent or had it in a turn."""
+        rows = self.database.rows(
+            "SELECT id FROM sessions WHERE agent_session = ?1 AND id <> ?2"
+            " UNION ALL SELECT session FROM turns WHERE agent_session = ?1 AND session <> ?2 LIMIT 1",
+            (conversation, but),
+        )
+        return str(rows[0]["id"]) if rows else None
+
     def queued_turns(self, session_id: str) -> list[Turn]:
         """Return the turns of a session that no runner has taken."""
         rows = self.database.rows("SELECT * FROM turns WHERE session = ? AND status = 'queued'", (session_id,))

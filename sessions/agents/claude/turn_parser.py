@@ -13,6 +13,7 @@ from msgspec import Raw, structs
 from ...model import Step, StepKind, StepStatus, Usage
 from ...values.compaction import SUMMARY_EVENT
 from ...values.steps import OTHER_PROGRAM
+from ..names import UUID
 from ..parsing.event_parser import NOT_SHOWN, EventParser, EventState
 from ..parsing.json_lines import declared_type, joined, value_of
 from ..parsing.parser import MOST_OPEN
@@ -62,6 +63,7 @@ class ClaudeParser(EventParser):
     state: ClaudeState
     state_type = ClaudeState
     decoder = TolerantDecoder(events.Event)
+    conversation_ids = UUID
 
     def __init__(self, turn: int = 1, *, live: bool = False) -> None:
         super().__init__(turn)
@@ -92,13 +94,7 @@ class ClaudeParser(EventParser):
 
     def _system(self, event: events.System, line: bytes, at: int | None) -> list[Step]:
         if event.subtype == "init":
-            self.facts.agent_session = event.session_id or self.facts.agent_session
-            self.facts.model = event.model or self.facts.model
-            self.facts.total_counts = counted_by(event.claude_code_version)
-            # A process with an open stdin plays several turns: the end of the previous turn is not the end of this one.
-            self.facts.end = self.state.error = self.state.thought = None
-            self.state.asks.cwd = event.cwd
-            return [self._new(StepKind.START, at=at, agent_session=event.session_id, model=event.model)]
+            return [self._begins(event, at)]
         if event.subtype == "thinking_tokens":
             return [self._thinks(event, at)]
         if event.subtype in SILENT:
@@ -116,6 +112,16 @@ class ClaudeParser(EventParser):
         if event.subtype == "api_retry":
             self.facts.notice = text
         return [self._new(StepKind.NOTICE, text, at=at, event=event.subtype)]
+
+    def _begins(self, event: events.System, at: int | None) -> Step:
+        start = self._converses(event.session_id or "", at, model=event.model)
+        if start.kind is StepKind.START:
+            self.facts.model = event.model or self.facts.model
+            self.facts.total_counts = counted_by(event.claude_code_version)
+            # A process with an open stdin plays several turns: the end of the previous turn is not the end of this one.
+            self.facts.end = self.state.error = self.state.thought = None
+            self.state.asks.cwd = event.cwd
+        return start
 
     def _repeats_mode(self, mode: str | None) -> bool:
         """Keep the mode that an event reports; return whether a notice has it already."""

@@ -34,6 +34,7 @@ from ...storage.turns.live_log import LiveLog
 from ...storage.turns.turn_log import TurnLog
 from ...storage.turns.turn_output import output_in, remove_output
 from ...supervision.hooks.hooks import run_end_hook
+from ...supervision.own_conversation import OwnConversation
 from ...supervision.queue.next_turn import builder
 from ...supervision.queue.prompt_evidence import recover_steered, with_transcript
 from ...supervision.queue.pump import pump
@@ -335,6 +336,7 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     if launch is not None and output.stream == turn.n:
         parser.facts.total_before = agent.total_before(launch, env, began)
     facts, steps = parsed_facts(output.stdout, parser)
+    OwnConversation(store, agent, turn.session, turn.n, launch).check(facts)
     count_broken_off(agent, facts, env, began)
     if facts.agent_session is None:
         # Behind a mark, the conversation of the turn before is another one.

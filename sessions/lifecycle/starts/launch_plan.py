@@ -9,6 +9,7 @@ from msgspec import Struct, structs, to_builtins
 
 from ...agents.base import Agent, AgentSettings, LaunchRequest
 from ...agents.demo.place import check_demo
+from ...agents.names import start_of
 from ...agents.registry import agent_named
 from ...conversation.marks import Mark
 from ...errors import Remedy, UsageError
@@ -192,7 +193,8 @@ def build_launch(
         check_demo(home, start.cwd)
     settings = config.settings_for(start.agent, start.options)
     settings = structs.replace(settings, instructions=_instructions(agent, settings, later))
-    launch = agent.launch(
+    launch = start_of(
+        agent,
         LaunchRequest(
             prompt=start.prompt,
             cwd=start.cwd,
@@ -203,7 +205,7 @@ def build_launch(
             settings=settings,
             argv=start.argv,
             led=start.led,
-        )
+        ),
     )
     limits = settings.limits.over(config.limits)
     prices = in_force(config)

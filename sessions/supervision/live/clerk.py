@@ -241,9 +241,11 @@ class Clerk:
         if self._live.dialogue.hears_denial(recorded.ask) or not self._launch.settings:
             return False
         key = f"words of the denial of ask {recorded.id}"
-        steers = answer.verdict is Verdict.DENY
+        steers, text = answer.verdict is Verdict.DENY, answer.message
+        if recorded.answered_by != StoppedBy.YOU:  # an agent's words
+            text = agent_named(self._agent).expands.inert(text, at_first=True)
         return self._store.queue.add_waiting(
-            Request(session=self._session, key=key, text=answer.message, plan=self._plan(), first=True, steers=steers)
+            Request(session=self._session, key=key, text=text, plan=self._plan(), first=True, steers=steers)
         )
 
     def _plan(self) -> TurnPlan:

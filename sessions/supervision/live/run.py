@@ -94,9 +94,10 @@ class LiveRun:
             StartError: it could not be started.
         """
         self.agent = self.agent or orphan(self._folder, self._store, self._session, self._number, child)
-        if self.agent is not None and not (self.agent.serves(claim.launch) and _is_in_place(claim.cwd)):
-            close(self.agent, self._layout.live_name(self._session, self.agent.stream))
-            self._store.asks.lose(self._session, self.agent.stream)
+        live, agent = self.agent, agent_named(claim.agent)
+        if live is not None and not (live.serves(claim.launch, agent) and _is_in_place(claim.cwd)):
+            close(live, self._layout.live_name(self._session, live.stream))
+            self._store.asks.lose(self._session, live.stream)
             self.agent, child = None, AgentChild()
         if self.agent is not None:
             self._log.continue_stream(self._number, self.agent.stream, self.agent.end_byte, self.agent.end_error_byte)

@@ -145,7 +145,7 @@ def test_a_worker_on_another_host_is_busy(lead):
 
 
 def test_a_message_to_a_worker_at_work_waits_for_its_turn(lead):
-    one = lead.at_work()
+    one = lead.at_work(cwd="/usr")
     result = lead.call("send_message", session=one.short_id, message="then this")
     assert (result["delivery"], result["next"]) == ("queued", "wait_for it.")
     assert "turn" not in result
@@ -153,7 +153,7 @@ def test_a_message_to_a_worker_at_work_waits_for_its_turn(lead):
 
 
 def test_the_user_spoke_to_a_worker_until_its_end_is_read(lead):
-    one = lead.at_work()
+    one = lead.at_work(cwd="/usr")
     lead.call("send_message", session=one.short_id, message="from the lead")
     assert "the user" not in lead.call("list_sessions")["overview"]
     with SessionManager(caller=Caller()) as person:
