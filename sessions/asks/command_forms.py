@@ -86,7 +86,8 @@ def read(form: Form, words: Sequence[str]) -> Read | None:
             if named is None:
                 return None
             found += named
-    return Read(found, operands) if _fits(form, found, operands) else None
+    most = 0 if form.operands == "none" else form.most
+    return Read(found, operands) if len(operands) <= most and "" not in operands else None
 
 
 def _named(form: Form, word: str, rest: Iterator[str]) -> list[tuple[str, str]] | None:
@@ -131,7 +132,3 @@ def _is_value(kind: str, value: str) -> bool:
     if kind == "N":
         return _NUMBER.fullmatch(value) is not None
     return not (kind == "F" and _SIGNATURE.search(value))
-
-
-def _fits(form: Form, found: Sequence[tuple[str, str]], operands: Sequence[str]) -> bool:
-    return len(operands) <= (0 if form.operands == "none" else form.most) and "" not in operands

@@ -1,4 +1,4 @@
-"""Name the acts that only the user can allow, whoever else decides: a rule with the program's name, a lead, an ``always``.
+"""Name the acts that only the user can allow: no rule with a program's name, no lead, and no ``always``.
 
 What is understood is judged by its form.  Of any other program, agentdash cannot know what it does: whoever names
 ``make`` or ``npm test`` decides about all that it does.  Programs that run, as another program, what is among their
@@ -47,7 +47,8 @@ _ALWAYS = {
         " read mapfile"
     ),
     "it changes permissions": "chmod chown chgrp chattr setfacl setfattr xattr ln link mknod mkfifo",
-    "it deletes or cuts files": "unlink truncate trash",
+    "it deletes or overwrites files": "unlink truncate trash xxd",
+    "it shows or changes settings of the machine": "printenv hostname sysctl defaults launchctl security",
 }
 _REASON = {name: reason for reason, names in _ALWAYS.items() for name in _names(names)}
 _INTERPRETERS = _names("python pythonw pypy perl ruby node nodejs php lua luajit rscript julia")
@@ -96,19 +97,23 @@ def only_the_user(ask: Ask, folder: str) -> str:
         ask: the ask.
         folder: the folder of its session, an absolute path.
     """
-    if ask.each_time:
-        return "the agent requires the user each time"
-    if ask.kind is AskKind.PERMISSIONS:
-        return "it asks for wider permissions"
+    if ask.each_time or ask.kind is AskKind.PERMISSIONS:
+        return "the agent requires the user each time" if ask.each_time else "it asks for wider permissions"
     if ask.kind is AskKind.COMMAND:
         return danger(ask.body, folder, ask.cwd or folder)
     if ask.kind in (AskKind.EDIT, AskKind.TOOL):
         return of_files(ask, folder, folder)
-    return "it has several questions, which need a form" if len(ask.questions) > 1 else ""
+    return _of_questions(ask) if ask.kind in (AskKind.QUESTION, AskKind.FORM) else ""
+
+
+def _of_questions(ask: Ask) -> str:
+    if any(question.secret for question in ask.questions):
+        return "its answer is secret"
+    return "" if len(ask.questions) == 1 else f"it has {len(ask.questions)} questions, which need a form"
 
 
 def of_files(ask: Ask, folder: str, cwd: str) -> str:
-    """Return the reason why only the user can allow the files of an edit or a tool, as a clause; empty if there is none.
+    """Return the reason why only the user can allow an edit, or a tool that reads files, as a clause; empty if none.
 
     Args:
         ask: the ask.

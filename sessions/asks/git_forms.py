@@ -1,13 +1,14 @@
 """The verbs of git that are understood, as data: those that only read, and the plain forms of a few that act.
 
-The verbs of the log and of the diff take any option of both, and one of them (``--output``) writes a file: so only those
-that are listed are understood.  git reads a verb's long options also if they are shortened; here they are in full.
-Seen in git 2.39.5.
+The verbs of the log and of the diff take any option of both, and one of them (``--output``) writes a file: so only
+those that are listed are understood.  git reads a verb's long options also if they are shortened; here they are in
+full.  Seen in git 2.39.5.
 """
 
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from .command_forms import Form, Read, options, read
 from .places import Place
@@ -28,8 +29,8 @@ _REVISIONS = (
     " --all-match --invert-grep -i --regexp-ignore-case -E --extended-regexp -F --fixed-strings -P --perl-regexp"
     " --basic-regexp --merges --no-merges --first-parent --all --branches?T --tags?T --remotes?T --glob:T --exclude:T"
     " --not --reverse --date-order --author-date-order --topo-order --format:F --pretty?F --abbrev-commit"
-    " --no-abbrev-commit --date:T --relative-date --parents --children --left-right --cherry-pick --cherry --cherry-mark"
-    " --boundary --full-history --simplify-merges --ancestry-path --oneline"
+    " --no-abbrev-commit --date:T --relative-date --parents --children --left-right --cherry-pick --cherry"
+    " --cherry-mark --boundary --full-history --simplify-merges --ancestry-path --oneline"
 )
 _LOG = Form(
     options=options(
@@ -40,7 +41,7 @@ _LOG = Form(
     operands="revisions",
     groups=False,
 )
-_READING: Mapping[str, Form] = {
+READING: Mapping[str, Form] = {
     "log": _LOG,
     "show": _LOG,
     "diff": Form(
@@ -95,8 +96,8 @@ _READING: Mapping[str, Form] = {
     "cat-file": Form(options=options("-p -t -s -e"), operands="revisions", most=1),
     "blame": Form(
         options=options(
-            "-L=T -s -e -w -f -n -l -t -b -c -p -M?T -C?T --date:T --porcelain --line-porcelain --show-email --show-name"
-            " --show-number --root --color-lines --since=T --abbrev?N"
+            "-L=T -s -e -w -f -n -l -t -b -c -p -M?T -C?T --date:T --porcelain --line-porcelain --show-email"
+            " --show-name --show-number --root --color-lines --since=T --abbrev?N"
         ),
         operands="revisions",
         groups=False,
@@ -146,10 +147,8 @@ _READING: Mapping[str, Form] = {
     "version": Form(options=options("--build-options")),
 }
 
-_ACTING: Mapping[str, Form] = {
-    "add": Form(
-        options=options("-A -u -v -n -N --all --update --verbose --dry-run --intent-to-add"), operands="paths"
-    ),
+ACTING: Mapping[str, Form] = {
+    "add": Form(options=options("-A -u -v -n -N --all --update --verbose --dry-run --intent-to-add"), operands="paths"),
     "commit": Form(
         options=options("-m=T -a -q -v -s --message=T --all --quiet --no-edit --allow-empty --signoff --dry-run"),
         operands="paths",
@@ -172,8 +171,8 @@ _ACTING: Mapping[str, Form] = {
 _REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _REFSPEC = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9_./-]*)?")
 _LISTING = ("--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
-_OF_WORKTREE = frozenset({"status", "diff", "add", "commit", "switch", "pull", "checkout", "ls-files"})
-"""Verbs that compare files with the index: they run git in submodules."""
+_OF_WORKTREE = frozenset({"status", "diff", "grep", "add", "commit", "switch", "pull", "checkout", "ls-files"})
+"""Verbs that read the files of the index."""
 
 
 def is_understood(words: Sequence[str], place: Place, *, acts: bool) -> bool:
@@ -201,8 +200,8 @@ def is_understood(words: Sequence[str], place: Place, *, acts: bool) -> bool:
 
 def _is_verb(words: Sequence[str], place: Place, *, acts: bool) -> bool:
     two = " ".join(words[:2])
-    verb, arguments = (two, words[2:]) if two in _READING else ("".join(words[:1]), words[1:])
-    form = _READING.get(verb) or (_ACTING.get(verb) if acts else None)
+    verb, arguments = (two, words[2:]) if two in READING else ("".join(words[:1]), words[1:])
+    form = READING.get(verb) or (ACTING.get(verb) if acts else None)
     found = read(form, arguments) if form is not None else None
     if form is None or found is None or not _has_operands_in(form, found, place):
         return False
@@ -246,7 +245,7 @@ def _named_remote(found: Read, place: Place) -> bool:
 
 
 def _exists(name: str, place: Place) -> bool:
-    return any(os.path.lexists(os.path.join(place.cwd, name + end)) for end in ("", ".git", ".bundle"))
+    return any(os.path.lexists(Path(place.cwd, name + end)) for end in ("", ".git", ".bundle"))
 
 
 _CHECKS: Mapping[str, Callable[[Read, Place], bool]] = {

@@ -59,8 +59,6 @@ _VERBS: Mapping[str, str] = {
 }
 """The other verbs of git that can do what a verb does."""
 
-_SHELLS = frozenset("sh bash dash zsh ksh fish ash eval".split())
-
 
 def may_be(line: str, wanted: Sequence[str]) -> bool:
     """Return whether a line may have the wanted command.

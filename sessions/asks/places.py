@@ -7,6 +7,7 @@ that changes a link after the check and before the use is not seen.
 import os
 import posixpath
 import re
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -50,7 +51,7 @@ class Place(Struct, frozen=True):
     def has_file(self, path: str) -> bool:
         """Return whether a path leads to a file in the folder that is not a folder itself."""
         found = real(path, self.cwd)
-        return is_in(found, self.folder) and not os.path.isdir(found)
+        return is_in(found, self.folder) and not Path(found).is_dir()
 
     def below(self, path: str) -> "Place | None":
         """Return the same folder, with a folder in it as the one in which commands run.
@@ -59,7 +60,7 @@ class Place(Struct, frozen=True):
         """
         found = real(path, self.cwd)
         inside = is_in(found, self.folder) and found == resolved(path, self.cwd)
-        return Place(self.folder, found) if inside and (os.path.isdir(found) or not os.path.lexists(found)) else None
+        return Place(self.folder, found) if inside and (Path(found).is_dir() or not os.path.lexists(found)) else None
 
 
 def place_at(folder: str, cwd: str) -> Place | None:

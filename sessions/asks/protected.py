@@ -7,6 +7,7 @@ scripts, builds and CI.  The source of the project itself is not in the list, al
 
 import os
 import unicodedata
+from pathlib import Path
 
 from .places import NOWHERE, real, resolved
 
@@ -30,8 +31,9 @@ _FOLDERS = _names(
 )
 _FILES = _names(
     # agents
-    ".agentdash.toml agents.md agents.override.md claude.md claude.local.md gemini.md copilot-instructions.md .cursorrules"
-    " .windsurfrules .clinerules .roomodes .aider.conf.yml .goosehints opencode.json opencode.jsonc mcp.json .mcp.json"
+    ".agentdash.toml agents.md agents.override.md claude.md claude.local.md gemini.md copilot-instructions.md"
+    " .cursorrules .windsurfrules .clinerules .roomodes .aider.conf.yml .goosehints opencode.json"
+    " opencode.jsonc mcp.json .mcp.json"
     # git, and the names of its hooks
     " .git .gitattributes .gitmodules .gitconfig .lfsconfig .gitignore_global .pre-commit-config.yaml"
     " .pre-commit-config.yml .pre-commit-hooks.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml"
@@ -65,7 +67,9 @@ _ENDINGS = (
     ".mk", ".pth", ".code-workspace", ".sublime-project", ".desktop", ".service", ".timer", ".plist", ".cmake",
     ".gradle", ".csproj", ".vbproj", ".fsproj", ".targets", ".props", ".gemspec",
 )  # fmt: skip
-_BEGINNINGS = (".env.", ".eslintrc", ".prettierrc", ".babelrc", ".lintstagedrc.", ".mocharc", ".stylelintrc", "dockerfile.")
+_BEGINNINGS = (
+    ".env.", ".eslintrc", ".prettierrc", ".babelrc", ".lintstagedrc.", ".mocharc", ".stylelintrc", "dockerfile.",
+)  # fmt: skip
 _CONFIGURATION = (".config.js", ".config.cjs", ".config.mjs", ".config.ts", ".config.mts", ".config.cts")
 """The settings of a JavaScript tool are a program."""
 
@@ -116,8 +120,4 @@ def _plain(part: str) -> str:
 
 def _is_state(place: str) -> bool:
     """Return whether a path is in a state folder of agentdash."""
-    while place not in ("/", ""):
-        place = os.path.dirname(place)
-        if os.path.lexists(os.path.join(place, _STATE)):
-            return True
-    return False
+    return any(os.path.lexists(folder / _STATE) for folder in Path(place).parents)

@@ -13,6 +13,7 @@ from .places import Place
 
 _DIGESTS = Form(options=options("-b -t -z --tag --binary --text --zero"), operands="files")
 _NAMES = Form(options=options("-a -z -s=T --multiple --suffix=T --zero"), operands="texts")
+_ENDS = Form(options=options("-# -n=N -c=N -q -v --lines=N --bytes=N --quiet --silent --verbose"), operands="files")
 _CONTEXT = "-A=N -B=N -C=N --after-context=N --before-context=N --context=N"
 _BY_PATTERN = frozenset({"-e", "--regexp", "-f", "--file"})
 
@@ -32,16 +33,16 @@ FORMS: Mapping[str, Form] = {
         ),
         operands="files",
     ),
-    "head": Form(options=options("-# -n=N -c=N -q -v --lines=N --bytes=N --quiet --silent --verbose"), operands="files"),
-    "tail": Form(options=options("-# -n=N -c=N -q -v --lines=N --bytes=N --quiet --silent --verbose"), operands="files"),
+    "head": _ENDS,
+    "tail": _ENDS,
     "wc": Form(options=options("-l -w -c -m -L --lines --words --bytes --chars --max-line-length"), operands="files"),
     "nl": Form(options=options("-b=T -n=T -w=N -s=T -v=N -i=N"), operands="files"),
     "tac": Form(operands="files"),
     "grep": Form(
         options=options(
-            f"-r -i -n -l -L -c -o -w -x -v -E -F -G -P -H -h -s -q -a -I -b -T -e=T -f=P -m=N -# {_CONTEXT} --include=T"
-            " --exclude=T --exclude-dir=T --color?T --colour?T --recursive --ignore-case --no-ignore-case --line-number"
-            " --count --files-with-matches --files-without-match --only-matching --word-regexp --line-regexp"
+            f"-r -i -n -l -L -c -o -w -x -v -E -F -G -P -H -h -s -q -a -I -b -T -e=T -f=P -m=N -# {_CONTEXT}"
+            " --include=T --exclude=T --exclude-dir=T --color?T --colour?T --recursive --ignore-case --no-ignore-case"
+            " --line-number --count --files-with-matches --files-without-match --only-matching --word-regexp --line-regexp"
             " --invert-match --extended-regexp --fixed-strings --basic-regexp --perl-regexp --with-filename"
             " --no-filename --no-messages --quiet --silent --text --max-count=N --regexp=T --file=P --null"
             " --byte-offset"
@@ -135,10 +136,12 @@ FORMS: Mapping[str, Form] = {
     "sha512sum": _DIGESTS,
 }
 
-_FIND_FLAGS = frozenset("-empty -print -print0 -prune -not -and -or -a -o ! ( ) -depth -xdev -mount".split())
+_FIND_FLAGS = frozenset(
+    ("-empty", "-print", "-print0", "-prune", "-not", "-and", "-or", "-a", "-o", "!", "(", ")", "-depth", "-xdev")
+)
+_FIND_NUMBERS = frozenset(("-size", "-mtime", "-mmin", "-ctime", "-cmin", "-atime", "-amin", "-links", "-perm"))
 _FIND_TEXTS = frozenset(
-    "-name -iname -path -ipath -regex -iregex -type -size -mtime -mmin -ctime -cmin -atime -amin -maxdepth -mindepth"
-    " -perm -user -group -links".split()
+    ("-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-type", "-maxdepth", "-mindepth", "-user", "-group")
 )
 _LINES = re.compile(r"(?:[0-9]+(?:,(?:[0-9]+|\$))?|\$)p")
 
@@ -148,8 +151,9 @@ def _find(words: Sequence[str], place: Place) -> bool:
     begin = next((at for at, word in enumerate(words) if word[:1] in "-(!"), len(words))
     rest = iter(words[begin:])
     for word in rest:
-        if word in _FIND_TEXTS:
-            if next(rest, "-").startswith("-") and word not in ("-mtime", "-mmin", "-size", "-perm"):
+        if word in _FIND_TEXTS or word in _FIND_NUMBERS:
+            value = next(rest, None)
+            if value is None or (value.startswith("-") and word in _FIND_TEXTS):
                 return False
         elif word not in _FIND_FLAGS:
             return False

@@ -8,6 +8,7 @@ another process changes between the check and the use are not known here.
 
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from . import git_forms, reader_forms
 from .places import Place, place_at
@@ -63,7 +64,7 @@ def _moved(words: Sequence[str], place: Place, *, then: str) -> Place | None:
     if os.environ.get("CDPATH") and words[0][0] not in "./":
         return None
     moved = place.below(words[0])
-    return moved if moved is not None and (then == "&&" or os.path.isdir(moved.cwd)) else None
+    return moved if moved is not None and (then == "&&" or Path(moved.cwd).is_dir()) else None
 
 
 def is_reading(words: Sequence[str], place: Place) -> bool:

@@ -14,6 +14,7 @@ from .quoting import words
 from .results import Asked, Did, Shared, WorkerResult
 
 if TYPE_CHECKING:
+    from ..asks.model import Ask
     from ..asks.recorded import RecordedAsk
     from .calls import Calls
 
@@ -157,24 +158,36 @@ class Views:
     def _asks(self, session: Session, detail: Detail) -> tuple[Asked, ...]:
         if not session.asking:
             return ()
-        return tuple(asked(one, detail) for one in self._reader.asks(session.id)[: max(1, detail.names)])
+        return tuple(asked(one, detail, session.cwd) for one in self._reader.asks(session.id)[: max(1, detail.names)])
 
 
-def asked(recorded: "RecordedAsk", detail: Detail) -> Asked:
-    """Return what a worker asks."""
-    from ..asks.answers import taken
+def asked(recorded: "RecordedAsk", detail: Detail, folder: str) -> Asked:
+    """Return what a worker asks, and the decisions that its lead can make; ``folder`` is the worker's."""
+    from ..asks.dangerous import only_the_user
 
-    ask = recorded.ask
+    ask, reason = recorded.ask, only_the_user(recorded.ask, folder)
     wants = " ".join(question.text for question in ask.questions) or ask.title
     labels = [choice.label for question in ask.questions for choice in question.choices]
-    choices: Sequence[str] = labels if ask.questions else [str(verdict) for verdict in taken(ask)]
+    choices: Sequence[str] = labels if ask.questions and not reason else _decisions(ask, allows=not reason)
     return Asked(
+        decides=words(f"the user: {reason}", detail.text) if reason else "",
         ask=recorded.id,
         kind=str(ask.kind),
         wants=words(wants, 2 * detail.text),
         why=words(ask.why, detail.text),
         choices=tuple(words(choice, 60) for choice in choices[: max(3, detail.names)]),
     )
+
+
+def _decisions(ask: "Ask", *, allows: bool) -> list[str]:
+    """Return the decisions of a lead: it allows for a session only what agentdash remembers, and nothing wider."""
+    from ..asks.always import own_scope
+    from ..asks.answers import taken
+    from ..asks.model import Verdict
+
+    left_out = {Verdict.ANSWER} | (set() if allows else {Verdict.ALLOW, Verdict.ALWAYS})
+    left_out |= {Verdict.ALWAYS} if own_scope(ask) else set()
+    return [str(verdict) for verdict in taken(ask) if verdict not in left_out]
 
 
 def words_of_answer(answer: str, most: int) -> str:

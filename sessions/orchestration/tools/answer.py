@@ -1,6 +1,7 @@
 """The tool ``answer``."""
 
-from ...asks.dangerous import danger
+from ...asks.always import own_scope
+from ...asks.dangerous import only_the_user
 from ...asks.model import Answer, Ask, AskKind, Verdict
 from ...model import Session
 from ..arguments import AnswerAsk
@@ -44,25 +45,26 @@ def answer(calls: Calls, arguments: AnswerAsk) -> Answered:
 
 def _answer(session: Session, ask: Ask, arguments: AnswerAsk) -> Answer:
     if ask.kind in _QUESTIONS and arguments.decision != "deny":
-        return _words(ask, arguments)
+        return _words(session, ask, arguments)
     if arguments.decision is None:
         fact = f"Worker {session.short_id} asks for permission: {words(ask.title, 200)}."
         raise refusal("no_decision", fact, "give decision: allow, deny or always.")
     if arguments.decision == "deny":
         return Answer(verdict=Verdict.DENY, message=arguments.text)
     _check_allowable(session, ask)
+    if arguments.decision == "always" and (scope := own_scope(ask)):
+        fact = f"Only the user can allow this much: {words(scope, 200)}."
+        raise refusal("needs_the_user", fact, "give allow, or deny.")
     return Answer(verdict=Verdict(arguments.decision))
 
 
-def _words(ask: Ask, arguments: AnswerAsk) -> Answer:
+def _words(session: Session, ask: Ask, arguments: AnswerAsk) -> Answer:
     """Return the answer to a question.
 
     Raises:
-        RefusalError: there is no answer, or there are several questions.
+        RefusalError: there is no answer, or only the user can give it.
     """
-    if len(ask.questions) != 1:
-        fact = f"This ask has {len(ask.questions)} questions, which need a form."
-        raise refusal("needs_the_user", fact, "ask the user to answer it, or deny it.")
+    _check_allowable(session, ask)
     if not arguments.text.strip():
         raise refusal("no_text", f"It asks: {words(ask.questions[0].text, 300)}", "give the answer as text.")
     return Answer(verdict=Verdict.ANSWER, values={ask.questions[0].key: (arguments.text,)})
@@ -74,10 +76,6 @@ def _check_allowable(session: Session, ask: Ask) -> None:
     Raises:
         RefusalError: it is such a permission.
     """
-    reason = "the agent requires the user each time" if ask.each_time else ""
-    if ask.kind is AskKind.COMMAND:
-        reason = reason or danger(ask.body, session.cwd, ask.cwd or session.cwd)
-    elif ask.kind is AskKind.PERMISSIONS:
-        reason = "it asks for wider permissions"
-    if reason:
-        raise refusal("needs_the_user", f"Only the user can allow this: {reason}.", "ask the user, or deny it.")
+    if reason := only_the_user(ask, session.cwd):
+        fact = f"Only the user can allow this: {reason}."
+        raise refusal("needs_the_user", fact, "wait_for again: the user is asked. Or deny it.")
