@@ -8,6 +8,7 @@ are left to the user, because their name says nothing about what they do.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from . import git_forms, reader_forms
 from .command_forms import Form, options, read
@@ -52,7 +53,6 @@ _ALWAYS = {
 }
 _REASON = {name: reason for reason, names in _ALWAYS.items() for name in _names(names)}
 _INTERPRETERS = _names("python pythonw pypy perl ruby node nodejs php lua luajit rscript julia")
-_PROGRAM = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./+-]*")
 _VERSION = re.compile(r"[-.]?[0-9][0-9.]*$")
 
 _WRAPPERS: Mapping[str, re.Pattern[str]] = {
@@ -123,10 +123,10 @@ def of_files(ask: Ask, folder: str, cwd: str) -> str:
     writes = ask.kind is AskKind.EDIT
     if writes and not ask.paths:
         return "its files are not known"
-    place = place_at(folder, ask.cwd or cwd) if ask.paths else None
-    if ask.paths and (place is None or not all(map(place.has, ask.paths))):
+    place = Place(real(folder, "/"), real(ask.cwd or cwd, "/"))
+    if not all(map(place.has, ask.paths)):
         return "it writes outside the folder" if writes else "it reads outside the folder"
-    return PROTECTED if writes and place is not None and _any_runs(ask.paths, place) else ""
+    return PROTECTED if writes and _any_runs(ask.paths, place) else ""
 
 
 def _any_runs(paths: Iterable[str], place: Place, *, hidden: bool = False) -> bool:
@@ -197,7 +197,8 @@ def _runs_a_file(arguments: Sequence[str]) -> bool:
 
 
 def _of_unknown(program: str, arguments: Sequence[str], place: Place) -> str:
-    if not _PROGRAM.fullmatch(program) or not (known_name(program) or _is_of_folder(program, place)):
+    is_folder = Path(place.cwd, program).is_dir()  # some shells change to it
+    if is_folder or not (known_name(program) or _is_of_folder(program, place)):
         return "its program is not one of the system or of the folder"
     paths = [path for word in arguments for path in paths_in(word) if path != "/dev/null"]
     if not all(map(place.has, paths)):
@@ -208,5 +209,7 @@ def _of_unknown(program: str, arguments: Sequence[str], place: Place) -> str:
 def _is_of_folder(program: str, place: Place) -> bool:
     """Return whether a program is in the folder, or a link there to one of the same name, as in an environment."""
     found = real(program, place.cwd)
+    if "/" not in program:
+        return False
     in_folder = is_in(resolved(program, place.cwd), place.folder)
     return place.has(program) or (in_folder and _plain_name(found) == _plain_name(program))

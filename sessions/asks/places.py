@@ -24,8 +24,10 @@ def resolved(path: str, cwd: str) -> str:
 def real(path: str, cwd: str) -> str:
     """Return the place to which a path leads now, without links; :data:`NOWHERE` if no file can have the path.
 
-    A part that does not exist stays as it is.
+    A part that does not exist stays as it is.  Agents read ``~`` as the home folder, and drop blanks around a path.
     """
+    if path.startswith("~") or path != path.strip():
+        return NOWHERE
     try:
         return "/" + os.path.realpath(posixpath.join("/", cwd, path)).lstrip("/")
     except (ValueError, OSError):
@@ -45,13 +47,13 @@ class Place(Struct, frozen=True):
     cwd: str
 
     def has(self, path: str) -> bool:
-        """Return whether a path leads to a file in the folder."""
-        return is_in(real(path, self.cwd), self.folder)
+        """Return whether a path leads to a file in the folder, also if ``..`` is taken away before links are followed."""
+        ways = (real(path, self.cwd), real(resolved(path, self.cwd), "/"))
+        return all(is_in(way, self.folder) for way in ways)
 
     def has_file(self, path: str) -> bool:
         """Return whether a path leads to a file in the folder that is not a folder itself."""
-        found = real(path, self.cwd)
-        return is_in(found, self.folder) and not Path(found).is_dir()
+        return self.has(path) and not Path(real(path, self.cwd)).is_dir()
 
     def below(self, path: str) -> "Place | None":
         """Return the same folder, with a folder in it as the one in which commands run.

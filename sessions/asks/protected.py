@@ -89,7 +89,8 @@ def runs_something(path: str, folder: str, cwd: str, *, hidden: bool = False) ->
     found = real(path, cwd)
     if found == NOWHERE:
         return True
-    inside = {found: real(folder, "/"), resolved(path, cwd): resolved(folder, "/")}
+    text, place = resolved(path, cwd), real(folder, "/")
+    inside = {found: place, real(text, "/"): place, text: resolved(folder, "/")}
     return any(_is_such(place, within, hidden) for place, within in inside.items()) or _is_state(found)
 
 

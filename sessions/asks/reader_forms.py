@@ -124,7 +124,6 @@ FORMS: Mapping[str, Form] = {
     "echo": Form(options=options("-n -e -E"), operands="texts"),
     "true": Form(),
     "false": Form(),
-    "seq": Form(options=options("-w -s=T --equal-width --separator=T"), operands="texts"),
     "which": Form(options=options("-a"), operands="texts"),
     "whoami": Form(),
     "id": Form(options=options("-u -g -G -n -r")),

@@ -7,6 +7,7 @@ another process changes between the check and the use are not known here.
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ OUTSIDE = "it runs outside the folder"
 LEAVES = "it changes to an unknown folder"
 NOT_READING = "it is not known only to read files of the folder"
 
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _SYSTEM = ("/bin", "/usr/bin", "/usr/local/bin")
 
 
@@ -78,7 +80,7 @@ def is_reading(words: Sequence[str], place: Place) -> bool:
 def known_name(program: str) -> str:
     """Return the name of a program of the system in ``PATH``, or in one of the usual folders; empty for another."""
     folder, slash, name = program.rpartition("/")
-    return name if not slash or folder in _SYSTEM else ""
+    return name if _NAME.fullmatch(name) and (not slash or folder in _SYSTEM) else ""
 
 
 def has_forms(name: str) -> bool:

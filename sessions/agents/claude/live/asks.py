@@ -65,7 +65,7 @@ def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
     else:
         title = _tool_title(tool, given)
         fields = {"title": title, "body": _readable(arguments), "why": why or _other(request.description, title)}
-        fields["paths"] = tuple(_read_paths(given)) if tool in _READERS else ()
+        fields["paths"] = tuple(_read_paths(tool, given)) if tool in _READERS else ()
     return msgspec.structs.replace(base, **fields)
 
 
@@ -107,11 +107,11 @@ def _tool_title(tool: str, given: Mapping[str, Any]) -> str:
     return f"{title}: {_first_line(about)}" if about else title
 
 
-def _read_paths(given: Mapping[str, Any]) -> Iterator[str]:
+def _read_paths(tool: str, given: Mapping[str, Any]) -> Iterator[str]:
     """Yield the paths that a tool reads: without one, it reads the folder; a pattern can begin at another."""
     path = next((text for key in ("file_path", "notebook_path", "path") if (text := text_in(given.get(key)))), ".")
     yield path
-    if "file_path" not in given and (pattern := text_in(given.get("pattern")) + text_in(given.get("glob"))):
+    if pattern := text_in(given.get({"Glob": "pattern", "Grep": "glob"}.get(tool, ""))):
         literal = re.split(r"[*?\[{]", pattern)[0]
         yield f"{path}/.." if ".." in pattern else literal if literal[:1] in ("/", "~") else f"{path}/{literal}"
 

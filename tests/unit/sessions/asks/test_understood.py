@@ -64,7 +64,7 @@ EVADING = [
     "git log -- door/secret.txt", "cat ''", "ls --colo=auto", "ls --col", "git log --onelin", "git log --max-coun=1",
     "git log -n", "git log -ab", "git show --stat-", "grep -e --include x", "git status --porc", "cat -", "cat -- -n",
 ]  # fmt: skip
-READING = {"cat -", "cat -- -n"}
+READING = ["cat -", "cat -- -n"]
 PLAIN = [
     "git log", "git log -5 --oneline", "git log -p -- a.py", "git log -n 2 --stat", "git log -S line --pickaxe-regex",
     "git log --since=1.week --author me", "git log --format=%h", "git log '--format=%h %s' main", "git show HEAD",
