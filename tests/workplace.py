@@ -48,7 +48,7 @@ class Workplace:
     @property
     def env(self):
         """An environment without the user's settings."""
-        person = {f"GIT_{who}_{what}": f"{what}@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        person = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         return {"PATH": os.environ["PATH"], "HOME": str(self.home), "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"} | person
 
     def looks_like_a_repository(self, name):
@@ -65,9 +65,7 @@ class Workplace:
 
     def decided(self, line, *stated, cwd=None):
         """Return the decision about a command of claude by these rules."""
-        ask = Ask(
-            key="k", kind=AskKind.COMMAND, tool="Bash", title=line, body=line, cwd=str(cwd or self.folder)
-        )
+        ask = Ask(key="k", kind=AskKind.COMMAND, tool="Bash", title=line, body=line, cwd=str(cwd or self.folder))
         rules = tuple(msgspec.convert(one, AskRule) for one in stated)
         return decide(rules, ask, agent="claude", cwd=str(self.folder)).decide
 
@@ -75,7 +73,13 @@ class Workplace:
         """Run a line as an agent does; return its output, and what it changed."""
         before = self._files()
         done = subprocess.run(
-            ["sh", "-c", line], cwd=self.folder, env=self.env, capture_output=True, stdin=subprocess.DEVNULL, timeout=60
+            ["sh", "-c", line],
+            cwd=self.folder,
+            env=self.env,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=60,
+            check=False,
         )
         return (done.stdout + done.stderr).decode("utf-8", "replace"), before ^ self._files()
 

@@ -36,7 +36,7 @@ others are paths.  ``revisions``: those of git, or paths."""
 
 
 class Form(Struct, frozen=True, kw_only=True):
-    """What is understood of a program, or of one of its verbs."""
+    """The understood forms of a program, or of one of its verbs."""
 
     options: Mapping[str, Option] = field(default_factory=dict)
     operands: Operands = "none"

@@ -1,9 +1,9 @@
 """Name the acts that only the user can allow: no rule with a program's name, no lead, and no ``always``.
 
-What is understood is judged by its form.  Of any other program, agentdash cannot know what it does: whoever names
-``make`` or ``npm test`` decides about all that it does.  Programs that run, as another program, what is among their
-arguments, that take a program as an argument, that end or overwrite things of the machine, or that reach another one,
-are left to the user, because their name says nothing about what they do.
+A command of a program of which forms are understood is judged by its form.  Of another program, such as ``make``,
+agentdash cannot know what it does: permission for its name covers all of it.  The programs that are listed here are
+left to the user, because their name says nothing about what they do: they run what is among their arguments, end or
+overwrite things of the machine, or reach another one.
 """
 
 import re

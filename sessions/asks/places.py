@@ -47,7 +47,7 @@ class Place(Struct, frozen=True):
     cwd: str
 
     def has(self, path: str) -> bool:
-        """Return whether a path leads to a file in the folder, also if ``..`` is taken away before links are followed."""
+        """Return whether a path leads into the folder, also if ``..`` is taken away before links are followed."""
         ways = (real(path, self.cwd), real(resolved(path, self.cwd), "/"))
         return all(is_in(way, self.folder) for way in ways)
 

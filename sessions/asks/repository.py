@@ -1,4 +1,4 @@
-"""What git itself would read and run in a folder: a repository's own settings can name programs.
+"""The repository that git would find in a folder, and the programs that its settings can name.
 
 The settings of the user are the user's.  Those of the repository are read as a text, and each key must be one that is
 known to name no program: a file system monitor, a pager, a filter, a diff driver, an alias, a helper, a remote that is

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec import Struct
 
+from ..asks.model import Verdict
 from ..model import Session
 from ..text.units import dollars
 from .facts import TurnFacts, did, facts_of, shared, touched
@@ -14,7 +15,6 @@ from .quoting import words
 from .results import Asked, Did, Shared, WorkerResult
 
 if TYPE_CHECKING:
-    from ..asks.model import Ask
     from ..asks.recorded import RecordedAsk
     from .calls import Calls
 
@@ -164,11 +164,14 @@ class Views:
 def asked(recorded: "RecordedAsk", detail: Detail, folder: str) -> Asked:
     """Return what a worker asks, and the decisions that its lead can make; ``folder`` is the worker's."""
     from ..asks.dangerous import only_the_user
+    from ..asks.lead_answers import decisions
 
     ask, reason = recorded.ask, only_the_user(recorded.ask, folder)
     wants = " ".join(question.text for question in ask.questions) or ask.title
     labels = [choice.label for question in ask.questions for choice in question.choices]
-    choices: Sequence[str] = labels if ask.questions and not reason else _decisions(ask, allows=not reason)
+    choices: Sequence[str] = labels
+    if reason or not ask.questions:
+        choices = [str(verdict) for verdict in decisions(ask, folder) if verdict is not Verdict.ANSWER]
     return Asked(
         decides=words(f"the user: {reason}", detail.text) if reason else "",
         ask=recorded.id,
@@ -177,17 +180,6 @@ def asked(recorded: "RecordedAsk", detail: Detail, folder: str) -> Asked:
         why=words(ask.why, detail.text),
         choices=tuple(words(choice, 60) for choice in choices[: max(3, detail.names)]),
     )
-
-
-def _decisions(ask: "Ask", *, allows: bool) -> list[str]:
-    """Return the decisions of a lead: it allows for a session only what agentdash remembers, and nothing wider."""
-    from ..asks.always import own_scope
-    from ..asks.answers import taken
-    from ..asks.model import Verdict
-
-    left_out = {Verdict.ANSWER} | (set() if allows else {Verdict.ALLOW, Verdict.ALWAYS})
-    left_out |= {Verdict.ALWAYS} if own_scope(ask) else set()
-    return [str(verdict) for verdict in taken(ask) if verdict not in left_out]
 
 
 def words_of_answer(answer: str, most: int) -> str:

@@ -1,7 +1,6 @@
 """The tool ``answer``."""
 
-from ...asks.always import own_scope
-from ...asks.dangerous import only_the_user
+from ...asks.lead_answers import not_given
 from ...asks.model import Answer, Ask, AskKind, Verdict
 from ...model import Session
 from ..arguments import AnswerAsk
@@ -10,6 +9,7 @@ from ..quoting import words
 from ..refusals import refusal, refused
 from ..results import Answered
 
+_NEXT = "wait_for again: the user is asked. Or deny it."
 _QUESTIONS = (AskKind.QUESTION, AskKind.FORM)
 
 
@@ -51,11 +51,9 @@ def _answer(session: Session, ask: Ask, arguments: AnswerAsk) -> Answer:
         raise refusal("no_decision", fact, "give decision: allow, deny or always.")
     if arguments.decision == "deny":
         return Answer(verdict=Verdict.DENY, message=arguments.text)
-    _check_allowable(session, ask)
-    if arguments.decision == "always" and (scope := own_scope(ask)):
-        fact = f"Only the user can allow this much: {words(scope, 200)}."
-        raise refusal("needs_the_user", fact, "give allow, or deny.")
-    return Answer(verdict=Verdict(arguments.decision))
+    verdict = Verdict(arguments.decision)
+    _check_given(session, ask, verdict)
+    return Answer(verdict=verdict)
 
 
 def _words(session: Session, ask: Ask, arguments: AnswerAsk) -> Answer:
@@ -64,18 +62,20 @@ def _words(session: Session, ask: Ask, arguments: AnswerAsk) -> Answer:
     Raises:
         RefusalError: there is no answer, or only the user can give it.
     """
-    _check_allowable(session, ask)
+    if len(ask.questions) != 1:
+        fact = f"Only the user can answer this: it has {len(ask.questions)} questions, which need a form."
+        raise refusal("needs_the_user", fact, _NEXT)
+    _check_given(session, ask, Verdict.ANSWER)
     if not arguments.text.strip():
         raise refusal("no_text", f"It asks: {words(ask.questions[0].text, 300)}", "give the answer as text.")
     return Answer(verdict=Verdict.ANSWER, values={ask.questions[0].key: (arguments.text,)})
 
 
-def _check_allowable(session: Session, ask: Ask) -> None:
-    """Refuse permission that only the user may give: no agent can widen what another one may do in this way.
+def _check_given(session: Session, ask: Ask, verdict: Verdict) -> None:
+    """Refuse a decision that only the user can make.
 
     Raises:
-        RefusalError: it is such a permission.
+        RefusalError: it is one.
     """
-    if reason := only_the_user(ask, session.cwd):
-        fact = f"Only the user can allow this: {reason}."
-        raise refusal("needs_the_user", fact, "wait_for again: the user is asked. Or deny it.")
+    if reason := not_given(ask, verdict, session.cwd):
+        raise refusal("needs_the_user", f"Only the user can allow this: {words(reason, 300)}.", _NEXT)

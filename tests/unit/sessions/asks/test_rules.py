@@ -86,9 +86,11 @@ def test_options_between_the_words_of_a_rule_that_denies_make_it_unsure():
 @pytest.mark.parametrize(
     "line",
     [
-        "git send-pack origin main", "git -C sub push", "git --no-pager push", "/usr/bin/git push", "env git push", "git-push x",
+        "git send-pack origin main", "git -C sub push", "git --no-pager push", "/usr/bin/git push", "env git push",
+        "git-push x",
         "make 'git push'", "make git-push", "timeout 5 git push", "hub push", "nice git push", "python3 x.py git push",
-        "npm exec git push", "make a && git push", "make x=git y=push", "xgit 'sh -c \"git push\"'", "make push-git git/push",
+        "npm exec git push", "make a && git push", "make x=git y=push", "xgit 'sh -c \"git push\"'",
+        "make push-git git/push",
     ],
 )  # fmt: skip
 def test_what_a_rule_denies_is_not_allowed_under_another_name(line):
@@ -99,8 +101,10 @@ def test_what_a_rule_denies_is_not_allowed_under_another_name(line):
 @pytest.mark.parametrize(
     ("denied", "line"),
     [
-        ("rm", "unlink x"), ("rm", "mv a b"), ("python", "python3.12 x.py"), ("npm", "pnpm test"), ("make", "gmake"), ("cat", "head a"),
-        ("git log", "git show"), ("git diff", "git log -p"), ("git show", "git cat-file -p HEAD"), ("grep", "rg x"), ("pip", "uv add x"),
+        ("rm", "unlink x"), ("rm", "mv a b"), ("python", "python3.12 x.py"), ("npm", "pnpm test"), ("make", "gmake"),
+        ("cat", "head a"),
+        ("git log", "git show"), ("git diff", "git log -p"), ("git show", "git cat-file -p HEAD"), ("grep", "rg x"),
+        ("pip", "uv add x"),
     ],
 )  # fmt: skip
 def test_another_program_or_verb_for_the_same_act_is_not_allowed_later(denied, line):
@@ -209,7 +213,16 @@ def test_what_was_always_allowed_is_allowed_again_if_it_is_the_same():
 
 @pytest.mark.parametrize(
     "line",
-    ["rm -rf x", "sudo ls", "git push -f", "touch $X", "cat x > y", "touch .git/x", "python3 '-cx'", "git log --output=x"],
+    [
+        "rm -rf x",
+        "sudo ls",
+        "git push -f",
+        "touch $X",
+        "cat x > y",
+        "touch .git/x",
+        "python3 '-cx'",
+        "git log --output=x",
+    ],
 )
 def test_a_dangerous_command_is_asked_although_the_same_was_always_allowed(line):
     assert decided(command(line), remembered=[command(line)]) == "ask"

@@ -27,8 +27,8 @@ def fresh(tmp_path):
 
 
 def form_of(name):
-    verb = name.removeprefix("git ")
-    return ({**git_forms.ACTING, **git_forms.READING}).get(verb) if name.startswith("git ") else reader_forms.FORMS.get(name)
+    of_git = {**git_forms.ACTING, **git_forms.READING}
+    return of_git.get(name.removeprefix("git ")) if name.startswith("git ") else reader_forms.FORMS.get(name)
 
 
 EVADING = [
@@ -43,24 +43,36 @@ EVADING = [
     "git -C .. status", "git branch new", "git tag new", "git tag -v x", "git branch -l x", "git remote add a b",
     "git stash", "git stash pop", "git worktree add x", "git config -l", "git shortlog --output=x", "git p",
     "git rev-list --output=x HEAD", "git describe --dirty", "git help log", "git log --help", "git reflog expire",
-    "tar '--checkpoint-actio=exec=touch p' -cf /dev/null a.py", "python3 '-cimport os'", "split '--filter=touch p' b.txt",
-    "cat /etc/shadow", "grep -r BEGIN /root/.ssh", "cat link", "cat door/secret.txt", "cat src/../../outside/secret.txt",
-    "cat ./door/../outside/secret.txt", "ls door", "head -c9 link", "grep -R x .", "grep -r x door", "grep -f link a.py",
+    "tar '--checkpoint-actio=exec=touch p' -cf /dev/null a.py", "python3 '-cimport os'",
+    "split '--filter=touch p' b.txt",
+    "cat /etc/shadow", "grep -r BEGIN /root/.ssh", "cat link", "cat door/secret.txt",
+    "cat src/../../outside/secret.txt",
+    "cat ./door/../outside/secret.txt", "ls door", "head -c9 link", "grep -R x .", "grep -r x door",
+    "grep -f link a.py",
     "grep --file=link a.py", "grep --dereference-rec x .", "grep --exclude-from=link x .", "find . -delete",
     "find . -exec cat {} +", "find -L . -name x", "find door", "find . -fprintf x y", "find . -newer link",
     "find . -files0-from x", "sort -o a.py b.txt", "sort --outp=a.py b.txt", "sort -oa.py b.txt", "sort -no a.py b.txt",
-    "sort --compress-program=./x a.py", "sort --files0-from=link", "sort -T .. a.py", "uniq a.py b.txt", "wc --files0-from=link",
-    "tree -o x", "tree -Io x y", "tree -R -L 1 -H x", "tree -l", "xxd -r a b", "date -s 2020-01-01", "date 01010000", "date -f link",
-    "file -C -m x", "file -f link", "file -m link a.py", "less a.py", "man ls", "diff --to-file=link a.py", "diff . door",
-    "diff -r . src", "diff src src", "diff a.py link", "diff -X link a.py b.txt", "sed -n '1w x' a.py", "sed -n 1p link", "sed -i 1p a.py",
+    "sort --compress-program=./x a.py", "sort --files0-from=link", "sort -T .. a.py", "uniq a.py b.txt",
+    "wc --files0-from=link",
+    "tree -o x", "tree -Io x y", "tree -R -L 1 -H x", "tree -l", "xxd -r a b", "date -s 2020-01-01", "date 01010000",
+    "date -f link",
+    "file -C -m x", "file -f link", "file -m link a.py", "less a.py", "man ls", "diff --to-file=link a.py",
+    "diff . door",
+    "diff -r . src", "diff src src", "diff a.py link", "diff -X link a.py b.txt", "sed -n '1w x' a.py",
+    "sed -n 1p link", "sed -i 1p a.py",
     "sed -n -f link", "sed 1e a.py", "awk 1 a.py", "tee x", "env", "env git log", "printenv", "xargs cat", "du -L .",
-    "du --files0-from=link", "ls -L", "ls --dereference", "stat -L link", "rg --pre ./x y", "rg --pre=./x y", "rg -z x", "rg -L x",
-    "rg --follow x", "rg --hostname-bin ./x y", "rg --ignore-file link x", "rg -f link x", "rg x door", "rg --search-zip x",
+    "du --files0-from=link", "ls -L", "ls --dereference", "stat -L link", "rg --pre ./x y", "rg --pre=./x y",
+    "rg -z x", "rg -L x",
+    "rg --follow x", "rg --hostname-bin ./x y", "rg --ignore-file link x", "rg -f link x", "rg x door",
+    "rg --search-zip x",
     "md5sum -c link", "sha256sum --check link", "tail -f a.py", "tail --follow a.py", "tail --retry a.py", "jq -n env",
     "cd door && cat secret.txt", "cd .. && cat outside/secret.txt", "cd src; cat ../../outside/secret.txt",
-    "ls && cd bare && git status", "cd bare && git status", "false && cd src; cat a.py", "cd src | cat", "cd src || ls", "cd", "cd -",
-    "./git log", "src/ls", "GIT log", "/tmp/git log", "bin/git log", "hostname x", "printf %n PATH", "id root", "which -x",
-    "git log :/x", "git show ':(top)x'", "git diff -- ':!a.py'", "git diff -- ../outside", "git diff door/secret.txt a.py",
+    "ls && cd bare && git status", "cd bare && git status", "false && cd src; cat a.py", "cd src | cat",
+    "cd src || ls", "cd", "cd -",
+    "./git log", "src/ls", "GIT log", "/tmp/git log", "bin/git log", "hostname x", "printf %n PATH", "id root",
+    "which -x",
+    "git log :/x", "git show ':(top)x'", "git diff -- ':!a.py'", "git diff -- ../outside",
+    "git diff door/secret.txt a.py",
     "git log -- door/secret.txt", "cat ''", "ls --colo=auto", "ls --col", "git log --onelin", "git log --max-coun=1",
     "git log -n", "git log -ab", "git show --stat-", "grep -e --include x", "git status --porc", "cat -", "cat -- -n",
 ]  # fmt: skip
@@ -68,16 +80,26 @@ READING = ["cat -", "cat -- -n"]
 PLAIN = [
     "git log", "git log -5 --oneline", "git log -p -- a.py", "git log -n 2 --stat", "git log -S line --pickaxe-regex",
     "git log --since=1.week --author me", "git log --format=%h", "git log '--format=%h %s' main", "git show HEAD",
-    "git show HEAD:a.py", "git diff", "git diff 'HEAD~1' HEAD -- src", "git diff --cached --name-only", "git status -sb",
-    "git status --porcelain=v2", "git grep -n line", "git grep -e line -- src", "git blame -L 1,2 a.py", "git branch -avv",
-    "git branch --list main", "git branch --contains HEAD", "git tag -l v1", "git rev-parse --show-toplevel", "git remote -v",
-    "git ls-files -mo --exclude-standard", "git cat-file -p HEAD", "git shortlog -sn HEAD", "git stash list", "git merge-base HEAD main",
-    "git --no-pager log", "git -C src log", "git log 'HEAD~1..HEAD'", "git log main...HEAD", "git worktree list", "git --version",
-    "ls", "ls -la src", "ls -- src", "cat a.py b.txt", "cat 'two words'", "head -3 a.py", "head -n 3 a.py", "tail -n5 a.py", "wc -l a.py",
-    "grep -rn line src", "grep -A3 -e line a.py", "grep --include=x -r line .", "grep -f b.txt a.py", "sort -k2 -t, a.py", "sort -nr a.py", "uniq -c a.py",
-    "cut -d , -f1 a.py", "diff -u a.py b.txt", "find . -name x -type f", "find src -maxdepth 1", "find . -mtime -1", "stat a.py",
-    "sed -n 1,2p a.py", "date +%s", "date", "du -sh src", "echo hello", "pwd", "which git", "git log | head -5", "cd src && ls",
-    "cd src; cat c.py", "git log 2>/dev/null", "cat a.py | sort | uniq -c", "ls src && git status", "/usr/bin/git log", "bash -lc 'git log'",
+    "git show HEAD:a.py", "git diff", "git diff 'HEAD~1' HEAD -- src", "git diff --cached --name-only",
+    "git status -sb",
+    "git status --porcelain=v2", "git grep -n line", "git grep -e line -- src", "git blame -L 1,2 a.py",
+    "git branch -avv",
+    "git branch --list main", "git branch --contains HEAD", "git tag -l v1", "git rev-parse --show-toplevel",
+    "git remote -v",
+    "git ls-files -mo --exclude-standard", "git cat-file -p HEAD", "git shortlog -sn HEAD", "git stash list",
+    "git merge-base HEAD main",
+    "git --no-pager log", "git -C src log", "git log 'HEAD~1..HEAD'", "git log main...HEAD", "git worktree list",
+    "git --version",
+    "ls", "ls -la src", "ls -- src", "cat a.py b.txt", "cat 'two words'", "head -3 a.py", "head -n 3 a.py",
+    "tail -n5 a.py", "wc -l a.py",
+    "grep -rn line src", "grep -A3 -e line a.py", "grep --include=x -r line .", "grep -f b.txt a.py",
+    "sort -k2 -t, a.py", "sort -nr a.py", "uniq -c a.py",
+    "cut -d , -f1 a.py", "diff -u a.py b.txt", "find . -name x -type f", "find src -maxdepth 1", "find . -mtime -1",
+    "stat a.py",
+    "sed -n 1,2p a.py", "date +%s", "date", "du -sh src", "echo hello", "pwd", "which git", "git log | head -5",
+    "cd src && ls",
+    "cd src; cat c.py", "git log 2>/dev/null", "cat a.py | sort | uniq -c", "ls src && git status",
+    "/usr/bin/git log", "bash -lc 'git log'",
 ]  # fmt: skip
 
 
@@ -151,10 +173,15 @@ def test_no_other_short_option_is_understood_in_a_group(workplace, unknown, data
     assert not_understood(f"{program} -{letters} a.py", str(workplace.folder), str(workplace.folder))
 
 
-TEXTS = ["x", "line", "1", "2", "/etc/passwd", "../outside/secret.txt", "link", "door", "%h", "%G?", "always", "a.py", "touch ran;"]
+TEXTS = [
+    "x", "line", "1", "2", "/etc/passwd", "../outside/secret.txt", "link", "door", "%h", "%G?", "always", "a.py",
+    "touch ran;",
+]  # fmt: skip
 OPERANDS = [
-    "a.py", "b.txt", "src", ".", "link", "door", "door/secret.txt", "../outside/secret.txt", "..", "bare", "src/../door",
-    "HEAD", "HEAD~1", "HEAD:a.py", "main", ":/", "line", "-", "--", "two words", "{outside}/secret.txt", "{folder}/a.py", "HEAD..main",
+    "a.py", "b.txt", "src", ".", "link", "door", "door/secret.txt", "../outside/secret.txt", "..", "bare",
+    "src/../door",
+    "HEAD", "HEAD~1", "HEAD:a.py", "main", ":/", "line", "-", "--", "two words", "{outside}/secret.txt",
+    "{folder}/a.py", "HEAD..main",
 ]  # fmt: skip
 
 
@@ -171,8 +198,11 @@ class Dice:
         chosen = self._random
         name = chosen.choice([*self._forms, *[one for one in self._forms if one.startswith("git ")]])
         form = self._forms[name]
-        words = [word for option in chosen.sample(sorted(form.options), k=min(len(form.options), chosen.randint(0, 2)))
-                 for word in self._spelled(option, form.options[option])]
+        words = [
+            word
+            for option in chosen.sample(sorted(form.options), k=min(len(form.options), chosen.randint(0, 2)))
+            for word in self._spelled(option, form.options[option])
+        ]
         if chosen.random() < 0.15 and name in PROGRAM_OPTIONS:
             words.append(chosen.choice(PROGRAM_OPTIONS[name]).rstrip("=?"))
         words += [chosen.choice(OPERANDS).format(**self._places) for _ in range(chosen.randint(0, 2))]
@@ -204,10 +234,13 @@ def test_what_is_allowed_neither_writes_nor_runs_nor_reads_elsewhere(fresh, seed
 
 SETTINGS_THAT_RUN = [
     "[core]\n\tfsmonitor = touch ran", "[core]\n\tpager = x", "[diff]\n\texternal = x", '[diff "x"]\n\ttextconv = x',
-    '[filter "x"]\n\tclean = x', "[alias]\n\tl = !x", "[core]\n\thooksPath = hooks", "[gpg]\n\tprogram = x", "[include]\n\tpath = x",
+    '[filter "x"]\n\tclean = x', "[alias]\n\tl = !x", "[core]\n\thooksPath = hooks", "[gpg]\n\tprogram = x",
+    "[include]\n\tpath = x",
     '[includeIf "x"]\n\tpath = x', "[core]\n\tsshCommand = x", "[core]\n\teditor = x", '[remote "o"]\n\tuploadpack = x',
-    '[remote "o"]\n\tpromisor = true', "[extensions]\n\tpartialClone = o", "[core]\n\tworktree = ../..", "[log]\n\tshowSignature = true",
-    "[core] fsmonitor = x", "[CORE]\n\tFSMONITOR = x", "[core]\n\tabbrev = 7 \\\n\tfsmonitor = x", "[core]\n\tattributesFile = x",
+    '[remote "o"]\n\tpromisor = true', "[extensions]\n\tpartialClone = o", "[core]\n\tworktree = ../..",
+    "[log]\n\tshowSignature = true",
+    "[core] fsmonitor = x", "[CORE]\n\tFSMONITOR = x", "[core]\n\tabbrev = 7 \\\n\tfsmonitor = x",
+    "[core]\n\tattributesFile = x",
     '[branch "m"]\n\tremote = ext::x', "[credential]\n\thelper = x", "[submodule]\n\trecurse = true", "x",
 ]  # fmt: skip
 

@@ -240,11 +240,14 @@ def test_an_answer_that_does_not_fit_is_refused(lead, asks, facts, arguments, co
 
 
 FOR_THE_USER = [
-    {"body": "ls *.py"}, {"body": "FOO=1 make"}, {"body": "make > log"}, {"body": "git push --force"}, {"body": "python3 '-cx'"},
+    {"body": "ls *.py"}, {"body": "FOO=1 make"}, {"body": "make > log"}, {"body": "git push --force"},
+    {"body": "python3 '-cx'"},
     {"body": "cat /etc/passwd"}, {"body": "git log --output=x"}, {"each_time": True}, {"kind": AskKind.PERMISSIONS},
-    {"kind": AskKind.EDIT, "tool": "Write", "paths": ("/etc/x",)}, {"kind": AskKind.EDIT, "tool": "Write", "paths": (".claude/settings.json",)},
+    {"kind": AskKind.EDIT, "tool": "Write", "paths": ("/etc/x",)},
+    {"kind": AskKind.EDIT, "tool": "Write", "paths": (".claude/settings.json",)},
     {"kind": AskKind.EDIT, "tool": "Write"}, {"kind": AskKind.TOOL, "tool": "Read", "paths": ("../x",)},
-    {"kind": AskKind.FORM, "questions": (QUESTION, QUESTION)}, {"kind": AskKind.QUESTION, "questions": (Question(key="k", text="?", secret=True),)},
+    {"kind": AskKind.FORM, "questions": (QUESTION, QUESTION)},
+    {"kind": AskKind.QUESTION, "questions": (Question(key="k", text="?", secret=True),)},
 ]  # fmt: skip
 
 

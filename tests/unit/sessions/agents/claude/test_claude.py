@@ -61,7 +61,9 @@ class TestLaunch:
 
     def test_each_command_of_an_agent_that_asks_begins_in_the_folder(self) -> None:
         asking, denying = (
-            CLAUDE.launch(LaunchRequest(prompt="x", cwd="/p", session_id=SESSION, settings=ClaudeSettings(approvals=how)))
+            CLAUDE.launch(
+                LaunchRequest(prompt="x", cwd="/p", session_id=SESSION, settings=ClaudeSettings(approvals=how))
+            )
             for how in ("ask", "deny")
         )
         assert (dict(asking.env), dict(denying.env)) == ({"CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR": "1"}, {})
