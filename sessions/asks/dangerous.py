@@ -7,13 +7,14 @@ overwrite things of the machine, or reach another one.
 """
 
 import re
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from . import git_forms, reader_forms
 from .command_forms import Form, options, read
 from .model import Ask, AskKind
-from .places import Place, is_in, paths_in, place_at, real, resolved
+from .places import Place, is_folder, is_in, paths_in, place_at, real, resolved
 from .protected import runs_something
 from .simple_command import commands
 from .understood import LEAVES, NO_LIST, OUTSIDE, at_their_places, has_forms, known_name
@@ -38,10 +39,13 @@ _ALWAYS = {
         " coproc pushd popd env ionice setsid stdbuf chrt taskset setarch unbuffer ex vi vim"
         " nvim view ed emacs nano less more most man info pager awk gawk mawk nawk m4 tclsh osascript deno bun fd"
         " fdfind split csplit tar bsdtar cpio rsync zip unzip ar 7z patch install run-parts ld gcc cc clang jq yq"
-        " fzf openssl gpg npx pnpx bunx uvx pipx dlx hub gh"
+        " fzf openssl gpg npx pnpx bunx uvx pipx dlx hub gh sqlite3 psql mysql mariadb mongosh valgrind perf ffmpeg"
+        " open xdg-open start code subl emacsclient ansible ansible-playbook vagrant terraform tofu systemd-run"
+        " nix-shell"
     ),
     "it reaches another machine": (
-        "ssh scp sftp curl wget nc ncat netcat socat telnet ftp rclone docker podman nerdctl kubectl aws gcloud"
+        "ssh scp sftp curl wget nc ncat netcat socat telnet ftp lftp rclone rsh rlogin mosh sshpass docker podman"
+        " nerdctl kubectl helm aws gcloud redis-cli"
     ),
     "it changes what later commands mean": (
         "cd export declare typeset local readonly set unset alias unalias hash enable shopt setopt trap umask ulimit"
@@ -49,7 +53,10 @@ _ALWAYS = {
     ),
     "it changes permissions": "chmod chown chgrp chattr setfacl setfattr xattr ln link mknod mkfifo",
     "it deletes or overwrites files": "unlink truncate trash xxd",
-    "it shows or changes settings of the machine": "printenv hostname sysctl defaults launchctl security",
+    "it shows or changes settings of the machine": (
+        "printenv hostname sysctl defaults launchctl loginctl security chsh passwd useradd usermod visudo iptables"
+    ),
+    "it installs programs for the machine": "apt apt-get dnf yum pacman apk zypper brew port snap flatpak nix-env",
 }
 _REASON = {name: reason for reason, names in _ALWAYS.items() for name in _names(names)}
 _INTERPRETERS = _names("python pythonw pypy perl ruby node nodejs php lua luajit rscript julia")
@@ -197,8 +204,9 @@ def _runs_a_file(arguments: Sequence[str]) -> bool:
 
 
 def _of_unknown(program: str, arguments: Sequence[str], place: Place) -> str:
-    is_folder = Path(place.cwd, program).is_dir()  # some shells change to it
-    if is_folder or not (known_name(program) or _is_of_folder(program, place)):
+    # Some shells change to a folder of this name if there is no such program.
+    changes = is_folder(Path(place.cwd, program)) and shutil.which(program) is None
+    if changes or not (known_name(program) or _is_of_folder(program, place)):
         return "its program is not one of the system or of the folder"
     paths = [path for word in arguments for path in paths_in(word) if path != "/dev/null"]
     if not all(map(place.has, paths)):

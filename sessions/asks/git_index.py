@@ -8,6 +8,8 @@ from pathlib import Path
 _MOST_BYTES = 64 * 1024 * 1024
 _SUBMODULE = 0o160000
 _EXTENDED = 0x4000
+_SPLIT = b"link"
+"""The first extension of an index of which other entries are in another file."""
 
 
 def may_leave(git: Path, top: Path) -> bool:
@@ -19,8 +21,6 @@ def may_leave(git: Path, top: Path) -> bool:
         git: the git folder.
         top: the folder of the files.
     """
-    if next(git.glob("sharedindex*"), None) is not None:
-        return True
     path = git / "index"
     if not os.path.lexists(path):
         return False
@@ -29,7 +29,14 @@ def may_leave(git: Path, top: Path) -> bool:
         return True
     folders = {name.rpartition(b"/")[0] for _, name in found}
     above = {part for folder in folders for part in _with_parents(folder)}
-    return any((top / os.fsdecode(folder)).is_symlink() for folder in above)
+    return any(_is_link(top / os.fsdecode(folder)) for folder in above)
+
+
+def _is_link(path: Path) -> bool:
+    try:
+        return path.is_symlink()
+    except OSError:
+        return True
 
 
 def _with_parents(folder: bytes) -> Iterator[bytes]:
@@ -53,6 +60,8 @@ def _entries(path: Path) -> list[tuple[int, bytes]] | None:
             end = data.index(b"\0", begin)
             found.append((mode, data[begin:end]))
             at += (end - at + 8) // 8 * 8
+        if data[at : at + 4] == _SPLIT:
+            return None
     except (OSError, struct.error, ValueError):
         return None
     return found

@@ -7,6 +7,7 @@ that changes a link after the check and before the use is not seen.
 import os
 import posixpath
 import re
+import stat
 from pathlib import Path
 
 from msgspec import Struct
@@ -40,6 +41,14 @@ def is_in(path: str, folder: str) -> bool:
     return path == place or path.startswith(place.rstrip("/") + "/")
 
 
+def is_folder(path: str | Path) -> bool:
+    """Return whether a path leads to a folder; False if that cannot be found out."""
+    try:
+        return stat.S_ISDIR(Path(path).stat().st_mode)
+    except (ValueError, OSError):
+        return False
+
+
 class Place(Struct, frozen=True):
     """The folder in which a command may act, and the folder in which it runs; both real."""
 
@@ -53,7 +62,7 @@ class Place(Struct, frozen=True):
 
     def has_file(self, path: str) -> bool:
         """Return whether a path leads to a file in the folder that is not a folder itself."""
-        return self.has(path) and not Path(real(path, self.cwd)).is_dir()
+        return self.has(path) and not is_folder(real(path, self.cwd))
 
     def below(self, path: str) -> "Place | None":
         """Return the same folder, with a folder in it as the one in which commands run.
@@ -62,7 +71,7 @@ class Place(Struct, frozen=True):
         """
         found = real(path, self.cwd)
         inside = is_in(found, self.folder) and found == resolved(path, self.cwd)
-        return Place(self.folder, found) if inside and (Path(found).is_dir() or not os.path.lexists(found)) else None
+        return Place(self.folder, found) if inside and (is_folder(found) or not os.path.lexists(found)) else None
 
 
 def place_at(folder: str, cwd: str) -> Place | None:

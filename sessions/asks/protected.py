@@ -6,6 +6,7 @@ scripts, builds and CI.  The source of the project itself is not in the list, al
 """
 
 import os
+import stat
 import unicodedata
 from pathlib import Path
 
@@ -91,7 +92,9 @@ def runs_something(path: str, folder: str, cwd: str, *, hidden: bool = False) ->
         return True
     text, place = resolved(path, cwd), real(folder, "/")
     inside = {found: place, real(text, "/"): place, text: resolved(folder, "/")}
-    return any(_is_such(place, within, hidden) for place, within in inside.items()) or _is_state(found)
+    if any(_is_such(place, within, hidden) for place, within in inside.items()):
+        return True
+    return _is_state(found) or _has_other_names(found)
 
 
 def _is_such(place: str, folder: str, hidden: bool) -> bool:
@@ -117,6 +120,15 @@ def _plain(part: str) -> str:
     shown = "".join(one for one in unicodedata.normalize("NFKC", part) if unicodedata.category(one) != "Cf")
     short = shown.casefold().rstrip(". ")
     return ".git" if short == "git~1" else short
+
+
+def _has_other_names(place: str) -> bool:
+    """Return whether a file has a second name, which may be one of these."""
+    try:
+        found = Path(place).stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_nlink > 1
 
 
 def _is_state(place: str) -> bool:

@@ -43,9 +43,9 @@ FORMS: Mapping[str, Form] = {
             f"-r -i -n -l -L -c -o -w -x -v -E -F -G -P -H -h -s -q -a -I -b -T -e=T -f=P -m=N -# {_CONTEXT}"
             " --include=T --exclude=T --exclude-dir=T --color?T --colour?T --recursive --ignore-case"
             " --no-ignore-case --line-number --count --files-with-matches --files-without-match --only-matching"
-            " --word-regexp --line-regexp --invert-match --extended-regexp --fixed-strings --basic-regexp --perl-regexp --with-filename"
-            " --no-filename --no-messages --quiet --silent --text --max-count=N --regexp=T --file=P --null"
-            " --byte-offset"
+            " --word-regexp --line-regexp --invert-match --extended-regexp --fixed-strings --basic-regexp --perl-regexp"
+            " --with-filename --no-filename --no-messages --quiet --silent --text --max-count=N --regexp=T --file=P"
+            " --null --byte-offset"
         ),
         operands="pattern",
         patterns=_BY_PATTERN,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .git_index import may_leave
-from .places import Place, is_in, real
+from .places import Place, is_folder, is_in, real
 
 _MOST_BYTES = 256 * 1024
 
@@ -42,7 +42,7 @@ _KNOWN = {
     "log": "date decorate",
     "status": "short branch showuntrackedfiles",
     "diff": "algorithm renames colormoved mnemonicprefix noprefix",
-    "extensions": "worktreeconfig objectformat refstorage",
+    "extensions": "worktreeconfig refstorage",
     "lfs": "repositoryformatversion",
     "maintenance": "auto strategy",
     "index": "version",
@@ -50,6 +50,8 @@ _KNOWN = {
 _KEYS = frozenset(f"{section}.{name}" for section, names in _KNOWN.items() for name in names.split())
 _HOOKS = frozenset({".husky", ".husky/_"})
 """Folders of hooks that no rule lets an agent write."""
+_HOOK = "post-index-change"
+"""The one hook that verbs run which only read: they note the times of files in the index."""
 
 
 def trouble(place: Place, *, worktree: bool, remote: bool) -> str:
@@ -68,6 +70,10 @@ def trouble(place: Place, *, worktree: bool, remote: bool) -> str:
         return "no plain git repository of the folder"
     if reason := _of_settings(top, git, remote=remote):
         return reason
+    if worktree and any(
+        os.path.lexists(folder / _HOOK) for folder in (_common(git) / "hooks", *map(top.joinpath, _HOOKS))
+    ):
+        return "a hook may run"
     return "it may read files outside of the repository" if worktree and may_leave(git, top) else ""
 
 
@@ -99,7 +105,7 @@ def _repository(top: Path) -> tuple[Path, Path | None] | None:
 
 def _git_folder(path: Path) -> Path | None:
     """Return the real git folder of ``.git``, which is a folder, a link or a file with its path; None if neither."""
-    if path.is_dir():
+    if is_folder(path):
         return Path(real(str(path), "/"))
     text = _text(path, 4_096)
     if text is None or not text.startswith("gitdir: "):

@@ -9,10 +9,9 @@ another process changes between the check and the use are not known here.
 import os
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from . import git_forms, reader_forms
-from .places import Place, place_at
+from .places import Place, is_folder, place_at
 from .simple_command import Simple, commands
 
 NO_LIST = "it is not a list of simple commands"
@@ -66,7 +65,7 @@ def _moved(words: Sequence[str], place: Place, *, then: str) -> Place | None:
     if os.environ.get("CDPATH") and words[0][0] not in "./":
         return None
     moved = place.below(words[0])
-    return moved if moved is not None and (then == "&&" or Path(moved.cwd).is_dir()) else None
+    return moved if moved is not None and (then == "&&" or is_folder(moved.cwd)) else None
 
 
 def is_reading(words: Sequence[str], place: Place) -> bool:

@@ -56,7 +56,7 @@ def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
             "kind": AskKind.EDIT,
             "title": f"{verb} {place_of(path, cwd).shown if cwd and path else path}",
             "body": proposed(tool, given),
-            "paths": (path,) if path else (),
+            "paths": tuple(_named(given, "file_path", "notebook_path")),
         }
     elif tool == "AskUserQuestion":
         fields = _question(given)
@@ -107,10 +107,15 @@ def _tool_title(tool: str, given: Mapping[str, Any]) -> str:
     return f"{title}: {_first_line(about)}" if about else title
 
 
+def _named(given: Mapping[str, Any], *keys: str) -> Iterator[str]:
+    return (text for key in keys if (text := text_in(given.get(key))))
+
+
 def _read_paths(tool: str, given: Mapping[str, Any]) -> Iterator[str]:
     """Yield the paths that a tool reads: without one, it reads the folder; a pattern can begin at another."""
-    path = next((text for key in ("file_path", "notebook_path", "path") if (text := text_in(given.get(key)))), ".")
-    yield path
+    named = list(_named(given, "file_path", "notebook_path", "path"))
+    yield from named or ["."]
+    path = named[-1] if named else "."
     if pattern := text_in(given.get({"Glob": "pattern", "Grep": "glob"}.get(tool, ""))):
         literal = re.split(r"[*?\[{]", pattern)[0]
         yield f"{path}/.." if ".." in pattern else literal if literal[:1] in ("/", "~") else f"{path}/{literal}"

@@ -78,6 +78,18 @@ def test_links_lead_to_what_they_lead_to(tmp_path):
     assert decided(edit("loop2/x", folder), folder) == "allow"
 
 
+def test_a_file_with_a_second_name_is_asked(tmp_path):
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text("{}")
+    (tmp_path / "notes.md").hardlink_to(tmp_path / ".claude" / "settings.json")
+    assert decided(edit("notes.md", tmp_path), tmp_path) == "ask"
+
+
+def test_a_path_of_any_length_is_judged(tmp_path):
+    for path in ("x" * 300, "x/" * 3000, f"{tmp_path}/{'y' * 300}/z"):
+        assert decided(edit(path, tmp_path), tmp_path) in ("ask", "allow")
+
+
 def test_a_folder_that_is_a_link_is_the_folder(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "name").symlink_to("real")

@@ -277,6 +277,25 @@ def test_links_in_the_place_of_folders_and_submodules_are_asked(fresh):
     assert [fresh.decided(line, BASH) for line in ("git status", "git log")] == ["ask", "allow"]
 
 
+def test_a_hook_of_reading_verbs_is_asked(fresh):
+    (fresh.folder / ".git" / "hooks" / "post-index-change").write_text("#!/bin/sh\ntouch ran\n")
+    assert [fresh.decided(line, BASH) for line in ("git status", "git log")] == ["ask", "allow"]
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x/" * 2000, "x" * 9000])
+def test_a_path_of_any_length_is_judged(workplace, name):
+    for line in (
+        f"cat {name}",
+        f"git -C {name} log",
+        f"cd {name} && ls",
+        f"./{name} x",
+        f"diff {name} a.py",
+        f"cp {name} y",
+    ):
+        for rule in (BASH, {"decide": "allow", "command": line.split()[:1]}):
+            assert workplace.decided(line, rule) in ("ask", "allow")
+
+
 def test_a_link_is_followed_when_the_ask_comes(fresh):
     assert fresh.decided("cat src/c.py", BASH) == "allow"
     (fresh.folder / "src" / "c.py").unlink()
