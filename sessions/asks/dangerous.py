@@ -60,6 +60,10 @@ _ALWAYS = {
 }
 _REASON = {name: reason for reason, names in _ALWAYS.items() for name in _names(names)}
 _INTERPRETERS = _names("python pythonw pypy perl ruby node nodejs php lua luajit rscript julia")
+_MODULES = _names(
+    "timeit pdb bdb code asyncio idlelib runpy trace profile cProfile pip ensurepip pydoc http webbrowser"
+)
+"""Modules of python that run code among their arguments or from elsewhere."""
 _VERSION = re.compile(r"[-.]?[0-9][0-9.]*$")
 
 _WRAPPERS: Mapping[str, re.Pattern[str]] = {
@@ -80,6 +84,10 @@ _FILES: Mapping[str, Form] = {
     "tee": Form(options=options("-a --append"), operands="paths"),
 }
 """Programs that change the files that they name, and nothing else."""
+
+
+MOST_SHOWN = 2_000
+"""Characters of a command; a lead is shown no longer one."""
 
 
 def danger(line: str, folder: str, cwd: str) -> str:
@@ -107,7 +115,8 @@ def only_the_user(ask: Ask, folder: str) -> str:
     if ask.each_time or ask.kind is AskKind.PERMISSIONS:
         return "the agent requires the user each time" if ask.each_time else "it asks for wider permissions"
     if ask.kind is AskKind.COMMAND:
-        return danger(ask.body, folder, ask.cwd or folder)
+        too_long = len(ask.body) > MOST_SHOWN
+        return "it is too long for its lead" if too_long else danger(ask.body, folder, ask.cwd or folder)
     if ask.kind in (AskKind.EDIT, AskKind.TOOL):
         return of_files(ask, folder, folder)
     return _of_questions(ask) if ask.kind in (AskKind.QUESTION, AskKind.FORM) else ""
@@ -199,7 +208,8 @@ def _runs_a_file(arguments: Sequence[str]) -> bool:
     if not arguments:
         return False
     if arguments[0] == "-m":
-        return len(arguments) > 1 and re.fullmatch(r"[A-Za-z_][\w.]*", arguments[1]) is not None
+        module = re.fullmatch(r"([A-Za-z_]\w*)[\w.]*", arguments[1]) if len(arguments) > 1 else None
+        return module is not None and module[1] not in _MODULES
     return not arguments[0].startswith("-")
 
 

@@ -24,7 +24,8 @@ _WORKTREES = _names(".claude .codex")
 """Of these, agents keep worktrees in a folder ``worktrees``, in which sessions work as in any other."""
 
 _FOLDERS = _names(
-    ".aider .amp .augment .cline .continue .copilot .kiro .opencode .qwen .roo .windsurf .zed .vscode .vscode-server"
+    ".aider .crush .goose .trae .junie .kilocode .amazonq .factory .amp .augment .cline .continue .copilot .kiro"
+    " .opencode .qwen .roo .windsurf .zed .vscode .vscode-server"
     " .idea .fleet .nova .vim .nvim .emacs.d .devcontainer .github .gitlab .circleci .buildkite .forgejo .gitea"
     " .woodpecker .teamcity .husky .githooks .ssh .gnupg .docker .kube .aws .config .local .direnv .mise .asdf .cargo"
     " .rustup .mvn .gradle .m2 .yarn .bundle .ipython .jupyter .npm .pnpm .bun .deno .terraform.d .agentdash"
@@ -34,7 +35,7 @@ _FILES = _names(
     # agents
     ".agentdash.toml agents.md agents.override.md claude.md claude.local.md gemini.md copilot-instructions.md"
     " .cursorrules .windsurfrules .clinerules .roomodes .aider.conf.yml .goosehints opencode.json"
-    " opencode.jsonc mcp.json .mcp.json"
+    " opencode.jsonc qwen.md .rules crush.json mcp.json .mcp.json .devcontainer.json"
     # git, and the names of its hooks
     " .git .gitattributes .gitmodules .gitconfig .lfsconfig .gitignore_global .pre-commit-config.yaml"
     " .pre-commit-config.yml .pre-commit-hooks.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml"
@@ -55,23 +56,32 @@ _FILES = _names(
     " rakefile gemfile gulpfile.js gruntfile.js cakefile sconstruct sconscript wscript meson.build cmakelists.txt"
     " cmakepresets.json configure build.rs cargo.toml build.gradle build.gradle.kts settings.gradle"
     " settings.gradle.kts gradle.properties gradlew mvnw pom.xml build.sbt build.xml mix.exs rebar.config project.clj"
-    " build.zig package.swift composer.json workspace build.bazel module.bazel .bazelrc pyproject.toml setup.py"
+    " build.zig package.swift composer.json workspace build.bazel module.bazel .bazelrc pyproject.toml setup.py pipfile"
     " setup.cfg tox.ini noxfile.py pytest.ini .coveragerc conftest.py manage.py tasks.py fabfile.py dodo.py"
     " sitecustomize.py usercustomize.py pip.conf .pypirc .pylintrc"
     # CI, containers and deployment
     " .gitlab-ci.yml .travis.yml .drone.yml .cirrus.yml .appveyor.yml appveyor.yml azure-pipelines.yml"
     " bitbucket-pipelines.yml jenkinsfile .woodpecker.yml action.yml action.yaml dockerfile containerfile"
     " docker-compose.yml docker-compose.yaml compose.yml compose.yaml vagrantfile procfile tiltfile skaffold.yaml"
-    " earthfile crontab"
+    " earthfile crontab cloudbuild.yaml buildspec.yml netlify.toml vercel.json codemagic.yaml"
 )
 _ENDINGS = (
     ".mk", ".pth", ".code-workspace", ".sublime-project", ".desktop", ".service", ".timer", ".plist", ".cmake",
     ".gradle", ".csproj", ".vbproj", ".fsproj", ".targets", ".props", ".gemspec",
 )  # fmt: skip
 _BEGINNINGS = (
-    ".env.", ".eslintrc", ".prettierrc", ".babelrc", ".lintstagedrc.", ".mocharc", ".stylelintrc", "dockerfile.",
+    ".env.", ".bash", ".zsh", "makefile.", "requirements", ".eslintrc", ".prettierrc", ".babelrc", ".lintstagedrc.",
+    ".mocharc", ".stylelintrc", "dockerfile.",
 )  # fmt: skip
-_CONFIGURATION = (".config.js", ".config.cjs", ".config.mjs", ".config.ts", ".config.mts", ".config.cts")
+_CONFIGURATION = (
+    ".config.json",
+    ".config.js",
+    ".config.cjs",
+    ".config.mjs",
+    ".config.ts",
+    ".config.mts",
+    ".config.cts",
+)
 """The settings of a JavaScript tool are a program."""
 
 _STATE = "agentdash.db"

@@ -53,6 +53,8 @@ class Asked(Result, frozen=True, kw_only=True):
     """Its number."""
     kind: str
     wants: str
+    command: str = ""
+    """The whole command, if ``wants`` has only a part of it."""
     why: str = ""
     choices: tuple[str, ...] = ()
     """The decisions or the answers that it takes from its lead."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..asks.model import Verdict
+from ..asks.model import AskKind, Verdict
 from ..model import Session
 from ..text.units import dollars
 from .facts import TurnFacts, did, facts_of, shared, touched
@@ -15,6 +15,7 @@ from .quoting import words
 from .results import Asked, Did, Shared, WorkerResult
 
 if TYPE_CHECKING:
+    from ..asks.model import Ask
     from ..asks.recorded import RecordedAsk
     from .calls import Calls
 
@@ -177,9 +178,19 @@ def asked(recorded: "RecordedAsk", detail: Detail, folder: str) -> Asked:
         ask=recorded.id,
         kind=str(ask.kind),
         wants=words(wants, 2 * detail.text),
+        command=_whole_command(ask, words(wants, 2 * detail.text), detail),
         why=words(ask.why, detail.text),
         choices=tuple(words(choice, 60) for choice in choices[: max(3, detail.names)]),
     )
+
+
+def _whole_command(ask: "Ask", shown: str, detail: Detail) -> str:
+    """Return a command of which a text shows only a part: a lead allows what it is shown."""
+    from ..asks.dangerous import MOST_SHOWN
+    from ..text.sanitize import clean, shorten
+
+    is_whole = ask.kind is not AskKind.COMMAND or shown.endswith(f": {ask.body}")
+    return "" if is_whole else shorten(clean(ask.body[:MOST_SHOWN]), max(200, min(MOST_SHOWN, detail.answer)))
 
 
 def words_of_answer(answer: str, most: int) -> str:

@@ -275,6 +275,19 @@ def test_what_a_lead_can_allow_is_offered(lead, asks, body):
     assert lead.call("answer", session="abcdef01", decision="allow")["decision"] == "allow"
 
 
+def test_a_lead_is_shown_the_whole_command(lead, asks):
+    asks(title="run: make test …", body=f"make test{' ' * 900};\ntouch x")
+    [shown] = lead.call("wait_for")["needs_you"][0]["asks"]
+    assert shown["command"] == f"make test{' ' * 900};\ntouch x"
+
+
+def test_a_command_that_is_too_long_for_a_lead_is_the_users(lead, asks):
+    asks(body=f"make test{' ' * 6000}; touch x")
+    [shown] = lead.call("wait_for")["needs_you"][0]["asks"]
+    assert (shown["decides"], shown["choices"]) == ("the user: it is too long for its lead", ["deny", "stop"])
+    refused(lead, "needs_the_user", "answer", session="abcdef01", decision="allow")
+
+
 def test_a_lead_gives_no_permission_that_the_agent_would_widen(lead, asks):
     asks(body="make", always="permission mode acceptEdits for this session", verdicts=tuple(Verdict)[:4])
     [shown] = lead.call("wait_for")["needs_you"][0]["asks"]
