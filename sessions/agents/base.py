@@ -96,6 +96,8 @@ class Agent(ABC):
     binary: ClassVar[str | None] = None
     """The command searched in PATH unless the configuration names another; None if the agent has no command."""
     install_hint: ClassVar[str] = ""
+    stream_formats: ClassVar[Mapping[str, str]] = {}
+    """By the name of a format: the transport of the live processes that print it, if it is not that of one turn."""
     tested_versions: ClassVar[tuple[str, ...]] = ()
     """The versions whose events the adapter was tested with, oldest first; empty for an agent without versions."""
     plan_mark: ClassVar[bytes] = b""
@@ -339,6 +341,10 @@ class Agent(ABC):
         """
         return None
 
+    def line_id(self, line: bytes) -> str | None:  # noqa: ARG002
+        """Return the agent's own id of a line of its transcript, by which a line that is written again is known."""
+        return None
+
     def shown_conversation(self, pid: int, env: Mapping[str, str | None]) -> str | None:  # noqa: ARG002
         """Return the conversation that the agent's own interface shows, which a process ``pid`` is; None if unknown."""
         return None
@@ -382,6 +388,10 @@ class TranscriptFormat(ABC):
     @abstractmethod
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
         """Return whether a JSON object is a line of such a file; see :meth:`Agent.recognizes`."""
+
+    def begins_document(self, beginning: bytes) -> bool:  # noqa: ARG002
+        """Return whether a file with this beginning is one JSON object of many lines in this format."""
+        return False
 
     @abstractmethod
     def parser(self, turn: int = 1) -> TurnParser:

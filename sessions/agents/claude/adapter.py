@@ -109,7 +109,7 @@ class Claude(Agent, LeadingAgent):
     name = "claude"
     title = "Claude Code"
     binary = "claude"
-    tested_versions = ("2.1.197", "2.1.330")  # protocols 3
+    tested_versions = ("2.1.197", "2.1.330", "2.1.332")  # protocols 3
     install_hint = "Install it with `npm install -g @anthropic-ai/claude-code`."
     settings_type = ClaudeSettings
     mode_key = "permission_mode"
@@ -307,6 +307,12 @@ class Claude(Agent, LeadingAgent):
         from .project.own_files import transcript_of
 
         return transcript_of(_home(env), agent_session)
+
+    def line_id(self, line: bytes) -> str | None:
+        """Return the line's ``uuid``: claude may write a conversation again into its own file."""
+        from .project.own_files import uuid_of
+
+        return uuid_of(line)
 
     def shown_conversation(self, pid: int, env: Mapping[str, str | None]) -> str | None:
         """Return the conversation that claude names for its interface: ``/clear`` begins another one."""

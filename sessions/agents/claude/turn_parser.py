@@ -5,9 +5,10 @@ cut (protocols 3, :mod:`.result`).
 """
 
 from collections import deque
+from typing import Any
 
 import msgspec
-from msgspec import structs
+from msgspec import Raw, structs
 
 from ...model import Step, StepKind, StepStatus, Usage
 from ...values.compaction import SUMMARY_EVENT
@@ -17,11 +18,12 @@ from ..parsing.parser import MOST_OPEN
 from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
 from .compaction import CompactionNotes
+from .early_results import EarlyResults
 from .live.ask_notices import AskNotices
 from .live.control import changed_setting
 from .notices import NOTICES, SILENT, notice_text
 from .result import failure
-from .tools import TaskList, answered, begun, tool_name
+from .tools import TaskList, answered, begun, details_of, tool_name
 from .use.reports import note_compaction, note_message, note_result
 from .use.running_cost import RunningCost, counted_by
 
@@ -36,6 +38,7 @@ class ClaudeState(EventState, kw_only=True):
     error: Step | None = None
     thought: Step | None = None
     """The thought whose tokens claude has reported, until the thought itself comes."""
+    early: EarlyResults = msgspec.field(default_factory=EarlyResults)
     asks: AskNotices = msgspec.field(default_factory=AskNotices)
     compaction: CompactionNotes = msgspec.field(default_factory=CompactionNotes)
     prompted: bool = False
@@ -178,6 +181,10 @@ class ClaudeParser(EventParser):
         self._end_thought(parent)
         arguments = value_of(block.input)
         fields = self.state.tasks.begun(block.name, arguments) or begun(block.name, arguments)
+        early = self.state.early.take(block.id)
+        if early is not None:
+            step = structs.replace(early.step, parent=parent, call_id=block.id, **fields)
+            return self._answered(step, early.text, early.details, early.step.ended_at, is_error=early.is_error)
         earlier = self.state.open.get(block.id) if block.id else None
         if earlier is None:
             earlier = self._new(at=at, parent=parent, call_id=block.id or None, status=StepStatus.RUNNING, **fields)
@@ -201,10 +208,12 @@ class ClaudeParser(EventParser):
         if isinstance(content, str):
             return [self._said(content, event, at)]
         steps = []
+        results = [block for block in content if isinstance(block, events.ToolResult)]
+        details = details_of([self.state.open.get(one.tool_use_id) for one in results], event.tool_use_result)
         for block in content:
             match block:
                 case events.ToolResult():
-                    steps.append(self._tool_result(block, event, at))
+                    steps.append(self._tool_result(block, details.pop(0), event.parent_tool_use_id, at))
                 case events.Text():
                     steps.append(self._said(block.text, event, at))
                 case _:
@@ -240,14 +249,17 @@ class ClaudeParser(EventParser):
             self.facts.compacted = structs.replace(self.facts.compacted, step=step.index)
         return step
 
-    def _tool_result(self, block: events.ToolResult, event: events.User, at: int | None) -> Step:
+    def _tool_result(self, block: events.ToolResult, details: Raw, parent: str | None, at: int | None) -> Step:
         text = block.content if isinstance(block.content, str) else joined(block.content or [])
         earlier = self.state.open.pop(block.tool_use_id, None) or self._oldest_call(block)
         if earlier is None:
             # A call of an earlier process, such as one that was still running when the process was stopped.
-            earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=event.parent_tool_use_id)
+            earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=parent)
+            self.state.early.keep(
+                block.tool_use_id, structs.replace(earlier, ended_at=at), text, details, is_error=bool(block.is_error)
+            )
         self._counted.pop(hash(block.tool_use_id), None)
-        fields = answered(earlier.kind, text, is_error=bool(block.is_error), details=event.tool_use_result)
+        fields = answered(earlier.kind, text, is_error=bool(block.is_error), details=details)
         by_answer = self.state.asks.was_denied(block.tool_use_id)
         if by_answer and fields["status"] is StepStatus.FAILED:
             fields["status"] = StepStatus.DECLINED
@@ -255,9 +267,17 @@ class ClaudeParser(EventParser):
             self._declined.append(tool_name(earlier))
             if not by_answer:
                 self.facts.deny(self._declined[-1])
-        if earlier.kind is StepKind.PLAN:
-            fields |= self.state.tasks.answered(earlier, fields["status"], event.tool_use_result)
-        return structs.replace(earlier, ended_at=at, **fields)
+        return self._with_plan(earlier, fields, details, at)
+
+    def _answered(self, call: Step, text: str, details: Raw, at: int | None, *, is_error: bool) -> Step:
+        """Return the step of a call that came after its result."""
+        return self._with_plan(call, answered(call.kind, text, is_error=is_error, details=details), details, at)
+
+    def _with_plan(self, call: Step, fields: dict[str, Any], details: Raw, at: int | None) -> Step:
+        """Return the step of a call with the fields of its result, and the plan as it is then."""
+        if call.kind is StepKind.PLAN:
+            fields |= self.state.tasks.answered(call, fields["status"], details)
+        return structs.replace(call, ended_at=at, **fields)
 
     def _result(self, event: events.Result, at: int | None) -> list[Step]:
         self.facts.notice = self.facts.waiting = None

@@ -43,6 +43,10 @@ class AppServerState(EventState, kw_only=True):
     """The tokens of the thread that were last reported."""
     own: Usage = field(default_factory=Usage)
     """The tokens of the running turn."""
+    before: int | None = None
+    """The tokens of the context when the open compaction began."""
+    after: int | None = None
+    """codex's estimate of the tokens that the open compaction left."""
 
 
 class ItemParser(EventParser):
@@ -97,6 +101,8 @@ class ItemParser(EventParser):
         step = structs.replace(
             earlier or self._new(at=began, call_id=item.id or None, parent=parent, **fields), **fields
         )
+        if isinstance(item, items.ContextCompaction) and ours and not completed:
+            self.state.before, self.state.after = self.facts.context_tokens, None
         if not completed:
             step = structs.replace(step, status=StepStatus.RUNNING)
             self._remember(key, step)
@@ -108,7 +114,8 @@ class ItemParser(EventParser):
         if isinstance(item, items.ContextCompaction) and ours:
             self.facts.compacted = Compacted()
             if self.facts.reported is not None:
-                self.facts.reported.compact(at, None, step.index, self.facts.context_tokens, None)
+                self.facts.reported.compact(at, None, step.index, self.state.before, self.state.after)
+            self.state.before = self.state.after = None
         if not by_answer and (what := refused(step)) is not None:
             self.facts.deny(what)
         return [step]
