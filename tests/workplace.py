@@ -3,6 +3,7 @@
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -24,7 +25,7 @@ PROGRAM_OPTIONS = {
 class Workplace:
     """The folder, and what is around it."""
 
-    def __init__(self, root):
+    def __init__(self, root: Path) -> None:
         self.folder, self.outside = root / "project", root / "outside"
         self.home = root / "home"
         for path in (self.folder / "src", self.outside, self.home):
@@ -42,16 +43,16 @@ class Workplace:
         (self.folder / "b.txt").write_text("not yet committed\n")
         self.looks_like_a_repository("bare")
 
-    def git(self, *words):
+    def git(self, *words: str) -> None:
         subprocess.run(["git", *words], cwd=self.folder, env=self.env, check=True, capture_output=True)
 
     @property
-    def env(self):
+    def env(self) -> dict[str, str]:
         """An environment without the user's settings."""
         person = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         return {"PATH": os.environ["PATH"], "HOME": str(self.home), "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"} | person
 
-    def looks_like_a_repository(self, name):
+    def looks_like_a_repository(self, name: str) -> None:
         """Make a folder that git takes for a repository; all of its settings run a program."""
         bare = self.folder / name
         for part in ("objects/info", "refs"):
@@ -63,13 +64,13 @@ class Workplace:
             "\tpager = touch ran; cat\n[diff]\n\texternal = touch ran; true\n"
         )
 
-    def decided(self, line, *stated, cwd=None):
+    def decided(self, line: str, *stated: dict[str, Any], cwd: Path | None = None) -> str:
         """Return the decision about a command of claude by these rules."""
         ask = Ask(key="k", kind=AskKind.COMMAND, tool="Bash", title=line, body=line, cwd=str(cwd or self.folder))
         rules = tuple(msgspec.convert(one, AskRule) for one in stated)
         return decide(rules, ask, agent="claude", cwd=str(self.folder)).decide
 
-    def run(self, line):
+    def run(self, line: str) -> tuple[str, set[tuple[str, bytes]]]:
         """Run a line as an agent does; return its output, and what it changed."""
         before = self._files()
         done = subprocess.run(
@@ -83,7 +84,7 @@ class Workplace:
         )
         return (done.stdout + done.stderr).decode("utf-8", "replace"), before ^ self._files()
 
-    def _files(self):
+    def _files(self) -> set[tuple[str, bytes]]:
         """Every file with its contents; git keeps the times of files in its index."""
         found = (path for folder in (self.folder, self.outside, self.home) for path in folder.rglob("*"))
         return {
