@@ -14,7 +14,7 @@ from pathlib import Path
 from . import git_forms, reader_forms
 from .command_forms import Form, options, read
 from .model import Ask, AskKind
-from .places import Place, is_folder, is_in, paths_in, place_at, real, resolved
+from .places import Place, is_folder, paths_in, place_at, real
 from .protected import runs_something
 from .simple_command import commands
 from .understood import LEAVES, NO_LIST, OUTSIDE, at_their_places, has_forms, known_name
@@ -229,5 +229,5 @@ def _is_of_folder(program: str, place: Place) -> bool:
     found = real(program, place.cwd)
     if "/" not in program:
         return False
-    in_folder = is_in(resolved(program, place.cwd), place.folder)
+    in_folder = place.has(program.rpartition("/")[0] or "/")
     return place.has(program) or (in_folder and _plain_name(found) == _plain_name(program))

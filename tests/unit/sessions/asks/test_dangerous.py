@@ -112,10 +112,12 @@ def test_a_copy_goes_to_where_it_really_goes(tmp_path):
     (tmp_path / "dir" / "a").symlink_to("/etc/a")
     (tmp_path / "out").symlink_to("/usr/bin/python3")
     (tmp_path / "python").symlink_to("/usr/bin/python3")
+    (tmp_path / "door").symlink_to("/usr/bin")
     here = str(tmp_path)
     assert danger("cp a dir", here, here) == "it names a path outside the folder"
     assert danger("cp b dir", here, here) == ""
     assert danger("./out x.py", here, here)
+    assert danger("door/make x", here, here) == danger("door/python x.py", here, here) != ""
     assert danger("./python x.py", here, here) == ""
 
 
