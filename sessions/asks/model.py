@@ -97,6 +97,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     each_time: bool = False
     """The agent requires the user's decision each time: no rule and no earlier answer allows it."""
     questions: tuple[Question, ...] = ()
+    for_user: str = ""
+    """The reason why only the user can allow it, as a clause, as its runner concluded; empty if a lead can."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):

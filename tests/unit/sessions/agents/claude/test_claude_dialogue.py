@@ -309,6 +309,22 @@ def test_what_claude_asks_for(tool: str, arguments: Any, kind: AskKind, title: s
     assert (ask.verdicts, ask.always) == ((Verdict.ALLOW, Verdict.DENY, Verdict.STOP), "")
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "paths"),
+    [
+        ("Read", {"file_path": "/p/a"}, ("/p/a",)),
+        ("Read", {}, (".",)),
+        ("Grep", {"pattern": "/etc", "path": "/p/src", "glob": "x*.py"}, ("/p/src", "/p/src/x")),
+        ("Glob", {"pattern": "src/**/*.py"}, (".", "./src/")),
+        ("Glob", {"pattern": "/etc/*"}, (".", "/etc/")),
+        ("Glob", {"pattern": "{a,../..}/*", "path": "src"}, ("src", "src/..")),
+        ("WebFetch", {"url": "http://a", "path": "/x"}, ()),
+    ],
+)
+def test_the_paths_that_a_tool_would_read_are_known(tool: str, arguments: Any, paths: tuple[str, ...]) -> None:
+    assert asked(tool, arguments)[1].paths == paths
+
+
 @pytest.mark.parametrize("flag", [True, "true", 1])
 def test_a_command_without_a_sandbox_is_not_allowed_by_a_rule_that_allows_the_command(flag: Any) -> None:
     rule = AskRule(decide="allow", command="git log")
