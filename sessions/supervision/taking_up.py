@@ -46,7 +46,7 @@ def taken_up(layout: Layout, queries: Queries, session_id: str, recorded: Record
     """
     going_on = recorded.continuation()
     parts = recorded.history.parts()
-    newest = next((part.turn or _of_compaction(part) for part in reversed(parts)), None)
+    newest = next((part.turn or _of_mark(part) for part in reversed(parts)), None)
     if going_on.fork is not None and going_on.conversation is not None:
         place, origin = going_on.fork, going_on.origin or session_id
         fork = _fork(layout, queries, origin, place, going_on.conversation, settings, is_own=origin == session_id)
@@ -60,9 +60,10 @@ def taken_up(layout: Layout, queries: Queries, session_id: str, recorded: Record
     return TakenUp(how="retold" if parts else "new")
 
 
-def _of_compaction(part: Part) -> int | None:
-    """Return the turn that compacted the conversation, if the part is its summary."""
-    return part.mark.turn if part.mark is not None and part.mark.kind == MarkKind.COMPACT else None
+def _of_mark(part: Part) -> int | None:
+    """Return the turn that compacted or cleared the conversation, if the part is what it made."""
+    own = part.mark is not None and part.mark.kind in (MarkKind.COMPACT, MarkKind.CLEAR)
+    return part.mark.turn if part.mark is not None and own else None
 
 
 def _fork(
