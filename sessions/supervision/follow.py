@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ..agents.parsing.line_parts import by_parts
 from ..agents.parsing.parser import TurnParser
 from ..clock import now_ms
 from ..model import Step
@@ -99,7 +100,8 @@ class Follower:
         self._read_all()
         rest = self._reader.rest()
         if rest is not None:
-            self._lines = iter([(self._reader.offset, rest)])
+            lines = [(self._reader.offset, rest)]
+            self._lines = by_parts(lines) if self._parser.reads_events else iter(lines)
             self.catch_up()
         self._parser.close()
         self._reader.close()
@@ -119,7 +121,8 @@ class Follower:
             if self._stamped:
                 self.last_event_at = now_ms()
                 self._record(self.last_event_at)
-            yield from self._reader.split(chunk)
+            lines = self._reader.split(chunk)
+            yield from by_parts(lines) if self._parser.reads_events else lines
 
     def _record(self, now: int) -> None:
         if self._times is not None:

@@ -20,6 +20,7 @@ from ...costs.reports import MOST_PENDING, ROLLOUT, Report
 from ...model import Usage
 from ...storage.files.line_reader import LineReader
 from ..parsing.json_lines import Count
+from ..parsing.line_parts import parts
 from ..parsing.tolerant_decoder import TolerantDecoder
 from ..parsing.usage_meter import Meter
 from .rollout.edits import find_rollout
@@ -142,7 +143,8 @@ class CodexMeter(Meter):
         try:
             for count, (_, line) in enumerate(self._lines, 1):
                 if any(mark in line for mark in _MARKS):
-                    self._line(line)
+                    for part in parts(line):
+                        self._line(part)
                 elif (compacted := _COMPACTED.match(line)) is not None:
                     self._compacted(compacted[1].decode())
                 if count % _LINES_BETWEEN_LOOKS == 0 and monotonic() >= deadline:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ...values.plan_windows import PlanWindow, from_claude, from_codex
+from .line_parts import parts
 
 _TAIL_BYTES = 256 * 1024
 """Bytes at the end of a transcript in which the newest report is searched."""
@@ -43,9 +44,10 @@ def rollout_report(path: Path, agent: str) -> tuple[PlanWindow, ...]:
     for line in reversed(lines):
         if b'"rate_limits"' not in line:
             continue
-        payload = _decoded(line).get("payload")
-        if isinstance(payload, dict) and (found := from_codex(payload.get("rate_limits"), agent)):
-            return found
+        for part in reversed(parts(line)):
+            payload = _decoded(part).get("payload")
+            if isinstance(payload, dict) and (found := from_codex(payload.get("rate_limits"), agent)):
+                return found
     return ()
 
 
