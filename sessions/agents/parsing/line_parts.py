@@ -50,7 +50,7 @@ class _Torn(NamedTuple):
 def parts(line: bytes) -> list[bytes]:
     """Return the whole objects of a line and the rest between them, in order, without escape sequences and blanks.
 
-    A line that is one JSON value, or has no whole object, is returned as it is; nothing of one without other text.
+    A line that is one JSON value, or has no whole object, is returned as it is; one of escape sequences has no part.
     """
     return [part for _, part in _parts(line)]
 
@@ -84,7 +84,7 @@ def _parts(line: bytes) -> list[tuple[int, bytes]]:
         return [(len(line), line)]
     spans = list(_objects(text))
     if not spans:
-        return [(len(line), line)] if _without_noise(text) else []
+        return [] if "\x1b" in text and not _without_noise(text) else [(len(line), line)]
     found, at = [], 0
     for begin, end in (*spans, (len(text), len(text))):
         rest = _without_noise(text[at:begin])

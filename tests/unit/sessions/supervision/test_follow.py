@@ -43,7 +43,7 @@ class Followed:
             self.turns[-1].append(step.text)
 
     def _read(self, line: bytes) -> None:
-        if line + b"\n" == DONE:
+        if line.strip() + b"\n" == DONE:
             self.follower.end = self.follower.position
 
     def begin_turn(self) -> None:
@@ -141,3 +141,18 @@ def test_a_turn_that_printed_nothing_is_not_torn_because_the_one_before_it_was(
         file.truncate(4_096)
     assert DiskWatch(path).at_the_end(said, proven=True) is not None
     assert DiskWatch(path, 4_096).at_the_end(said, proven=True) is None
+
+
+def test_a_turn_that_ends_in_the_middle_of_a_line_leaves_the_rest_of_it_to_the_next(tmp_path):
+    path = tmp_path / "out.jsonl"
+    end, second = DONE.strip(), message("second").strip()
+    path.write_bytes(message("first") + b"\x1b[?25h" + end + second + b"\x1b[0m" + end + b"\n" + message("third"))
+    followed = Followed(path)
+    followed.catch_up()
+    assert followed.turns == [["first"], ["second"], ["third"]]
+    data = path.read_bytes()
+    assert [data[: place].endswith(end) for place in followed.ends[:1]] == [True]
+    # Another runner begins where the second turn does.
+    later = Followed(path, followed.ends[0])
+    later.catch_up()
+    assert later.turns == [["second"], ["third"]]

@@ -67,7 +67,7 @@ def test_other_words_are_shown_as_they_were_printed_beside_the_event():
 
 
 def test_a_line_without_an_event_is_as_it_was():
-    for line in (b"plain words", b"[1, 2", b"{not json}", b'{"a": 1', b'"text"', b"[{}]", b"{{{{", b"a\x1b[31mb"):
+    for line in (b"plain words", b"[1, 2", b"{not json}", b'{"a": 1', b'"text"', b"[{}]", b"{{{{", b"a\x1b[31mb", b"\0\0"):
         assert parts(line) == [line]
     assert parts(b"\x1b[?25h\r\0") == []
 
