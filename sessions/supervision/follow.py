@@ -36,11 +36,15 @@ class Follower:
         tell: Callable[[Step], None] = lambda _: None,
         meter: Callable[[bytes], None] | None = None,
         begin: int = 0,
+        *,
+        shared: bool = False,
     ) -> None:
         """Begin at an offset: the beginning of the turn.
 
         ``tell`` is called with each new step, and again with each replacement of it; ``meter`` with each line.
+        ``shared``: the file has several turns, of which one may end in the middle of a line.
         """
+        self._shared = shared
         self._reader = LineReader(output, begin)
         self.position = begin
         """The offset behind the last line that the parser got."""
@@ -101,7 +105,7 @@ class Follower:
         rest = self._reader.rest()
         if rest is not None:
             lines = [(self._reader.offset, rest)]
-            self._lines = by_parts(lines) if self._parser.reads_events else iter(lines)
+            self._lines = by_parts(lines) if self._shared else iter(lines)
             self.catch_up()
         self._parser.close()
         self._reader.close()
@@ -122,7 +126,7 @@ class Follower:
                 self.last_event_at = now_ms()
                 self._record(self.last_event_at)
             lines = self._reader.split(chunk)
-            yield from by_parts(lines) if self._parser.reads_events else lines
+            yield from by_parts(lines) if self._shared else lines
 
     def _record(self, now: int) -> None:
         if self._times is not None:

@@ -20,7 +20,6 @@ from ...costs.reports import MOST_PENDING, ROLLOUT, Report
 from ...model import Usage
 from ...storage.files.line_reader import LineReader
 from ..parsing.json_lines import Count
-from ..parsing.line_parts import parts
 from ..parsing.tolerant_decoder import TolerantDecoder
 from ..parsing.usage_meter import Meter
 from .rollout.edits import find_rollout
@@ -143,8 +142,8 @@ class CodexMeter(Meter):
         try:
             for count, (_, line) in enumerate(self._lines, 1):
                 if any(mark in line for mark in _MARKS):
-                    for part in parts(line):
-                        self._line(part)
+                    for event in _DECODER.every(line):
+                        self._count_event(event)
                 elif (compacted := _COMPACTED.match(line)) is not None:
                     self._compacted(compacted[1].decode())
                 if count % _LINES_BETWEEN_LOOKS == 0 and monotonic() >= deadline:
@@ -169,8 +168,7 @@ class CodexMeter(Meter):
         if path is not None:
             self._reader, self.path, self.seeks = LineReader(path, cap=LINE_CAP), path, False
 
-    def _line(self, line: bytes) -> None:
-        event = _DECODER.best(line)
+    def _count_event(self, event: _ContextLine | _CountLine | _RecordLine) -> None:
         match event:
             case _ContextLine():
                 self.model = event.payload.model or self.model

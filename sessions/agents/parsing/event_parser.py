@@ -47,7 +47,6 @@ class EventParser(TurnParser):
 
     state: EventState
     state_type = EventState
-    reads_events = True
     decoder: ClassVar[TolerantDecoder[Any]]
     """Decodes a line as one of the agent's events."""
 

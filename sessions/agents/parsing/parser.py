@@ -35,8 +35,6 @@ class TurnParser(ABC):
 
     state: ParserState
     state_type: ClassVar[type[ParserState]] = ParserState
-    reads_events: ClassVar[bool] = False
-    """True if each line is an event: other text on it is told from the event (:mod:`.line_parts`)."""
 
     def __init__(self, turn: int = 1) -> None:
         self.turn = turn

@@ -18,10 +18,8 @@ _TAIL_BYTES = 256 * 1024
 
 def claude_report(line: bytes, agent: str) -> tuple[PlanWindow, ...]:
     """Return the windows of a ``rate_limit_event`` of claude (2.1.330, its own schema)."""
-    event = _decoded(line)
-    if event.get("type") != "rate_limit_event":
-        return ()
-    return from_claude(event.get("rate_limit_info"), agent)
+    event = next((one for one in map(_decoded, parts(line)) if one.get("type") == "rate_limit_event"), None)
+    return from_claude(event.get("rate_limit_info"), agent) if event is not None else ()
 
 
 def server_report(line: bytes, agent: str) -> tuple[PlanWindow, ...]:

@@ -102,9 +102,9 @@ class ClaudeDialogue(Dialogue):
 
     def feed(self, line: bytes) -> list[Event]:
         """Read one line of the process's output without its newline; never raises."""
-        read = self._decoder.best(line)
-        if read is None:
-            return []
+        return [event for read in self._decoder.every(line) for event in self._read(read)]
+
+    def _read(self, read: _Line) -> list[Event]:
         handler = self._handlers.get(read.type)
         return handler(read) if handler is not None else []
 

@@ -13,7 +13,6 @@ from msgspec import Struct, field
 
 from ....costs.reports import TRANSCRIPT, Report
 from ....storage.files.line_reader import LineReader
-from ...parsing.line_parts import each_part
 from ...parsing.tolerant_decoder import TolerantDecoder
 from ...parsing.transcript_parser import milliseconds
 from .. import events
@@ -119,8 +118,8 @@ def _lines(path: Path, *marks: bytes) -> Iterator[_Line]:
     """Yield the lines that have one of the marks, as far as they can be read."""
     with LineReader(path, cap=LINE_CAP) as reader:
         reader.skip_to_tail(SEARCHED_BYTES)
-        marked = (line for line in reader.all_lines() if any(mark in line for mark in marks))
-        yield from filter(None, map(_DECODER.best, each_part(marked)))
+        for line in reader.all_lines():
+            yield from _DECODER.every(line) if any(mark in line for mark in marks) else ()
 
 
 def _note(line: _Line, began: int, found: dict[str, Report | None]) -> None:

@@ -36,7 +36,7 @@ class Followed:
         self.turns: list[list[str]] = [[]]
         self.ends: list[int] = []
         parser, times = CODEX.parser(), path.with_suffix(".times")
-        self.follower = Follower(path, times, parser, self._told, self._read, begin)
+        self.follower = Follower(path, times, parser, self._told, self._read, begin, shared=True)
 
     def _told(self, step: Step) -> None:
         if step.kind in (StepKind.MESSAGE, StepKind.UNKNOWN):

@@ -6,10 +6,16 @@ import random
 import tracemalloc
 
 import pytest
+from msgspec import structs
 
+from agentdash.sessions.agents.claude.project.sent import transcript_has
+from agentdash.sessions.agents.dialogue import TurnEnded
+from agentdash.sessions.agents.formats import reader_named
 from agentdash.sessions.agents.parsing import line_parts
 from agentdash.sessions.agents.parsing.line_parts import by_parts, parts
+from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
 from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.launch import Launch
 from agentdash.sessions.model import StepKind
 
 RESULT = {"type": "result", "subtype": "success", "is_error": False, "stop_reason": "end_turn", "session_id": "s"}
@@ -186,3 +192,51 @@ def test_a_title_before_the_first_line_of_codex_costs_no_conversation():
     server = agent_named("codex").parser(1, "app-server")
     server.feed(b'\x1b]0;work\x07{"id":2,"result":{"thread":{"id":"t2"}}}')
     assert server.facts.agent_session == "t2"
+
+
+@pytest.mark.parametrize(
+    ("agent", "launch", "lines"),
+    [
+        ("claude", Launch(argv=("c",), transport="stream-json"), [line_of(EVENT), line_of(RESULT)]),
+        (
+            "codex",
+            Launch(argv=("c",), transport="app-server", opening=("1", "2")),
+            [
+                b'{"id":1,"result":{}}', b'{"id":2,"result":{"thread":{"id":"t"}}}',
+                b'{"method":"turn/started","params":{"threadId":"t","turn":{"id":"u"}}}',
+                b'{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","status":"completed"}}}',
+            ],
+        ),
+    ],
+    ids=["claude", "codex"],
+)  # fmt: skip
+def test_a_dialogue_hears_each_message_of_a_line(agent, launch, lines):
+    alone, glued = agent_named(agent).dialogue(launch), agent_named(agent).dialogue(launch)
+    heard = [event for line in lines for event in alone.feed(line)]
+    assert TurnEnded() in heard
+    assert glued.feed(b"\x1b[?25h" + b"\x1b[0m".join(lines) + b"\r") == heard
+
+
+def said(uuid, content, kind="user"):
+    role = {"role": kind, "content": content} | ({"id": uuid, "model": "m"} if kind == "assistant" else {})
+    return line_of({"type": kind, "uuid": uuid, "sessionId": "s", "timestamp": "2026-11-20T10:00:00Z", "message": role})
+
+
+def test_a_transcript_with_a_torn_line_has_the_prompt_and_the_result_behind_it(tmp_path):
+    call = [{"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "make deploy"}}]
+    result = said("3", [{"type": "tool_result", "tool_use_id": "t", "content": "deployed"}])
+    prompt = said("4", "And the admin?")
+    lines = [said("1", "Deploy the shop"), said("2", call, "assistant"), result[:90] + result, result[:150] + prompt]
+    parser = reader_named("claude-project").parser()
+    steps = {step.index: step for line in lines for step in parser.feed(line)}
+    assert [step.text for step in steps.values() if step.kind is StepKind.PROMPT] == ["Deploy the shop", "And the admin?"]
+    assert [step.output for step in steps.values() if step.kind is StepKind.COMMAND] == ["deployed"]
+    assert max(step.turn for step in steps.values()) == 2
+    # The evidence about a prompt is in such a line too.
+    folder = tmp_path / "projects" / "p"
+    folder.mkdir(parents=True)
+    (folder / "s.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    launch = Launch(argv=("claude", "--session-id", "s"), stdin="")
+    sent = SentPrompt(key="4", recorded="And the admin?", launch=launch, agent_session="s", env={}, at=0)
+    assert transcript_has(tmp_path, sent) is True
+    assert transcript_has(tmp_path, structs.replace(sent, key="5")) is False
