@@ -54,6 +54,7 @@ class Courier:
         compacts: the turn compacts the conversation; the prompt is sent if the agent has no request for that.
         state: its recorded state.
         attempt: how often it was sent, this time included.
+        key_of: returns the key of an attempt; None if all have the same.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Courier:
         state: PromptState,
         attempt: int,
         compacts: bool = False,
+        key_of: Callable[[int], str] | None = None,
     ) -> None:
         self._live = live
         self._record = record
@@ -74,6 +76,7 @@ class Courier:
         self._text = text
         self._compacts = compacts
         self._attempt = attempt
+        self._key_of = key_of
         self._way = _beginning(key, state)
         self._deadline = time.monotonic() + HANDSHAKE_SECONDS
         self._unrecorded: PromptState | None = None
@@ -228,6 +231,7 @@ class Courier:
         arrived = self._live.dialogue.arrived(self.key or "", self._attempt)
         if arrived is False:
             self._attempt += 1
+            self.key = self._key_of(self._attempt) if self._key_of is not None else self.key
             self._write()
         elif arrived:
             self._written()

@@ -203,12 +203,18 @@ class LiveTurn:
         """Return the courier of a prompt into this turn."""
 
         def record(state: PromptState, attempt: int | None) -> bool:
-            if state is PromptState.SENDING and attempt == 1:
+            if state is PromptState.SENDING and prompt.state is PromptState.QUEUED and attempt == prompt.attempt:
                 return self._log.begin_steering(prompt, self._turn)
             return self._log.steered_is(prompt.id, state, self._turn, attempt)
 
         return Courier(
-            self.live, record, key=prompt.run_id, text=prompt.text, state=prompt.state, attempt=prompt.attempt
+            self.live,
+            record,
+            key=prompt.run_id,
+            text=prompt.text,
+            state=prompt.state,
+            attempt=prompt.attempt,
+            key_of=prompt.run_id_of,
         )
 
     def _hear(self, event: Event) -> None:
