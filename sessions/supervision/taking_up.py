@@ -3,7 +3,7 @@
 import contextlib
 import math
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ..agents.base import Agent, AgentSettings
 from ..agents.registry import agent_named
@@ -12,6 +12,7 @@ from ..conversation.history import Part, Place
 from ..conversation.marks import MarkKind
 from ..errors import StoreError
 from ..launch import Fork, Way
+from ..rules.prompts.delivery import PromptState
 from ..storage.files.line_reader import LineReader
 from ..storage.paths import Layout
 from ..storage.queries import Queries
@@ -133,6 +134,9 @@ def retold_prompt(layout: Layout, queries: Queries, session_id: str, prompt: str
     source = source_of(layout, queries, session_id)
     if source is None:
         return prompt
+    # A prompt that its turn never gave the agent, and that is sent again now, is told once.
+    told = [one for one in source.prompts if one.state != PromptState.UNSENT or one.text != prompt]
+    source = structs.replace(source, prompts=told)
     session = source.session
     with contextlib.closing(source.reader(layout)) as reader:
         try:

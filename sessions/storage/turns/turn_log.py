@@ -268,7 +268,7 @@ class TurnLog:
         requester = StoppedBy.recorded(by)
         by_user = stop is not None or (requester is not None and requester.knows)
         if outcome.prompt.again:
-            put_back(db, self._session, self._n)
+            put_back(db, self._session, self._n, always=outcome.status is Status.STOPPED)
         hold_after(db, self._session, self._n, outcome.status, by_user=by_user)
         take(db, self._session, build)
 

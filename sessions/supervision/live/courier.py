@@ -87,7 +87,7 @@ class Courier:
         self.agent_session: str | None = None
         """The conversation, as the handshake named it."""
         self.withdrawn = False
-        """True if the agent dropped the prompt unread."""
+        """True if the prompt was taken back before it was read."""
         self.cancelled = False
         """True if the prompt was cancelled before it was written."""
         self.failed: str | None = None
@@ -99,6 +99,8 @@ class Courier:
         """The recorded state of the prompt; None for a turn without one."""
         if self.seen:
             return PromptState.SEEN
+        if self.withdrawn:
+            return PromptState.QUEUED
         return _STATES[self._way]
 
     def hear(self, event: Event) -> None:
@@ -127,7 +129,7 @@ class Courier:
             StoreError: a state could not be recorded; the next call tries again.
         """
         self.catch_up()
-        if self.failed is not None or self.key is None or self.cancelled:
+        if self.failed is not None or self.key is None or self.cancelled or self.withdrawn:
             return
         if not self._live.dialogue.ready:
             self._live.repeat_handshake()
@@ -139,6 +141,15 @@ class Courier:
             self._ask()
         elif self._way is _Way.PROBED:
             self._weigh()
+
+    def withdraw(self) -> None:
+        """Take the prompt back if the agent has not read it, and can give it back."""
+        if self.key is None or self.done:
+            return
+        if self._way is _Way.UNWRITTEN:
+            self.withdrawn = True
+        else:
+            self._live.send(self._live.dialogue.withdraw(self.key))
 
     @property
     def arrived(self) -> bool:
