@@ -139,7 +139,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.feed.prime(first[0] if first else None)
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
-        self.drafts = Drafts(DraftFiles(Layout(reader.home)), self.set_timer)
+        self.drafts = Drafts(DraftFiles(Layout(reader.home), reader.was_requested), self.set_timer)
         self._operations = SessionActions(
             self,
             reader,

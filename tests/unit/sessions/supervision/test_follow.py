@@ -36,14 +36,14 @@ class Followed:
         self.turns: list[list[str]] = [[]]
         self.ends: list[int] = []
         parser, times = CODEX.parser(), path.with_suffix(".times")
-        self.follower = Follower(path, times, parser, self._told, self._read, begin)
+        self.follower = Follower(path, times, parser, self._told, self._read, begin, shared=True)
 
     def _told(self, step: Step) -> None:
         if step.kind in (StepKind.MESSAGE, StepKind.UNKNOWN):
             self.turns[-1].append(step.text)
 
     def _read(self, line: bytes) -> None:
-        if line + b"\n" == DONE:
+        if line.strip() + b"\n" == DONE:
             self.follower.end = self.follower.position
 
     def begin_turn(self) -> None:
@@ -168,3 +168,18 @@ def test_reading_to_the_end_does_not_wait_for_a_process_that_goes_on_printing(tm
     follower.finish()
     assert followed.turns == [[]]
     assert follower.facts.end == "completed"
+
+
+def test_a_turn_that_ends_in_the_middle_of_a_line_leaves_the_rest_of_it_to_the_next(tmp_path):
+    path = tmp_path / "out.jsonl"
+    end, second = DONE.strip(), message("second").strip()
+    path.write_bytes(message("first") + b"\x1b[?25h" + end + second + b"\x1b[0m" + end + b"\n" + message("third"))
+    followed = Followed(path)
+    followed.catch_up()
+    assert followed.turns == [["first"], ["second"], ["third"]]
+    data = path.read_bytes()
+    assert [data[:place].endswith(end) for place in followed.ends[:1]] == [True]
+    # Another runner begins where the second turn does.
+    later = Followed(path, followed.ends[0])
+    later.catch_up()
+    assert later.turns == [["second"], ["third"]]

@@ -354,7 +354,7 @@ class TestTurn:
 
     def test_a_made_up_message_is_an_error_and_shown_once(self) -> None:
         parser = CLAUDE.parser()
-        said = says({"type": "text", "text": "API Error: 500"}, model="<synthetic>")
+        said = says({"type": "text", "text": "API Error: 500"}, model="<synthetic>") | {"error": "server_error"}
         error, _, fatal = fed(said, result(is_error=True, result="API Error: 500"), parser=parser)
         assert (error.kind, error.fatal) == (StepKind.ERROR, False)
         assert (fatal.index, fatal.fatal) == (error.index, True)

@@ -102,9 +102,9 @@ TOLD = {
     "claude-330-interrupt-with-queued": [*turn(1), *turn(2), *turn(3), *turn(4)],
     "claude-197-interrupt-with-queued": [*older(1), *older(2), *older(3), *older(4)],
     "claude-330-dup-uuid": turn(1, "accepted 2", "seen 2"),
-    "claude-197-dup-uuid": older(1, "seen 2"),
+    "claude-197-dup-uuid": older(1, "accepted 2", "seen 2"),
     "claude-330-dup-uuid-resume": [
-        "seen 1", "accepted 2", "accepted 3", "began 2", "seen 2", "ended", "began 3", "seen 3", "ended",
+        "accepted 1", "seen 1", "accepted 2", "accepted 3", "began 2", "seen 2", "ended", "began 3", "seen 3", "ended",
     ],
     "claude-330-merged": [
         "accepted 1", "accepted 2", "accepted 3", "began 1", "seen 1", "ended",
