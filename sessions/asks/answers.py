@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import UsageError
 from ..text.sanitize import one_line
+from ..text.unhidden import unhidden_line
 from ..text.units import age
 from .model import Answer, Ask, Question, Verdict
 from .recorded import AskState, RecordedAsk
@@ -18,13 +19,16 @@ _WORDS = {
     Verdict.ANSWER: "answered",
 }
 
+_DENIALS = (Verdict.DENY, Verdict.STOP)
+
 NO_LONGER = "the agent no longer waits"
 
 
 def taken(ask: Ask) -> tuple[Verdict, ...]:
     """Return the decisions that an ask takes: those of the agent in its order, and permission for the session.
 
-    That permission is taken if the agent remembers it, or if agentdash can: then it follows the one to allow.
+    That permission is taken if the agent remembers it, or if agentdash can: then it follows the one to allow.  An ask
+    whose row lacks a part can only be denied.
     """
     from .always import scope  # only a process that shows or answers an ask needs it
 
@@ -33,7 +37,7 @@ def taken(ask: Ask) -> tuple[Verdict, ...]:
         verdicts.remove(Verdict.ALWAYS)
     elif Verdict.ALWAYS not in verdicts and remembered:
         verdicts.insert(verdicts.index(Verdict.ALLOW) + 1, Verdict.ALWAYS)
-    return tuple(verdicts)
+    return tuple(one for one in verdicts if not ask.left_out or one in _DENIALS)
 
 
 def check_answer(ask: Ask, answer: Answer) -> None:
@@ -43,6 +47,8 @@ def check_answer(ask: Ask, answer: Answer) -> None:
         UsageError: the ask does not take the verdict, or the values do not fit its questions.
     """
     verdicts = taken(ask)
+    if ask.left_out and answer.verdict not in (*verdicts, *_DENIALS):
+        raise UsageError(f"This ask can only be denied: it is too long to be shown whole ({ask.left_out}).")
     if answer.verdict not in verdicts:
         raise UsageError(f"This ask does not take {answer.verdict!s}. It takes: {', '.join(verdicts) or 'nothing'}.")
     if answer.verdict is not Verdict.ANSWER:
@@ -99,7 +105,7 @@ def decision_words(verdict: Verdict) -> str:
 def decision_line(recorded: RecordedAsk, width: int | None = None) -> str:
     """Return the decision about an ask, and its subject cut to ``width`` cells: ``denied: run: make``."""
     words = decision_words(recorded.answer.verdict) if recorded.answer is not None else recorded.state
-    return f"{words}: {one_line(recorded.ask.title, width)}"
+    return f"{words}: {unhidden_line(recorded.ask.title, width)}"
 
 
 def due_words(recorded: RecordedAsk, now: int) -> str:

@@ -9,8 +9,8 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-MOST_BODY_BYTES = 64 * 1024
-"""A longer body of an ask is cut in its row; the agent's own output has all of it."""
+MOST_BODY_BYTES = 1024 * 1024
+"""A longer body of an ask is cut in its row, and the ask can only be denied; no model writes as much in one call."""
 
 
 class AskKind(StrEnum):
@@ -97,6 +97,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     each_time: bool = False
     """The agent requires the user's decision each time: no rule and no earlier answer allows it."""
     questions: tuple[Question, ...] = ()
+    left_out: str = ""
+    """What its row lacks, because it is too long: ``2,000 of 3,000 files``.  No one can allow what cannot be shown."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):
