@@ -70,6 +70,21 @@ class Question(Struct, frozen=True, kw_only=True):
     required: bool = True
     type: str = "string"
     """The JSON type of a form's value: ``string``, ``number``, ``integer`` or ``boolean``."""
+    default: tuple[str, ...] = ()
+    """The values with which a form begins."""
+    minimum: int | float | None = None
+    maximum: int | float | None = None
+    """The least and the greatest number."""
+    min_length: int | None = None
+    max_length: int | None = None
+    """The least and the most characters."""
+    min_items: int | None = None
+    max_items: int | None = None
+    """The least and the most choices."""
+    format: str = ""
+    """``email``, ``uri``, ``date`` or ``date-time``; any other is not checked."""
+    pattern: str = ""
+    """A regular expression that a part of the text must match."""
 
 
 class Ask(Struct, frozen=True, kw_only=True):
