@@ -33,6 +33,7 @@ from ..widgets.drawing.plain_scrollbar import PlainScrollBar
 from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
 from . import _textual_hacks
 from .keys.actions import APP_ACTIONS, bindings
+from .keys.deciding import BURST, decides_nothing
 from .keys.key_queue import KeysInOrder
 from .keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
 from .keys.keymap import keymap as keymap_of
@@ -252,8 +253,16 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self.call_later(command.callback)
 
     def consumes(self, event: events.Event) -> bool:
-        """Remove the message that covers the footer; an Esc that removes an error or a refusal does nothing else."""
-        return self.requests.message.key_pressed(event.key if isinstance(event, events.Key) else "")
+        """Remove the message that covers the footer; an Esc that removes an error or a refusal does nothing else.
+
+        A key of a burst that would decide something is refused.
+        """
+        if self.requests.message.key_pressed(event.key if isinstance(event, events.Key) else ""):
+            return True
+        refused = decides_nothing(self.screen, event)
+        if refused:
+            self.requests.show_refusal(BURST)
+        return refused
 
     def action_help_quit(self) -> None:
         """Handle Ctrl+C: the first press shows how to quit, the second quits."""

@@ -19,6 +19,7 @@ from ..document.syntax import Code, CodeBlock, language_of
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.spans import Row
 from ..steps.answers import DIFF_READ, answer, nothing
+from .answers import kind
 
 SHORT = 40
 """Cells of the line of a fact in a card of 50 columns; a fact that its line does not show whole is repeated below."""
@@ -40,12 +41,12 @@ class AskDocument:
     Args:
         ask: the ask, whose texts are hostile.
         signs: the characters of the screen.
-        questions: True to show the questions too, if no fields show them.
+        questions: True to show all questions, because no fields show them; else only those that a field cuts.
         room: cells of the lines above it that show the title and the reason.
     """
 
     def __init__(self, ask: Ask, signs: Signs = UNICODE, *, questions: bool = False, room: int = SHORT) -> None:
-        shown = map(_question, ask.questions[:_LISTED]) if questions else ()
+        shown = map(_question, ask.questions[:_LISTED] if questions else cut_questions(ask, room))
         self._blocks: tuple[Block, ...] = (*_blocks(ask, signs, room), *shown)
         self._heads = [bool(number) or bool(block.caption) for number, block in enumerate(self._blocks)]
         sizes = (int(head) + len(block) for head, block in zip(self._heads, self._blocks, strict=True))
@@ -101,6 +102,18 @@ def cut_facts(ask: Ask, room: int) -> Sequence[tuple[str, str]]:
         ("always covers", ask.always, room - _ALWAYS_CELLS),
     )  # fmt: skip
     return [(name, unhidden(text)) for name, text, cells in facts if not fits(text, cells)]
+
+
+def cut_questions(ask: Ask, room: int) -> Sequence[Question]:
+    """The questions of which a field of ``room`` cells cuts the text, a choice or its description."""
+    return [one for one in ask.questions if not _fits_field(one, room)]
+
+
+def _fits_field(question: Question, room: int) -> bool:
+    """True if two lines show each text of a question, so that a field, which takes three, does not cut at words."""
+    names = (f"{question.header} {question.text}", *(f"{one.label} {one.description}" for one in question.choices))
+    kept = sum(map(cell_width, (question.key, kind(question)))) + 8
+    return all("\n" not in name.strip() and cell_width(brief(name)) + kept <= 2 * room for name in names)
 
 
 def _blocks(ask: Ask, signs: Signs, room: int) -> Iterator[Block]:

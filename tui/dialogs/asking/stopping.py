@@ -29,6 +29,7 @@ class StoppingScreen(ModalScreen[None]):
     Closing it neither cancels nor speeds up the stop: the runner carries it out.
     """
 
+    DECIDING: ClassVar[frozenset[str]] = frozenset({"X"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter,q", "dismiss(None)", "close", show=False),
         Binding("X", "hurry", "kill now", show=False),
