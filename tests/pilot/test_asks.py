@@ -671,7 +671,7 @@ async def test_more_questions_than_can_be_shown_can_only_be_refused(dashboard, m
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_text_that_is_longer_than_the_card_is_allowed_only_after_its_end_was_shown(dashboard, manager, size):
     body = "make test" + " " * 6_000 + "; touch PWN\n" + "\n".join(f"echo {n}" for n in range(99)) + "\nrm -rf x"
-    number = manager.asks.asked("running1", command(title="run: " + body.partition("\n")[0] + " …", body=body))
+    number = manager.asks.asked("running1", command(body, title="run: " + body.partition("\n")[0] + " …"))
     async with dashboard(size=size) as d:
         await opened(d)
         assert "⟨6,000 blanks⟩" in d.text()
