@@ -15,13 +15,15 @@ MOST_WORK = 500_000
 """States times characters; more is not checked."""
 
 _COUNT = re.compile(r"\{(\d{1,4})(,(\d{1,4})?)?\}")
-_ATOM = re.compile(r"\[\^?(?:\\.|[^\\\]])+\]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[dDwWsStnrfv]|\\[^a-zA-Z0-9]|[^\\()\[\]|*+?^$]")
+_ATOM = re.compile(
+    r"\[\^?(?:\\.|[^\\\]])+\]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[dDwWsStnrfv]|\\[^a-zA-Z0-9]|[^\\()\[\]|*+?^$]"
+)
 _SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _BEGINS, _ENDS = "^", "$"
 _Test = Callable[[str], object]
 
 
-class _Unknown(Exception):
+class _UnknownError(Exception):
     """The expression has something that is not understood, or too many states."""
 
 
@@ -36,12 +38,12 @@ class _Expression:
         self.next: list[list[int]] = []
         self.first, last = self._alternatives()
         if self._at < len(pattern):
-            raise _Unknown
+            raise _UnknownError
         self.last = last
 
     def _state(self, test: _Test | str | None = None, *successors: int) -> int:
         if len(self.tests) >= MOST_STATES:
-            raise _Unknown
+            raise _UnknownError
         self.tests.append(test)
         self.next.append(list(successors))
         return len(self.tests) - 1
@@ -102,7 +104,7 @@ class _Expression:
         else:
             return 1, 1
         if counts[1] is not None and counts[1] < counts[0]:
-            raise _Unknown
+            raise _UnknownError
         self._at += self._peek() == "?"  # a match is a match, however little it takes
         return counts
 
@@ -110,10 +112,10 @@ class _Expression:
         if self._peek() == "(":
             self._at += 3 if self._pattern.startswith("(?:", self._at) else 1
             if self._peek() == "?":
-                raise _Unknown
+                raise _UnknownError
             inside = self._alternatives()
             if self._peek() != ")":
-                raise _Unknown
+                raise _UnknownError
             self._at += 1
             return inside
         if self._peek() in (_BEGINS, _ENDS):
@@ -122,7 +124,7 @@ class _Expression:
             return self._state(self._pattern[self._at - 1], last), last
         found = _ATOM.match(self._pattern, self._at)
         if found is None:
-            raise _Unknown
+            raise _UnknownError
         self._at = found.end()
         last = self._state()
         return self._state(_test(found[0]), last), last
@@ -138,7 +140,7 @@ def matches(pattern: str, text: str) -> bool | None:
     """Return whether a part of the text matches, as JSON Schema has it; None if that cannot be told here."""
     try:
         expression = _Expression(pattern)
-    except (_Unknown, re.error, RecursionError):
+    except (_UnknownError, re.error, RecursionError):
         return None
     if len(expression.tests) * (len(text) + 1) > MOST_WORK:
         return None

@@ -29,9 +29,11 @@ _NOTHING = rf"[ \t{_ODD}{_HIDDEN}]"
 _EMPTY = re.compile(rf"(?:\A|(?<=\n))(?:{_NOTHING}*\n){{{EMPTY_LINES + 1},}}")
 _JOINS = rf"(?<=[^\x00-\x7f])[{_JOINERS}]{{1,2}}(?![{_ODD}{_HIDDEN}])|\ufe0f(?=\u20e3)"
 """Invisible characters between two others, as scripts and emoji need them."""
-_RUN = re.compile(rf"(?P<joins>{_JOINS})|[ \t]{{{GAP // TAB + 1},}}{_NOTHING}*|[{_ODD}{_HIDDEN}](?:{_NOTHING}*[{_ODD}{_HIDDEN}])?")
+_RUN = re.compile(
+    rf"(?P<joins>{_JOINS})|[ \t]{{{GAP // TAB + 1},}}{_NOTHING}*|[{_ODD}{_HIDDEN}](?:{_NOTHING}*[{_ODD}{_HIDDEN}])?"
+)
 _BLANK = re.compile(rf"[ \t{_ODD}]+")
-_BEYOND_LATIN = re.compile(r"[^\x00-\u02ff]{%d,}" % (MARKS + 1))
+_BEYOND_LATIN = re.compile(rf"[^\x00-\u02ff]{{{MARKS + 1},}}")
 _NAMES = {"\x00": "NUL", "\r": "CR", "\x1b": "ESC", "\x7f": "DEL", "\xa0": "NBSP"}
 
 

@@ -719,7 +719,7 @@ async def test_a_form_opens_at_its_top_with_its_defaults_and_takes_what_its_sche
     number = manager.asks.asked("running1", form)
     async with dashboard(size=size) as d:
         await opened(d)
-        for words in ('asks', "fill in a form", "Which?", "Environment", "( ) dev", "(x) prod", "do not answer"):
+        for words in ("asks", "fill in a form", "Which?", "Environment", "( ) dev", "(x) prod", "do not answer"):
             assert words in d.text()
         await d.press("enter")
         assert "whole number, 1 to 9, optional" in d.text()

@@ -89,7 +89,9 @@ async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard
         await d.until(lambda: meant(d) == ids, f"calls about {ids}")
 
 
-@pytest.mark.parametrize(("action", "words"), [("pin", "Unpinned 3 sessions."), ("mark_read", "Marked 3 sessions as before.")])
+@pytest.mark.parametrize(
+    ("action", "words"), [("pin", "Unpinned 3 sessions."), ("mark_read", "Marked 3 sessions as before.")]
+)
 async def test_what_a_key_did_to_marked_sessions_is_asked_once_and_undone_at_once(dashboard, action, words):
     async with dashboard() as d:
         await marked(d, ENDED, Status.DONE)

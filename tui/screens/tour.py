@@ -48,7 +48,9 @@ class TourScreen(MainScreen):
             self.checklist.tick(NEW)
         if any(_stopped(session) and not _stopped(first.get(session.id)) for session in now.values()):
             self.checklist.tick(STOP)
-        if any(session.turn > _turn(first.get(session.id)) for session in own.values() if session.id not in _leads(now)):
+        if any(
+            session.turn > _turn(first.get(session.id)) for session in own.values() if session.id not in _leads(now)
+        ):
             self.checklist.tick(REPLY)
 
     @on(SessionTable.Highlighted)

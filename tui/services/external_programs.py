@@ -62,7 +62,9 @@ class ExternalPrograms:
         """Show a file in ``$PAGER``; less opens it at a byte offset."""
         argv = pager(os.environ)
         if self.read_only and Path(argv[0]).name != "less":
-            self._requests.show_refusal(f"The dashboard is read-only: only less, not {argv[0]}, can be kept from writing.")
+            self._requests.show_refusal(
+                f"The dashboard is read-only: only less, not {argv[0]}, can be kept from writing."
+            )
             return
         place = [f"+{offset}P"] if offset and Path(argv[0]).name == "less" else []
         self._run([*argv, *place, str(path)])
@@ -159,8 +161,7 @@ class ExternalPrograms:
             with self._app.suspend():
                 if note:
                     print(note, flush=True)  # noqa: T201 - for the terminal that the program gets
-                kept = {"env": os.environ | SECURE} if self.read_only else {}
-                code = run(argv, folder, **kept)
+                code = run(argv, folder, env=os.environ | SECURE) if self.read_only else run(argv, folder)
         except SuspendNotSupported:
             self._requests.show_error(f"Cannot give the terminal to {argv[0]}.")
             return False

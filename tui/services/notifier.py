@@ -11,8 +11,8 @@ from ...sessions.model import Changes
 from ...sessions.notifications import escape_sequences
 from ...sessions.notifications.claims import Claims
 from ...sessions.notifications.events import Notice, Watcher, merged
-from ...sessions.notifications.settings import NotifySettings
 from ...sessions.notifications.outer_terminal import outer_terminals
+from ...sessions.notifications.settings import NotifySettings
 from ...sessions.notifications.terminal_support import has_title, way
 from ...widgets.table.status_line import Tally
 

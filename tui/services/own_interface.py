@@ -16,7 +16,6 @@ from .background import Requests
 from .interface_run import run_interface
 from .write_access import WriteAccess
 
-
 AT_ONCE_SECONDS = 10.0
 """An interface that ends with an error within this time shows it on the terminal that the dashboard takes back."""
 

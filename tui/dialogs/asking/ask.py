@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from ....sessions.asks.model import Answer, AskKind, Verdict
@@ -263,7 +264,7 @@ class AskScreen(ModalScreen[None]):
         if ask_id != self._ask.id:
             return
         self._fit()
-        shape = [(widget.size, widget.virtual_size) for widget in self._dialog.walk_children()]
+        shape = [(widget.size, widget.virtual_size) for widget in self._dialog.walk_children(Widget)]
         if rounds and shape != former:
             self.call_after_refresh(self._settle, ask_id, rounds - 1, shape)
         else:

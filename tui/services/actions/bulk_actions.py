@@ -134,9 +134,7 @@ class BulkActions:
     async def recall_seen(self, before: Sequence[Session]) -> None:
         """Undo a mark: the sessions are read and unread again as they were."""
         housekeeping = self._access.manager("mark read").housekeeping
-        went = await self._in_parts(
-            before, lambda part: housekeeping.recall_seen([one.id for one in part], part)
-        )
+        went = await self._in_parts(before, lambda part: housekeeping.recall_seen([one.id for one in part], part))
         if went:
             self._requests.show_message(f"Marked {units.count(len(went), 'session')} as before.")
 

@@ -152,9 +152,7 @@ class SessionActions:
             if went:
                 self.putting_away.remember(lambda: self.bulk.recall_seen(went))
         elif changing:
-            call = partial(
-                self._access.manager("mark read").housekeeping.mark_all_seen, [changing[0].id], seen=seen
-            )
+            call = partial(self._access.manager("mark read").housekeeping.mark_all_seen, [changing[0].id], seen=seen)
             if await self._requests.done(call):
                 self._requests.show_message(f'Marked "{texts.title(changing[0])}" {"read" if seen else "unread"}.')
 

@@ -155,9 +155,25 @@ JSON = st.recursive(
 )
 NAMES = st.sampled_from(
     [
-        "type", "items", "enum", "enumNames", "oneOf", "anyOf", "const", "title", "format", "required", "default",
-        "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern",
-    ]  # fmt: skip
+        "type",
+        "items",
+        "enum",
+        "enumNames",
+        "oneOf",
+        "anyOf",
+        "const",
+        "title",
+        "format",
+        "required",
+        "default",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "pattern",
+    ]
 )
 
 

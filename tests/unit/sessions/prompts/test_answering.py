@@ -233,7 +233,12 @@ def test_what_is_open_now_is_never_allowed_in_place_of_what_was_shown(manager, r
     verb("asks", "abcdef01")
     manager.store.asks.settle(NAME, 1, "make test", answered=False)
     open_now = runner.asks("rm -rf important")
-    for words in (["approve", "@last"], ["approve", "abcdef01"], ["deny", "@last"], ["approve", "abcdef01", str(shown.id)]):
+    for words in (
+        ["approve", "@last"],
+        ["approve", "abcdef01"],
+        ["deny", "@last"],
+        ["approve", "abcdef01", str(shown.id)],
+    ):
         assert verb(*words).returncode != 0
     assert manager.reader.asks() == [open_now]
 

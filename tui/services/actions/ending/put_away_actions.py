@@ -13,7 +13,6 @@ from ...write_access import WriteAccess
 from ..bulk_actions import BulkActions
 from .stop_actions import StopActions
 
-
 Undo = Callable[[], Awaitable[object]]
 """Undoes what a key did."""
 
