@@ -9,7 +9,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from ....sessions.asks.model import Answer, AskKind, Verdict
@@ -28,14 +27,12 @@ from ...messages import SessionsChanged
 from ...state.answer_drafts import AnswerDrafts
 from ...texts import ask_texts
 from .ask_facts import AskFacts, AskText
+from .settling import Settling
 
 UNREAD_SECONDS = 0.3
 """A key that was typed within this time after an ask appeared decides nothing: it was meant for something else."""
 
 TICK_SECONDS = 1.0
-
-ROUNDS = 10
-"""Most layouts before a card is drawn."""
 
 LEAST_FORM = 5
 """Least lines of the questions on a screen that is too low."""
@@ -132,8 +129,7 @@ class AskScreen(ModalScreen[None]):
         self._reading = self._outdated = False
         self._form: QuestionForm | None = None
         self._dialog = Vertical(classes="dialog")
-        self._settling = self._drawn = False
-        """The shown ask is being fitted; it is drawn, with everything in its place."""
+        self.settling = Settling(self._dialog, self._fit, self._focus_first, self._appeared)
         self._remarked = ""
         self._facts = AskFacts(self._ask, signs=signs, questions=desk.read_only)
         self._questions = Vertical(id="ask-questions")
@@ -173,15 +169,7 @@ class AskScreen(ModalScreen[None]):
 
     @on(AskText.Placed)
     def _placed(self) -> None:
-        """Open as soon as the text has a size: before the first layout nothing has one."""
-        if self.has_class("-opening"):
-            self._begin_to_settle()
-
-    def _begin_to_settle(self) -> None:
-        """Fit everything, round after round; before the first layout there is nothing to fit."""
-        if self._dialog.size and not self._settling:
-            self._settling = True
-            self.call_after_refresh(self._settle, self._ask.id, ROUNDS)
+        self.settling.begin()  # before the first layout nothing has a size
 
     @on(SessionsChanged)
     def _reread(self) -> None:
@@ -242,8 +230,7 @@ class AskScreen(ModalScreen[None]):
         self._show_title()
         await self._ask_questions()
         self._fit()
-        self._settling = self._drawn = False
-        self._begin_to_settle()
+        self.settling.restart()
 
     async def _ask_questions(self) -> None:
         ask = self._ask.ask
@@ -259,26 +246,12 @@ class AskScreen(ModalScreen[None]):
             await self._questions.mount(self._form)
         self._questions.display = self._form is not None
 
-    def _settle(self, ask_id: int, rounds: int, former: object = None) -> None:
-        """Fit everything into the sizes that are known now until they stay, then draw it."""
-        if ask_id != self._ask.id:
-            return
-        self._fit()
-        shape = [(widget.size, widget.virtual_size) for widget in self._dialog.walk_children(Widget)]
-        if rounds and shape != former:
-            self.call_after_refresh(self._settle, ask_id, rounds - 1, shape)
-        else:
-            self._focus_first()
-            self.call_after_refresh(self._appeared, ask_id)
-
-    def _appeared(self, ask_id: int) -> None:
+    def _appeared(self) -> None:
         """Draw the card; count the time, and what was seen, from this picture."""
-        if ask_id == self._ask.id:
-            self._show_keys()
-            self.remove_class("-opening")
-            self._facts.appeared()
-            self._shown_at = monotonic()
-            self._settling, self._drawn = False, True
+        self._show_keys()
+        self.remove_class("-opening")
+        self._facts.appeared()
+        self._shown_at = monotonic()
 
     def _focus_first(self) -> None:
         if self._form is not None and self._decisions.takes(Verdict.ANSWER):
@@ -351,7 +324,7 @@ class AskScreen(ModalScreen[None]):
         reason = ""
         if not self._decisions.takes(decision):
             reason = ask_texts.not_taken(self._ask.ask, decision)
-        elif not self._drawn or self._typed() - self._shown_at < UNREAD_SECONDS:
+        elif not self.settling.is_drawn or self._typed() - self._shown_at < UNREAD_SECONDS:
             reason = ask_texts.TOO_EARLY
         elif decision not in (Verdict.DENY, Verdict.STOP) and not self._facts.read_to_end:
             reason = ask_texts.UNREAD

@@ -43,7 +43,8 @@ def test_what_a_reader_would_not_see_is_a_sign(text, shown):
     [
         "make test\n\n\nmake lint", "a\r\nb".replace("\r", ""), "def f():\n" + " " * 36 + "return 1",
         "@@ -1 +1 @@\n-" + " " * 32 + "a\n+" + " " * 36 + "b", "name" + " " * 16 + "# why", "\t\tgo()",
-        "résumé", "e\u0301te\u0301", "👩\u200d💻 ❤\ufe0f 1\ufe0f\u20e3", "\u0645\u06cc\u200c\u062e\u0648", "修正", "a   \nb",
+        "résumé", "e\u0301te\u0301", "👩\u200d💻 ❤\ufe0f 1\ufe0f\u20e3",
+        "\u0645\u06cc\u200c\u062e\u0648", "修正", "a   \nb",
     ],
 )  # fmt: skip
 def test_ordinary_text_stays(text):
