@@ -98,6 +98,8 @@ class Start(Struct, frozen=True):
     """Id of the lead's tool call that asks for it."""
     budget: Budget = Budget()
     """The tokens and the money that it and the sessions below it may use together."""
+    led: bool = False
+    """An agent starts it."""
     over_budget: bool = False
     """The user starts it although the budget of a day or a week is spent."""
 
@@ -151,6 +153,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     family: FamilyLimits = FamilyLimits()
     """The limits of the sessions that agents start, as the settings have them."""
+    led: bool = False
+    """An agent started the session."""
     prices: Mapping[str, Price] = field(default_factory=dict)
     """The user's own prices, from which a runner estimates the cost."""
     warnings: tuple[str, ...] = ()

@@ -23,5 +23,6 @@ def isolate(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Let the state and the settings be below a folder."""
     monkeypatch.setenv("AGENTDASH_HOME", str(folder / "state"))
     monkeypatch.setenv("AGENTDASH_CONFIG", str(folder / "config.toml"))
+    monkeypatch.setenv("AGENTDASH_OWN_FILES", "writable")  # most agents of tests work in the folder above
     for tag in TAGS:
         monkeypatch.delenv(tag, raising=False)

@@ -85,6 +85,8 @@ class LaunchRequest(Struct, frozen=True, kw_only=True):
     """The agent's section of the configuration, with the spawn's options applied."""
     argv: tuple[str, ...] = ()
     """The argv to run, for the ``command`` agent."""
+    led: bool = False
+    """An agent started the session: its prompts come through agentdash alone, which counts them."""
 
 
 class Agent(ABC):
@@ -96,6 +98,8 @@ class Agent(ABC):
     binary: ClassVar[str | None] = None
     """The command searched in PATH unless the configuration names another; None if the agent has no command."""
     install_hint: ClassVar[str] = ""
+    stream_formats: ClassVar[Mapping[str, str]] = {}
+    """By the name of a format: the transport of the live processes that print it, if it is not that of one turn."""
     tested_versions: ClassVar[tuple[str, ...]] = ()
     """The versions whose events the adapter was tested with, oldest first; empty for an agent without versions."""
     plan_mark: ClassVar[bytes] = b""
@@ -128,6 +132,8 @@ class Agent(ABC):
     """By mode: the other modes that permit no more, which the settings of a project may choose instead."""
     ranks: ClassVar[Mapping[str, int]] = {}
     """By mode: 0 if the agent only reads in it, 1 if it changes its workspace.  Others count as 2, without limits."""
+    writing: ClassVar[frozenset[str]] = frozenset()
+    """The modes in which it writes in its folder without asking, and nowhere else."""
     project_keys: ClassVar[frozenset[str]] = frozenset()
     """The own keys of :attr:`settings_type` that the settings of a project may set to any value."""
     unlimited: ClassVar[str | None] = None
@@ -301,6 +307,10 @@ class Agent(ABC):
         """
         return None
 
+    def given_conversation(self, launch: Launch) -> str | None:  # noqa: ARG002
+        """Return the id that agentdash itself gives to the conversation that a launch begins; None if it gives none."""
+        return None
+
     def fork_point(
         self,
         lines: Iterable[bytes],  # noqa: ARG002
@@ -337,6 +347,10 @@ class Agent(ABC):
 
         The arguments are those of :meth:`recorded_edits`.  :meth:`parser` reads it with the transport ``BY_HAND``.
         """
+        return None
+
+    def line_id(self, line: bytes) -> str | None:  # noqa: ARG002
+        """Return the agent's own id of a line of its transcript, by which a line that is written again is known."""
         return None
 
     def shown_conversation(self, pid: int, env: Mapping[str, str | None]) -> str | None:  # noqa: ARG002
@@ -382,6 +396,10 @@ class TranscriptFormat(ABC):
     @abstractmethod
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
         """Return whether a JSON object is a line of such a file; see :meth:`Agent.recognizes`."""
+
+    def begins_document(self, beginning: bytes) -> bool:  # noqa: ARG002
+        """Return whether a file with this beginning is one JSON object of many lines in this format."""
+        return False
 
     @abstractmethod
     def parser(self, turn: int = 1) -> TurnParser:

@@ -58,6 +58,7 @@ def launch_of(
             agent_session=agent_session,
             fork=fork,
             model=plan.model,
+            led=plan.frame.led,
             settings=settings,
             argv=plan.argv,
         )

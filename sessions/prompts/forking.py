@@ -79,12 +79,12 @@ class Forker(ConversationRecords):
                 prompt,
                 agent=origin.agent,
                 model=options.model or model_option(recipe.options) or origin.model,
-                cwd=session_folder(origin),
                 title=options.title,
                 options=merged(kept, options.settings),
                 source=MarkKind.FORK,
             ),
             loaded.config,
+            session_folder(origin),
         )
         usual = build_launch(loaded.config, start, home=self._layout.home, notes=loaded.notes)
         mark = _fork_mark(opened, turn, step, self.asker)

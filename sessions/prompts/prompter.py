@@ -16,10 +16,12 @@ from ..agents.base import AgentSettings
 from ..agents.registry import agent_named
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
+from ..families.rights import Rights
 from ..kept_settings import keep_settings
 from ..launch import Start, TurnPlan
 from ..lifecycle.recovery.reconcile import survivors
 from ..lifecycle.starts.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
+from ..lifecycle.starts.own_folders import check_reach
 from ..lifecycle.taken_check import check_free
 from ..managing.housekeeping import Housekeeping
 from ..model import Receipt, Session, Status, Turn
@@ -62,6 +64,8 @@ class Sent(Struct, frozen=True, kw_only=True):
             return f"queued #{self.position}, held: {self.session.held}"
         if self.prompt.state == "queued" and self.session.taken_by is not None:
             return f"queued #{self.position}, sent when {self.session.taken_by.holder} closes the agent's own interface"
+        if self.prompt.steers and self.session.status is Status.QUEUED:
+            return f"queued #{self.position}, steers turn {self.session.turn} when it runs"
         if self.prompt.steers:
             return f"steers turn {self.turn or self.session.turn}: the agent reads it at its next step"
         return f"queued #{self.position}, after turn {self.session.turn}"
@@ -102,6 +106,7 @@ class Prompter(Guarded):
     """Sends prompts to sessions.
 
     Args:
+        rights: those of the caller.
         layout: the state folder.
         store: the rows.
         reader: every query.
@@ -111,12 +116,14 @@ class Prompter(Guarded):
 
     def __init__(
         self,
+        rights: Rights,
         layout: Layout,
         store: Store,
         reader: SessionReader,
         housekeeping: Housekeeping,
         stop: Callable[[str, int], Receipt],
     ) -> None:
+        super().__init__(rights)
         self._layout = layout
         self._store = store
         self._reader = reader
@@ -286,6 +293,7 @@ class Prompter(Guarded):
                 options=merged(kept, options.settings),
                 argv=recipe.command,
                 session_id=session.id,
+                led=session.parent is not None or session.lead is not None,
             ),
             home=self._layout.home,
             later=LaterTurn(
@@ -299,8 +307,14 @@ class Prompter(Guarded):
             notes=settings.notes,
         )
         self.rights.check_mode(session.agent, plan.frame.mode, options.settings)
+        before, mode = self._store.newest_turn(session.id).mode, plan.frame.mode
+        if before is not None and mode is not None and mode.permissions != before.permissions:
+            check_reach(agent_named(session.agent), mode, session.cwd, self._layout.home, self._reader.settings.path)
         check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
-        return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts))
+        asked, mode = options.model or model_option(kept), plan.frame.mode
+        if mode is not None and mode.model is not None and asked is None and mode.model == session.model:
+            mode = structs.replace(mode, model=None)  # the agent named it: no one asked for it
+        return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts, mode=mode))
 
     def sent(self, prompt_id: int) -> Sent:
         """Return a prompt and its present place.
@@ -335,7 +349,8 @@ class Prompter(Guarded):
         plan = self._plan(session, prompt, options, recipe, kept, verb)
         if options.over_budget:
             self.rights.check_no_agent("A prompt beyond a budget")
-        keep_settings(self._store, self._reader.settings.config())
+        if self.rights.states_settings:
+            keep_settings(self._store, self._reader.settings.config())
         added = self._store.queue.add(
             Request(
                 session=session.id,

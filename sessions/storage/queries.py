@@ -195,6 +195,14 @@ class Queries:
         )
         return str(rows[0]["asked_by"]) if rows else None
 
+    def requested_at(self, session_id: str, turn: int) -> int | None:
+        """Return when the oldest open request for a turn was made, UTC ms; None if none is open."""
+        rows = self.database.rows(
+            "SELECT MIN(created_at) AS at FROM requests WHERE session = ? AND turn >= ? AND done_at IS NULL",
+            (session_id, turn),
+        )
+        return rows[0]["at"] if rows else None
+
     def is_warm(self, session_id: str) -> bool:
         """Return whether a live agent of the session waits for prompts."""
         return bool(self.database.rows("SELECT 1 FROM sessions WHERE id = ? AND warm_since IS NOT NULL", (session_id,)))

@@ -46,6 +46,7 @@ def main(argv: list[str]) -> int:
     if lock is None:
         return 0
     with lock:
+        lock.sign()
         try:
             _serve(layout, session_id, int(turn), mode)
         except StoreError as error:

@@ -14,13 +14,16 @@ from pathlib import Path
 
 from msgspec import structs
 
-from ..agents.format_detection import LOOKED_AT, guess_format, guess_transport
+from ..agents.format_detection import LOOKED_AT, guess_document, guess_format, guess_transport
 from ..agents.formats import Reader, TransportReader, reader_named
 from ..agents.registry import agent_named, is_agent
 from ..errors import NotATranscriptError
 from ..model import Step
 from .index.block_cache import BlockCache
 from .index.turn_index import LINE_CAP, TurnIndex
+
+_BEGINNING = 64 << 10
+"""Bytes in which the heading of a document is searched."""
 
 _GZIP = b"\x1f\x8b\x08"
 
@@ -66,6 +69,9 @@ class StepFile:
 
 def _format_of(path: Path) -> str:
     """Return the name of the file's format, detected from its first lines."""
+    with path.open("rb") as file:
+        if name := guess_document(file.read(_BEGINNING)):
+            return name
     blank = True
     for line in _first_lines(path):
         blank = blank and not line.strip()

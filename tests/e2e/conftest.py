@@ -49,6 +49,21 @@ def at(manager, wait_until):
 
 
 @pytest.fixture
+def sleepers():
+    """The pids of ``sleep NUMBER``, by a scan of its own."""
+
+    def scan(number):
+        found = []
+        for pid in processes.scan():
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{pid}/cmdline").read_bytes() == f"sleep\0{number}\0".encode():
+                    found.append(pid)
+        return found
+
+    return scan
+
+
+@pytest.fixture
 def similar_ids(monkeypatch):
     """All new sessions have ids with the same beginning, which is returned."""
     ids = (uuid.UUID(f"abcdef01-{number:04}-4000-8000-000000000000") for number in itertools.count())

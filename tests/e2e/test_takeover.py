@@ -7,7 +7,7 @@ import sys
 import pytest
 from e2e.own_interface import OwnInterface
 from e2e.test_real_counting import cost, dollars
-from real_clis import EVERY_CLI
+from real_clis import EVERY_CLI, NEWEST
 from served import listed, printed, tokens_of
 
 from agentdash.sessions.errors import SessionBusyError
@@ -180,7 +180,7 @@ def test_what_was_used_by_hand_is_counted_and_priced(
 def test_what_follows_a_clear_of_claude_belongs_to_the_session(
     manager, use_agent, terminal, interface, scratch_home, wait_until, tmp_path
 ):
-    session = worked(manager, use_agent("claude-2.1.330"), tmp_path)
+    session = worked(manager, use_agent(NEWEST), tmp_path)
     welcome(scratch_home, session.cwd)
     terminal.start(f"agentdash takeover {session.id}")
     interface.opens("remember the first words")

@@ -72,7 +72,7 @@ async def opened(d, sid="running1"):
 
 async def drawn(d):
     """Wait until the card has its final layout."""
-    await d.until(lambda: d.app.screen._drawn)
+    await d.until(lambda: d.app.screen.settling.is_drawn)
 
 
 def answers(manager):

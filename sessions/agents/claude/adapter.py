@@ -87,6 +87,10 @@ def _home(env: Mapping[str, str | None]) -> Path:
     return Path(chosen) if chosen else Path.home() / ".claude"
 
 
+_CLOSED = '{"crossSessionInbound":"refuse"}'
+"""The setting with which claude refuses the messages of other programs (2.1.330, 2.1.332)."""
+
+
 def _instructions(settings: AgentSettings) -> list[str]:
     return ["--append-system-prompt", settings.instructions] if settings.instructions else []
 
@@ -104,7 +108,7 @@ class Claude(Agent, LeadingAgent):
     name = "claude"
     title = "Claude Code"
     binary = "claude"
-    tested_versions = ("2.1.197", "2.1.330")  # protocols 3
+    tested_versions = ("2.1.197", "2.1.330", "2.1.332")  # protocols 3
     install_hint = "Install it with `npm install -g @anthropic-ai/claude-code`."
     settings_type = ClaudeSettings
     mode_key = "permission_mode"
@@ -117,6 +121,7 @@ class Claude(Agent, LeadingAgent):
     dangerous = frozenset({"bypassPermissions"})
     narrower = _NARROWER
     ranks = _RANKS
+    writing = frozenset({"acceptEdits", "auto"})
     follows_interface = True
     adjusts_from = "step"  # prompts 1.1
     unlimited = "no-checks"
@@ -154,6 +159,7 @@ class Claude(Agent, LeadingAgent):
         argv += ["--allowedTools", *allowed] if allowed else []
         argv += self.lead_args(settings)
         argv += _instructions(settings)
+        argv += ["--settings", _CLOSED] if request.led and "--settings" not in settings.args else []
         if request.agent_session is not None:
             argv += ["--resume", request.agent_session, *_forked(request.fork)]
         else:
@@ -175,6 +181,11 @@ class Claude(Agent, LeadingAgent):
     def compact_prompt(self, words: str) -> str | None:
         """Return ``/compact WORDS``, which a process of one turn takes as well (2.1.197, 2.1.330)."""
         return f"/compact {words}".strip()
+
+    def given_conversation(self, launch: Launch) -> str | None:
+        """Return the value of ``--session-id``, which claude takes as the id of its conversation (2.1.330)."""
+        words = iter(launch.argv)
+        return next(words, None) if "--session-id" in words else None
 
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
         """Return ``claude --resume CONVERSATION`` with the model (2.1.197); claude finds it only in its own folder."""
@@ -301,6 +312,12 @@ class Claude(Agent, LeadingAgent):
         from .project.own_files import transcript_of
 
         return transcript_of(_home(env), agent_session)
+
+    def line_id(self, line: bytes) -> str | None:
+        """Return the line's ``uuid``: claude may write a conversation again into its own file."""
+        from .project.own_files import uuid_of
+
+        return uuid_of(line)
 
     def shown_conversation(self, pid: int, env: Mapping[str, str | None]) -> str | None:
         """Return the conversation that claude names for its interface: ``/clear`` begins another one."""

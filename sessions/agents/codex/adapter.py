@@ -1,9 +1,10 @@
 """codex (codex-cli 0.169.0): ``codex exec --json`` for one turn, or ``codex app-server`` for many."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta, structs
@@ -42,8 +43,8 @@ _NARROWER = {
     "danger-full-access": frozenset({"read-only", "workspace-write"}),
 }
 
-_SERVER_EVENTS = frozenset({"thread/started", "turn/started", "turn/completed", "item/started", "item/completed"})
-"""Methods of messages that every turn of ``codex app-server`` prints."""
+_SERVER_EVENTS = re.compile(r"(?:account|item|mcpServer|model|remoteControl|serverRequest|thread|turn)/[A-Za-z/]{1,60}")
+"""Methods of the messages of ``codex app-server``; a thread that was resumed begins with other ones than a new one."""
 
 
 class CodexSettings(LeadSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -162,7 +163,8 @@ class Codex(Agent, LeadingAgent):
     title = "Codex"
     binary = "codex"
     plan_mark = b'"account/rateLimits/updated"'
-    tested_versions = ("0.169.0",)  # protocols 2
+    stream_formats: ClassVar[Mapping[str, str]] = {"codex-app-server": "app-server"}
+    tested_versions = ("0.169.0", "0.171.0")  # protocols 2
     install_hint = "Install it with `npm install -g @openai/codex`."
     settings_type = CodexSettings
     mode_key = "sandbox"
@@ -173,6 +175,7 @@ class Codex(Agent, LeadingAgent):
     dangerous = frozenset({"danger-full-access"})
     narrower = _NARROWER
     ranks = _RANKS
+    writing = frozenset({"workspace-write"})
     unlimited = "no-sandbox"
     forks_ends = True
     lost_conversation = "no rollout found"  # 0.169.0
@@ -379,5 +382,9 @@ class Codex(Agent, LeadingAgent):
 
 
 def _is_of_server(event: Mapping[str, Any]) -> bool:
-    method = event.get("method")
-    return isinstance(method, str) and method in _SERVER_EVENTS
+    if "jsonrpc" in event:
+        return False  # codex leaves it out; another server's messages have it
+    method, result = event.get("method"), event.get("result")
+    if isinstance(result, dict) and "id" in event:
+        return isinstance(result.get("thread"), dict) or isinstance(result.get("codexHome"), str)
+    return isinstance(method, str) and _SERVER_EVENTS.fullmatch(method) is not None

@@ -26,6 +26,7 @@ from ...rules.turn_facts import Facts
 from ...storage.files.file_part import FilePart
 from ...storage.files.line_reader import LineReader
 from ...storage.files.session_record import write_identity
+from ...storage.old_requests import answer_old
 from ...storage.paths import SESSION_ID, Layout
 from ...storage.store import Store
 from ...storage.turns.claim import Outcome, Owner
@@ -69,6 +70,8 @@ def settle(layout: Layout, store: Store) -> None:
     _count_left(layout, store)
     _mind_warm_agents(layout, store)
     _free_taken(layout, store)
+    with suppress(OSError, AgentdashError):
+        answer_old(store.database, lambda session_id: runner_lock.is_held(layout.session(session_id).lock))
     with suppress(AgentdashError):
         _serve_queues(layout, store)
         pump(layout, store)

@@ -4,7 +4,10 @@ This is the way on if the agent cannot resume its conversation: its folder or it
 machine, or another agent is wanted.  Nothing of the old session changes.
 """
 
+import os
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 from msgspec import Struct, structs
 
@@ -104,7 +107,7 @@ def continue_plan(
         raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
     start = _filled(source.session, recipe if inherits else None, start)
     settings = settings_in(start.cwd)
-    start = completed(start, settings.config)
+    start = completed(start, settings.config, _same(source.session, start.cwd))
     if not agent_named(start.agent).prompted:
         raise UsageError(f"A {start.agent} takes no prompts. Choose an agent: --agent NAME")
     record = _record(layout, queries, source)
@@ -156,6 +159,18 @@ def _check_ended(session: Session) -> None:
             Remedy.WAIT_OR_STOP,
             f"Wait for it: agentdash wait {short}, or stop it: agentdash stop {short}",
         )
+
+
+def _same(session: Session, folder: str) -> str | None:
+    """Return the folder of the source as it was recorded if a start names it; None if it names another one.
+
+    Raises:
+        UsageError: it is gone.
+    """
+    with suppress(OSError, RuntimeError):  # there is no such current folder, or no such user
+        if os.path.normpath(Path(folder).expanduser().absolute()) == session.cwd:
+            return session_folder(session)
+    return None
 
 
 def _filled(session: Session, recipe: Recipe | None, start: Start) -> Start:

@@ -15,7 +15,9 @@ from ...conversation.marks import MarkKind
 from ...errors import UsageError
 from ...model import Session
 from ...settings.config import Config
+from ...settings.place import CONFIG
 from ...storage.queries import Recipe
+from ...supervision.work_folder import FolderError, check
 from .launch_plan import recorded_profile, session_folder
 
 _CONVERSATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]*")
@@ -53,8 +55,8 @@ def resume_command(
         recorded: the records of its conversation, if it has marks.
 
     Raises:
-        UsageError: its agent has no such command, has not named its conversation yet, or its folder is gone; or the
-            session went back, and its agent has no conversation that ends there.
+        UsageError: its agent has no such command, has not named its conversation yet, or its folder is gone or
+            another one; or the session went back, and its agent has no conversation that ends there.
         ConfigError: the settings cannot be used.
     """
     going_on = recorded.continuation() if recorded is not None else Continuation(session.agent_session)
@@ -83,6 +85,10 @@ def resume_command(
     if not _CONVERSATION.fullmatch(conversation):
         raise UsageError(f"{agent.title} has not reported a conversation id for session {session.short_id} yet.")
     cwd = session_folder(session)
+    try:
+        check(cwd)
+    except FolderError as error:
+        raise UsageError(f"Session {session.short_id} cannot be opened: {error}.") from None
     argv = (_command(argv[0], recipe.env, env), *argv[1:])
     variables = _variables(recipe.env, env)
     line = f"cd {shlex.quote(cwd)} && {' '.join([*_assignments(variables), shlex.join(argv)])}"
@@ -97,7 +103,11 @@ def _command(name: str, recorded: Mapping[str, str | None], env: Mapping[str, st
 
 def _variables(recorded: Mapping[str, str | None], env: Mapping[str, str]) -> dict[str, str | None]:
     """Return the recorded variables to set, and those to unset because they are set only now."""
-    return {name: value for name, value in recorded.items() if name != "PATH" and (value is not None or name in env)}
+    return {
+        name: value
+        for name, value in recorded.items()
+        if name not in ("PATH", CONFIG) and (value is not None or name in env)
+    }
 
 
 def _assignments(variables: Mapping[str, str | None]) -> list[str]:

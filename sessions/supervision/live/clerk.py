@@ -84,6 +84,7 @@ class Clerk:
         self._answered: set[int] = set()
         """The open asks that have an answer."""
         self._due_at: int | None = None
+        self._closed = False
         self.stopped_by: str | None = None
         """The author of the answer that ended the turn (:meth:`...storage.turns.turn_log.TurnLog.stopping`)."""
         with contextlib.suppress(AgentdashError):
@@ -101,14 +102,21 @@ class Clerk:
         """True if an ask waits for its answer, or the answer for being written."""
         return any(row not in self._written for row in self._open.values())
 
+    def close(self) -> None:
+        """Record no further ask: the process is being ended, and takes no answer."""
+        self._closed = True
+
     def hear(self, event: Event) -> None:
         """Record an ask, or its end."""
         match event:
             case Asked(ask=ask):
-                self._ask(ask)
+                if not self._closed:
+                    self._ask(ask)
             case Settled(key=key, answered=answered):
                 number = self._open.pop(key, None)
                 self._asks.pop(key, None)
+                if self._closed and number is None:
+                    return  # it was not recorded
                 with contextlib.suppress(AgentdashError):
                     # A turn hears again what was settled before it.
                     fresh = self._store.asks.settle(self._session, self._live.stream, key, answered)

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from ...model import Step, StepKind, StoppedBy
 from ...text.sanitize import clean, one_line
+from ...values.steps import OTHER_PROGRAM
 from .in_short import in_short
 
 RETOLD_CHARACTERS = 120_000
@@ -20,10 +21,10 @@ EDGE = "| "
 
 INDENT = "    "
 
-_ENDS = {"USER": 1_000, "ASSISTANT": 200, "DONE": 200, "AGENTDASH": 200}
+_ENDS = {"USER": 1_000, "ASSISTANT": 200, "DONE": 200, "AGENTDASH": 200, "ANOTHER PROGRAM": 200}
 """The characters that stay at each end of a shortened text, by its speaker."""
 
-_USER, _AGENT, _DONE, _REPORT = _ENDS
+_USER, _AGENT, _DONE, _REPORT, _OTHER = _ENDS
 
 _OVERHEAD = 16
 """Characters that an entry takes beside its text."""
@@ -98,7 +99,7 @@ class Record:
 
     def fit(self) -> None:
         """Shorten it and leave out entries, until it is not too long."""
-        for whose in ((_AGENT, _DONE, _REPORT), (_USER,)):
+        for whose in ((_AGENT, _DONE, _REPORT, _OTHER), (_USER,)):
             self._shorten(whose)
             self._leave_out(whose)
 
@@ -123,9 +124,11 @@ class Record:
 
 
 def _speaker(step: Step) -> str:
-    """Return who wrote a prompt or a message; a prompt that wakes a lead is a report of agentdash."""
+    """Return who wrote a prompt or a message: one that wakes a lead is a report of agentdash."""
     if step.kind is not StepKind.PROMPT:
         return _AGENT
+    if step.sender == OTHER_PROGRAM:
+        return _OTHER
     return _REPORT if step.sender == StoppedBy.AGENTDASH else _USER
 
 

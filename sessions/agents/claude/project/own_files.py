@@ -9,12 +9,26 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from ...parsing.json_lines import UNREADABLE
+
 _MOST_BYTES = 64 * 1024
 """The most that is read of a file about an interface; it has some hundred bytes."""
 
 
 class _Interface(Struct, rename="camel"):
     session_id: str = ""
+
+
+class _Line(Struct):
+    uuid: str = ""
+
+
+def uuid_of(line: bytes) -> str | None:
+    """Return the id of a line of a transcript, in small letters; None if it has none."""
+    try:
+        return msgspec.json.decode(line, type=_Line).uuid.lower() or None
+    except UNREADABLE:
+        return None
 
 
 def transcript_of(home: Path, conversation: str) -> Path | None:
@@ -38,5 +52,5 @@ def shown_by(home: Path, pid: int) -> str | None:
     try:
         with (home / "sessions" / f"{pid}.json").open("rb") as file:
             return msgspec.json.decode(file.read(_MOST_BYTES), type=_Interface).session_id or None
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except (OSError, *UNREADABLE):
         return None

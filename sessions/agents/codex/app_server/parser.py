@@ -155,6 +155,8 @@ class AppServerParser(ItemParser):
             note_call(self.facts.reported, call, total, self.facts.turn_model, at)
         elif first:
             self.facts.thread_before = total
+        if total == self.state.total and not last.input_tokens:
+            self.state.after = last.total_tokens or None
         self.state.total = self.facts.thread_usage = total
         return []
 

@@ -247,7 +247,7 @@ def test_a_detached_session_is_as_one_outside_any_family(layout, store, family):
 
 def test_the_hook_runs_when_it_becomes_the_users(layout, store, family, monkeypatch):
     ran = []
-    monkeypatch.setattr(hooks, "send", lambda _, hook, session, turn, status, reason: ran.append((session.id, status)))
+    monkeypatch.setattr(hooks, "send", lambda *facts, spare: ran.append((facts[2].id, facts[4])))
     with store.database.transaction() as db:
         db.execute("""UPDATE turns SET launch = json_set(launch, '$.hook', json('{"argv": ["notify"]}'))""")
     _, worker = family

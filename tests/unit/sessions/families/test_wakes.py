@@ -158,7 +158,9 @@ def test_a_lead_that_has_read_everything_is_not_woken(layout, store, family):
     serve_wakes(layout, store)
     assert wake_prompts(store) == []
     assert not store.wakes.exist()
-    assert why(store)["wakes"] == "no: it has read the ends of all its workers, or a prompt reports them"
+    assert (
+        why(store)["wakes"] == "no: no end of a worker is new to it: those so far were read, or a prompt reports them"
+    )
 
 
 def test_ten_processes_write_one_prompt_for_ten_workers(layout, store):

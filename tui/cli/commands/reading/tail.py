@@ -114,7 +114,13 @@ def follow(
     full: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Print the steps of sessions as they come, until all have ended; return the exit code."""
+    """Print the steps of sessions as they come, until all have ended; return the exit code.
+
+    Raises:
+        click.UsageError: only one turn is to be printed, and later ones too.
+    """
+    if turn is not None and next_turns:
+        raise click.UsageError("--turn and --follow-turns exclude each other: one turn ends, later ones follow.")
     from ...follow_lines import Printer, follow
 
     with common.open_manager() as manager:

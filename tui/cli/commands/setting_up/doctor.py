@@ -39,10 +39,12 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
 
 def _rebuild() -> "Rebuilt":
     """Rebuild the database, and print the result."""
+    from .....sessions.families.user_only import check_user
     from .....sessions.lifecycle.recovery.rebuild import rebuild
     from .....sessions.settings.config import load_config
     from .....sessions.storage.paths import Layout, default_home
 
+    check_user("A rebuild of the database")
     done = rebuild(Layout(default_home()), load_config().queue.max_running)
     common.print_lines(_rebuilt_lines(done), err=True)
     return done

@@ -504,8 +504,8 @@ class TestTurn:
 
 
 HOSTILE = [
-    (b"42", "JSON int"),
-    (b"[]", "JSON list"),
+    (b"42", "JSON number"),
+    (b"[]", "JSON array"),
     (b"{}", "JSON without a type"),
     (b"Invalid API key", "not JSON"),
     (b"\xff", "not JSON"),
@@ -542,3 +542,22 @@ def test_ZX28_what_cannot_be_read_is_kept_and_counted(line: bytes, kind: str) ->
 )
 def test_ZX1_the_line_of_stderr_that_tells_why(text: str, reason: str | None) -> None:
     assert CLAUDE.stderr_reason(text) == reason
+
+
+def test_a_result_before_its_call_belongs_to_the_call() -> None:
+    call = calls("Bash", command="make b")
+    steps = {step.index: step for step in fed(answers("built", details={"stdout": "built"}), call)}
+    (step,) = steps.values()
+    assert (step.kind, step.text, step.status, step.output) == (StepKind.COMMAND, "make b", StepStatus.OK, "built")
+
+
+def test_results_in_one_line_give_the_details_to_their_own_calls() -> None:
+    edits = [{"type": "tool_use", "id": name, "name": "Edit", "input": {"file_path": f"/w/{name}.py"}} for name in "ab"]
+    results = [{"type": "tool_result", "tool_use_id": name, "content": "ok"} for name in "ab"]
+    hunk = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-3", "+4"]}
+    details = {"filePath": "/w/b.py", "structuredPatch": [hunk]}
+    both = {"type": "user", "message": {"role": "user", "content": results}, "tool_use_result": details}
+    steps = {step.index: step for step in fed(says(*edits), both)}
+    assert [(s.changes[0].path, s.changes[0].diff) for s in steps.values()] == [
+        ("/w/a.py", None), ("/w/b.py", "@@ -1,1 +1,1 @@\n-3\n+4"),
+    ]  # fmt: skip

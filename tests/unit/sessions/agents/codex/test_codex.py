@@ -358,9 +358,9 @@ class TestItems:
 
 
 HOSTILE = [
-    (b"42", "JSON int"),
-    (b"[]", "JSON list"),
-    (b"null", "JSON NoneType"),
+    (b"42", "JSON number"),
+    (b"[]", "JSON array"),
+    (b"null", "JSON null"),
     (b"{}", "JSON without a type"),
     (b'{"type":1}', "JSON without a type"),
     (b'{"type":"turn.completed"', "not JSON"),

@@ -55,6 +55,13 @@ def test_the_model_and_the_settings_of_the_agent_go_along(resumed, tmp_path):
     assert resumed("claude", model="opus[1m]").command.endswith("--model 'opus[1m]'")
 
 
+def test_a_folder_that_became_a_link_is_not_opened(resumed, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "sub").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="sub is a symbolic link now"):
+        resumed("codex", cwd=str(tmp_path / "sub"))
+
+
 @pytest.mark.parametrize("options", [{"full_danger": True}, {"sandbox": "danger-full-access"}])
 def test_what_the_agent_may_do_alone_is_not_for_its_own_interface(resumed, options):
     assert resumed("codex", options=options).argv == ("codex", "resume", "--no-daemon", THREAD)
