@@ -15,6 +15,7 @@ from ..storage.paths import Layout
 from ..storage.store import Store
 from ..supervision.runner_process import poke
 from ..text.sanitize import one_line
+from .shown_asks import ShownAsks
 
 _ENDS_TURN = frozenset({"stop", "kill", "interrupt"})
 """The kinds of requests that end a turn."""
@@ -35,22 +36,28 @@ class SessionAsks(Guarded):
         self._reader = reader
         self._housekeeping = housekeeping
 
+    @property
+    def shown(self) -> ShownAsks:
+        """The asks that the caller was shown whole."""
+        return ShownAsks(self._layout.told, self.inside or "")
+
     def named(self, ref: str, name: str | None = None) -> RecordedAsk:
-        """Return the open ask of a session with this number; without one, its only open ask.
+        """Return the open ask of a session with this number.
+
+        Without a number no ask is meant: what is open now need not be what the caller was shown.
 
         Raises:
-            UsageError: there are several, or the name is not the number of one of them.
-            SessionBusyError: there is none, or the ask with this number is over.
+            UsageError: there is no number, or it is not that of an ask of the session.
+            SessionBusyError: the session asks nothing, or the ask with this number is over.
         """
         session = self._reader.get(ref)
         waiting = self._reader.asks(session.id)
-        if name is None and len(waiting) == 1:
-            return waiting[0]
         numbers = ", ".join(str(one.id) for one in waiting)
         if name is None:
             if not waiting:
                 raise SessionBusyError(f"Session {session.short_id} asks nothing.")
-            raise UsageError(f"Session {session.short_id} has {len(waiting)} open asks: {numbers}. Name one of them.")
+            named = "an open ask" if len(waiting) == 1 else f"{len(waiting)} open asks"
+            raise UsageError(f"Session {session.short_id} has {named}: {numbers}. Give the number of the one you mean.")
         for one in waiting:
             if str(one.id) == name:
                 return one

@@ -393,6 +393,15 @@ class Store(Queries):
                 [(now_ms(), session_id) for session_id in session_ids],
             )
 
+    def recall_seen(self, seen: Mapping[str, tuple[int | None, int | None]]) -> None:
+        """Record again in one transaction when the user saw sessions (UTC ms), and how many of their steps."""
+        with self.database.transaction() as db:
+            db.executemany("DELETE FROM seen WHERE session = ?", [(key,) for key in seen])
+            db.executemany(
+                "INSERT INTO seen (session, at, steps) SELECT id, ?, ? FROM sessions WHERE id = ?",
+                [(at, steps, key) for key, (at, steps) in seen.items() if at is not None],
+            )
+
     def mark_all_unseen(self, session_ids: Iterable[str]) -> None:
         """Record in one transaction that the user has not seen how these sessions ended; their steps stay read."""
         with self.database.transaction() as db:

@@ -8,6 +8,7 @@ import msgspec
 
 from ....asks.model import Ask, AskKind, Verdict
 from ....text.relative_paths import place_of
+from ....text.unhidden import opening
 from ...mcp_forms import fields_of
 from ...parsing.json_lines import value_of
 from ..control_events import Request
@@ -71,7 +72,7 @@ def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
 
 def _form(key: str, request: Request, cwd: str) -> Ask:
     message = f"{request.message}\n{request.url}" if request.url else request.message
-    title = f"fill in a form of {request.mcp_server_name}: {_first_line(request.message)}"
+    title = f"fill in a form of {request.mcp_server_name}: {opening(request.message)}"
     return Ask(
         key=key, kind=AskKind.FORM, tool=request.mcp_server_name, title=title, body=message, cwd=cwd,
         verdicts=(Verdict.ANSWER, Verdict.DENY, Verdict.STOP), questions=fields_of(value_of(request.requested_schema)),
@@ -83,7 +84,7 @@ def _question(given: Mapping[str, Any]) -> dict[str, Any]:
     more = f" (and {len(questions) - 1} more)" if len(questions) > 1 else ""
     return {
         "kind": AskKind.QUESTION,
-        "title": f"{_first_line(questions[0].text)}{more}" if questions else "a question without a text",
+        "title": f"{opening(questions[0].text)}{more}" if questions else "a question without a text",
         "questions": questions,
         "verdicts": (Verdict.ANSWER, Verdict.DENY, Verdict.STOP),
     }
@@ -97,14 +98,14 @@ def _is_unconfined(given: Mapping[str, Any]) -> bool:
 def _command_title(given: Mapping[str, Any]) -> str:
     how = " without a sandbox" if _is_unconfined(given) else ""
     how += " in the background" if given.get("run_in_background") is True else ""
-    return f"run{how}: {_first_line(text_in(given.get('command')))}"
+    return f"run{how}: {opening(text_in(given.get('command')))}"
 
 
 def _tool_title(tool: str, given: Mapping[str, Any]) -> str:
     server, name = mcp_name(tool)
     title = f"use {name} of {server}" if server else f"use {name}"
     about = next((text for key in _ABOUT if (text := text_in(given.get(key)))), "")
-    return f"{title}: {_first_line(about)}" if about else title
+    return f"{title}: {opening(about)}" if about else title
 
 
 def _named(given: Mapping[str, Any], *keys: str) -> Iterator[str]:
@@ -124,11 +125,6 @@ def _read_paths(tool: str, given: Mapping[str, Any]) -> Iterator[str]:
 def _other(text: str | None, title: str) -> str:
     """Return a description that adds something to the title."""
     return text if text and text not in title else ""
-
-
-def _first_line(text: str) -> str:
-    line, more, _ = text.strip().partition("\n")
-    return f"{line} …" if more else line
 
 
 def _readable(arguments: Any) -> str:
