@@ -69,14 +69,17 @@ def end_facts(ending: Ending, agent: Agent | None, facts: Facts, stderr: str) ->
 
 def evidence_of(ending: Ending, agent: Agent | None, facts: Facts, steps: int) -> TurnEvidence:
     """Return what the output of a turn with this number of steps shows about the way of its prompt."""
+    stopped = ending.stopped_by is not None
+    # An agent names its conversation before it reads the prompt.
+    named = int(stopped and facts.agent_session is not None)
     return evidence(
         ending.prompt,
         started=True,
-        printed=steps > 0 or (agent is not None and not agent.prompted),
+        printed=steps > named or (agent is not None and not agent.prompted),
         proper_end=facts.end is not None,
         # An agent without an exit code ended by a signal; if no stop was requested, the signal is not ours.
-        crashed=ending.stopped_by is None and ending.child.exit_code is None,
-        stopped=ending.stopped_by is not None,
+        crashed=not stopped and ending.child.exit_code is None,
+        stopped=stopped,
     )
 
 

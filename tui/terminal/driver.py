@@ -53,7 +53,7 @@ class TerminalDriver(CheckedDriver):
         """Take the terminal, which is empty then."""
         self.app.shown.forget()
         self.has_terminal = True
-        super().start_application_mode()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
 
     def stop_application_mode(self) -> None:
         """Give the terminal back."""

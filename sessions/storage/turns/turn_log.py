@@ -289,9 +289,24 @@ class TurnLog:
         requester = StoppedBy.recorded(by)
         by_user = stop is not None or (requester is not None and requester.knows)
         if outcome.prompt.again:
+            self._forget_conversation(db)
             put_back(db, self._session, self._n, always=outcome.status is Status.STOPPED)
         hold_after(db, self._session, self._n, outcome.status, by_user=by_user)
         take(db, self._session, build)
+
+    def _forget_conversation(self, db: sqlite3.Connection) -> None:
+        """Forget a conversation that the turn was to begin: the agent named it, and kept nothing of it."""
+        earlier = "SELECT agent_session FROM turns WHERE session = ?1 AND n < ?2 AND agent_session IS NOT NULL"
+        db.execute(
+            f"UPDATE turns SET agent_session = NULL WHERE session = ?1 AND n = ?2"  # noqa: S608
+            f" AND agent_session NOT IN ({earlier})",
+            (self._session, self._n),
+        )
+        db.execute(
+            f"UPDATE sessions SET agent_session = ({earlier} ORDER BY n DESC LIMIT 1) WHERE id = ?1"  # noqa: S608
+            f" AND agent_session NOT IN ({earlier})",
+            (self._session, self._n),
+        )
 
     def _mark_prompt(self, db: sqlite3.Connection, state: PromptState, only_from: PromptState | None = None) -> None:
         """Change the state of the turn's prompt."""

@@ -31,13 +31,13 @@ async def test_a_size_that_is_not_the_terminals_is_dropped(monkeypatch):
         assert laid_out == [Size(80, 24)]
 
 
-async def test_a_change_below_a_dialog_is_not_the_whole_screen():
+async def test_a_change_below_a_dialog_is_not_the_whole_screen(monkeypatch):
     app = Two()
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(ModalScreen())
         await pilot.pause()
         painted = []
-        app._display = lambda screen, update: painted.append(type(update))
+        monkeypatch.setattr(app, "_display", lambda screen, update: painted.append(type(update)))
         for text in ("two", "six", "ten"):
             painted.clear()  # the first change can come with the picture of the dialog
             app.screen_stack[0].query_one(Static).update(text, layout=False)

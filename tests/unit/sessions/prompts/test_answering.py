@@ -94,7 +94,7 @@ def test_an_agent_can_allow_from_inside_its_session_what_a_lead_can(manager, run
     manager.asks.rights = Rights(Caller(session="12345678-aaaa"))
     assert manager.asks.answer(runner.asks(body="make test").id, ALLOW).answer == ALLOW
     assert manager.asks.answer(runner.asks("k2", body="make test").id, ALLOW).answer == ALLOW
-    manager.asks.rights = Rights()
+    manager.asks.rights = Rights(Caller())
     assert manager.asks.answer(runner.asks("k3", body="rm -rf x").id, ALLOW).answer == ALLOW  # the user
 
 
