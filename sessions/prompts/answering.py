@@ -6,6 +6,7 @@ from ..asks.recorded import AskState, RecordedAsk
 from ..clock import now_ms
 from ..errors import NotAllowedError, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
+from ..families.rights import Rights
 from ..managing.housekeeping import Housekeeping
 from ..model import short_id
 from ..processes import processes, runner_lock
@@ -25,7 +26,10 @@ class SessionAsks(Guarded):
     An open ask is named by its number, which no other ask has.
     """
 
-    def __init__(self, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping) -> None:
+    def __init__(
+        self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
+    ) -> None:
+        super().__init__(rights)
         self._layout = layout
         self._store = store
         self._reader = reader

@@ -173,6 +173,11 @@ class Store(Queries):
             if "wakes" in dict(changed):  # it decides for whom the ends of workers are
                 db.execute("UPDATE sessions SET seq = seq WHERE lifecycle <> 'detached'")
 
+    def kept(self, name: str) -> int | None:
+        """Return a stored setting; None if it was never stored."""
+        rows = self.database.rows("SELECT value FROM settings WHERE name = ?", (name,))
+        return rows[0]["value"] if rows else None
+
     def escalate(self) -> list[str]:
         """Record the workers whose leads did not answer in time, so that they count for the user; return their ids."""
         due = (

@@ -12,6 +12,8 @@ from msgspec import Raw, structs
 
 from ...model import Step, StepKind, StepStatus, Usage
 from ...values.compaction import SUMMARY_EVENT
+from ...values.steps import OTHER_PROGRAM
+from ..names import UUID
 from ..parsing.event_parser import NOT_SHOWN, EventParser, EventState
 from ..parsing.json_lines import declared_type, joined, value_of
 from ..parsing.parser import MOST_OPEN
@@ -21,7 +23,9 @@ from .compaction import CompactionNotes
 from .early_results import EarlyResults
 from .live.ask_notices import AskNotices
 from .live.control import changed_setting
+from .live.held import SHOWS
 from .notices import NOTICES, SILENT, notice_text
+from .peer import is_from_peer, peer_text
 from .result import failure
 from .tools import TaskList, answered, begun, details_of, tool_name
 from .use.reports import note_compaction, note_message, note_result
@@ -59,6 +63,7 @@ class ClaudeParser(EventParser):
     state: ClaudeState
     state_type = ClaudeState
     decoder = TolerantDecoder(events.Event)
+    conversation_ids = UUID
 
     def __init__(self, turn: int = 1, *, live: bool = False) -> None:
         super().__init__(turn)
@@ -89,13 +94,7 @@ class ClaudeParser(EventParser):
 
     def _system(self, event: events.System, line: bytes, at: int | None) -> list[Step]:
         if event.subtype == "init":
-            self.facts.agent_session = event.session_id or self.facts.agent_session
-            self.facts.model = event.model or self.facts.model
-            self.facts.total_counts = counted_by(event.claude_code_version)
-            # A process with an open stdin plays several turns: the end of the previous turn is not the end of this one.
-            self.facts.end = self.state.error = self.state.thought = None
-            self.state.asks.cwd = event.cwd
-            return [self._new(StepKind.START, at=at, agent_session=event.session_id, model=event.model)]
+            return [self._begins(event, at)]
         if event.subtype == "thinking_tokens":
             return [self._thinks(event, at)]
         if event.subtype in SILENT:
@@ -113,6 +112,16 @@ class ClaudeParser(EventParser):
         if event.subtype == "api_retry":
             self.facts.notice = text
         return [self._new(StepKind.NOTICE, text, at=at, event=event.subtype)]
+
+    def _begins(self, event: events.System, at: int | None) -> Step:
+        start = self._converses(event.session_id or "", at, model=event.model)
+        if start.kind is StepKind.START:
+            self.facts.model = event.model or self.facts.model
+            self.facts.total_counts = counted_by(event.claude_code_version)
+            # A process with an open stdin plays several turns: the end of the previous turn is not the end of this one.
+            self.facts.end = self.state.error = self.state.thought = None
+            self.state.asks.cwd = event.cwd
+        return start
 
     def _repeats_mode(self, mode: str | None) -> bool:
         """Keep the mode that an event reports; return whether a notice has it already."""
@@ -200,6 +209,8 @@ class ClaudeParser(EventParser):
 
     def _user(self, event: events.User, at: int | None) -> list[Step]:
         content = event.message.content
+        if is_from_peer(event):
+            return [self._new(StepKind.PROMPT, peer_text(content), at=at, sender=OTHER_PROGRAM)]
         if event.is_replay and isinstance(content, str) and content.startswith(events.LOCAL_COMMAND):
             text = content.partition(">")[2].rpartition("</")[0].strip()
             return [self._new(StepKind.NOTICE, text, at=at, event="user")] if text else []
@@ -363,7 +374,7 @@ class ClaudeParser(EventParser):
                     steps = [self._new(StepKind.NOTICE, f"{changed[0]}: {changed[1]}", at=at, event="changed")]
                 if changed is not None and changed[0] == "model":
                     self.facts.model = changed[1]
-                if not steps and response.subtype == "error":
+                if not steps and response.subtype == "error" and response.request_id != SHOWS:
                     text = f"a request failed: {response.error}"
                     steps = [self._new(StepKind.NOTICE, text, at=at, event="control_response")]
         self.facts.waiting = asks.waiting

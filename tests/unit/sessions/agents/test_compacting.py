@@ -19,19 +19,20 @@ CLAUDE, CODEX = Claude(), Codex()
 LIVE, PLAIN = Launch(argv=("x",), transport="app-server"), Launch(argv=("x",))
 
 # The lines of 2.1.197 and 2.1.330, with the fields that are read.
-STATUS = {"type": "system", "subtype": "status", "status": None, "session_id": "c"}
+TALK = "0190f7a2-0000-7000-8000-000000000001"
+STATUS = {"type": "system", "subtype": "status", "status": None, "session_id": TALK}
 FAILED = STATUS | {"compact_result": "failed", "compact_error": "Not enough messages to compact."}
 SUCCESS = STATUS | {"compact_result": "success"}
-INIT = {"type": "system", "subtype": "init", "session_id": "c", "model": "m", "cwd": "/p"}
+INIT = {"type": "system", "subtype": "init", "session_id": TALK, "model": "m", "cwd": "/p"}
 SYNTHETIC = {
-    "type": "assistant", "session_id": "c",
+    "type": "assistant", "session_id": TALK,
     "message": {"model": "<synthetic>", "content": [{"type": "text", "text": "Not enough messages to compact."}]},
 }  # fmt: skip
 METADATA = {"trigger": "manual", "pre_tokens": 3229, "post_tokens": 660}
-BOUNDARY = {"type": "system", "subtype": "compact_boundary", "session_id": "c", "compact_metadata": METADATA}
-SUMMARY = {"type": "user", "session_id": "c", "message": {"role": "user", "content": "The summary: all of it."}}
+BOUNDARY = {"type": "system", "subtype": "compact_boundary", "session_id": TALK, "compact_metadata": METADATA}
+SUMMARY = {"type": "user", "session_id": TALK, "message": {"role": "user", "content": "The summary: all of it."}}
 RESULT = {
-    "type": "result", "subtype": "success", "is_error": False, "num_turns": 0, "stop_reason": None, "session_id": "c",
+    "type": "result", "subtype": "success", "is_error": False, "num_turns": 0, "stop_reason": None, "session_id": TALK,
 }  # fmt: skip
 
 

@@ -111,7 +111,7 @@ def store(layout):
 
 def create(layout, store, name, *, parent=None, lifecycle="linked"):
     layout.session(name).create()
-    start = Start("do it", agent="codex", cwd="/", session_id=name, options={"live": False})
+    start = Start("do it", agent="codex", cwd="/usr", session_id=name, options={"live": False})
     place = Membership(parent=parent, lifecycle=lifecycle) if parent else None
     launch = build_launch(Config(), start, home=layout.home)
     store.create(start, launch, f"run {name}", host=processes.host_name(), membership=place)
@@ -283,7 +283,7 @@ def test_a_detached_session_is_as_one_outside_any_family(layout, store, family):
 
 def test_the_hook_runs_when_it_becomes_the_users(layout, store, family, monkeypatch):
     ran = []
-    monkeypatch.setattr(hooks, "send", lambda _, hook, session, turn, status, reason: ran.append((session.id, status)))
+    monkeypatch.setattr(hooks, "send", lambda *facts, spare: ran.append((facts[2].id, facts[4])))
     with store.database.transaction() as db:
         db.execute("""UPDATE turns SET launch = json_set(launch, '$.hook', json('{"argv": ["notify"]}'))""")
     _, worker = family

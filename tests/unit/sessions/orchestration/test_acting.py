@@ -87,7 +87,10 @@ def test_an_agent_that_is_not_installed_is_refused(lead, monkeypatch):
         ("../other", None, None),
         ("../other", [], None),
         ("../rootless", None, None),
-        ("sub", ["{}/other"], None),
+        ("sub", ["{}/other"], "root/sub"),
+        ("sub", [], "root/sub"),
+        ("away", ["{}/root/away", "away", "./away"], None),
+        ("../rootless", ["../rootless"], "rootless"),
         ("away", None, None),
         ("../other", ["{}/oth"], None),
     ],
@@ -105,11 +108,25 @@ def test_folders_are_allowed_as_they_really_are(tmp_path, given, allowed, found)
         assert worker_folder(given, str(tmp_path / "root"), roots) == os.path.realpath(tmp_path / found)
 
 
+def test_a_lead_whose_own_folder_became_a_link_gets_no_worker_behind_it(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "root").symlink_to(tmp_path / "other")
+    with pytest.raises(RefusalError, match=r"^folder_not_allowed: "):
+        worker_folder("", str(tmp_path / "root"), None)
+
+
 def test_a_repeated_key_returns_the_worker_that_has_it(lead):
-    one = lead.worker(key="port api")
+    one = lead.worker(key="port api", prompt="port it")
     result = lead.call("delegate", task="port it", key="port api", agent="no such agent")
     assert (result["session"], result["existing"], result["status"]) == (one.short_id, True, "done")
     assert len(lead.manager.reader.sessions()) == 1
+
+
+def test_a_key_of_another_task_is_refused_with_both_tasks_named(lead):
+    one = lead.worker(key="k")
+    words = f'names another task, of worker {one.short_id}: "work", and not "drop the tables"'
+    with pytest.raises(RefusalError, match=f"bad_request: .*{words}"):
+        lead.call("delegate", task="drop the tables", key="k")
 
 
 @pytest.mark.parametrize("message", ["", " \n\t"])
@@ -128,7 +145,7 @@ def test_a_worker_on_another_host_is_busy(lead):
 
 
 def test_a_message_to_a_worker_at_work_waits_for_its_turn(lead):
-    one = lead.at_work()
+    one = lead.at_work(cwd="/usr")
     result = lead.call("send_message", session=one.short_id, message="then this")
     assert (result["delivery"], result["next"]) == ("queued", "wait_for it.")
     assert "turn" not in result
@@ -136,7 +153,7 @@ def test_a_message_to_a_worker_at_work_waits_for_its_turn(lead):
 
 
 def test_the_user_spoke_to_a_worker_until_its_end_is_read(lead):
-    one = lead.at_work()
+    one = lead.at_work(cwd="/usr")
     lead.call("send_message", session=one.short_id, message="from the lead")
     assert "the user" not in lead.call("list_sessions")["overview"]
     with SessionManager(caller=Caller()) as person:
@@ -144,7 +161,7 @@ def test_the_user_spoke_to_a_worker_until_its_end_is_read(lead):
     assert lead.call("list_sessions")["overview"].endswith(f"; the user spoke to {one.short_id}")
     lead.ends(one)
     with lead.manager.store.database.transaction() as db:
-        db.execute("UPDATE queue SET state = 'taken', turn = 1 WHERE text = 'from the user'")
+        db.execute("UPDATE queue SET state = 'taken', turn = 1")
     assert "the user" not in lead.call("wait_for")["overview"]
 
 

@@ -361,3 +361,22 @@ def test_the_list_of_tools_is_made_without_the_manager():
     ours = {name.removeprefix("agentdash.sessions.") for name in done.stdout.split() if name.startswith("agentdash.")}
     assert "orchestration.registry" in ours
     assert not {name.partition(".")[0] for name in ours} & {"manager", "reader", "storage", "agents", "settings"}
+
+
+def test_a_page_of_steps_costs_what_it_shows_whatever_is_before_it(lead, monkeypatch):
+    one = lead.worker("done", *(ran(f"make {n}", 0, "ok", n) for n in range(400)))
+    from agentdash.sessions.orchestration.tools import read as tool
+
+    drawn, draw = Counter(), tool.step_texts
+
+    def counted(steps, *, full):
+        drawn["steps"] += len(steps)
+        return draw(steps, full=full)
+
+    monkeypatch.setattr(tool, "step_texts", counted)
+    found, sizes = read_all(lead, one, part="steps", limit=400)
+    assert [f"$ make {n} " in found for n in range(400)] == [True] * 400
+    assert len(sizes) > 40
+    assert drawn["steps"] < 400 + 2 * len(sizes) + 5
+    again, _ = read_all(lead, one, part="steps", limit=30_000)
+    assert again == found

@@ -182,10 +182,10 @@ def test_a_session_of_another_host_is_answered_there(manager):
 
 def test_a_session_answers_others_under_its_name_and_never_itself(manager, runner):
     one = runner.asks()
-    manager.asks.rights = Rights(Caller(session=NAME))
+    manager.asks.rights = Rights(Caller(session=NAME), reach=lambda: "all")
     with pytest.raises(UsageError, match="cannot answer what it asks itself"):
         manager.asks.answer(one.id, ALLOW)
-    manager.asks.rights = Rights(Caller(session="12345678-aaaa"))
+    manager.asks.rights = Rights(Caller(session="12345678-aaaa"), reach=lambda: "all")
     assert manager.asks.answer(one.id, ALLOW).answered_by == "session 12345678"
 
 

@@ -106,10 +106,11 @@ class TestLaunch:
         )  # fmt: skip
         assert "--append-system-prompt" not in argv(turn_by_turn(instructions=""))
 
-    def test_the_agents_own_interface_gets_the_instructions_and_no_permissions(self) -> None:
+    def test_the_agents_own_interface_gets_the_instructions_and_the_mode(self) -> None:
         settings = turn_by_turn(allowed_tools=("Bash",), instructions="be brief")
         request = LaunchRequest(prompt="", cwd="/p", session_id=SESSION, agent_session="C", settings=settings)
-        assert CLAUDE.resume_argv(request) == ("claude", "--resume", "C", "--append-system-prompt", "be brief")
+        own = ("--permission-mode", "acceptEdits", "--append-system-prompt", "be brief")
+        assert CLAUDE.resume_argv(request) == ("claude", "--resume", "C", *own)
 
     def test_settings_are_checked(self) -> None:
         for wrong in (
@@ -310,9 +311,9 @@ class TestTools:
 class TestTurn:
     def test_init(self) -> None:
         parser = CLAUDE.parser(2)
-        (step,) = fed({"type": "system", "subtype": "init", "session_id": "C", "model": "opus"}, parser=parser)
-        assert (step.kind, step.turn, step.agent_session, step.model) == (StepKind.START, 2, "C", "opus")
-        assert (parser.facts.agent_session, parser.facts.model) == ("C", "opus")
+        (step,) = fed({"type": "system", "subtype": "init", "session_id": SESSION, "model": "opus"}, parser=parser)
+        assert (step.kind, step.turn, step.agent_session, step.model) == (StepKind.START, 2, SESSION, "opus")
+        assert (parser.facts.agent_session, parser.facts.model) == (SESSION, "opus")
 
     def test_the_proper_end(self) -> None:
         parser = CLAUDE.parser()
@@ -513,8 +514,8 @@ class TestTurn:
 
 
 HOSTILE = [
-    (b"42", "JSON int"),
-    (b"[]", "JSON list"),
+    (b"42", "JSON number"),
+    (b"[]", "JSON array"),
     (b"{}", "JSON without a type"),
     (b"Invalid API key", "not JSON"),
     (b"\xff", "not JSON"),

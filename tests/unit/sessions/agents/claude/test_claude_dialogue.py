@@ -134,7 +134,7 @@ def test_every_event_of_a_capture_comes_in_its_order(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_prompts_are_written_as_they_were(name: str) -> None:
     dialogue = ClaudeDialogue()
-    assert (dialogue.ready, dialogue.opening()) == (True, [])
+    assert dialogue.ready
     for attempt, line in enumerate(written(name, "user"), 1):
         sent = dialogue.prompt(line["uuid"], attempt, line["message"]["content"][0]["text"])
         assert (json.loads(sent), sent.count(b"\n"), sent[-1:]) == (line, 1, b"\n")
