@@ -39,15 +39,15 @@ def _act(mark: Mark, undone: Mark | None, turns: int, other: str, *, of_fork: bo
             return f"took back {_named(undone)}"
         case MarkKind.COMPACT:
             return f"a summary stands for {count(turns, 'turn')}{_saved(mark.data)}"
-        case MarkKind.CLEAR:
-            return f"turn {mark.turn} cleared the agent's conversation"
         case MarkKind.FORK:
             place = place_words(mark.turn, mark.step)
             session = mark.session if of_fork else mark.origin or ""
             named = f'"{shorten(one_line(other), _TITLE)}" ({short_id(session)})' if other else short_id(session)
             return f"{place} was forked: {named}" if of_fork else f"forked from {place} of {named}"
-        case MarkKind.TAKEOVER:
-            return f"turn {mark.turn} was typed by hand in the agent's own interface"
+        case MarkKind.TAKEOVER | MarkKind.CLEAR:
+            by_hand = mark.kind == MarkKind.TAKEOVER
+            done = "was typed by hand in the agent's own interface" if by_hand else "cleared the agent's conversation"
+            return f"turn {mark.turn} {done}"
     return f"mark of a kind that this version does not know: {one_line(mark.kind, 40)}"
 
 

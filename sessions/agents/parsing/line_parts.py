@@ -28,7 +28,7 @@ _BLANKS = "\xef\xbb\xbf\x7f" + "".join(chr(code) for code in range(0x21) if code
 """What may be around an event: a byte order mark (each byte is a character here), controls and blanks."""
 
 _ESCAPE = r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|[\]PX^_][^\x07\x1b]*+(?:\x07|\x1b\\)|[ -/]*+[0-OQ-WYZ\\`-~])"
-_NEXT = re.compile(rf"(?P<noise>{_ESCAPE})|(?P<foreign>\x1b[\]PX^_])" r'|\{[ \t\r\n]*+"')
+_NEXT = re.compile("|".join((rf"(?P<noise>{_ESCAPE})", r"(?P<foreign>\x1b[\]PX^_])", r'\{[ \t\r\n]*+"')))
 """An escape sequence, one whose text has no end, or the beginning of an object with a key."""
 
 _GAP = re.compile(rf"(?:{_ESCAPE}|[{re.escape(_BLANKS)}])*+")
@@ -177,11 +177,9 @@ def _after(token: re.Match[str], expected: str, open_: list[str]) -> str | None:
             return None
         open_ += mark or ""
         return "more" if mark is None else "key or end" if mark == "{" else "value or end"
-    if mark == ":":
-        return "value" if expected == "colon" else None
-    if mark == ",":
-        following = "key" if open_[-1] == "{" else "value"
-        return following if expected == "more" else None
+    if mark in ":,":
+        following = "value" if mark == ":" or open_[-1] != "{" else "key"
+        return following if expected == ("colon" if mark == ":" else "more") else None
     if expected not in ("more", "key or end", "value or end") or open_[-1] != _PAIRS[mark]:
         return None
     open_.pop()
