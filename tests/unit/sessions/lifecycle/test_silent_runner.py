@@ -74,9 +74,8 @@ def test_a_runner_whose_agent_lives_is_replaced_and_its_log_names_the_reason(man
     assert log == f"runner {runner.pid} was killed: it did not react to the request to stop\n"
 
 
-def test_a_runner_that_a_signal_stopped_is_continued(manager, runner):
+def test_a_runner_that_a_signal_stopped_is_replaced(manager, runner):
     runner.send_signal(signal.SIGSTOP)
     until(lambda: processes.by_pid(runner.pid).stopped)
     refused(manager)
-    assert not processes.by_pid(runner.pid).stopped
-    assert runner.poll() is None
+    assert runner.wait(10) == -signal.SIGKILL
