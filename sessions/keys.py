@@ -21,6 +21,6 @@ def check_same_task(key: str, owner: str, known: str, asked: str) -> None:
     if known.strip() == asked.strip():
         return
     raise UsageError(
-        f"The key {one_line(key, 80)} names another task, of {owner}: \"{one_line(known, _CELLS)}\", "
-        f"and not \"{one_line(asked, _CELLS)}\". Use another key."
+        f'The key {one_line(key, 80)} names another task, of {owner}: "{one_line(known, _CELLS)}", '
+        f'and not "{one_line(asked, _CELLS)}". Use another key.'
     )

@@ -39,6 +39,8 @@ def _act(mark: Mark, undone: Mark | None, turns: int, other: str, *, of_fork: bo
             return f"took back {_named(undone)}"
         case MarkKind.COMPACT:
             return f"a summary stands for {count(turns, 'turn')}{_saved(mark.data)}"
+        case MarkKind.CLEAR:
+            return f"turn {mark.turn} cleared the agent's conversation"
         case MarkKind.FORK:
             place = place_words(mark.turn, mark.step)
             session = mark.session if of_fork else mark.origin or ""
@@ -77,6 +79,8 @@ def _named(mark: Mark | None) -> str:
     """Return an act that was taken back."""
     if mark is None:
         return "an earlier mark"
+    if mark.kind == MarkKind.CLEAR:
+        return "the clearing of the conversation"
     return "the summary" if mark.kind == MarkKind.COMPACT else f'"{_act(mark, None, 0, "", of_fork=False)}"'
 
 

@@ -14,6 +14,7 @@ from factories import add_turn
 from msgspec import structs
 from recorded_sessions import evidence, lines, ran, record, said
 
+from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.conversation.history import History, Part, Place
 from agentdash.sessions.conversation.interrupted import FOR_PEOPLE
 from agentdash.sessions.conversation.marks import Mark, MarkKind
@@ -431,7 +432,7 @@ def test_MX10_a_lone_surrogate_hides_no_step_and_a_prompt_with_one_is_refused(ma
     assert steps[-2].text == "after it"
     for step in steps:
         json.dumps(step_json(step)).encode()
-    retold("/", steps, "go on").encode()
+    retold("/", steps, "go on", Expansions()).encode()
     with pytest.raises(UsageError):
         manager.spawn(start("\ud800"))
     assert len(manager.reader.sessions()) == 1
