@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import structs
 
-from .agents.registry import PLAIN_COMMAND
+from .agents.registry import PLAIN_COMMAND, agent_named
 from .asks.recorded import RecordedAsk
 from .errors import NotAllowedError, RefusalError
 from .families.caller import Caller, find_caller
@@ -36,6 +36,7 @@ from .lifecycle.starts.launch_plan import (
     recorded_environment,
     title_of,
 )
+from .lifecycle.starts.own_folders import check_reach
 from .lifecycle.wait import wait_until
 from .managing.budgets import SessionBudgets
 from .managing.housekeeping import Housekeeping
@@ -151,8 +152,9 @@ class SessionManager(Stopping):
         settings = self.reader.settings.in_folder(start.cwd)
         if (known := self._keyed(start)) is not None:
             return known
-        start = structs.replace(start, prompt=checked_prompt(start.prompt))
-        return self._begin(completed(start, settings.config), settings)
+        start = completed(structs.replace(start, prompt=checked_prompt(start.prompt)), settings.config)
+        start = structs.replace(start, prompt=self.rights.prompt(start.prompt, start.agent))
+        return self._begin(start, settings)
 
     def spawn_copies(self, start: Start) -> list[Session]:
         """Start ``start.copies`` sessions; those that find no free place wait in the queue, in this order.
@@ -216,12 +218,25 @@ class SessionManager(Stopping):
         env = self._environment(start.agent)
         return self._begin_with(Beginning(start=start, config=settings.config, launch=launch, env=env))
 
+    def _check_reach(self, beginning: Beginning) -> None:
+        """Refuse a start whose agent could change agentdash's own files, in its folder or in one added to it.
+
+        Raises:
+            UsageError: it could.
+        """
+        start, agent = beginning.start, agent_named(beginning.start.agent)
+        added = agent.writable_folders(beginning.config.settings_for(start.agent, start.options))
+        for folder in (start.cwd, *(str(Path(start.cwd, one)) for one in added)):
+            check_reach(agent, beginning.launch.mode, folder, self.layout.home, self.reader.settings.path)
+
     def _begin_with(self, beginning: Beginning) -> Session:
         """Record the first turn of a session and send its runner."""
         self.layout.check_writable()
         start, parent = beginning.start, self._parent()
         joined(self.caller, parent, start, beginning.config.orchestration)
         self.rights.check_mode(start.agent, beginning.launch.mode, start.options)
+        if parent is None or parent.cwd not in (start.cwd, *map(str, Path(start.cwd).parents)):  # else the lead has it
+            self._check_reach(beginning)
         start = structs.replace(start, title=checked_text(start.title or title_of(start.prompt), "title"))
         if start.over_budget:
             self.rights.check_no_agent("A start beyond a budget")

@@ -34,7 +34,7 @@ class Link(Struct, frozen=True):
     pid: int
     start: int
     env: Mapping[str, str] = field(default_factory=dict)
-    """The environment with which it was started: a claim, because the parent of a process chooses it."""
+    """The environment with which it was started: a claim, because the process that starts another one chooses it."""
 
     @property
     def key(self) -> tuple[int, int]:

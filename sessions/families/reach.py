@@ -53,7 +53,8 @@ def known_caller(caller: Caller, layout: Layout, store: "Store") -> Caller:
 
     A session of another state folder reaches only what it starts here, because its environment names this folder; in a
     folder that was made from inside a session it acts for the user.
-    An outside lead whose conversation is that of a session here is this session.
+    An outside lead whose conversation is that of a session here is this session, if agentdash gave the conversation
+    its id: a stream can report any id, also that of another lead.
     """
 
     def is_known(session: str) -> bool:
@@ -72,8 +73,16 @@ def known_caller(caller: Caller, layout: Layout, store: "Store") -> Caller:
     if caller.lead is None:
         return caller
     agent, _, conversation = caller.lead.partition(":")
-    session = store.families.of_conversation(agent, conversation)
+    known = store.families.of_conversation(agent, conversation)
+    session = next((one for one in known if _gave(store, one, agent, conversation)), None)
     return structs.replace(caller, session=session, evidence="lead key") if session is not None else caller
+
+
+def _gave(store: "Store", session_id: str, agent: str, conversation: str) -> bool:
+    from ..agents.registry import agent_named  # few callers are outside leads
+
+    launches = store.launches(session_id).values()
+    return any(agent_named(agent).given_conversation(launch) == conversation for launch in launches)
 
 
 def _own_lead(caller: Caller, session: str, store: "Store") -> str | None:

@@ -19,6 +19,7 @@ _EVENTS: dict[Status, Event] = {
     Status.FAILED: "failed",
     Status.LOST: "failed",
     Status.DONE: "done",
+    Status.STOPPED: "failed",  # by a limit, the system or agentdash: a stop that the user knows needs no attention
 }
 
 

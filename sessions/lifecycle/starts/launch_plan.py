@@ -9,11 +9,13 @@ from msgspec import Struct, structs, to_builtins
 
 from ...agents.base import Agent, AgentSettings, LaunchRequest
 from ...agents.demo.place import check_demo
+from ...agents.names import start_of
 from ...agents.registry import agent_named
 from ...conversation.marks import Mark
 from ...errors import Remedy, UsageError
 from ...launch import Launch, Start, TurnPlan
 from ...model import Session
+from ...rules.prompts.chained_prompt import FIELD
 from ...settings.config import PROFILE, Config
 from ...settings.place import CONFIG
 from ...settings.prices.imported import in_force
@@ -28,12 +30,22 @@ LONGEST_TITLE = 200
 """The maximum number of characters in a title that the user gives."""
 
 
+PROMPT_CHARACTERS = 900_000
+"""The most characters of a prompt.  codex (0.169.0) refuses more than 1,048,576, of which a conversation that is retold
+with the prompt can take 120,000; claude (2.1.197) refuses more than 10 MB, and its context is full long before."""
+
+
 def checked_prompt(prompt: str) -> str:
     """Return the prompt as it will be sent.
 
     Raises:
-        UsageError: it is empty, or cannot be encoded as UTF-8 (a lone surrogate in argv).
+        UsageError: it is empty or too long, or cannot be encoded as UTF-8 (a lone surrogate in argv).
     """
+    if len(prompt) > PROMPT_CHARACTERS:
+        raise UsageError(
+            f"The prompt is longer than {PROMPT_CHARACTERS:,} characters, which is more than the agents take. "
+            "Put the text into a file, and name the file in the prompt."
+        )
     if not prompt.strip():
         raise UsageError("The prompt is empty. Pass it as an argument, or - to read stdin.")
     return checked_text(prompt, "prompt")
@@ -55,17 +67,28 @@ def checked_text(text: str, what: str) -> str:
 
 
 def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
-    """Return the absolute folder to work in, as a normalized path.
+    """Return the absolute folder to work in, without symbolic links: a link could lead elsewhere at a later turn.
 
     Raises:
         UsageError: it does not exist, is not a folder, or has a name that is not text.
     """
     try:
-        path = Path(os.path.normpath(Path(cwd if cwd is not None else Path.cwd()).expanduser().absolute()))
+        path = Path(cwd if cwd is not None else Path.cwd()).expanduser()
+        checked_text(str(path), "folder")
+        path = Path(os.path.realpath(path))
     except FileNotFoundError:
         raise UsageError("The current folder no longer exists.") from None
     except RuntimeError as error:
         raise UsageError(f"The folder {cwd}: {error}") from None
+    return _existing(path)
+
+
+def _existing(path: Path) -> str:
+    """Return the path of a folder.
+
+    Raises:
+        UsageError: it does not exist, is not a folder, or has a name that is not text.
+    """
     checked_text(str(path), "folder")
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "does not exist"
@@ -74,13 +97,13 @@ def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
 
 
 def session_folder(session: Session) -> str:
-    """Return the folder of a session.
+    """Return the folder of a session as it was recorded; each start opens it without following a link.
 
     Raises:
         UsageError: it is gone; the conversation can be continued in another one.
     """
     try:
-        return checked_folder(session.cwd)
+        return _existing(Path(session.cwd))
     except UsageError as error:
         if not agent_named(session.agent).prompted:
             raise
@@ -89,8 +112,9 @@ def session_folder(session: Session) -> str:
 
 
 def title_of(text: str) -> str:
-    """Return the first non-blank line, shortened."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    """Return the first line with words, shortened; a line that is only the answer of another session has none yet."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = next((line for line in lines if line != FIELD), "answer of another session" if lines else "")
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
 
 
@@ -134,8 +158,13 @@ class Beginning(Struct, frozen=True, kw_only=True):
     """The mark of a fork before its first turn; its number and its session are not used."""
 
 
-def completed(start: Start, config: Config) -> Start:
+def completed(start: Start, config: Config, recorded: str | None = None) -> Start:
     """Return the start with an agent, an absolute folder and an id for its session.
+
+    Args:
+        start: the request.
+        config: the settings in its folder.
+        recorded: the folder of the session that it goes on from, which is taken as it was recorded.
 
     Raises:
         UsageError: no such folder.
@@ -143,7 +172,7 @@ def completed(start: Start, config: Config) -> Start:
     return structs.replace(
         start,
         agent=start.agent or config.default_agent,
-        cwd=checked_folder(start.cwd or None),
+        cwd=checked_folder(start.cwd or None) if recorded is None else recorded,
         session_id=start.session_id or str(uuid.uuid4()),
     )
 
@@ -164,7 +193,8 @@ def build_launch(
         check_demo(home, start.cwd)
     settings = config.settings_for(start.agent, start.options)
     settings = structs.replace(settings, instructions=_instructions(agent, settings, later))
-    launch = agent.launch(
+    launch = start_of(
+        agent,
         LaunchRequest(
             prompt=start.prompt,
             cwd=start.cwd,
@@ -175,7 +205,7 @@ def build_launch(
             settings=settings,
             argv=start.argv,
             led=start.led,
-        )
+        ),
     )
     limits = settings.limits.over(config.limits)
     prices = in_force(config)

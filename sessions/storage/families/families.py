@@ -62,13 +62,13 @@ class Families:
         )
         return rows[0]["id"] if rows else None
 
-    def of_conversation(self, agent: str, conversation: str) -> str | None:
-        """Return the id of the newest session with this conversation of an agent."""
+    def of_conversation(self, agent: str, conversation: str) -> list[str]:
+        """Return the ids of the sessions whose agent reported this conversation, the newest first."""
         rows = self._database.rows(
-            "SELECT id FROM sessions WHERE agent = ? AND agent_session = ? ORDER BY created_at DESC LIMIT 1",
+            "SELECT id FROM sessions WHERE agent = ? AND agent_session = ? ORDER BY created_at DESC",
             (agent, conversation),
         )
-        return rows[0]["id"] if rows else None
+        return [row["id"] for row in rows]
 
     def leading(self) -> set[str]:
         """Return the ids of the sessions with a linked worker that has not ended."""

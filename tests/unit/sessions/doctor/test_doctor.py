@@ -26,7 +26,7 @@ from agentdash.sessions.doctor.commands import Answer
 from agentdash.sessions.doctor.machine import clipboard, inotify, logind, supervision, terminal, tmux, ulimits
 from agentdash.sessions.doctor.machine.mounts import mount_of, parse
 from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, warn
-from agentdash.sessions.doctor.state import database, records, settings, state_folder, strays
+from agentdash.sessions.doctor.state import database, own_files, records, settings, state_folder, strays
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.schema.migrations import VERSION
@@ -700,6 +700,16 @@ def test_a_tmux_that_lets_nothing_through_is_told(patient: Patient) -> None:
     assert clip.found == "set-clipboard is external: copying is blocked"
 
 
+@pytest.mark.parametrize(("version", "value"), [("3.3a", "on"), ("3.4", "all"), ("next-3.6", "all")])
+def test_a_tmux_is_told_to_pass_on_all_only_if_it_can(patient: Patient, version: str, value: str) -> None:
+    patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
+    tell = f'case "$1" in display-message) echo {version}; exit;; esac; '
+    patient.command("tmux", tell + TMUX.format("echo off", "echo on"))
+    assert patient.told(tmux.options)[0].remedy == f"add to ~/.tmux.conf: set -g allow-passthrough {value}"
+    patient.command("tmux", tell + TMUX.format("echo on", "echo on"))
+    assert ("allow-passthrough all" in patient.told(tmux.options)[0].found) is (value == "all")
+
+
 def test_a_tmux_that_lets_it_through_is_fine(patient: Patient) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
     patient.command("tmux", TMUX.format("echo all", "echo on"))
@@ -838,3 +848,25 @@ def test_clients_that_know_the_mcp_server_are_found(patient: Patient, tmp_path: 
     assert (claude.state, "cannot be read" in claude.found) == ("warn", True)
     (tmp_path / "config.toml").write_text(f'[mcp_servers.agentdash]\ncommand = "{known}"\n')
     assert patient.told(mcp_server.clients)[0].found == f"set up ({known})"
+
+
+def test_a_session_that_can_change_the_own_files_is_named(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/usr")
+    assert patient.one(own_files.own_files).state == "ok"
+    patient.session()
+    above = patient.layout.home.parent
+    with sqlite3.connect(patient.layout.database) as db:
+        db.execute("UPDATE sessions SET agent = 'codex', cwd = ?", (str(above),))
+        db.execute("""UPDATE turns SET launch = '{"mode": {"permissions": "workspace-write"}}'""")
+    finding = patient.one(own_files.own_files)
+    assert (finding.state, SESSION[:8] in finding.found) == ("warn", True)
+    with sqlite3.connect(patient.layout.database) as db:
+        db.execute("""UPDATE turns SET launch = '{"mode": {"permissions": "read-only"}}'""")
+    db.close()
+    assert patient.one(own_files.own_files).state == "ok"
+
+
+def test_a_current_folder_with_the_own_files_is_named(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    patient.store()
+    monkeypatch.chdir(patient.layout.home.parent)
+    assert "the current folder" in patient.one(own_files.own_files).found

@@ -18,6 +18,7 @@ from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.stop_family import at_work
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.storage.rows import dump
 from agentdash.sessions.values.membership import Budget, Membership
 from agentdash.sessions.values.turn_mode import TurnMode
 
@@ -190,12 +191,23 @@ def test_rights_have_no_default_and_without_families_a_session_reaches_nothing()
 
 
 def test_an_outside_lead_that_is_a_session_here_is_that_session(user):
+    launch = dump(Launch(argv=("claude", "-p", "--session-id", "talk")))
     with user.store.database.transaction() as db:
-        db.execute("UPDATE sessions SET agent_session = 'talk' WHERE id = ?", (LEAD,))
+        db.execute("UPDATE sessions SET agent_session = 'talk' WHERE id IN (?, ?)", (LEAD, STRANGER))
+        db.execute("UPDATE turns SET launch = ? WHERE session = ?", (launch, LEAD))
     with SessionManager(caller=Caller(lead="claude:talk", evidence="lead key")) as manager:
         assert manager.caller.session == LEAD
     with SessionManager(caller=Caller(lead="codex:talk", evidence="lead key")) as manager:
         assert manager.caller.session is None
+
+
+def test_a_stream_that_reports_the_conversation_of_an_outside_lead_takes_nothing_over(user):
+    resumed = dump(Launch(argv=("claude", "-p", "--resume", "talk")))
+    with user.store.database.transaction() as db:
+        db.execute("UPDATE sessions SET agent_session = 'talk' WHERE id = ?", (LEAD,))
+        db.execute("UPDATE turns SET launch = ? WHERE session = ?", (resumed, LEAD))
+    with SessionManager(caller=Caller(lead="claude:talk", evidence="lead key")) as manager:
+        assert (manager.caller.session, manager.caller.lead) == (None, "claude:talk")
 
 
 OUTSIDE = "claude:another-talk"
@@ -250,6 +262,8 @@ def test_an_outside_lead_without_workers_is_told_so(user):
 def test_an_outside_lead_that_became_a_session_keeps_its_workers(outside, user):
     with user.store.database.transaction() as db:
         db.execute("UPDATE sessions SET agent_session = 'another-talk' WHERE id = ?", (STRANGER,))
+        given = dump(Launch(argv=("claude", "-p", "--session-id", "another-talk")))
+        db.execute("UPDATE turns SET launch = ? WHERE session = ?", (given, STRANGER))
     with SessionManager(caller=Caller(lead=OUTSIDE, evidence="client")) as manager:
         assert manager.caller.session == STRANGER
         assert manager.housekeeping.rename("88888888", "mine").title == "mine"
@@ -354,7 +368,7 @@ def test_a_worker_has_no_more_permissions_than_its_lead():
 
 def test_prompts_and_changes_give_no_more_permissions_than_the_lead_has(user):
     with user.store.database.transaction() as db:
-        db.execute("UPDATE sessions SET host = ?, status = 'done', cwd = '/'", (user_host(),))
+        db.execute("UPDATE sessions SET host = ?, status = 'done', cwd = '/usr'", (user_host(),))
         db.execute("UPDATE turns SET status = 'done'")
         db.execute("UPDATE sessions SET mode = 'plan' WHERE id = ?", (LEAD,))
         db.execute("UPDATE turns SET launch = json_set(launch, '$.mode', json('{\"permissions\": \"plan\"}'))")
