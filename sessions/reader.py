@@ -22,7 +22,7 @@ from .settings.config import Config
 from .storage.files import trash
 from .storage.files.trash import Trashed
 from .storage.paths import Layout
-from .storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt, containing, past_prompts
+from .storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt, containing, past_prompts, requested_since
 from .storage.prompts.queued_prompt import QueuedPrompt
 from .storage.prompts.unconfirmed import Unconfirmed
 from .storage.queries import Queries
@@ -90,6 +90,10 @@ class SessionReader:
     def recent_prompts(self, limit: int = 200) -> list[str]:
         """List the recent prompts to agents, most recent first, each text once."""
         return [prompt.text for prompt in self.past_prompts(limit=limit)]
+
+    def was_requested(self, text: str, since: int) -> bool:
+        """Return whether a text was requested as a prompt since a time, UTC ms."""
+        return requested_since(self._queries.database, text, since)
 
     def past_prompts(self, text: str = "", limit: int = MOST_PROMPTS) -> list[PastPrompt]:
         """List the prompts to agents that contain all words of a text, most recent first, each text once."""
@@ -174,6 +178,10 @@ class SessionReader:
         """List sessions, newest first: those in use, or those that were archived."""
         listed = [s for s in self._queries.sessions(statuses) if (s.archived_at is not None) is archived]
         return listed if cwd is None else [session for session in listed if session.cwd == cwd]
+
+    def listed(self, newest: int) -> tuple[list[Session], list[Session]]:
+        """Return the sessions that a short list may show, newest first, and what counts of all others."""
+        return self._queries.listed(newest)
 
     def first_sessions(self, limit: int = 120) -> tuple[list[Session], int]:
         """Return the sessions that fill the first screen of a table, and the number of all sessions."""

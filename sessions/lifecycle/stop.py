@@ -55,11 +55,18 @@ def stop_session(
     if turn.status.live and is_foreign(session, turn):
         raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; stop it there.")
     cancelled = turn.status is Status.QUEUED and store.cancel_queued(
-        session.id, turn.n, Status.STOPPED, stop_reason(by), "stop requested before it started", by=by
+        session.id,
+        turn.n,
+        Status.STOPPED,
+        stop_reason(by),
+        "stop requested before it started",
+        by=by,
+        again=only is not None,
     )
     if cancelled:
         run_end_hook(layout, store, session.id, turn.n, Status.STOPPED, stop_reason(by))
-    if (cancelled or turn.status.ended) and not _has_processes(layout, turn):
+    # An interrupt ends no processes that were there before the turn.
+    if (cancelled or turn.status.ended) and ((cancelled and only is not None) or not _has_processes(layout, turn)):
         if cancelled:
             return Receipt(session=session.id, status=Status.STOPPED, note="not started yet", reason=given_reason(by))
         store.count_left(session.id, 0, None)

@@ -63,6 +63,8 @@ _STOPPED = "a stop was requested before the turn ended"
 _LOST = "no process is alive, no exit code was recorded, and the output has no final event"
 _UNUSABLE = "the live agent did not take the prompt, so its process was ended"
 _GOOD_EXIT = "the command exited with code 0"
+NO_PROOF = "exit 0 alone is no proof: the agent did not report a completed turn"
+"""The rule behind a failed turn whose process ended well, and whose final event was not read."""
 
 
 MEANINGS = {
@@ -179,4 +181,4 @@ def _failure_rule(end: EndFacts) -> str:
         return "a signal that agentdash did not send ended the agent"
     if end.exit_code:
         return "the exit code is not 0"
-    return "exit 0 alone is no proof: the agent did not report a completed turn"
+    return NO_PROOF

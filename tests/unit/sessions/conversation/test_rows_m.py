@@ -226,6 +226,8 @@ def test_M16_a_prompt_is_recorded_as_it_was_written_and_changes_the_time_of_its_
 def test_M17_the_title_is_the_first_line_of_the_prompt_until_the_user_gives_another(manager):
     assert title_of("\n\n  fix the clock  \nwith care") == "fix the clock"
     assert len(title_of("x" * 500)) == TITLE_CHARACTERS
+    assert title_of("{answer}\n\nreview it") == "review it"
+    assert title_of("{answer}") == "answer of another session"
     session = record(manager, HELLO)
     assert session.title == "say hello"
     manager.housekeeping.rename(session.id, "clock")

@@ -102,9 +102,9 @@ TOLD = {
     "claude-330-interrupt-with-queued": [*turn(1), *turn(2), *turn(3), *turn(4)],
     "claude-197-interrupt-with-queued": [*older(1), *older(2), *older(3), *older(4)],
     "claude-330-dup-uuid": turn(1, "accepted 2", "seen 2"),
-    "claude-197-dup-uuid": older(1, "seen 2"),
+    "claude-197-dup-uuid": older(1, "accepted 2", "seen 2"),
     "claude-330-dup-uuid-resume": [
-        "seen 1", "accepted 2", "accepted 3", "began 2", "seen 2", "ended", "began 3", "seen 3", "ended",
+        "accepted 1", "seen 1", "accepted 2", "accepted 3", "began 2", "seen 2", "ended", "began 3", "seen 3", "ended",
     ],
     "claude-330-merged": [
         "accepted 1", "accepted 2", "accepted 3", "began 1", "seen 1", "ended",
@@ -307,6 +307,22 @@ def test_what_claude_asks_for(tool: str, arguments: Any, kind: AskKind, title: s
     _, ask = asked(tool, arguments)
     assert (ask.kind, ask.title, ask.body, ask.tool, ask.cwd) == (kind, title, body, tool, "/p")
     assert (ask.verdicts, ask.always) == ((Verdict.ALLOW, Verdict.DENY, Verdict.STOP), "")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "paths"),
+    [
+        ("Read", {"file_path": "/p/a"}, ("/p/a",)),
+        ("Read", {}, (".",)),
+        ("Grep", {"pattern": "/etc", "path": "/p/src", "glob": "x*.py"}, ("/p/src", "/p/src/x")),
+        ("Glob", {"pattern": "src/**/*.py"}, (".", "./src/")),
+        ("Glob", {"pattern": "/etc/*"}, (".", "/etc/")),
+        ("Glob", {"pattern": "{a,../..}/*", "path": "src"}, ("src", "src/..")),
+        ("WebFetch", {"url": "http://a", "path": "/x"}, ()),
+    ],
+)
+def test_the_paths_that_a_tool_would_read_are_known(tool: str, arguments: Any, paths: tuple[str, ...]) -> None:
+    assert asked(tool, arguments)[1].paths == paths
 
 
 @pytest.mark.parametrize("flag", [True, "true", 1])
