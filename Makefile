@@ -5,7 +5,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
-TOOLS := tests/tools tests/tools/claude-2.1.330
 # More workers than cores: a test that waits for another process leaves its core to the others.
 PYTEST_ARGS ?= -n 4 --dist worksteal
 # Of make torture: `full`, or the `daily` share that CI runs after make test.
@@ -42,12 +41,8 @@ texts: $(DEV)  ## every text of the screen and the command line, to be read as a
 torture: $(DEV) ## the tests that repeat themselves, in full: hostile agents, random examples, kills, each claude, benchmarks (TORTURE_CYCLES, TORTURE_SEED)
 	TORTURE=$(FORM) $(BIN)/pytest $(PYTEST_ARGS) -m torture
 
-tools:           ## the real agent CLIs for the end-to-end tests (needs npm)
-	@# A version of claude may want a newer Node than its program needs: npm says so and installs it.
-	set -e; for folder in $(TOOLS); do (cd $$folder && npm install --no-audit --no-fund --no-package-lock); done
-	@# npm 11 warns of install scripts, and a later one may skip them: the commands themselves are asked.
-	tests/tools/node_modules/.bin/codex --version
-	set -e; for folder in $(TOOLS); do $$folder/node_modules/.bin/claude --version; done
+tools: $(DEV)   ## the real agent CLIs for the end-to-end tests (needs npm)
+	$(BIN)/python tests/tools/install.py
 
 bench: $(DEV)  ## benchmarks: medians and ratios
 	cd bench && for file in supervision next_turn live mcp_server listing following events streams screen table viewer wire live_wire tasks admission usage; do ../$(BIN)/python $$file.py; done

@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from agentdash.sessions.agents.registry import agent_named
+
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 TOOLS = TESTS / "tools"
 REAL = {
-    "codex": TOOLS / "node_modules" / ".bin" / "codex",
-    "claude": TOOLS / "claude-2.1.330" / "node_modules" / ".bin" / "claude",
+    name: TOOLS / f"{name}-{agent_named(name).tested_versions[-1]}" / "node_modules" / ".bin" / name
+    for name in ("codex", "claude")
 }
+"""The newest tested version of each."""
+
 OPTIONS = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
 
 

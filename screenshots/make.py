@@ -20,6 +20,7 @@ from screen import Picture, Scene, select, shown
 from taking_over import take_over_pictures
 from textual.pilot import Pilot
 
+from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.agents.demo.place import make_demo
 from agentdash.sessions.clock import monotonic
 from agentdash.sessions.launch import Start
@@ -31,7 +32,7 @@ from agentdash.tui.state.ui_state import FILE
 from agentdash.tui.tour import TOUR
 
 HERE = Path(__file__).parent
-TOOLS = HERE.parent / "tests" / "tools" / "node_modules" / ".bin"
+CODEX = HERE.parent / "tests" / "tools" / f"codex-{Codex.tested_versions[-1]}" / "node_modules" / ".bin"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 SESSIONS = (
@@ -458,7 +459,7 @@ def as_png(svg: Path) -> None:
 def scratch_home() -> Iterator[Path]:
     """Change to a temporary home, so that no path of this machine is in the pictures."""
     with tempfile.TemporaryDirectory(prefix="agentdash-pictures-", ignore_cleanup_errors=True) as folder:
-        os.environ |= {"HOME": folder, "PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}"}
+        os.environ |= {"HOME": folder, "PATH": f"{CODEX}{os.pathsep}{os.environ['PATH']}"}
         os.chdir(folder)
         yield Path(folder)
 

@@ -18,10 +18,14 @@ def keep_settings(store: Store, config: Config) -> bool:
     return store.period_budgets.keep(period_budgets(config.budgets))
 
 
-def keep_start(store: Store, settings: Loaded) -> None:
-    """Store what the runner of a start needs; the budgets of a project bind its folder beside the user's own."""
+def keep_start(store: Store, settings: Loaded, *, own: bool = True) -> None:
+    """Store what the runner of a start needs; the budgets of a project bind its folder beside the user's own.
+
+    ``own`` is false for a start by a session: the file that it reads is not stored in place of the user's.
+    """
     project = settings.project
-    keep_settings(store, settings.config if project is None else project.own)
+    if own:
+        keep_settings(store, settings.config if project is None else project.own)
     if project is not None:
         root = project.path.parent
         store.period_budgets.keep(project_budgets(project.stated, root), real(str(root)))

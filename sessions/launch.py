@@ -98,6 +98,8 @@ class Start(Struct, frozen=True):
     """Id of the lead's tool call that asks for it."""
     budget: Budget = Budget()
     """The tokens and the money that it and the sessions below it may use together."""
+    led: bool = False
+    """An agent starts it."""
     over_budget: bool = False
     """The user starts it although the budget of a day or a week is spent."""
 
@@ -151,6 +153,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     family: FamilyLimits = FamilyLimits()
     """The limits of the sessions that agents start, as the settings have them."""
+    led: bool = False
+    """An agent started the session."""
     prices: Mapping[str, Price] = field(default_factory=dict)
     """The user's own prices, from which a runner estimates the cost."""
     warnings: tuple[str, ...] = ()
@@ -224,6 +228,21 @@ def with_model(plan: TurnPlan, model: str) -> TurnPlan:
     former = plan.frame.mode
     changed = structs.replace(former, model=model) if former is not None else None
     return structs.replace(plan, model=model, frame=structs.replace(plan.frame, mode=changed))
+
+
+def requested_model(options: Mapping[str, Any], mode: TurnMode | None) -> str | None:
+    """Return the model that a session was asked to use; None leaves the choice to the agent.
+
+    Never the one that the agent's output names: it would choose the model of the later turns.
+
+    Args:
+        options: the options of the session.
+        mode: the settings with which its newest turn ran.
+    """
+    model = options.get("model")
+    if isinstance(model, str) and model:
+        return model
+    return mode.model if mode is not None else None
 
 
 def following(launch: Launch) -> Launch:

@@ -4,6 +4,7 @@ There is no daemon.  Any number of managers in any number of processes work on t
 recorded as a row, and the session's runner carries it out.
 """
 
+import os
 import shlex
 import shutil
 import sqlite3
@@ -15,17 +16,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import structs
 
-from .agents.registry import PLAIN_COMMAND
+from .agents.registry import PLAIN_COMMAND, agent_named
 from .asks.recorded import RecordedAsk
-from .errors import RefusalError
+from .errors import NotAllowedError, RefusalError
 from .families.caller import Caller, find_caller
 from .families.guarded import acts
 from .families.joining import joined, membership, parent_of
-from .families.reach import known_caller, rights_of
+from .families.reach import MADE_INSIDE, known_caller, rights_of
 from .kept_settings import keep_start
+from .keys import check_same_task
 from .launch import Start
 from .lifecycle.starts.launch_plan import (
     Beginning,
+    adopt_settings,
     build_launch,
     checked_prompt,
     checked_text,
@@ -33,6 +36,7 @@ from .lifecycle.starts.launch_plan import (
     recorded_environment,
     title_of,
 )
+from .lifecycle.starts.own_folders import check_reach
 from .lifecycle.wait import wait_until
 from .managing.budgets import SessionBudgets
 from .managing.housekeeping import Housekeeping
@@ -48,7 +52,7 @@ from .prompts.compacting import SessionCompactor
 from .prompts.prompter import Prompter
 from .prompts.queue import SessionQueue
 from .reader import SessionReader
-from .settings.config import Loaded
+from .settings.config import PROFILE, Loaded
 from .storage.paths import Layout, default_home
 from .storage.store import Store
 from .supervision.queue.pump import pump
@@ -77,47 +81,49 @@ class SessionManager(Stopping):
         self.layout = Layout(home or default_home())
         """The paths of the state folder."""
         self.layout.create()
+        is_new = not self.layout.database.exists()
         self.store = Store(self.layout.database)
         """The rows of the sessions."""
-        self.reader = SessionReader(self.layout, self.store, config_path)
-        """All operations that only read."""
-        self.housekeeping = Housekeeping(self.layout, self.store, self.reader, self._stop_workers)
-        """Names, archive, trash, and the conclusion of sessions whose runner died."""
-        self.prompts = Prompter(self.layout, self.store, self.reader, self.housekeeping, self._stop_turn)
-        """Prompts to sessions: sending, retrying, interrupting."""
-        self.compacting = SessionCompactor(self.store, self.housekeeping, self.prompts)
-        """Summaries that take the place of conversations."""
-        self.queue = SessionQueue(self.layout, self.store, self.reader, self.prompts)
-        """The prompts that wait."""
-        self.asks = SessionAsks(self.layout, self.store, self.reader, self.housekeeping)
-        """The asks of live agents, and their answers."""
-        self.adjuster = SessionAdjuster(self.layout, self.store, self.reader, self.housekeeping)
-        """Changes of the model and the mode of sessions."""
-        self.chains = SessionChains(self.layout, self.store, self.reader)
-        """The sessions that wait for the end of others."""
-        self.budgets = SessionBudgets(self.layout, self.store, self.reader, self.housekeeping)
-        """The budgets of leads and their workers."""
-        self.prices = SessionPrices(self.layout, self.store, self.reader, self.housekeeping)
-        """The costs of ended turns, computed again."""
-        self.projects = ProjectTrust(self.layout, self.reader)
-        """The trust in the settings of projects."""
+        if is_new and caller.session is not None:
+            self.store.keep({MADE_INSIDE: 1})
         self.caller = known_caller(caller, self.layout, self.store)
         """The caller: the user, a session of this state folder, or an outside lead."""
-        self.rights = rights_of(self.caller, self.layout, self.reader, self.store)
-        for part in (self.housekeeping, self.prompts, self.compacting, self.queue, self.asks, self.adjuster,
-                     self.chains, self.budgets, self.prices, self.projects):  # fmt: skip
-            part.rights = self.rights
+        self._asked_profile = os.environ.get(PROFILE) or ""
+        if self.caller.session is not None and self.store.session(self.caller.session) is not None:
+            adopt_settings(self.store.recipe(self.caller.session).env)
+        self.reader = SessionReader(self.layout, self.store, config_path)
+        """All operations that only read."""
+        rights = rights_of(self.caller, self.layout, self.reader, self.store)
+        super().__init__(rights)
+        self.housekeeping = Housekeeping(rights, self.layout, self.store, self.reader, self._stop_workers)
+        """Names, archive, trash, and the conclusion of sessions whose runner died."""
+        self.prompts = Prompter(rights, self.layout, self.store, self.reader, self.housekeeping, self._stop_turn)
+        """Prompts to sessions: sending, retrying, interrupting."""
+        self.compacting = SessionCompactor(rights, self.store, self.housekeeping, self.prompts)
+        """Summaries that take the place of conversations."""
+        self.queue = SessionQueue(rights, self.layout, self.store, self.reader, self.prompts)
+        """The prompts that wait."""
+        self.asks = SessionAsks(rights, self.layout, self.store, self.reader, self.housekeeping)
+        """The asks of live agents, and their answers."""
+        self.adjuster = SessionAdjuster(rights, self.layout, self.store, self.reader, self.housekeeping)
+        """Changes of the model and the mode of sessions."""
+        self.chains = SessionChains(rights, self.layout, self.store, self.reader)
+        """The sessions that wait for the end of others."""
+        self.budgets = SessionBudgets(rights, self.layout, self.store, self.reader, self.housekeeping)
+        """The budgets of leads and their workers."""
+        self.prices = SessionPrices(rights, self.layout, self.store, self.reader, self.housekeeping)
+        """The prices, and the costs of ended turns, computed again."""
+        self.projects = ProjectTrust(rights, self.layout, self.reader)
+        """The trust in the settings of projects."""
 
     @cached_property
     def conversation(self) -> "SessionConversations":
         """Acts on conversations: going back, taking that back, forking."""
         from .prompts.conversations import SessionConversations  # most commands need no steps
 
-        acts = SessionConversations(
-            self.layout, self.store, self.reader, self.housekeeping, self.prompts, self._begin_with
+        return SessionConversations(
+            self.rights, self.layout, self.store, self.reader, self.housekeeping, self.prompts, self._begin_with
         )
-        acts.rights = self.rights
-        return acts
 
     def __enter__(self) -> Self:
         return self
@@ -146,8 +152,9 @@ class SessionManager(Stopping):
         settings = self.reader.settings.in_folder(start.cwd)
         if (known := self._keyed(start)) is not None:
             return known
-        start = structs.replace(start, prompt=checked_prompt(start.prompt))
-        return self._begin(completed(start, settings.config), settings)
+        start = completed(structs.replace(start, prompt=checked_prompt(start.prompt)), settings.config)
+        start = structs.replace(start, prompt=self.rights.prompt(start.prompt, start.agent))
+        return self._begin(start, settings)
 
     def spawn_copies(self, start: Start) -> list[Session]:
         """Start ``start.copies`` sessions; those that find no free place wait in the queue, in this order.
@@ -172,7 +179,7 @@ class SessionManager(Stopping):
     def continue_session(self, continued: "Continued") -> Session:
         """Start a session that continues another one, exactly as :meth:`.reader.SessionReader.continued` planned it."""
         asked_by = self.inside or StoppedBy.YOU
-        start, env = continued.start, recorded_environment(continued.start.agent)
+        start, env = continued.start, self._environment(continued.start.agent)
         mark, config = continued.mark(asked_by), self.reader.settings.in_folder(start.cwd).config
         return self._begin_with(Beginning(start=start, config=config, launch=continued.launch, env=env, mark=mark))
 
@@ -203,9 +210,24 @@ class SessionManager(Stopping):
         start = joined(self.caller, self._parent(), start, settings.config.orchestration)
         if start.after:
             start = structs.replace(start, after=self.reader.get(start.after).id)
+        start = structs.replace(start, led=self.inside is not None or self.caller.lead is not None)
         launch = build_launch(settings.config, start, home=self.layout.home, notes=settings.notes)
-        env = recorded_environment(start.agent)
+        if less := self.rights.narrowed(start.agent, launch.mode, start.options):
+            start = structs.replace(start, options={**start.options, **less})
+            launch = build_launch(settings.config, start, home=self.layout.home, notes=settings.notes)
+        env = self._environment(start.agent)
         return self._begin_with(Beginning(start=start, config=settings.config, launch=launch, env=env))
+
+    def _check_reach(self, beginning: Beginning) -> None:
+        """Refuse a start whose agent could change agentdash's own files, in its folder or in one added to it.
+
+        Raises:
+            UsageError: it could.
+        """
+        start, agent = beginning.start, agent_named(beginning.start.agent)
+        added = agent.writable_folders(beginning.config.settings_for(start.agent, start.options))
+        for folder in (start.cwd, *(str(Path(start.cwd, one)) for one in added)):
+            check_reach(agent, beginning.launch.mode, folder, self.layout.home, self.reader.settings.path)
 
     def _begin_with(self, beginning: Beginning) -> Session:
         """Record the first turn of a session and send its runner."""
@@ -213,10 +235,12 @@ class SessionManager(Stopping):
         start, parent = beginning.start, self._parent()
         joined(self.caller, parent, start, beginning.config.orchestration)
         self.rights.check_mode(start.agent, beginning.launch.mode, start.options)
+        if parent is None or parent.cwd not in (start.cwd, *map(str, Path(start.cwd).parents)):  # else the lead has it
+            self._check_reach(beginning)
         start = structs.replace(start, title=checked_text(start.title or title_of(start.prompt), "title"))
         if start.over_budget:
             self.rights.check_no_agent("A start beyond a budget")
-        keep_start(self.store, self.reader.settings.in_folder(start.cwd))
+        keep_start(self.store, self.reader.settings.in_folder(start.cwd), own=self.rights.states_settings)
         folder = self.layout.session(start.session_id)
         folder.create()
         try:
@@ -239,6 +263,18 @@ class SessionManager(Stopping):
         pump(self.layout, self.store)
         return self.reader.by_id(start.session_id)
 
+    def _environment(self, agent: str) -> dict[str, str | None]:
+        """Return the environment to record with a session.
+
+        Raises:
+            NotAllowedError: a session asks for another profile of the settings than its own.
+        """
+        own = os.environ.get(PROFILE) or ""
+        if self.inside is not None and self._asked_profile != own:
+            fact = f"A session starts others with the profile of the settings with which it began: {own or 'none'}."
+            raise NotAllowedError("profile_not_allowed", fact)
+        return recorded_environment(agent, self.reader.settings.path)
+
     def _parent(self) -> Session | None:
         """Return the session from inside which the call comes.
 
@@ -248,12 +284,26 @@ class SessionManager(Stopping):
         return parent_of(self.caller, self.store)
 
     def _keyed(self, start: Start) -> Session | None:
-        """Return the session that the caller asked for by the same key before; a lost runner is started again."""
+        """Return the session that the caller asked for by the same key before; a lost runner is started again.
+
+        Raises:
+            UsageError: it has another task.
+        """
         if not start.key:
             return None
         place = membership(self.caller, self._parent(), start)
         known = self.store.families.keyed(place.parent, place.lead, start.key)
-        return self.housekeeping.settled(known) if known is not None else None
+        session = self.reader.by_id(known) if known is not None else None
+        if session is None:
+            return None
+        # A template may put the id of the session into its task.
+        check_same_task(
+            start.key,
+            f"session {session.short_id}",
+            session.task.replace(session.id, "{id}"),
+            start.prompt.replace(start.session_id or "{id}", "{id}"),
+        )
+        return self.housekeeping.settled(session.id)
 
     @acts("take over")
     def take_over(self, ref: str) -> "Takeover":

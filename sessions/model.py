@@ -202,7 +202,7 @@ class Session(Struct, frozen=True, kw_only=True):
 
     @property
     def attention(self) -> bool:
-        """True if it is waiting, failed, lost or done, unseen by the user, and not for its lead.
+        """True if it is waiting, failed, lost, done or stopped by a limit, unseen by the user, and not for its lead.
 
         :func:`.rules.attention.attention` gives the reason, and also covers running sessions.
         """
@@ -210,7 +210,12 @@ class Session(Struct, frozen=True, kw_only=True):
 
     @property
     def is_new_end(self) -> bool:
-        """True if it is waiting, failed, lost or done, and the user has not opened it since; also if its lead can."""
+        """True if it waits or ended, and the user has not opened it since; also if its lead can see to it.
+
+        A stop of the user or of its lead is known; one by a limit, the system or agentdash is not.
+        """
+        if self.status is Status.STOPPED:
+            return self.stopped_by is not None and not self.stopped_by.knows and self.is_unseen
         return self.status in (Status.WAITING, Status.FAILED, Status.DONE, Status.LOST) and self.is_unseen
 
     @property

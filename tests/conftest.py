@@ -16,7 +16,7 @@ import selection
 from hypothesis import HealthCheck, settings
 from isolation import isolate
 from order import spread
-from real_clis import BIN, CLAUDES, TRIED_CLAUDES
+from real_clis import TRIED_CLAUDES, command_of, version_for
 from repetition import EVERYTHING, FORM, FULL, SEED, repeated
 from served import Served
 from waiting import until
@@ -196,7 +196,7 @@ def require_tool():
     """The path of a command, or no test."""
 
     def find(name):
-        places = os.pathsep.join([str(BIN), os.environ.get("PATH", ""), "/usr/sbin"])
+        places = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin"])
         return shutil.which(name, path=places) or missing(name)
 
     return find
@@ -257,19 +257,18 @@ def scratch_home(request, monkeypatch):
 
 
 @pytest.fixture
-def use_agent(require_tool, fake_model, scratch_home, monkeypatch):
-    """Makes a real agent the one that is found, pointed at the scripted model: ``codex``, or a name of CLAUDES.
+def use_agent(request, fake_model, scratch_home, monkeypatch):
+    """Makes a real agent the one that is found, pointed at the scripted model; its kind is one of EVERY_CLI.
 
     It returns the name that agentdash has for it.  Its turns get a process each, unless a test chooses ``live``.
     """
 
     def use(cli):
-        if cli == "codex":
-            _use_codex(require_tool("codex"), fake_model, scratch_home / "codex", monkeypatch)
-        else:
-            command = CLAUDES[cli] if CLAUDES[cli].exists() else missing(cli)
-            _use_claude(command, fake_model, scratch_home / "claude", monkeypatch)
-        name = cli.partition("-")[0]
+        name, version = cli.partition("-")[0], version_for(cli, request.node.name)
+        print(f"{name} {version}")
+        command = command_of(name, version)
+        prepare = {"codex": _use_codex, "claude": _use_claude}[name]
+        prepare(command if command.exists() else missing(command.name), fake_model, scratch_home / name, monkeypatch)
         with Path(os.environ["AGENTDASH_CONFIG"]).open("a") as config:
             config.write(f"[agents.{name}]\nlive = false\n")
         return name

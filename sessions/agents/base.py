@@ -4,8 +4,9 @@ An adapter is one instance of a subclass of :class:`Agent`.  It does no I/O of i
 argv, and lines into steps.  Processes and files are handled once, elsewhere, for all agents.
 """
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 from msgspec import Meta, Struct, field
@@ -16,6 +17,8 @@ from ..rules.turn_facts import Facts
 from ..values.adjustments import From
 from ..values.turn_mode import TurnMode
 from .allowance import Allowance
+from .expanding import Expansions
+from .names import PLAIN_NAME
 from .parsing.parser import TurnParser
 from .parsing.usage_meter import Measurable, Measures, Meter, When
 
@@ -68,6 +71,18 @@ class LiveSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     ] = "ask"
 
 
+def added_folders(args: Sequence[str]) -> Iterator[str]:
+    """Yield the folders of ``--add-dir`` among arguments: codex and claude have it, and claude takes several."""
+    adds = False
+    for word in args:
+        name, _, value = word.partition("=")
+        is_option = word.startswith("-")
+        adds = name == "--add-dir" if is_option else adds
+        folder = value if is_option else word
+        if adds and folder:
+            yield folder
+
+
 class LaunchRequest(Struct, frozen=True, kw_only=True):
     """The parameters for the start of one turn."""
 
@@ -85,6 +100,8 @@ class LaunchRequest(Struct, frozen=True, kw_only=True):
     """The agent's section of the configuration, with the spawn's options applied."""
     argv: tuple[str, ...] = ()
     """The argv to run, for the ``command`` agent."""
+    led: bool = False
+    """An agent started the session: its prompts come through agentdash alone, which counts them."""
 
 
 class Agent(ABC):
@@ -96,6 +113,8 @@ class Agent(ABC):
     binary: ClassVar[str | None] = None
     """The command searched in PATH unless the configuration names another; None if the agent has no command."""
     install_hint: ClassVar[str] = ""
+    stream_formats: ClassVar[Mapping[str, str]] = {}
+    """By the name of a format: the transport of the live processes that print it, if it is not that of one turn."""
     tested_versions: ClassVar[tuple[str, ...]] = ()
     """The versions whose events the adapter was tested with, oldest first; empty for an agent without versions."""
     plan_mark: ClassVar[bytes] = b""
@@ -128,6 +147,8 @@ class Agent(ABC):
     """By mode: the other modes that permit no more, which the settings of a project may choose instead."""
     ranks: ClassVar[Mapping[str, int]] = {}
     """By mode: 0 if the agent only reads in it, 1 if it changes its workspace.  Others count as 2, without limits."""
+    writing: ClassVar[frozenset[str]] = frozenset()
+    """The modes in which it writes in its folder without asking, and nowhere else."""
     project_keys: ClassVar[frozenset[str]] = frozenset()
     """The own keys of :attr:`settings_type` that the settings of a project may set to any value."""
     unlimited: ClassVar[str | None] = None
@@ -140,6 +161,10 @@ class Agent(ABC):
     """True if its live process compacts the conversation on request, without wishes for the summary."""
     adjusts_from: ClassVar[From] = "turn"
     """The moment from which a live process uses a changed model or mode."""
+    conversation_ids: ClassVar[re.Pattern[str]] = PLAIN_NAME
+    """The form of its conversations' ids: the agent prints them, and a start has them as arguments."""
+    expands: ClassVar[Expansions] = Expansions()
+    """The parts of a prompt that it replaces: foreign text is made inert with it."""
     forks_ends: ClassVar[bool] = False
     """True if :meth:`launch` can fork a conversation at its end, without a place that :meth:`fork_point` names."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
@@ -157,14 +182,29 @@ class Agent(ABC):
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:  # noqa: ARG002
         """Return the argv that resumes a conversation in the agent's own interface; None if it has no such command.
 
-        ``request`` has the conversation and no prompt.  The user answers the agent's questions there, so the settings
-        for what it may do on its own are left out.
+        ``request`` has the conversation and no prompt.  The interface opens with what the agent may do on its own in
+        the session's next turn.
         """
         return None
 
     @abstractmethod
     def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
         """Return a new parser for one turn of a process with this :attr:`..launch.Launch.transport`."""
+
+    def writable_folders(self, settings: AgentSettings) -> tuple[str, ...]:
+        """Return the folders that the settings let a limited agent write beside its own; relative ones are in it."""
+        return tuple(added_folders(settings.args))
+
+    def fixed_start(self, launch: Launch) -> tuple[object, ...]:
+        """Return the start of a live process without its conversation, its model and its mode.
+
+        A process serves only turns with the same.
+        """
+        return launch.argv, launch.opening
+
+    def begins_conversation(self, prompt: str) -> bool:  # noqa: ARG002
+        """Return whether the agent answers a prompt by beginning another conversation, whose id it then prints."""
+        return False
 
     def compact_prompt(self, words: str) -> str | None:  # noqa: ARG002
         """Return the prompt with which the agent compacts its conversation in any turn; None if it has none.
@@ -301,6 +341,10 @@ class Agent(ABC):
         """
         return None
 
+    def given_conversation(self, launch: Launch) -> str | None:  # noqa: ARG002
+        """Return the id that agentdash itself gives to the conversation that a launch begins; None if it gives none."""
+        return None
+
     def fork_point(
         self,
         lines: Iterable[bytes],  # noqa: ARG002
@@ -337,6 +381,10 @@ class Agent(ABC):
 
         The arguments are those of :meth:`recorded_edits`.  :meth:`parser` reads it with the transport ``BY_HAND``.
         """
+        return None
+
+    def line_id(self, line: bytes) -> str | None:  # noqa: ARG002
+        """Return the agent's own id of a line of its transcript, by which a line that is written again is known."""
         return None
 
     def shown_conversation(self, pid: int, env: Mapping[str, str | None]) -> str | None:  # noqa: ARG002
@@ -382,6 +430,10 @@ class TranscriptFormat(ABC):
     @abstractmethod
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
         """Return whether a JSON object is a line of such a file; see :meth:`Agent.recognizes`."""
+
+    def begins_document(self, beginning: bytes) -> bool:  # noqa: ARG002
+        """Return whether a file with this beginning is one JSON object of many lines in this format."""
+        return False
 
     @abstractmethod
     def parser(self, turn: int = 1) -> TurnParser:

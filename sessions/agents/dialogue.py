@@ -109,6 +109,9 @@ class Dialogue(ABC):
     steers: ClassVar[bool] = False
     """A prompt may be written while a turn runs."""
 
+    wakes: ClassVar[bool] = True
+    """The agent may begin a turn by itself; a turn of another one without a prompt of ours is another program's."""
+
     def __init__(self, opening: Sequence[str] = ()) -> None:
         self._opening = tuple(opening)
 

@@ -20,6 +20,11 @@ def guess_format(lines: Iterable[bytes]) -> str | None:
     return None
 
 
+def guess_document(beginning: bytes) -> str | None:
+    """Return the name of the format of a file that is one JSON object of many lines; None if it is none."""
+    return next((one.name for one in transcript_formats() if one.begins_document(beginning)), None)
+
+
 def guess_agent(lines: Iterable[bytes]) -> str:
     """Return the name of the agent that printed these lines; ``command`` if no line identifies it."""
     return next(filter(None, map(_agent, map(_event, each_part(lines)))), PLAIN_COMMAND)

@@ -29,7 +29,15 @@ class TransportReader:
 
 def format_names() -> tuple[str, ...]:
     """Return the names of the formats that a user meets; an agent's name is the format of its turn files."""
-    return (*agent_names(demo=False), *(one.name for one in transcript_formats()))
+    return (*agent_names(demo=False), *_streams(), *(one.name for one in transcript_formats()))
+
+
+def _streams() -> dict[str, TransportReader]:
+    """Return the readers of the live processes that have a format of their own, by the format's name."""
+    agents = map(agent_named, agent_names(demo=False))
+    return {
+        name: TransportReader(agent, transport) for agent in agents for name, transport in agent.stream_formats.items()
+    }
 
 
 def reader_named(name: str) -> Reader:
@@ -40,6 +48,8 @@ def reader_named(name: str) -> Reader:
     """
     if is_agent(name):
         return agent_named(name)
+    if (stream := _streams().get(name)) is not None:
+        return stream
     for one in transcript_formats():
         if one.name == name:
             return one

@@ -11,7 +11,7 @@ from ..storage.paths import Layout
 from .agents import agent_clis, limits, mcp_server, prices, versions
 from .machine import clipboard, inotify, logind, supervision, terminal, tmux, ulimits
 from .model import Check, Finding, Subject, fail
-from .state import budgets, database, records, settings, state_folder, strays
+from .state import budgets, database, own_files, records, settings, state_folder, strays
 
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("versions", versions.versions),
@@ -24,6 +24,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("prices", prices.prices),
     ("state folder", state_folder.folder),
     ("permissions", state_folder.permissions),
+    ("own files", own_files.own_files),
     ("disk space", state_folder.disk_space),
     ("file system", state_folder.file_system),
     ("database", database.database),

@@ -1,7 +1,7 @@
 """The caller: the session from inside which a command comes, or the agent outside agentdash that leads.
 
-Rights follow from this.  They are guards against accidents, not walls: a program that hides its ancestors counts as
-the user.
+Rights follow from this.  They are guards against accidents, not walls: a program that leaves the processes that
+agentdash recorded, and clears its environment, counts as the user.
 """
 
 import os
@@ -9,10 +9,9 @@ import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ..processes import processes
 from ..storage.paths import SESSION_ID
@@ -26,7 +25,41 @@ _OWN_KEYS = ("AGENTDASH_HOME", "AGENTDASH_CONFIG", "AGENTDASH_PROFILE", "PATH", 
 _MOST_ANCESTORS = 64
 _LEAD = re.compile(r"[A-Za-z0-9._:-]{1,200}")
 
-Evidence = Literal["", "environment", "ancestor", "lead key", "client"]
+Evidence = Literal["", "environment", "ancestor", "lead key", "client", "elsewhere"]
+
+
+class Link(Struct, frozen=True):
+    """One process of the line from a caller up to the first process; the caller itself is the first link."""
+
+    pid: int
+    start: int
+    env: Mapping[str, str] = field(default_factory=dict)
+    """The environment with which it was started: a claim, because the process that starts another one chooses it."""
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """The identity of the process within this boot."""
+        return self.pid, self.start
+
+    @property
+    def session(self) -> str | None:
+        """The session that its environment claims: by the tag, or by the mark of that session's runner."""
+        return _tag(self.env) or self.runs
+
+    @property
+    def runs(self) -> str | None:
+        """The session whose runner it claims to be."""
+        mark = self.env.get(processes.RUNNER_MARK)
+        name = Path(mark).parent.name if mark else ""
+        return name if SESSION_ID.fullmatch(name) else None
+
+    @property
+    def completing(self) -> Mapping[str, str]:
+        """The variables that it adds to a stripped environment: of a runner only its state folder."""
+        if _tag(self.env) is None and self.runs:
+            folders = Path(self.env[processes.RUNNER_MARK]).parents
+            return {processes.HOME: str(folders[2])} if len(folders) > 2 else {}
+        return self.env
 
 
 class Caller(Struct, frozen=True, kw_only=True):
@@ -35,50 +68,49 @@ class Caller(Struct, frozen=True, kw_only=True):
     session: str | None = None
     """Id of the session from inside which the call comes."""
     lead: str | None = None
-    """The agent outside agentdash that calls: ``claude:ID``, ``codex:ID`` or ``mcp:ID``."""
+    """The agent outside agentdash that calls: ``claude:ID``, ``codex:ID`` or ``mcp:ID``.
+
+    It is ``agentdash:ID`` for a session of another state folder.
+    """
     call: str | None = None
     """Id of the lead's tool call."""
     evidence: Evidence = ""
     """The way in which the session or the lead was found; empty for the user.
 
-    It is ``environment`` or ``ancestor`` also inside a session of another state folder, and ``client`` for every
-    client of the MCP server outside a session.
+    It is ``client`` for every client of the MCP server outside a session, and ``elsewhere`` for a session of another
+    state folder.
+    """
+    line: tuple[Link, ...] = ()
+    """The processes from the caller up, by which a state folder checks the claim; empty if there is nothing to check.
     """
 
     @property
     def acts_for_user(self) -> bool:
         """True if it has the rights of the user: also a command of an agent outside any session has them."""
-        return self.session is None and self.evidence != "client"
-
-
-class _Ancestor(Struct, frozen=True):
-    """The nearest ancestor process that belongs to a session."""
-
-    session: str
-    env: Mapping[str, str]
-    """Its environment; empty if it is the session's runner."""
+        return self.session is None and self.evidence not in ("client", "elsewhere")
 
 
 def find_caller(env: MutableMapping[str, str] | None = None) -> Caller:
-    """Return who runs this process, and complete a stripped environment from the ancestor that belongs to a session.
+    """Return who claims to run this process, and complete a stripped environment from the ancestor with the claim.
 
     codex 0.169 runs commands and MCP servers with an environment of its own choice, so the tag of the session may be
-    missing.  The ancestors are read once per process, and only without a tag.
+    missing.  The session is that of the nearest claim; :func:`.reach.known_caller` checks it.  The ancestors are read
+    once per process.
 
     Args:
         env: the environment to read and to complete; None for that of this process.
     """
     env = os.environ if env is None else env
+    line = (Link(*_itself(), dict(env)), *ancestors())
+    claims = [link for link in line if link.session]
     lead = _lead_key(env)
-    if (session := _tag(env)) is not None:
-        return Caller(session=session, lead=lead, evidence="environment")
-    if processes.RUNNER_MARK in env or processes.HOOK_TAG in env:
-        return Caller()
-    ancestor = nearest_ancestor()
-    if ancestor is None:
-        return Caller(lead=lead, evidence="lead key" if lead else "")
-    complete(env, ancestor.env)
-    return Caller(session=ancestor.session, lead=_lead_key(env), evidence="ancestor")
+    if not claims:
+        return Caller(lead=lead, evidence="lead key" if lead else "", line=line)
+    own = claims[0] is line[0]
+    if not own:
+        complete(env, claims[0].completing)
+    evidence: Evidence = "environment" if own else "ancestor"
+    return Caller(session=claims[0].session, lead=_lead_key(env), evidence=evidence, line=line)
 
 
 def complete(env: MutableMapping[str, str], other: Mapping[str, str]) -> None:
@@ -95,30 +127,25 @@ def complete(env: MutableMapping[str, str], other: Mapping[str, str]) -> None:
 
 
 @cache
-def nearest_ancestor() -> _Ancestor | None:
-    """Return the nearest ancestor with the tag of a session; None if there is none, or if a hook is between."""
-    for pid in _ancestors():
-        env = processes.environment(pid)
-        if (session := _tag(env)) is not None:
-            return _Ancestor(session, MappingProxyType(env))
-        if processes.HOOK_TAG in env:
-            return None
-        if processes.RUNNER_MARK in env:
-            # The runner adopts what cleared its environment and left the tree.
-            lock = Path(env[processes.RUNNER_MARK])
-            known = SESSION_ID.fullmatch(lock.parent.name)
-            return _Ancestor(lock.parent.name, {processes.HOME: str(lock.parents[2])}) if known else None
-    return None
+def ancestors() -> tuple[Link, ...]:
+    """Return the ancestors of this process, the nearest first."""
+    return tuple(_ancestors())
 
 
-def _ancestors() -> Iterator[int]:
+def _ancestors() -> Iterator[Link]:
     pid = os.getppid()
     for _ in range(_MOST_ANCESTORS):
-        if pid <= 1:
+        process = processes.by_pid(pid, commands=False) if pid > 1 else None
+        if process is None:
             return
-        yield pid
-        process = processes.by_pid(pid, commands=False)
-        pid = process.parent if process is not None else 0
+        yield Link(pid, process.start, processes.environment(pid))
+        pid = process.parent
+
+
+@cache
+def _itself() -> tuple[int, int]:
+    process = processes.by_pid(os.getpid(), commands=False)
+    return os.getpid(), process.start if process is not None else 0
 
 
 def _tag(env: Mapping[str, str]) -> str | None:

@@ -14,10 +14,15 @@ G = TypeVar("G", bound="Guarded")
 
 
 class Guarded:
-    """A part of the manager whose acts are checked against the rights of the caller."""
+    """A part of the manager whose acts are checked against the rights of the caller.
 
-    rights: Rights = Rights()
-    """Those of the manager's caller; a part without a manager acts for the user."""
+    Args:
+        rights: those of the manager's caller; there is no default, so that no part acts for the user by omission.
+    """
+
+    def __init__(self, rights: Rights) -> None:
+        self.rights = rights
+        """The rights of the caller."""
 
     @property
     def inside(self) -> str | None:

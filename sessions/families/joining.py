@@ -90,20 +90,31 @@ def allowed_folder(folder: str, root: str, allowed: Sequence[str] | None) -> str
 
     Args:
         folder: the absolute folder of the worker.
-        root: the folder of the lead, which is always allowed, and to which relative folders of the settings belong.
+        root: the folder of the lead as it was recorded, without symbolic links: it and what is below it is always
+            allowed, and relative folders of the settings belong to it.
         allowed: ``orchestration.allowed_dirs``.
 
     Raises:
         NotAllowedError: it is neither an allowed folder nor below one.
     """
-    real, home = Path(os.path.realpath(folder)), Path(os.path.realpath(root))
-    if real == home or (allowed is not None and ANY_FOLDER in allowed):
+    real = Path(os.path.realpath(folder))
+    if allowed is not None and ANY_FOLDER in allowed:
         return str(real)
-    roots = [home] if allowed is None else [Path(os.path.realpath(home / Path(one).expanduser())) for one in allowed]
+    roots = _roots(Path(root), allowed or ())
     if any(real == one or one in real.parents for one in roots):
         return str(real)
-    names = ", ".join(map(one_line, map(str, roots))) or "none but its lead's own"
+    names = ", ".join(map(one_line, map(str, roots)))
     raise NotAllowedError(
         "folder_not_allowed",
         f"An agent cannot start a worker in {one_line(str(real))}; it can in these folders and below: {names}.",
     )
+
+
+def _roots(home: Path, allowed: Sequence[str]) -> list[Path]:
+    """Return the lead's folder and the other ones in which it can start workers.
+
+    A folder of the settings below the lead's own is allowed anyway, and the lead can replace it with a link: it is not
+    resolved.
+    """
+    others = (Path(os.path.normpath(home / Path(one).expanduser())) for one in allowed)
+    return [home, *(Path(os.path.realpath(one)) for one in others if home not in (one, *one.parents))]

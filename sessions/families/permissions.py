@@ -4,7 +4,7 @@ Rank 0 reads, rank 1 changes its workspace, rank 2 does anything.
 """
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -68,6 +68,38 @@ def bound_of(caller: "Caller", queries: "Queries", settings: "OrchestrationSetti
     return None if own is None or own >= FULL else Bound(rank=own, agent=session.agent, permissions=permissions)
 
 
+def is_wider(bound: Bound, agent: "Agent", mode: TurnMode | None) -> bool:
+    """Return whether a mode of an agent permits more than a bound."""
+    own = rank(agent, mode)
+    if own is None:
+        return False
+    wider = agent.name == bound.agent and bound.permissions in agent.narrower.get(_name(mode), ())
+    return own > bound.rank or wider
+
+
+def narrowed(bound: Bound | None, agent: "Agent", mode: TurnMode | None) -> dict[str, Any]:
+    """Return the options for the greatest mode within a bound, if the mode of the settings permits more; else none.
+
+    The caller's own mode comes first, if the agent is the same; an agent without such a mode has none to return.
+    """
+    if bound is None or not is_wider(bound, agent, mode):
+        return {}
+    permitted = [one for one in agent.modes() if not is_wider(bound, agent, _mode(agent, one))]
+    if not permitted:
+        return {}
+    own = bound.permissions if agent.name == bound.agent else None
+    best = max(permitted, key=lambda one: (one == own, agent.ranks.get(one, FULL), len(agent.narrower.get(one, ()))))
+    return agent.mode_options(best)
+
+
+def _mode(agent: "Agent", name: str) -> TurnMode:
+    return TurnMode(setting=agent.mode_key, permissions=name, dangerous=name in agent.dangerous)
+
+
+def _name(mode: TurnMode | None) -> str:
+    return (mode.permissions if mode is not None else None) or "without a sandbox"
+
+
 def check_mode(bound: Bound | None, agent: "Agent", mode: TurnMode | None, options: Collection[str] = ()) -> None:
     """Refuse permissions beyond a bound.
 
@@ -80,15 +112,12 @@ def check_mode(bound: Bound | None, agent: "Agent", mode: TurnMode | None, optio
     Raises:
         NotAllowedError: the mode permits more, or an option could.
     """
-    if bound is None or (own := rank(agent, mode)) is None:
+    if bound is None or rank(agent, mode) is None:
         return
-    name = (mode.permissions if mode is not None else None) or "without a sandbox"
-    wider = agent.name == bound.agent and bound.permissions in agent.narrower.get(name, ())
-    if own > bound.rank or wider:
+    if is_wider(bound, agent, mode):
         most = bound.permissions or bound.text
-        raise NotAllowedError(
-            "mode_not_allowed", f"{agent.name} in the mode {name} can do more than its lead, whose mode is {most}."
-        )
+        fact = f"{agent.name} in the mode {_name(mode)} can do more than its lead, whose mode is {most}."
+        raise NotAllowedError("mode_not_allowed", fact)
     if widening := sorted(_WIDENING & set(options)):
         keys = ", ".join(widening)
         raise NotAllowedError("mode_not_allowed", f"An agent cannot set {keys} of a worker: it could permit more.")

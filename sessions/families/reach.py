@@ -11,6 +11,7 @@ from ..settings.config import Config
 from ..storage.files import trash
 from ..storage.paths import Layout
 from .caller import Caller
+from .enclosing import enclosing, is_of_hook
 from .permissions import Bound, bound_of
 from .rights import Rights
 
@@ -43,20 +44,60 @@ class Reader(Protocol):
         ...
 
 
-def known_caller(caller: Caller, layout: Layout, store: "Store") -> Caller:
-    """Return the caller as this state folder knows it.
+MADE_INSIDE = "made_inside"
+"""The row of ``settings`` of a state folder that was made from inside a session, such as that of a test."""
 
-    A session of another state folder has no session here, because none of its family is here; the evidence stays.
-    An outside lead whose conversation is that of a session here is this session.
+
+def known_caller(caller: Caller, layout: Layout, store: "Store") -> Caller:
+    """Return the caller as this state folder knows it: what it recorded decides, and not what an environment claims.
+
+    A session of another state folder reaches only what it starts here, because its environment names this folder; in a
+    folder that was made from inside a session it acts for the user.
+    An outside lead whose conversation is that of a session here is this session, if agentdash gave the conversation
+    its id: a stream can report any id, also that of another lead.
     """
+
+    def is_known(session: str) -> bool:
+        here = store.session(session) is not None or (layout.trash / session).is_dir()
+        return here or store.was_deleted(session)
+
+    if caller.line:
+        session = enclosing(caller.line, layout, store.families, is_known)
+    else:
+        session = caller.session if caller.session is not None and is_known(caller.session) else None
+    if session is not None:
+        evidence = caller.evidence if session == caller.session else "ancestor"
+        return structs.replace(caller, session=session, evidence=evidence, lead=_own_lead(caller, session, store))
     if caller.session is not None:
-        here = store.session(caller.session) is not None or (layout.trash / caller.session).is_dir()
-        return caller if here or store.was_deleted(caller.session) else structs.replace(caller, session=None)
+        return _of_another_folder(caller, layout, store)
     if caller.lead is None:
         return caller
     agent, _, conversation = caller.lead.partition(":")
-    session = store.families.of_conversation(agent, conversation)
+    known = store.families.of_conversation(agent, conversation)
+    session = next((one for one in known if _gave(store, one, agent, conversation)), None)
     return structs.replace(caller, session=session, evidence="lead key") if session is not None else caller
+
+
+def _gave(store: "Store", session_id: str, agent: str, conversation: str) -> bool:
+    from ..agents.registry import agent_named  # few callers are outside leads
+
+    launches = store.launches(session_id).values()
+    return any(agent_named(agent).given_conversation(launch) == conversation for launch in launches)
+
+
+def _own_lead(caller: Caller, session: str, store: "Store") -> str | None:
+    """Return the lead's key of a session: it counts only if its conversation is recorded as that of the session."""
+    found = store.session(session)
+    own = f"{found.agent}:{found.agent_session}" if found is not None else None
+    return caller.lead if caller.lead == own else None
+
+
+def _of_another_folder(caller: Caller, layout: Layout, store: "Store") -> Caller:
+    if is_of_hook(caller.line, layout):
+        return Caller(line=caller.line)
+    if store.kept(MADE_INSIDE):
+        return structs.replace(caller, session=None)
+    return structs.replace(caller, session=None, lead=f"agentdash:{caller.session}", evidence="elsewhere")
 
 
 def rights_of(caller: Caller, layout: Layout, reader: Reader, store: "Store") -> Rights:

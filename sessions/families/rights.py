@@ -8,7 +8,7 @@ accidents and confused models, and the sandbox of an agent is what holds a hosti
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..agents.registry import agent_named
 from ..errors import AgentdashError, ConfigError, NotAllowedError, NotYoursError
@@ -16,7 +16,7 @@ from ..model import Session, short_id
 from ..values.facts import Fact
 from ..values.turn_mode import TurnMode
 from .caller import Caller
-from .permissions import Bound, check_mode
+from .permissions import Bound, check_mode, narrowed
 
 _NAMED = 5
 
@@ -42,12 +42,17 @@ class Family(Protocol):
         ...
 
 
+def only_the_user(what: str) -> NotAllowedError:
+    """Return the refusal of what no agent can do."""
+    return NotAllowedError("only_the_user", f"only_the_user: {what} is for the user only. Next: ask the user.")
+
+
 class Rights:
     """The rights of a caller.
 
     Args:
         caller: who calls; the user is allowed every act.
-        family: the query of families; None if every act is allowed.
+        family: the query of families; without it a caller that is not the user reaches no session.
         session_of: returns the id of the session that a reference, a prompt or an ask names, or raises the error that
             the act itself would raise.
         reach: reads ``orchestration.reach`` of the settings file.
@@ -56,13 +61,13 @@ class Rights:
 
     def __init__(
         self,
-        caller: Caller | None = None,
+        caller: Caller,
         family: Family | None = None,
         session_of: Callable[[object], str] = str,
         reach: Callable[[], str] = lambda: "own",
         bound: Callable[[], Bound | None] = lambda: None,
     ) -> None:
-        self.caller = caller or Caller()
+        self.caller = caller
         self._family = family
         self._session_of = session_of
         self._reach = reach
@@ -76,15 +81,21 @@ class Rights:
                 a session does to itself.
         """
         family = self._family
-        if self._is_free() or family is None:
+        if self._is_free():
             return
         for session_id in self._ids(target):
             if session_id == self.caller.session:
                 if on_itself:
                     continue
                 raise NotYoursError(f"{self._name()} cannot {verb} itself.")
-            if not any(family.is_below(session_id, one) for one in (self.caller.session, self.caller.lead) if one):
+            above = [one for one in (self.caller.session, self.caller.lead) if one]
+            if family is None or not any(family.is_below(session_id, one) for one in above):
                 raise self._not_yours(f"{verb} session {short_id(session_id)}")
+
+    @property
+    def states_settings(self) -> bool:
+        """True if the settings that the caller reads are stored for all: an agent can choose its environment."""
+        return self.caller.session is None and self.caller.evidence != "elsewhere"
 
     def check_user(self, verb: str) -> None:
         """Refuse an act on all sessions to an agent.
@@ -101,8 +112,17 @@ class Rights:
         Raises:
             NotAllowedError: an agent asks, inside agentdash or outside.
         """
-        if self.caller.lead is not None or not self.caller.acts_for_user:
-            raise NotAllowedError("only_the_user", f"only_the_user: {what} is for the user only. Next: ask the user.")
+        if self.is_agent:
+            raise only_the_user(what)
+
+    @property
+    def is_agent(self) -> bool:
+        """True if an agent calls, inside agentdash or outside."""
+        return self.caller.lead is not None or not self.caller.acts_for_user
+
+    def prompt(self, text: str, agent: str) -> str:
+        """Return a prompt of the caller for an agent: the words of an agent are made inert, those of the user stay."""
+        return agent_named(agent).expands.inert(text, at_first=True) if self.is_agent else text
 
     def check_mode(self, agent: str, mode: TurnMode | None, options: Collection[str] = ()) -> None:
         """Refuse permissions that the caller cannot give: they are more than its own.
@@ -119,11 +139,25 @@ class Rights:
             return
         check_mode(self._bound(), agent_named(agent), mode, options)
 
+    def narrowed(self, agent: str, mode: TurnMode | None, options: Collection[str]) -> dict[str, Any]:
+        """Return the options that bring a start without a mode of its own within the caller's permissions.
+
+        Args:
+            agent: the agent that is to run.
+            mode: its mode by the settings.
+            options: the keys of the agent's section that the request names itself; a named mode is not changed.
+        """
+        adapter = agent_named(agent)
+        if self.caller.acts_for_user or {adapter.mode_key, "full_danger"} & set(options):
+            return {}
+        return narrowed(self._bound(), adapter, mode)
+
     def reach_text(self) -> str:
         """Name the sessions that the caller can change."""
-        if self._is_free() or self._family is None:
+        if self._is_free():
             return "all sessions"
-        below = [one.short_id for one in self._family.descendants(self.caller.session, self.caller.lead)]
+        family, caller = self._family, self.caller
+        below = [one.short_id for one in family.descendants(caller.session, caller.lead)] if family else []
         itself = "only itself" if self.caller.session is not None else ""
         if not below:
             return f"{itself or 'no session'}; it has started no sessions"
@@ -135,6 +169,8 @@ class Rights:
         """Name the caller and the evidence."""
         if self.caller.session is not None:
             return f"session {short_id(self.caller.session)}, by {_EVIDENCE.get(self.caller.evidence, 'its request')}"
+        if self.caller.evidence == "elsewhere":
+            return "a session of another state folder"
         return f"the outside lead {self.caller.lead}" if self.caller.lead else "the user"
 
     def facts(self) -> tuple[Fact, ...]:
@@ -143,8 +179,10 @@ class Rights:
         return Fact("caller", self.caller_text(), "environment, ancestor processes"), reach
 
     def _name(self) -> str:
-        session = self.caller.session
-        return f"Session {short_id(session)}" if session is not None else f"The outside lead {self.caller.lead}"
+        session, lead = self.caller.session, self.caller.lead
+        if self.caller.evidence == "elsewhere":
+            return f"Session {short_id((lead or '').partition(':')[2])} of another state folder"
+        return f"Session {short_id(session)}" if session is not None else f"The outside lead {lead}"
 
     def _not_yours(self, act: str) -> NotYoursError:
         fact = f"{self._name()} cannot {act}: it can change {self.reach_text()}."

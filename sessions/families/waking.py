@@ -51,7 +51,7 @@ def decision(family: "Family", *, takes_prompts: bool) -> Decision:
     why_not = _hindrance(lead, takes_prompts=takes_prompts)
     new = [end for end in family.ends if not end.waits]
     if why_not is None and not new:
-        why_not = "it has read the ends of all its workers, or a prompt reports them"
+        why_not = "no end of a worker is new to it: those so far were read, or a prompt reports them"
     elif why_not is None and all(end.stopped_by is not None and end.stopped_by.knows for end in new):
         by_user = all(end.stopped_by is StoppedBy.YOU for end in new)
         why_not = f"{'the user' if by_user else 'the user or a lead'} stopped the workers whose ends it has not read"

@@ -6,9 +6,10 @@ that does this holds the session's lock; it is the front end, or the next comman
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from msgspec import structs
 
@@ -33,8 +34,13 @@ from ..supervision.identity import left_by_agent, owner
 from ..supervision.queue.next_turn import builder
 from ..values.taken_by import BY_HAND, Talk
 
-COPIED_BYTES = 1 << 20
-"""The size of one copied part of a transcript."""
+FIRST_BYTES = 1 << 20
+"""The part of a transcript in which its first time is searched."""
+
+LineId = Callable[[bytes], str | None]
+
+REMEMBERED_BYTES = 64 << 20
+"""The part of a transcript before a turn by hand in which lines that are written again are searched."""
 
 READ_SECONDS = 5.0
 """Time limit for reading the copy; after that, the rest is skipped up to its tail."""
@@ -73,7 +79,7 @@ def _first_time(path: Path) -> int:
 
     try:
         with path.open("rb") as file:
-            found = re.search(rb'"timestamp":"([^"]{10,40})"', file.read(COPIED_BYTES))
+            found = re.search(rb'"timestamp":"([^"]{10,40})"', file.read(FIRST_BYTES))
     except OSError:
         return 0
     return (milliseconds(found[1].decode("ascii", "replace")) if found else None) or 0
@@ -110,7 +116,7 @@ def record_by_hand(
         if not folder.path.is_dir():
             folder.create()  # it was removed while the interface was open
         remove_output(layout, session.id, n)
-        if _copy(folder, n, taken.talks):
+        if _copy(folder, n, taken.talks, agent_named(session.agent).line_id):
             content, prompts = _read(folder, n, _parser(store, session, n, taken), session, taken)
             _count_unsummed(store, session, taken, content.facts)
             done = ByHand(
@@ -158,8 +164,11 @@ class _TranscriptError(Exception):
     """A transcript cannot be read; the text is the reason."""
 
 
-def _copy(folder: SessionFolder, n: int, talks: tuple[Talk, ...]) -> int:
+def _copy(folder: SessionFolder, n: int, talks: tuple[Talk, ...], line_id: LineId) -> int:
     """Copy what the transcripts have gained into the turn's file; return the number of bytes.
+
+    Args:
+        line_id: the agent's id of a line; a line with the id of an earlier one is left out.
 
     Raises:
         _TranscriptError: a transcript cannot be read.
@@ -169,11 +178,11 @@ def _copy(folder: SessionFolder, n: int, talks: tuple[Talk, ...]) -> int:
     for empty in (folder.errors(n), folder.output(n)):
         os.close(os.open(empty, flags, 0o600))
     with folder.output(n).open("wb") as target:
-        return sum(target.write(part) for talk in talks for part in _gained(talk))
+        return sum(target.write(line) for talk in talks for line in _gained(talk, line_id))
 
 
-def _gained(talk: Talk) -> Iterator[bytes]:
-    """Yield what a transcript has gained since the interface began to show its conversation.
+def _gained(talk: Talk, line_id: LineId) -> Iterator[bytes]:
+    """Yield the lines that a transcript has gained since the interface began to show its conversation.
 
     Raises:
         _TranscriptError: it is gone, is not a plain file, or became shorter.
@@ -187,12 +196,24 @@ def _gained(talk: Talk) -> Iterator[bytes]:
             left = status.st_size - talk.begin
             if not stat.S_ISREG(status.st_mode) or left < 0:
                 raise _TranscriptError("it became shorter" if left < 0 else "it is not a plain file")
+            known = _ids_before(file, talk.begin, line_id)
             file.seek(talk.begin)
-            while left > 0 and (part := file.read(min(left, COPIED_BYTES))):
-                left -= len(part)
-                yield part
+            while left > 0 and (line := file.readline(left)):
+                left -= len(line)
+                if line_id(line) not in known:
+                    yield line
     except OSError as error:
         raise _TranscriptError(error.strerror or str(error)) from None
+
+
+def _ids_before(file: IO[bytes], end: int, line_id: LineId) -> set[str]:
+    """Return the ids of the lines before an offset, as far as they are in the last `REMEMBERED_BYTES`."""
+    file.seek(max(0, end - REMEMBERED_BYTES))
+    known = set()
+    while (left := end - file.tell()) > 0 and (line := file.readline(left)):
+        if (name := line_id(line)) is not None:
+            known.add(name)
+    return known
 
 
 class _Counts:

@@ -23,8 +23,12 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
 
 
 def process_list(folder: SessionFolder, turn: Turn) -> list[ProcessInfo]:
-    """List all processes of the session, parents before children: scanned now, recorded nowhere."""
-    living = sorted(SessionProcesses.of_turn(folder, turn).find().values(), key=lambda process: process.start)
+    """List all processes of the session, parents before children: scanned now, recorded nowhere.
+
+    Another session's runner is among them for a moment, until it holds its lock: nothing may pretend to be one.
+    """
+    found = SessionProcesses.of_turn(folder, turn).find(patient=False)
+    living = sorted(found.values(), key=lambda process: process.start)
     ports = processes.listening_ports([process.pid for process in living])
     return [_info(process, ports.get(process.pid, ())) for process in living]
 

@@ -12,6 +12,7 @@ from ..launch import Launch
 from ..model import Ended, Receipt, Session, Status, StoppedBy, Turn, short_id
 from ..processes import processes as procs
 from ..processes import runner_lock
+from ..processes.process_ownership import SessionProcesses
 from ..processes.stop_ladder import KILL_PATIENCE
 from ..rules.status import stop_reason
 from ..storage.paths import Layout
@@ -65,7 +66,7 @@ def stop_session(
     if cancelled:
         run_end_hook(layout, store, session.id, turn.n, Status.STOPPED, stop_reason(by))
     # An interrupt ends no processes that were there before the turn.
-    if (cancelled or turn.status.ended) and ((cancelled and only is not None) or not survivors(layout, turn)):
+    if (cancelled or turn.status.ended) and ((cancelled and only is not None) or not _has_processes(layout, turn)):
         if cancelled:
             return Receipt(session=session.id, status=Status.STOPPED, note="not started yet", reason=given_reason(by))
         store.count_left(session.id, 0, None)
@@ -79,6 +80,12 @@ def stop_session(
     receipt = _Errand(layout, store, session.id, turn.n, request, settle).run(patience)
     # The session got a new turn in the meantime: stop that one as well.
     return receipt or stop_session(layout, store, session, settle=settle, now=now, only=only, by=by)
+
+
+def _has_processes(layout: Layout, turn: Turn) -> bool:
+    """Return whether an ended session has processes, or may have some: its runner decides when it stops them."""
+    processes = SessionProcesses.of_turn(layout.session(turn.session), turn)
+    return bool(processes.find() or processes.undecided)
 
 
 def _had_ended(store: Store, session_id: str, n: int) -> Receipt:
@@ -171,6 +178,10 @@ class _Errand:
 
     def _wake(self, turn: Turn) -> None:
         if runner_lock.is_held(self._folder.lock):
+            runner = _runner(turn)
+            if runner is not None and runner.stopped:
+                # Only what it has not recorded yet shows how the agent ended: it goes on instead of being replaced.
+                procs.send(runner, signal.SIGCONT)
             poke(self._folder.poke)
             return
         # A runner that was just started needs a moment before it holds the lock.

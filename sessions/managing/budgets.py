@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from ..errors import UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
+from ..families.rights import Rights
 from ..reader import SessionReader
 from ..rules.limits.period_budgets import Period, PeriodState
 from ..rules.limits.period_shares import Kind
@@ -21,13 +22,17 @@ class SessionBudgets(Guarded):
     """Changes budgets, and wakes the runners that compare the sums with them.
 
     Args:
+        rights: those of the caller.
         layout: the state folder.
         store: the rows.
         reader: every query.
         housekeeping: writes the record of the session.
     """
 
-    def __init__(self, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping) -> None:
+    def __init__(
+        self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
+    ) -> None:
+        super().__init__(rights)
         self._layout = layout
         self._store = store
         self._reader = reader

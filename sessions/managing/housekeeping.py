@@ -6,6 +6,7 @@ from contextlib import suppress
 from ..clock import now_ms
 from ..errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
+from ..families.rights import Rights
 from ..kept_settings import keep_settings
 from ..lifecycle import session_ref
 from ..lifecycle.recovery.ghosts import Ghost, ghosts, remove_empty
@@ -33,6 +34,7 @@ class Housekeeping(Guarded):
     """Keeps sessions in order; starts nothing, and stops only the linked workers of what is archived.
 
     Args:
+        rights: those of the caller.
         layout: the state folder.
         store: the rows.
         reader: every query.
@@ -41,11 +43,13 @@ class Housekeeping(Guarded):
 
     def __init__(
         self,
+        rights: Rights,
         layout: Layout,
         store: Store,
         reader: SessionReader,
         end_workers: Callable[[Session], object] = lambda _: None,
     ) -> None:
+        super().__init__(rights)
         self._layout = layout
         self._store = store
         self._reader = reader
@@ -162,8 +166,13 @@ class Housekeeping(Guarded):
         return self._reader.by_id(trashed.id)
 
     def mark_seen(self, ref: str, steps: int | None = None) -> None:
-        """Record that the user has seen ``steps`` steps (default: all recorded steps); never fewer than before."""
-        self._store.mark_seen(self._reader.get(ref).id, steps)
+        """Record that the user has seen ``steps`` steps (default: all recorded steps); never fewer than before.
+
+        A read by a session does not count: it must not hide a need from the user.
+        """
+        session = self._reader.get(ref)
+        if self.rights.caller.acts_for_user:
+            self._store.mark_seen(session.id, steps)
 
     @acts("mark")
     def mark_all_seen(self, refs: Sequence[str], *, seen: bool = True) -> list[Session]:
@@ -174,6 +183,17 @@ class Housekeeping(Guarded):
         """
         ids = [self._reader.get(ref).id for ref in refs]
         (self._store.mark_all_seen if seen else self._store.mark_all_unseen)(ids)
+        return [self._reader.by_id(session_id) for session_id in ids]
+
+    @acts("mark")
+    def recall_seen(self, refs: Sequence[str], before: Sequence[Session]) -> list[Session]:
+        """Undo a mark: record again when the user saw these sessions, and what, as they were ``before``.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: no id, or several, begin with one of ``refs``.
+        """
+        ids = {self._reader.get(ref).id for ref in refs}
+        self._store.recall_seen({one.id: (one.seen_at, one.seen_steps) for one in before if one.id in ids})
         return [self._reader.by_id(session_id) for session_id in ids]
 
     def clean(self, older_than_s: float = 7 * 86_400, *, dry_run: bool = False) -> Cleaned:
@@ -214,7 +234,7 @@ class Housekeeping(Guarded):
         if self._layout.read_only:
             return
         with suppress(ConfigError):  # the next start reports broken settings
-            if keep_settings(self._store, self._reader.settings.config()):
+            if self.rights.states_settings and keep_settings(self._store, self._reader.settings.config()):
                 self._poke_runners()
         settle(self._layout, self._store)
         if self._store.families.reported():

@@ -1,11 +1,13 @@
-"""The costs of turns that have ended, computed again with the prices in force: only the user can request it."""
+"""Prices, and the costs of turns that have ended, computed again with them: only the user can request a change."""
 
 from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import AgentdashError, UsageError
 from ..families.guarded import Guarded
+from ..families.rights import Rights
 from ..reader import SessionReader
 from ..storage.files import trash
 from ..storage.paths import Layout
@@ -17,6 +19,7 @@ from .housekeeping import Housekeeping
 
 if TYPE_CHECKING:
     from ..costs.repricing import Choice, Estimates, RepricedCosts
+    from ..settings.prices.imported import Imported
     from ..storage.use.repriced_rows import RepricedRows
 
 _WRITERS = 8
@@ -25,20 +28,39 @@ _NAMED = 8
 
 
 class SessionPrices(Guarded):
-    """Computes costs again.
+    """Changes prices, and computes costs again.
 
     Args:
+        rights: those of the caller.
         layout: the state folder.
         store: the rows.
         reader: every query.
         housekeeping: writes the records of sessions.
     """
 
-    def __init__(self, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping) -> None:
+    def __init__(
+        self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
+    ) -> None:
+        super().__init__(rights)
         self._layout = layout
         self._store = store
         self._reader = reader
         self._housekeeping = housekeeping
+
+    def import_file(self, file: Path) -> "Imported":
+        """Replace the imported prices by those of a file in the form of models.dev.
+
+        Limits and budgets in dollars follow from prices, so that only the user can change them.
+
+        Raises:
+            NotAllowedError: an agent asks.
+            UsageError: the file cannot be read or is not valid; the earlier prices stay.
+            AgentdashError: the prices cannot be written.
+        """
+        from ..settings.prices.imported import import_prices
+
+        self.rights.check_no_agent("An import of prices, by which limits and budgets are computed,")
+        return import_prices(file)
 
     def reprice(self, choice: "Choice", since: int | None = None, *, dry_run: bool = False) -> "RepricedCosts":
         """Compute the costs of ended turns again, with the prices that a start would use now.

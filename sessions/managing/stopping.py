@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ..errors import AgentdashError, SessionBusyError, UnknownSessionError
+from ..errors import AgentdashError, SessionBusyError, StoreError, UnknownSessionError
 from ..families.caller import Caller
 from ..families.guarded import Guarded, acts
 from ..families.stopper import stopper
@@ -54,10 +54,28 @@ class Stopping(Guarded):
         def one(session_id: str) -> Receipt | AgentdashError:
             try:
                 return self.stop(session_id, now=now, reason=reason)
+            except StoreError as error:
+                return self.stop_unread([session_id], error)[0]
             except AgentdashError as error:
                 return error
 
         return list(in_threads(one, ids, AT_ONCE))
+
+    @acts("stop")
+    def stop_unread(self, refs: Iterable[str], why: StoreError) -> list[Receipt | AgentdashError]:
+        """Stop sessions whose rows cannot be read; return each one's receipt, or the error that prevented it.
+
+        ``why`` is the error that kept them from being read.
+        """
+        from ..lifecycle.stop_unread import stop_unread  # only a damaged database needs it
+
+        def one(ref: str) -> Receipt | AgentdashError:
+            try:
+                return stop_unread(self.layout, ref, why)
+            except AgentdashError as error:
+                return error
+
+        return list(in_threads(one, list(refs), AT_ONCE))
 
     @acts("stop")
     def stop_family(

@@ -8,6 +8,7 @@ from msgspec import structs
 
 from ..errors import AgentdashError, UsageError
 from ..families.guarded import Guarded
+from ..families.rights import Rights
 from ..reader import SessionReader
 from ..storage.paths import Layout
 
@@ -20,11 +21,13 @@ class ProjectTrust(Guarded):
     """Changes which settings of projects are in force.
 
     Args:
+        rights: those of the caller.
         layout: the state folder, which has the record.
         reader: every query.
     """
 
-    def __init__(self, layout: Layout, reader: SessionReader) -> None:
+    def __init__(self, rights: Rights, layout: Layout, reader: SessionReader) -> None:
+        super().__init__(rights)
         self._layout = layout
         self._reader = reader
 

@@ -38,14 +38,11 @@ def usable(tools: Sequence[Tool]) -> list[Tool]:
 
 def _is_deepest() -> bool:
     """Return whether the session from inside which the server runs can start no worker, whatever it costs."""
-    from ..families.caller import nearest_ancestor  # a server of tools that are not ours needs no caller
+    from ..families.caller import find_caller  # a server of tools that are not ours needs no caller
     from ..processes import processes
 
     env = dict(os.environ)
-    session = env.get(processes.SESSION_TAG)
-    if not session and (ancestor := nearest_ancestor()) is not None:
-        session, env = ancestor.session, {**ancestor.env, **env}
-    home = env.get(processes.HOME)
+    session, home = find_caller(env).session, env.get(processes.HOME)
     return bool(session and home) and _reached(Path(str(home)).expanduser().absolute(), str(session))
 
 

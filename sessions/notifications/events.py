@@ -19,6 +19,7 @@ _EVENTS: dict[Status, Event] = {
     Status.FAILED: "failed",
     Status.LOST: "failed",
     Status.DONE: "done",
+    Status.STOPPED: "failed",  # by a limit, the system or agentdash: a stop that the user knows needs no attention
 }
 
 
@@ -46,6 +47,8 @@ def event_between(before: Session | None, after: Session) -> Event | None:
     if after.is_stuck:
         news = before is None or (before.turn, before.stuck_at) != (after.turn, after.stuck_at)
         return "stuck" if news or passed_on else None
+    if before is not None and after.status.ended and after.asking > before.asking:
+        return "waiting"  # a live agent asks between two turns
     event = "waiting" if after.asks_user else _EVENTS.get(after.status)
     if event is None or not after.attention:
         return None

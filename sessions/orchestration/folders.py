@@ -14,15 +14,14 @@ def worker_folder(given: str, root: str, allowed: Sequence[str] | None) -> str:
 
     Args:
         given: the folder that the lead names; relative to ``root``, and empty for it.
-        root: the folder of the lead, which is always allowed.
+        root: the folder of the lead as it was recorded, which is always allowed with what is below it.
         allowed: ``orchestration.allowed_dirs``.
 
     Raises:
         RefusalError: it does not exist, or it is not allowed.
     """
     try:
-        home = os.path.realpath(root)
-        folder = os.path.realpath(Path(home, Path(given).expanduser()))
+        folder = os.path.realpath(Path(root, Path(given).expanduser()))
         exists = Path(folder).is_dir()
     except (ValueError, OSError, RuntimeError):  # a NUL byte, an unknown user
         folder, exists = given, False
@@ -30,4 +29,4 @@ def worker_folder(given: str, root: str, allowed: Sequence[str] | None) -> str:
         what = "is not a folder" if "\0" not in folder and Path(folder).exists() else "does not exist"
         raise refusal("no_such_folder", f"The folder {words(folder, 300)} {what}.", "give an existing folder.")
     with refused():
-        return allowed_folder(folder, home, allowed)
+        return allowed_folder(folder, root, allowed)

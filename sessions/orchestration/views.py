@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec import Struct
 
+from ..asks.model import AskKind, Verdict
 from ..model import Session
 from ..text.units import dollars
 from .facts import TurnFacts, did, facts_of, shared, touched
@@ -14,6 +15,7 @@ from .quoting import words
 from .results import Asked, Did, Shared, WorkerResult
 
 if TYPE_CHECKING:
+    from ..asks.model import Ask
     from ..asks.recorded import RecordedAsk
     from .calls import Calls
 
@@ -157,24 +159,38 @@ class Views:
     def _asks(self, session: Session, detail: Detail) -> tuple[Asked, ...]:
         if not session.asking:
             return ()
-        return tuple(asked(one, detail) for one in self._reader.asks(session.id)[: max(1, detail.names)])
+        return tuple(asked(one, detail, session.cwd) for one in self._reader.asks(session.id)[: max(1, detail.names)])
 
 
-def asked(recorded: "RecordedAsk", detail: Detail) -> Asked:
-    """Return what a worker asks."""
-    from ..asks.answers import taken
+def asked(recorded: "RecordedAsk", detail: Detail, folder: str) -> Asked:
+    """Return what a worker asks, and the decisions that its lead can make; ``folder`` is the worker's."""
+    from ..asks.dangerous import only_the_user
+    from ..asks.lead_answers import decisions
 
-    ask = recorded.ask
+    ask, reason = recorded.ask, only_the_user(recorded.ask, folder)
     wants = " ".join(question.text for question in ask.questions) or ask.title
     labels = [choice.label for question in ask.questions for choice in question.choices]
-    choices: Sequence[str] = labels if ask.questions else [str(verdict) for verdict in taken(ask)]
+    choices: Sequence[str] = labels
+    if reason or not ask.questions:
+        choices = [str(verdict) for verdict in decisions(ask, folder) if verdict is not Verdict.ANSWER]
     return Asked(
+        decides=words(f"the user: {reason}", detail.text) if reason else "",
         ask=recorded.id,
         kind=str(ask.kind),
         wants=words(wants, 2 * detail.text),
+        command=_whole_command(ask, words(wants, 2 * detail.text), detail),
         why=words(ask.why, detail.text),
         choices=tuple(words(choice, 60) for choice in choices[: max(3, detail.names)]),
     )
+
+
+def _whole_command(ask: "Ask", shown: str, detail: Detail) -> str:
+    """Return a command of which a text shows only a part: a lead allows what it is shown."""
+    from ..asks.dangerous import MOST_SHOWN
+    from ..text.sanitize import clean, shorten
+
+    is_whole = ask.kind is not AskKind.COMMAND or shown.endswith(f": {ask.body}")
+    return "" if is_whole else shorten(clean(ask.body[:MOST_SHOWN]), max(200, min(MOST_SHOWN, detail.answer)))
 
 
 def words_of_answer(answer: str, most: int) -> str:

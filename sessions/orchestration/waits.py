@@ -40,7 +40,7 @@ class Moment(Struct, frozen=True, kw_only=True):
     at_work: Sequence[Session]
     gone: Sequence[str]
     before: Sequence[Session]
-    """Chosen workers whose ends an earlier call named."""
+    """Workers whose ends another call named: those that were chosen, or all if nothing else is to be told."""
 
 
 class Wait:
@@ -49,11 +49,14 @@ class Wait:
     Args:
         calls: the call.
         ids: the workers to watch; None for the caller's own.
+        prompt: the number of a prompt that the call sent to the only worker: no turn before that of the prompt is
+            its answer.
     """
 
-    def __init__(self, calls: "Calls", ids: Sequence[str] | None) -> None:
+    def __init__(self, calls: "Calls", ids: Sequence[str] | None, prompt: int | None = None) -> None:
         self._calls = calls
         self._chosen = ids
+        self._prompt = prompt
         family = calls.family()
         watched = ids if ids is not None else [one.id for one in family.own() if not one.status.ended]
         self._names = {session_id: family.name(session_id) for session_id in watched}
@@ -85,7 +88,8 @@ class Wait:
                 moment = self._moment()
                 if over or _is_ready(moment, quantor):
                     waited = self._answer(moment)
-                    if over or waited.ended or waited.needs_you or waited.gone or not moment.at_work:
+                    idle = not moment.at_work and not self._held_elsewhere
+                    if over or waited.ended or waited.needs_you or waited.gone or idle:
                         return waited
                 self._report(moment)
             if now - settled_at >= SETTLE_SECONDS:
@@ -108,18 +112,42 @@ class Wait:
             watched = [one for one in found if one is not None]
         present = {one.id for one in watched}
         gone = [name for session_id, name in self._names.items() if session_id not in present]
-        over = [one for one in watched if one.status.ended]
+        under_way = self._calls.manager.store.queue.under_way()
+        early = {one.id for one in watched if one.status.ended and self._goes_on(one, one.id in under_way)}
+        over = [one for one in watched if one.status.ended and one.id not in early]
         fresh = [one for one in over if self._is_new(family, one)]
-        needing = [one for one in watched if need(one)]
+        needing = [one for one in watched if need(one) and one.id not in early]
+        at_work = [one for one in watched if not one.status.ended or (one.id in early and not self._is_held(one))]
+        read = [one for one in over if one not in fresh]
+        quiet = not (fresh or needing or at_work)
         return Moment(
             family=family,
-            ended=sorted(fresh, key=lambda one: one.ended_at or one.updated_at),
+            ended=sorted(fresh, key=_ended_at),
             needing=needing,
             news=bool(gone) or any(self._is_unnamed(one, self._need_key(one)) for one in needing),
-            at_work=[one for one in watched if not one.status.ended],
+            at_work=at_work,
             gone=gone,
-            before=[one for one in over if one not in fresh] if self._chosen is not None else (),
+            # A call beside this one can have named the ends for which both wait.
+            before=read if self._chosen is not None else sorted(read, key=_ended_at, reverse=True) if quiet else (),
         )
+
+    def _goes_on(self, session: Session, under_way: bool) -> bool:
+        """Return whether a prompt follows the turn that has ended, so that its end is not the answer to wait for.
+
+        A prompt that was written into a running turn, and not read in it, becomes the next turn a moment later.
+        """
+        if self._prompt is None:
+            waits = session.queued > 0 and session.held is None and session.taken_by is None
+            return waits or under_way
+        prompt = self._calls.manager.store.queue.prompt(self._prompt)
+        if prompt is None or prompt.state == "cancelled":
+            return False
+        return prompt.state in ("queued", "sending", "sent") or (prompt.turn or 0) > session.turn
+
+    def _is_held(self, session: Session) -> bool:
+        """Return whether what waits for a worker waits for the user too."""
+        prompt = self._calls.manager.store.queue.prompt(self._prompt) if self._prompt is not None else None
+        return session.held is not None and not (prompt is not None and prompt.at_once)
 
     def _is_new(self, family: Family, session: Session) -> bool:
         if family.is_own(session):
@@ -152,7 +180,7 @@ class Wait:
         for one in moment.needing:
             self._remember(one, self._need_key(one))
         waited = structs.replace(waited, ended=tuple(structs.replace(one, unread=False) for one in waited.ended))
-        return structs.replace(waited, overview=self._calls.overview(), next=_next(waited))
+        return structs.replace(waited, overview=self._calls.overview(), next=_next(waited, more=bool(moment.ended)))
 
     def _report(self, moment: Moment) -> None:
         line = f"{len(moment.at_work)} at work, {len(moment.ended)} ended, {len(moment.needing)} need you"
@@ -184,26 +212,41 @@ class Wait:
             _named[self._key(session)] = what
 
 
+def _ended_at(session: Session) -> int:
+    return session.ended_at or session.updated_at
+
+
 def _is_ready(moment: Moment, quantor: str) -> bool:
     if moment.news or not moment.at_work:
         return True
     return quantor == "any" and bool(moment.ended)
 
 
-def _next(waited: Waited) -> str:
-    if any(one.asks for one in waited.needs_you):
-        return "answer what they ask."
+def _next(waited: Waited, *, more: bool) -> str:
+    """Return the next step; ``more``: something ended, which another answer names if this one does not."""
+    if asks := [ask for one in waited.needs_you for ask in one.asks]:
+        of_user = all(ask.decides for ask in asks)
+        return "the user decides; wait_for again, or do other work." if of_user else "answer what they ask."
     if waited.needs_you:
         return "read the steps of those that need you; send_message with interrupt, or stop_sessions."
     if waited.more:
         return "wait_for names the others."
     if waited.at_work:
         return "wait_for again, or do other work; they go on meanwhile."
-    if waited.ended_before and not waited.ended:
+    if waited.ended:
+        return ""
+    return _next_after_nothing(waited, more=more)
+
+
+def _next_after_nothing(waited: Waited, *, more: bool) -> str:
+    if waited.ended_before:
         return "read shows their answers; send_message goes on with them."
-    return "" if waited.ended else "delegate starts a worker."
+    return "wait_for again: another call names the ends." if more else "delegate starts a worker."
 
 
-def wait_for_one(calls: "Calls", session_id: str, seconds: float) -> Waited | None:
-    """Wait for one worker, for the tools that offer it; None if no wait is requested."""
-    return Wait(calls, [session_id]).until("any", seconds) if seconds > 0 else None
+def wait_for_one(calls: "Calls", session_id: str, seconds: float, prompt: int | None = None) -> Waited | None:
+    """Wait for one worker, for the tools that offer it; None if no wait is requested.
+
+    ``prompt`` is the number of the prompt that the call sent, whose turn is the one to wait for.
+    """
+    return Wait(calls, [session_id], prompt).until("any", seconds) if seconds > 0 else None

@@ -1,13 +1,16 @@
 """Find the processes that belong to a session.
 
 A process is ours if it descends from this runner, carries the session's tag, is in the agent's process group, or was
-seen below the runner earlier.  Another session's runner, a process with another session's tag, and everything below
-those are never ours: without that rule, stopping an outer session would kill an inner one.
+seen below the runner earlier.  Another session's living runner and everything below it are never ours: without that
+rule, stopping an outer session would kill an inner one.  Of a process's own environment only the tag is read, and it
+can only name a session, because a program sets its environment as it likes: a process with another session's tag is
+spared if a runner of that session has recorded it.
 """
 
 import json
 import os
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -15,10 +18,8 @@ from ..model import Turn
 from ..storage.paths import SESSION_ID, SessionFolder, write_atomic
 from . import processes as procs
 from . import runner_lock
-from .processes import HOME, Process
-
-YOUNG_SECONDS = 10.0
-"""Age below which a runner may not hold its lock yet."""
+from .helpers import YOUNG_SECONDS, Helpers, is_proven, is_young
+from .processes import Process
 
 
 class SessionProcesses:
@@ -26,14 +27,17 @@ class SessionProcesses:
 
     def __init__(self, session_id: str, lock: Path, record: Path) -> None:
         self._session_id = session_id
-        self._lock = str(lock)
+        self._lock = lock
+        self._helpers = Helpers(lock.parent.parent.parent)
         self._record = record
-        self._remembered, self._spared = self._load()
+        self._remembered, self._spared = _load(record)
         self._written: set[tuple[int, int]] = set(self._remembered)
         self._boot = procs.boot_id()
         self._plain: set[tuple[int, int]] = set()
         self.agent: tuple[int, int] | None = None
         """Pid and start time of the agent, which leads its own process group."""
+        self.undecided: set[tuple[int, int]] = set()
+        """Processes that the last :meth:`find` left out: each may be ours, or a runner that has no lock yet."""
 
     @classmethod
     def of_turn(cls, folder: SessionFolder, turn: Turn | None) -> Self:
@@ -48,32 +52,48 @@ class SessionProcesses:
             kin.agent = (turn.agent_pid, turn.agent_start)
         return kin
 
-    def find(self) -> dict[tuple[int, int], Process]:
-        """Return all our living processes by identity, without the runner itself."""
+    def find(self, *, patient: bool = True) -> dict[tuple[int, int], Process]:
+        """Return all our living processes by identity, without the runner itself.
+
+        ``patient`` leaves out what may be another session's runner that has just been started (:attr:`undecided`).
+        """
+        self.undecided = set()
         processes = procs.scan()
-        environments = self._environments(processes)
-        marks = {pid: mark for pid, env in environments.items() if (mark := env.get(procs.RUNNER_MARK))}
-        runners = {pid for pid, mark in marks.items() if mark == self._lock}
-        strangers = {pid for pid, p in processes.items() if self._is_strangers(p, environments[pid])} - runners
-        marked = {pid for pid, p in processes.items() if self._is_marked(p, environments[pid])} - strangers - runners
-        below = procs.descendants(processes, runners | marked, lambda pid: pid in strangers)
-        ours = marked | {p.pid for p in below} - runners
+        tags = self._tags(processes)
+        runners = self._runners(processes)
+
+        @cache
+        def hides(pid: int) -> bool:
+            return pid in runners or self._is_strangers(processes[pid], tags[pid], patient)
+
+        marked = {pid for pid, process in processes.items() if self._is_marked(process, tags[pid]) and not hides(pid)}
+        ours = marked | {process.pid for process in procs.descendants(processes, runners | marked, hides)}
         looked = (procs.by_pid(pid) for pid in sorted(ours) if not processes[pid].zombie)
         living = {p.key: p for p in looked if p is not None and p.start == processes[p.pid].start and not p.zombie}
         self._remembered |= set(living)
         return living
 
-    def _environments(self, processes: dict[int, Process]) -> dict[int, dict[str, str]]:
-        """The environment of each process; one of an old process without our marks is read only once."""
-        environments = {}
+    def _runners(self, processes: dict[int, Process]) -> set[int]:
+        """Return the pid of our runner, if it lives."""
+        signer = runner_lock.signer(self._lock)
+        if signer is not None:
+            return {signer[0]} if signer[0] in processes and processes[signer[0]].key == signer else set()
+        if runner_lock.signature(self._lock) != "" or not runner_lock.is_held(self._lock):
+            return set()
+        # A runner of an earlier version signs nothing.
+        return {pid for pid in processes if self._helpers.lock_of(pid) == self._lock}
+
+    def _tags(self, processes: dict[int, Process]) -> dict[int, str | None]:
+        """Return the tag of each process; the environment of an old process without one is read only once."""
+        tags = {}
         plain = set()
         for pid, process in processes.items():
-            env = {} if process.key in self._plain else procs.environment(pid)
-            environments[pid] = env
-            if not env.keys() & _MARKS and (process.key in self._plain or _is_old(process)):
+            tag = None if process.key in self._plain else procs.environment(pid).get(procs.SESSION_TAG)
+            tags[pid] = tag
+            if tag is None and (process.key in self._plain or _is_old(process)):
                 plain.add(process.key)
         self._plain = plain
-        return environments
+        return tags
 
     def remember(self) -> None:
         """Record the identities of everything below the runner.
@@ -87,6 +107,14 @@ class SessionProcesses:
         self._remembered = {key for key in self._remembered | tree if procs.alive(*key)}
         if self._remembered != self._written:
             self.write()
+
+    def has_seen(self, key: tuple[int, int]) -> bool:
+        """Return whether a process was recorded as one below the session's runner."""
+        return key in self._remembered
+
+    def is_spared(self, key: tuple[int, int]) -> bool:
+        """Return whether a process was recorded as one that the runner started for itself."""
+        return key in self._spared
 
     def used(self) -> dict[tuple[int, int], float]:
         """Return the CPU time, in seconds, of each living process that :meth:`remember` or :meth:`find` saw last."""
@@ -114,31 +142,34 @@ class SessionProcesses:
         leader = procs.by_pid(self.agent[0])
         return leader is not None and leader.start == self.agent[1]
 
-    def _is_strangers(self, process: Process, env: dict[str, str]) -> bool:
-        """Return whether it was spared, is another session's runner, or carries the tag of an existing session.
+    def _is_strangers(self, process: Process, tag: str | None, patient: bool = True) -> bool:
+        """Return whether it was spared, is another session's runner, or was recorded by the session of its tag.
 
-        A runner inherits the orphans of another runner that was started below it and killed, so a tag outweighs
-        descent.
+        A runner inherits the orphans of another runner that was started below it and killed: they have the tag of the
+        other session, whose record names them.
         """
         if process.key in self._spared:
             return True
-        mark = env.get(procs.RUNNER_MARK)
-        if mark is not None and mark != self._lock and _serves(mark, process):
-            return True
-        tag = env.get(procs.SESSION_TAG)
-        if tag is None or tag == self._session_id or SESSION_ID.fullmatch(tag) is None:
-            return False  # a text that is not a session id does not spare a process
-        home = env.get(HOME) or str(Path(self._lock).parents[2])
-        return os.path.isdir(os.path.join(home, "sessions", tag))  # noqa: PTH112, PTH118 - never raise
+        lock = self._helpers.lock_of(process.pid)
+        if lock is not None:
+            if lock != self._lock and is_proven(lock, process):
+                return True
+            if patient and is_young(process):
+                self.undecided.add(process.key)
+                return True
+        if tag is None or tag == self._session_id or not SESSION_ID.fullmatch(tag):
+            return False
+        recorded, _ = _load(SessionFolder(self._lock.parent.parent / tag).procs)
+        return process.key in recorded
 
     def _hides(self, pid: int) -> bool:
         """Return whether this process is gone, or belongs to another session with everything below it."""
         process = procs.by_pid(pid)
-        return process is None or self._is_strangers(process, procs.environment(pid))
+        return process is None or self._is_strangers(process, procs.environment(pid).get(procs.SESSION_TAG))
 
-    def _is_marked(self, process: Process, env: dict[str, str]) -> bool:
+    def _is_marked(self, process: Process, tag: str | None) -> bool:
         return (
-            env.get(procs.SESSION_TAG) == self._session_id
+            tag == self._session_id
             or process.key in self._remembered
             or process.key == self.agent
             or self._is_in_group(process)
@@ -148,34 +179,23 @@ class SessionProcesses:
         """Return whether it is in the agent's group, which is ours only while its leader lives: numbers are reused."""
         return self.agent is not None and process.group == self.agent[0] and self.group_is_ours()
 
-    def _load(self) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-        """Load the identities of the processes seen below a runner, and of those to be spared."""
-        try:
-            data = json.loads(self._record.read_bytes())
-            if data["boot_id"] != procs.boot_id():
-                return set(), set()
-            return _keys(data["processes"]), _keys(data.get("spared", ()))
-        except (OSError, ValueError, KeyError, TypeError):
+
+def _load(record: Path) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    """Load the identities of the processes seen below a runner, and of those to be spared."""
+    try:
+        data = json.loads(record.read_bytes())
+        if data["boot_id"] != procs.boot_id():
             return set(), set()
+        return _keys(data["processes"]), _keys(data.get("spared", ()))
+    except (OSError, ValueError, KeyError, TypeError):
+        return set(), set()
 
 
 def _keys(pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
     return {(int(pid), int(start)) for pid, start in pairs}
 
 
-_MARKS = frozenset({procs.SESSION_TAG, procs.RUNNER_MARK})
-
-
 def _is_old(process: Process) -> bool:
     """Return whether it is past the time between fork and exec, when a process has its parent's environment."""
     age = procs.age_seconds(process)
     return age is not None and age > YOUNG_SECONDS
-
-
-def _serves(mark: str, process: Process) -> bool:
-    """Return whether a process is the runner that its mark names: an agent could set the mark to be spared."""
-    lock = Path(mark)
-    if not os.path.exists(SessionFolder(lock.parent).poke):  # noqa: PTH110 - never raises, whatever the text
-        return False
-    age = procs.age_seconds(process)
-    return runner_lock.is_held(lock) or (age is not None and age < YOUNG_SECONDS)

@@ -24,6 +24,7 @@ HOME = "AGENTDASH_HOME"
 RUNNER_MARK = "AGENTDASH_RUNNER"
 """Variable in a runner's own environment: the path of its lock.  Its children do not inherit it."""
 
+_LONGEST_COMMAND = 16384  # several paths of 4096 bytes
 _LISTEN = "0A"  # the state TCP_LISTEN in /proc/net/tcp
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
@@ -131,6 +132,21 @@ def environment(pid: int) -> dict[str, str]:
         return {}
     pairs = (entry.partition(b"=") for entry in data.split(b"\0") if b"=" in entry)
     return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def descriptor_path(descriptor: int) -> str:
+    """Return a path of what a descriptor has open, for this process and for a child until its exec."""
+    return f"/proc/self/fd/{descriptor}"
+
+
+def arguments(pid: int) -> list[str]:
+    """Return the command line of a process; empty if it cannot be read, or is longer than any of agentdash."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            data = file.read(_LONGEST_COMMAND + 1)
+    except OSError:
+        return []
+    return [] if len(data) > _LONGEST_COMMAND else list(map(os.fsdecode, data.rstrip(b"\0").split(b"\0")))
 
 
 def tagged_leader(run_id: str) -> tuple[int, int] | None:

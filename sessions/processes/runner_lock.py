@@ -1,4 +1,7 @@
-"""The lock that shows whether a session's runner lives: the kernel drops it with the process, whatever kills it."""
+"""The lock that shows whether a session's runner lives: the kernel drops it with the process, whatever kills it.
+
+The runner writes its identity into the file, so that others know which process holds it.
+"""
 
 import contextlib
 import fcntl
@@ -6,7 +9,12 @@ import os
 import time
 from pathlib import Path
 
+from . import processes
+from .processes import Process
+
 RETRY_SECONDS = 0.02
+LONGEST_SIGNATURE = 300
+"""Bytes of a lock file that are read; a signature has about 70."""
 
 
 class HeldLock:
@@ -14,6 +22,14 @@ class HeldLock:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+
+    def sign(self) -> None:
+        """Write the identity of this process into the file; on a full disk the file is left empty."""
+        me = processes.by_pid(os.getpid(), commands=False)
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._descriptor, 0)
+            if me is not None:
+                os.pwrite(self._descriptor, identity(me).encode(), 0)
 
     def release(self) -> None:
         """Release the lock."""
@@ -57,3 +73,26 @@ def is_held(path: Path) -> bool:
         finally:
             os.close(descriptor)
     return False
+
+
+def identity(process: Process) -> str:
+    """Return the text that names a process on any host and in any container."""
+    return f"{process.pid} {process.start} {processes.boot_id()} {processes.pid_namespace()}"
+
+
+def signature(path: Path) -> str | None:
+    """Return the identity that is written in the lock; "" if none is, and None if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(LONGEST_SIGNATURE).decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
+def signer(path: Path) -> tuple[int, int] | None:
+    """Return the pid and the start time of the process that holds the lock; None if none does, or it did not sign."""
+    words = (signature(path) or "").split()
+    if len(words) < 3 or not words[0].isdecimal() or not words[1].isdecimal() or not is_held(path):
+        return None
+    process = processes.by_pid(int(words[0]), commands=False)
+    return process.key if process is not None and identity(process).split() == words else None

@@ -16,6 +16,7 @@ from ..clock import now_ms
 from ..launch import Ladder
 from ..model import Ended, Left, Receipt, Status, Stopping
 from . import processes
+from .helpers import YOUNG_SECONDS
 from .process_ownership import SessionProcesses
 from .processes import Process
 
@@ -65,6 +66,7 @@ class Stop:
         self.left: tuple[Left, ...] = ()
         self.phase = Phase.INTERRUPT
         self._phase_began = now
+        self._sweep_began: float | None = None
         self._find()
         if not agent_alive():
             self._enter(Phase.SWEEP_TERMINATE, now)
@@ -143,10 +145,14 @@ class Stop:
         """Signal all our other processes: SIGTERM, a pause, SIGKILL, until ``CLEAN_SCANS`` scans find nothing."""
         if now < self._next_scan:
             return
-        living = self._find()
+        self._sweep_began = self._sweep_began or now
+        living = self._find(patient=now - self._sweep_began < YOUNG_SECONDS)
         # Many stops at once must not spend all of a busy machine on scans.
         self._next_scan = now + SCAN_SHARE * (time.monotonic() - now)
         if not any(key not in self._refused for key in living):
+            if self._processes.undecided:
+                self._clean, self._phase_began = 0, now
+                return  # another session's runner that is just starting, or one that pretends to be such
             self._clean += 1
             if self._clean >= CLEAN_SCANS:
                 self._finish(living)
@@ -163,8 +169,8 @@ class Stop:
             if self._signals.get(key) != number or number is signal.SIGKILL:
                 self._signal_one(process, number)
 
-    def _find(self) -> dict[tuple[int, int], Process]:
-        living = self._processes.find()
+    def _find(self, *, patient: bool = True) -> dict[tuple[int, int], Process]:
+        living = self._processes.find(patient=patient)
         self._seen |= living
         return living
 

@@ -2,6 +2,7 @@
 
 from ..errors import SessionBusyError, UnknownSessionError
 from ..families.guarded import Guarded, acts
+from ..families.rights import Rights
 from ..model import Session
 from ..reader import SessionReader
 from ..storage.paths import Layout
@@ -14,7 +15,8 @@ from ..supervision.queue.pump import pump
 class SessionChains(Guarded):
     """The decisions of the user about sessions that wait; a stop cancels them as it cancels any queued session."""
 
-    def __init__(self, layout: Layout, store: Store, reader: SessionReader) -> None:
+    def __init__(self, rights: Rights, layout: Layout, store: Store, reader: SessionReader) -> None:
+        super().__init__(rights)
         self._layout = layout
         self._store = store
         self._reader = reader

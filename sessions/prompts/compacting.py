@@ -12,6 +12,7 @@ from ..agents.registry import agent_named
 from ..conversation.history import History
 from ..errors import SessionBusyError, UsageError
 from ..families.guarded import Guarded, acts
+from ..families.rights import Rights
 from ..managing.housekeeping import Housekeeping
 from ..model import Session
 from ..storage.store import Store
@@ -39,12 +40,14 @@ class SessionCompactor(Guarded):
     """Asks sessions to compact their conversations.
 
     Args:
+        rights: those of the caller.
         store: the rows.
         housekeeping: concludes sessions whose runner died.
         prompter: sends prompts.
     """
 
-    def __init__(self, store: Store, housekeeping: Housekeeping, prompter: Prompter) -> None:
+    def __init__(self, rights: Rights, store: Store, housekeeping: Housekeeping, prompter: Prompter) -> None:
+        super().__init__(rights)
         self._store = store
         self._housekeeping = housekeeping
         self._prompter = prompter
@@ -70,7 +73,9 @@ class SessionCompactor(Guarded):
         """
         session = self._housekeeping.settled(ref)
         self._check(session)
-        asked = Compaction(by=BY_SUMMARY if summary else "", words=" ".join(words.split()))
+        asked = Compaction(
+            by=BY_SUMMARY if summary else "", words=self.rights.prompt(" ".join(words.split()), session.agent)
+        )
         options = structs.replace(options or PromptOptions(), compacts=asked)
         sent = self._prompter.inject(session.id, asked.prompt, options)
         return Compacting(sent=sent, by=self._way(sent))

@@ -9,6 +9,7 @@ from ..conversation.continuation import Recorded
 from ..conversation.places import ends_turn, place_text
 from ..errors import Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded
+from ..families.rights import Rights
 from ..lifecycle.starts.launch_plan import Beginning, recorded_profile
 from ..lifecycle.taken_check import check_free
 from ..managing.housekeeping import Housekeeping
@@ -43,6 +44,7 @@ class ConversationRecords(Guarded):
     """Reads and checks what the acts on conversations need.
 
     Args:
+        rights: those of the caller.
         layout: the state folder.
         store: the rows.
         reader: every query.
@@ -53,6 +55,7 @@ class ConversationRecords(Guarded):
 
     def __init__(
         self,
+        rights: Rights,
         layout: Layout,
         store: Store,
         reader: SessionReader,
@@ -60,6 +63,7 @@ class ConversationRecords(Guarded):
         prompter: Prompter,
         begin: Callable[[Beginning], Session],
     ) -> None:
+        super().__init__(rights)
         self._layout = layout
         self._store = store
         self._reader = reader

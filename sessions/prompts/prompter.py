@@ -16,10 +16,12 @@ from ..agents.base import AgentSettings
 from ..agents.registry import agent_named
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
+from ..families.rights import Rights
 from ..kept_settings import keep_settings
-from ..launch import Start, TurnPlan
+from ..launch import Start, TurnPlan, requested_model
 from ..lifecycle.recovery.reconcile import survivors
 from ..lifecycle.starts.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
+from ..lifecycle.starts.own_folders import check_reach
 from ..lifecycle.taken_check import check_free
 from ..managing.housekeeping import Housekeeping
 from ..model import Receipt, Session, Status, Turn
@@ -62,6 +64,8 @@ class Sent(Struct, frozen=True, kw_only=True):
             return f"queued #{self.position}, held: {self.session.held}"
         if self.prompt.state == "queued" and self.session.taken_by is not None:
             return f"queued #{self.position}, sent when {self.session.taken_by.holder} closes the agent's own interface"
+        if self.prompt.steers and self.session.status is Status.QUEUED:
+            return f"queued #{self.position}, steers turn {self.session.turn} when it runs"
         if self.prompt.steers:
             return f"steers turn {self.turn or self.session.turn}: the agent reads it at its next step"
         return f"queued #{self.position}, after turn {self.session.turn}"
@@ -102,6 +106,7 @@ class Prompter(Guarded):
     """Sends prompts to sessions.
 
     Args:
+        rights: those of the caller.
         layout: the state folder.
         store: the rows.
         reader: every query.
@@ -111,12 +116,14 @@ class Prompter(Guarded):
 
     def __init__(
         self,
+        rights: Rights,
         layout: Layout,
         store: Store,
         reader: SessionReader,
         housekeeping: Housekeeping,
         stop: Callable[[str, int], Receipt],
     ) -> None:
+        super().__init__(rights)
         self._layout = layout
         self._store = store
         self._reader = reader
@@ -136,7 +143,7 @@ class Prompter(Guarded):
         """
         checked_prompt(prompt)
         self._layout.check_writable()
-        session = self._housekeeping.settled(ref)
+        session, options = self._housekeeping.settled(ref), options or PromptOptions()
         if not agent_named(session.agent).resumable:
             again = f"Run it again: agentdash retry {session.short_id}" if session.status.ended else ""
             raise SessionBusyError(
@@ -144,7 +151,8 @@ class Prompter(Guarded):
                 Remedy.RETRY if again else None,
                 again,
             )
-        return self._add(session, prompt, options or PromptOptions(), "inject")
+        text = prompt if options.compacts is not None else self.rights.prompt(prompt, session.agent)
+        return self._add(session, text, options, "inject")
 
     @acts("retry")
     def retry(self, ref: str, options: PromptOptions | None = None, *, allow_denied: bool = False) -> Sent:
@@ -253,7 +261,7 @@ class Prompter(Guarded):
         if say is not None:
             # Recorded first: a front end that dies between the two loses nothing.
             at_once = structs.replace(options or PromptOptions(), at_once=True, steer=False)
-            sent = self._add(session, checked_prompt(say), at_once, "inject")
+            sent = self._add(session, self.rights.prompt(checked_prompt(say), session.agent), at_once, "inject")
         receipt = self._stop(session.id, session.turn)
         if sent is not None:
             # A turn that no runner had taken was cancelled by us: no runner sends what follows it.
@@ -275,17 +283,18 @@ class Prompter(Guarded):
     def _plan(
         self, session: Session, prompt: str, options: PromptOptions, recipe: Recipe, kept: dict[str, Any], verb: str
     ) -> TurnPlan:
-        settings = self._settings_of(session, recipe.env)
+        settings, before = self._settings_of(session, recipe.env), self._store.newest_turn(session.id).mode
         plan = plan_turn(
             settings.config,
             Start(
                 prompt,
                 agent=session.agent,
-                model=options.model or model_option(kept) or session.model,
+                model=options.model or requested_model(kept, before),
                 cwd=session_folder(session),
                 options=merged(kept, options.settings),
                 argv=recipe.command,
                 session_id=session.id,
+                led=session.parent is not None or session.lead is not None,
             ),
             home=self._layout.home,
             later=LaterTurn(
@@ -293,12 +302,15 @@ class Prompter(Guarded):
                 agent_session=session.agent_session,
                 limits=options.limits,
                 env=recipe.env,
-                mode=self._store.newest_turn(session.id).mode,
+                mode=before,
                 options={*options.settings, *({"instructions"} & kept.keys())},
             ),
             notes=settings.notes,
         )
         self.rights.check_mode(session.agent, plan.frame.mode, options.settings)
+        mode = plan.frame.mode
+        if before is not None and mode is not None and mode.permissions != before.permissions:
+            check_reach(agent_named(session.agent), mode, session.cwd, self._layout.home, self._reader.settings.path)
         check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
         return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts))
 
@@ -335,7 +347,8 @@ class Prompter(Guarded):
         plan = self._plan(session, prompt, options, recipe, kept, verb)
         if options.over_budget:
             self.rights.check_no_agent("A prompt beyond a budget")
-        keep_settings(self._store, self._reader.settings.config())
+        if self.rights.states_settings:
+            keep_settings(self._store, self._reader.settings.config())
         added = self._store.queue.add(
             Request(
                 session=session.id,
@@ -429,9 +442,3 @@ def _kept(recipe: Recipe, asked: PromptOptions) -> dict[str, Any]:
     if asked.instructions is not None:
         options = merged(options, {"instructions": asked.instructions})
     return options
-
-
-def model_option(options: Mapping[str, Any]) -> str | None:
-    """Return the model among the options of a session; None if they name none."""
-    model = options.get("model")
-    return model if isinstance(model, str) and model else None

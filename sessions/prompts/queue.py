@@ -1,16 +1,21 @@
 """The prompts of a session that wait: edit, move, cancel, hold, release and send them."""
 
+from collections.abc import Sequence
+
 from ..errors import SessionBusyError, UsageError
 from ..families.guarded import Guarded, acts
+from ..families.rights import Rights
 from ..lifecycle.starts.launch_plan import checked_prompt
 from ..model import Session
 from ..reader import SessionReader
 from ..rules.prompts.delivery import PromptState
 from ..storage.paths import Layout
 from ..storage.prompts.queued_prompt import QueuedPrompt
+from ..storage.prompts.session_limits import limits_now
 from ..storage.prompts.unconfirmed import Unconfirmed, dismiss
 from ..storage.store import Store
 from ..supervision.queue.next_turn import builder
+from .affordable import check_affordable
 from .prompter import Prompter, PromptOptions, Sent
 
 SHORTEST_KEY = 4
@@ -24,7 +29,8 @@ class SessionQueue(Guarded):
     others come and go.
     """
 
-    def __init__(self, layout: Layout, store: Store, reader: SessionReader, prompter: Prompter) -> None:
+    def __init__(self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, prompter: Prompter) -> None:
+        super().__init__(rights)
         self._layout = layout
         self._store = store
         self._reader = reader
@@ -65,6 +71,7 @@ class SessionQueue(Guarded):
         self._layout.check_writable()
         if prompt.plan.frame.compacts is not None:
             raise UsageError("A compaction cannot be edited. Cancel it, and ask for another one: agentdash compact.")
+        text = self.rights.prompt(text, self._reader.by_id(prompt.session).agent)
         plan = None
         if options is not None:
             plan = self._prompter.plan(self._reader.by_id(prompt.session), text, options)
@@ -102,10 +109,12 @@ class SessionQueue(Guarded):
 
         Raises:
             SessionBusyError: it was sent or cancelled first, the session runs on another host, or processes of a lost
-                turn still live.
+                turn still live, or the session has used up one of its limits.
         """
         self._layout.check_writable()
-        self._prompter.check_reachable(self._reader.by_id(prompt.session))
+        session = self._reader.by_id(prompt.session)
+        self._prompter.check_reachable(session)
+        self._check_limits(session, [prompt])
         self._store.queue.send_now(prompt.id, self._build)
         sent = self._recorded(prompt)
         if sent.prompt.state == PromptState.CANCELLED:
@@ -126,14 +135,29 @@ class SessionQueue(Guarded):
         """Release the queue of a session; if the session is free, its next turn begins.
 
         Raises:
-            SessionBusyError: the session runs on another host, or processes of a lost turn still live.
+            SessionBusyError: the session runs on another host, processes of a lost turn still live, or it has used up
+                one of its limits.
         """
         self._layout.check_writable()
         session = self._reader.get(ref)
         self._prompter.check_reachable(session)
+        self._check_limits(session, self._reader.queued(session.id)[:1])
         self._store.queue.release(session.id, self._build)
         self._prompter.serve(session.id)
         return self._reader.by_id(session.id)
+
+    def _check_limits(self, session: Session, prompts: Sequence[QueuedPrompt]) -> None:
+        """Refuse to begin a turn with a prompt if the session has used up a limit: the prompt stays in the queue.
+
+        Raises:
+            SessionBusyError: it has; the error names the command that raises the limit.
+        """
+        if not session.status.ended:
+            return
+        options = self._store.recipe(session.id).options
+        for prompt in prompts:
+            limits = limits_now(options, prompt.plan.frame.limits)
+            check_affordable(session, lambda: self._store.turns(session.id), limits, "inject")
 
     def first_unconfirmed(self, ref: str, turn: int) -> Unconfirmed:
         """Return the first unconfirmed prompt of a turn.

@@ -111,7 +111,8 @@ def needs_answer(session: Session) -> bool:
 
 
 def _first_need(session: Session) -> AttentionKind | None:
-    if session.status is Status.WAITING:
+    # A live agent that waits for prompts can ask too, such as whether it may read a message of another program.
+    if session.status is Status.WAITING or (session.status.ended and session.asking):
         return AttentionKind.WAITING
     return AttentionKind.STUCK if session.is_stuck else None
 

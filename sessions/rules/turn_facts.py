@@ -31,6 +31,8 @@ class Facts(Struct, kw_only=True):
     """The facts that a parser has concluded from one turn so far."""
 
     agent_session: str | None = None
+    strange: str | None = None
+    """Why the conversation that the output names is not taken; None if it is that of the turn."""
     model: str | None = None
     turn_model: str | None = None
     """The model of this turn's calls, if the agent takes a changed ``model`` only from its next turn on."""

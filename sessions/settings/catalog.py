@@ -62,6 +62,12 @@ VARIABLES = tuple(
         ("AGENTDASH_HOME", "path", "the platform's state folder", "Folder of the sessions."),
         ("AGENTDASH_MCP_WAIT", "seconds", "by the client", "Longest wait of one call of wait_for."),
         ("AGENTDASH_ASCII", "anything", "by the terminal's locale", "Use only ASCII characters."),
+        (
+            "AGENTDASH_OWN_FILES",
+            "writable",
+            "refused",
+            "Start agents that write without asking in folders in which agentdash's own files are.",
+        ),
         ("AGENTDASH_DEBUG", "anything", "one-line errors", "Print tracebacks of unexpected errors."),
         ("NO_COLOR", "anything", "colours on a terminal", "Print without colours."),
         ("VISUAL", "command", "EDITOR, else an installed editor", "Editor for settings and steps."),

@@ -18,7 +18,7 @@ class OrchestrationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fi
     allowed_dirs: Annotated[
         tuple[str, ...] | None,
         Meta(
-            description='Folders in which an agent can start workers; ["*"] allows any.',
+            description='Folders besides its own in which an agent can start workers; ["*"] allows any.',
             examples=[["~/src"]],
             extra={"default": "the caller's folder and below"},
         ),

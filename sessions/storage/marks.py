@@ -97,15 +97,16 @@ def add_mark(
     data: Mapping[str, Any] | None = None,
     asked_by: str,
     at: int | None = None,
+    number: int | None = None,
 ) -> Mark:
     """Record a mark in a transaction of the caller, and have the front ends read the session, and its origin, again.
 
-    ``at`` is its time, UTC ms; None for now.
+    ``at`` is its time, UTC ms; None for now.  ``number`` is its id; None for the next one.
     """
     added = db.execute(
-        "INSERT INTO marks (session, kind, after, turn, step, undoes, origin, data, asked_by, at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-        (session_id, kind, after, turn, step, undoes, origin, dump(dict(data or {})), asked_by, at or now_ms()),
+        "INSERT INTO marks (id, session, kind, after, turn, step, undoes, origin, data, asked_by, at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
+        (number, session_id, kind, after, turn, step, undoes, origin, dump(dict(data or {})), asked_by, at or now_ms()),
     ).fetchone()
     db.execute("UPDATE sessions SET seq = seq WHERE id IN (?, ?)", (session_id, origin))
     return _mark(added)
@@ -124,8 +125,10 @@ def recorded(rows: Callable[[str, tuple[object, ...]], list[sqlite3.Row]], sessi
     marks = tuple(map(_mark, rows(_OF_SESSION, (session_id,))))
     if not marks:
         return Recorded(conversation)
-    turns = rows("SELECT n, agent_session, started_at FROM turns WHERE session = ? ORDER BY n", (session_id,))
-    unstarted = frozenset(row["n"] for row in turns if row["started_at"] is None)
+    turns = rows("SELECT n, agent_session, started_at, steps FROM turns WHERE session = ? ORDER BY n", (session_id,))
+    unstarted = frozenset(
+        row["n"] for row in turns if row["started_at"] is None or (row["agent_session"] is None and not row["steps"])
+    )
     return Recorded(conversation, marks, {row["n"]: row["agent_session"] for row in turns}, unstarted)
 
 

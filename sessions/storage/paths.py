@@ -33,6 +33,8 @@ class SessionFolder:
         self.lock = path / "runner.lock"
         self.reading = path / "reading.lock"
         """Held by the server whose answer names the session's end, until the lead has the answer."""
+        self.waiter_lock = path / "waiter.lock"
+        """Held by the process that waits for the ends of the session's workers, or for a budget."""
         self.poke = path / "poke"
         self.stdin = path / "stdin"
         """The FIFO from which a live agent reads; made when it is needed."""

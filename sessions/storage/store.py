@@ -173,6 +173,11 @@ class Store(Queries):
             if "wakes" in dict(changed):  # it decides for whom the ends of workers are
                 db.execute("UPDATE sessions SET seq = seq WHERE lifecycle <> 'detached'")
 
+    def kept(self, name: str) -> int | None:
+        """Return a stored setting; None if it was never stored."""
+        rows = self.database.rows("SELECT value FROM settings WHERE name = ?", (name,))
+        return rows[0]["value"] if rows else None
+
     def escalate(self) -> list[str]:
         """Record the workers whose leads did not answer in time, so that they count for the user; return their ids."""
         due = (
@@ -394,6 +399,15 @@ class Store(Queries):
                 "INSERT INTO seen (session, at, steps) SELECT id, ?, steps FROM sessions WHERE id = ?"
                 " ON CONFLICT (session) DO UPDATE SET at = excluded.at, steps = excluded.steps",
                 [(now_ms(), session_id) for session_id in session_ids],
+            )
+
+    def recall_seen(self, seen: Mapping[str, tuple[int | None, int | None]]) -> None:
+        """Record again in one transaction when the user saw sessions (UTC ms), and how many of their steps."""
+        with self.database.transaction() as db:
+            db.executemany("DELETE FROM seen WHERE session = ?", [(key,) for key in seen])
+            db.executemany(
+                "INSERT INTO seen (session, at, steps) SELECT id, ?, ? FROM sessions WHERE id = ?",
+                [(at, steps, key) for key, (at, steps) in seen.items() if at is not None],
             )
 
     def mark_all_unseen(self, session_ids: Iterable[str]) -> None:

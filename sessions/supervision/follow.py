@@ -1,6 +1,7 @@
 """The runner's reader of its turn file: new bytes in, facts and arrival times out."""
 
 import contextlib
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -17,12 +18,10 @@ PASS_SECONDS = 0.1
 """Maximum duration of one read: an agent that floods its output must not keep the runner from a stop."""
 
 FINISH_SECONDS = 5.0
-"""Maximum duration of the reading after the end; the rest is skipped, except the tail with the final event."""
+"""Time after which the rest of what was printed is skipped, up to the tail, which is always read."""
 
 TAIL_BYTES = 1 << 20
-
-_LINES_BETWEEN_LOOKS = 256
-"""Lines between two checks of the clock."""
+"""The end of the output, with the final event: of the shortest lines, it takes some ten seconds to read."""
 
 
 class Follower:
@@ -75,7 +74,7 @@ class Follower:
         self._lines = lines
         if self.position == self.end:
             return False
-        for count, (position, line) in enumerate(lines, 1):
+        for position, line in lines:
             self.position = position
             if self._meter is not None:
                 self._meter(line)
@@ -84,7 +83,7 @@ class Follower:
                 self._tell(step)
             if self.position == self.end:
                 return False
-            if count % _LINES_BETWEEN_LOOKS == 0 and time.monotonic() >= deadline:
+            if time.monotonic() >= deadline:  # one line can take long: that of an ask is a transaction
                 return True
         self._lines = None
         return False
@@ -113,11 +112,14 @@ class Follower:
             os.close(self._times)
 
     def _read_all(self) -> None:
+        """Read up to the present end of the file, which a process that outlives the agent may go on to write."""
+        self._reader.end = self._reader.size
         if self.catch_up(FINISH_SECONDS):
             if self._reader.ahead > TAIL_BYTES:
                 self._reader.skip_to_tail(TAIL_BYTES)
                 self._lines = None
-            self.catch_up(FINISH_SECONDS)
+            self.catch_up(math.inf)
+        self._reader.end = None
 
     def _new_lines(self) -> Iterator[tuple[int, bytes]]:
         while chunk := self._reader.read():

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..processes import processes
+from ..processes.helpers import arguments
 from ..processes.processes import HOOK_TAG, RUN_TAG, RUNNER_MARK, SESSION_TAG
 from ..storage.paths import Layout
 
@@ -29,7 +30,7 @@ def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapp
     log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", RUNNER, str(layout.home), session_id, str(turn), mode],
+            [sys.executable, "-P", "-m", RUNNER, *arguments(layout.home, session_id, turn, mode)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

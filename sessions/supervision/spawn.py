@@ -10,6 +10,7 @@ from pathlib import Path
 from ..launch import Launch
 from ..processes.processes import HOME, RUN_TAG, RUNNER_MARK, SESSION_TAG
 from ..storage.paths import Layout
+from .work_folder import FolderError, opened
 
 
 class StartError(Exception):
@@ -42,8 +43,19 @@ def start_agent(
     The turn file is opened by its name in ``live/``, so that the kernel reports its writes in that folder.
 
     Raises:
-        StartError: command or folder missing, not executable, or the files cannot be created.
+        StartError: command or folder missing, not executable, another folder in the place of the recorded one, or the
+            files cannot be created.
     """
+    try:
+        with opened(cwd) as entered:
+            return _start(layout, session_id, turn, launch=launch, run_id=run_id, cwd=cwd, entered=entered)
+    except FolderError as error:
+        raise StartError(str(error)) from None
+
+
+def _start(
+    layout: Layout, session_id: str, turn: int, *, launch: Launch, run_id: str, cwd: str, entered: str
+) -> subprocess.Popen[bytes]:
     folder = layout.session(session_id)
     try:
         stdin = _fifo(folder.stdin) if launch.transport else _stdin(folder.prompt(turn), launch.stdin)
@@ -57,8 +69,8 @@ def start_agent(
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
-            cwd=cwd,
-            env=_environment(os.environ, layout, session_id, run_id, launch.env),
+            cwd=entered,
+            env=_environment(os.environ, layout, session_id, run_id, launch.env) | {"PWD": cwd},
             start_new_session=True,
         )
     except ValueError as error:
@@ -106,8 +118,6 @@ def _create(path: Path) -> int:
 
 def _start_error(error: OSError, command: str, cwd: str) -> StartError:
     if error.errno == errno.ENOENT:
-        if not Path(cwd).is_dir():
-            return StartError(f"the folder {cwd} does not exist")
         return StartError(f"{command}: command not found", command_missing=True)
     if error.errno == errno.EACCES:
         return StartError(f"{command}: permission denied (is it executable, and may {cwd} be entered?)")

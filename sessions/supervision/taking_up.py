@@ -47,7 +47,8 @@ def taken_up(layout: Layout, queries: Queries, session_id: str, recorded: Record
     """
     going_on = recorded.continuation()
     parts = recorded.history.parts()
-    newest = next((part.turn or _of_mark(part) for part in reversed(parts)), None)
+    said = (part for part in reversed(parts) if part.turn not in recorded.unstarted)
+    newest = next((part.turn or _of_mark(part) for part in said), None)
     if going_on.fork is not None and going_on.conversation is not None:
         place, origin = going_on.fork, going_on.origin or session_id
         fork = _fork(layout, queries, origin, place, going_on.conversation, settings, is_own=origin == session_id)
@@ -150,6 +151,9 @@ def retold_prompt(layout: Layout, queries: Queries, session_id: str, prompt: str
         except OSError as error:
             raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
     steps = steps_of(layout, queries, source, visible.parts)
+    expands = agent_named(session.agent).expands
     if visible.summary is None:
-        return retold(session.cwd, steps, prompt)
-    return retold_compacted(session.cwd, visible.requests, visible.summary, steps, prompt, by=session.agent)
+        return retold(session.cwd, steps, prompt, expands)
+    return retold_compacted(
+        session.cwd, visible.requests, visible.summary, steps, prompt, by=session.agent, expands=expands
+    )

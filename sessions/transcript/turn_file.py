@@ -14,13 +14,17 @@ from pathlib import Path
 
 from msgspec import structs
 
-from ..agents.format_detection import LOOKED_AT, guess_format, guess_transport
+from ..agents.format_detection import LOOKED_AT, guess_document, guess_format, guess_transport
 from ..agents.formats import Reader, TransportReader, reader_named
 from ..agents.registry import agent_named, is_agent
 from ..errors import NotATranscriptError
 from ..model import Step
+from ..storage.scratch import scratch_parent
 from .index.block_cache import BlockCache
 from .index.turn_index import LINE_CAP, TurnIndex
+
+_BEGINNING = 64 << 10
+"""Bytes in which the heading of a document is searched."""
 
 _GZIP = b"\x1f\x8b\x08"
 
@@ -66,6 +70,9 @@ class StepFile:
 
 def _format_of(path: Path) -> str:
     """Return the name of the file's format, detected from its first lines."""
+    with path.open("rb") as file:
+        if name := guess_document(file.read(_BEGINNING)):
+            return name
     blank = True
     for line in _first_lines(path):
         blank = blank and not line.strip()
@@ -108,7 +115,7 @@ def plain_file(path: Path | None, stream: BufferedReader) -> Iterator[Path]:
     if path is not None and not packed:
         yield path
         return
-    with tempfile.NamedTemporaryFile(prefix="agentdash-view-") as copy:
+    with tempfile.NamedTemporaryFile(dir=scratch_parent()) as copy:
         try:
             with gzip.GzipFile(fileobj=stream) if packed else nullcontext(stream) as plain:
                 shutil.copyfileobj(plain, copy)

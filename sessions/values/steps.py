@@ -71,6 +71,10 @@ class PlanItem(Struct, frozen=True, kw_only=True):
     """``pending``, ``in_progress`` or ``completed``."""
 
 
+OTHER_PROGRAM = "another program"
+"""The sender of a prompt that reached a live agent past agentdash, by a way of the agent's own."""
+
+
 class Step(Struct, frozen=True, kw_only=True):
     """One thing an agent did.
 
@@ -88,7 +92,8 @@ class Step(Struct, frozen=True, kw_only=True):
     """Arrival of its first line, UTC ms; None if no clock was running."""
     ended_at: int | None = None
     sender: str | None = field(default=None, name="from")
-    """``agentdash`` if it wrote the prompt, such as one that wakes a lead; None for other prompts and other steps."""
+    """``agentdash`` if it wrote the prompt, such as one that wakes a lead, :data:`OTHER_PROGRAM` if the prompt did not
+    come through agentdash; None for other prompts and other steps."""
     parent: str | None = None
     """Tool call id of the sub-agent that did it; None for the main agent."""
     call_id: str | None = None

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from e2e.notebook import Notebook
+from real_clis import NEWEST
 
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status, StepKind
@@ -154,7 +155,7 @@ def test_if_the_runner_is_killed_the_next_command_goes_on(manager, tmp_path, wai
 @pytest.mark.parametrize("live", [False, True])
 def test_real_codex_hands_its_answer_to_real_claude(manager, use_agent, fake_model, tmp_path, live):
     use_agent("codex")
-    use_agent("claude-2.1.330")
+    use_agent(NEWEST)
     (tmp_path / "project").mkdir()
 
     def spawn(agent, prompt, after="", **options):

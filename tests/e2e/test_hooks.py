@@ -217,7 +217,7 @@ def test_a_session_that_a_hook_starts_outlives_it(manager, tmp_path, wait_until)
     first = run(manager, "true")
     runner_log(manager, first, wait_until, "killed after 3 s")
     [second] = [session for session in manager.reader.sessions() if session.id != first.id]
-    assert manager.reader.get(second.id).status is Status.RUNNING
+    wait_until(lambda: manager.reader.get(second.id).status is Status.RUNNING, what="the session of the hook at work")
     assert second.parent is None
     assert manager.stop(second.id).left == ()
 

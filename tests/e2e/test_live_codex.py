@@ -2,12 +2,12 @@
 
 import os
 import queue
+import shutil
 import subprocess
 import threading
 from pathlib import Path
 
 import pytest
-from real_clis import BIN
 
 from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
@@ -26,7 +26,7 @@ class Live:
     """One app-server process: what it said, as events and as steps of the running turn."""
 
     def __init__(self, folder, thread=None, **settings):
-        chosen = CodexSettings(live=True, bin=str(BIN / "codex"), **settings)
+        chosen = CodexSettings(live=True, bin=shutil.which("codex"), **settings)
         request = LaunchRequest(
             prompt="", cwd=str(folder), session_id="s", agent_session=thread, settings=chosen, model="gpt-5.5"
         )

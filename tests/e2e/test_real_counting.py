@@ -23,7 +23,7 @@ pytestmark = pytest.mark.real
 
 MINUTE = 60
 OPTIONS = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
-PRICES = {"claude-2.1.197": "claude-opus-4-8", "claude-2.1.330": "claude-opus-5-5", "codex": "gpt-5.5"}
+PRICES = {"claude-2.1.197": "claude-opus-4-8", NEWEST: "claude-opus-5-5", "codex": "gpt-5.5"}
 STOPPED = (5_000, 0, 3_000, 4_010)
 """The finished call of the scenario ``uses_and_hangs``: input, cached, written and output tokens."""
 WAYS = [

@@ -1,6 +1,5 @@
 """What is installed: exactly the package, without a word from the build."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -9,8 +8,12 @@ import zipfile
 import pytest
 from places import ROOT
 
+from agentdash import __version__
+from agentdash.sessions.storage.schema.migrations import VERSION
+
 ROOMS = ("sessions", "tui", "widgets")
 DATA = {
+    "commit.txt",
     "py.typed",
     "sessions/export/page.css",
     "sessions/storage/schema/schema.sql",
@@ -21,8 +24,8 @@ DATA = {
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory):
-    """A copy of what is built, in a folder of another name, with a byte-code cache and a new folder in it."""
+def source(tmp_path_factory, require_tool):
+    """A commit of what is built, in a folder of another name, with a byte-code cache and a new folder in it."""
     copy = tmp_path_factory.mktemp("checkout")
     for name in ("__init__.py", "__main__.py", "py.typed", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
@@ -35,37 +38,16 @@ def source(tmp_path_factory):
     new.mkdir()
     (new / "__init__.py").touch()
     (new / "module.py").touch()
+    for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "All"]):
+        identity = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid", "-c", "commit.gpgsign=false"]
+        subprocess.run([require_tool("git"), *identity, *words], cwd=copy, check=True)
     return copy
 
 
-@pytest.fixture(scope="module")
-def builder(once_a_run, absent):
-    """The Python of a new environment with the newest pip and setuptools, which say the most."""
-
-    def fill(folder):
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
-        pip = [sys.executable, "-m", "pip", "--python", str(folder)]
-        argv = [*pip, "install", "--quiet", "--no-compile", "pip", "setuptools"]
-        if subprocess.run(argv, check=False, capture_output=True, timeout=280).returncode != 0:
-            absent("a package index with setuptools")
-
-    return once_a_run("builder", fill) / "bin/python"
-
-
-@pytest.fixture(scope="module")
-def pip(builder):
-    """Runs pip on a checkout; everything that it printed."""
-
-    def run(command, *words, cwd):
-        env = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-        argv = [str(builder), "-m", "pip", command, "--no-deps", "--no-build-isolation"]
-        done = subprocess.run(
-            [*argv, *words], cwd=cwd, env=env, check=False, text=True, capture_output=True, timeout=280
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout + done.stderr
-
-    return run
+def commit_of(checkout):
+    """The commit of a checkout, as `git describe` abbreviates it."""
+    argv = ["git", "rev-parse", "--short=8", "HEAD"]
+    return subprocess.run(argv, cwd=checkout, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def expected(source):
@@ -99,6 +81,26 @@ def test_a_wheel_holds_every_module_and_every_data_file_and_nothing_else(source,
     assert {f"agentdash/{name}" for name in DATA} <= names
 
 
+def version_of(folder):
+    """What the package in a folder answers to ``--version``."""
+    script = "import sys; sys.path.insert(0, sys.argv.pop(1)); from agentdash.__main__ import main; main()"
+    argv = [sys.executable, "-P", "-c", script, str(folder), "--version"]
+    return subprocess.run(argv, check=True, capture_output=True, text=True, cwd=folder).stdout
+
+
+def test_two_builds_can_be_told_apart_by_schema_and_commit(source, wheel, tmp_path):
+    with zipfile.ZipFile(wheel[0]) as archive:
+        archive.extractall(tmp_path)
+    version = f"agentdash {__version__} (schema {VERSION}, commit"
+    assert version_of(tmp_path) == f"{version} {commit_of(source)})\n"
+    (tmp_path / "agentdash" / "commit.txt").unlink()
+    assert version_of(tmp_path) == f"{version.removesuffix(', commit')})\n"
+    checkout = tmp_path / "checkout" / "agentdash"
+    shutil.copytree(source, checkout)
+    (checkout / "README.md").write_text("changed")
+    assert version_of(checkout.parent) == f"{version} {commit_of(source)}-dirty)\n"
+
+
 def test_a_build_prints_nothing(wheel):
     assert wheel[1] == ""
 
@@ -130,3 +132,4 @@ def test_a_wheel_from_the_source_archive_is_the_same(source, wheel, pip, builder
     pip("wheel", ".", "--quiet", "--wheel-dir", str(tmp_path / "again"), cwd=unpacked)
     (again,) = (tmp_path / "again").iterdir()
     assert sorted(zipfile.ZipFile(again).namelist()) == sorted(zipfile.ZipFile(wheel[0]).namelist())
+    assert zipfile.ZipFile(again).read("agentdash/commit.txt").decode().strip() == commit_of(source)

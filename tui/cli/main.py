@@ -9,7 +9,6 @@ from itertools import takewhile
 
 import click
 
-from ... import __version__
 from ...sessions.errors import AgentdashError
 from ..startup import replace_closed_streams, tolerate_small_character_sets
 from .exit_codes import FAILED, INTERRUPTED, TIMED_OUT
@@ -22,9 +21,20 @@ def _complete_profiles(context: click.Context, parameter: click.Parameter, incom
     return complete_profiles(context, parameter, incomplete)
 
 
+def _print_version(context: click.Context, parameter: click.Parameter, asked: bool) -> None:  # noqa: ARG001
+    if asked and not context.resilient_parsing:
+        from ...sessions.build import described
+
+        click.echo(f"agentdash {described()}")
+        context.exit()
+
+
 @click.group(cls=VerbGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--read-only", is_flag=True, help="Read-only dashboard, table or watch.")
-@click.version_option(__version__, "--version", "-V", message="agentdash %(version)s")
+@click.option(
+    "--version", "-V", is_flag=True, is_eager=True, expose_value=False, callback=_print_version,
+    help="Show the version, the schema of its database, and the commit if it is known.",
+)  # fmt: skip
 @click.option(
     "--profile", metavar="NAME", shell_complete=_complete_profiles, help="Apply [profiles.NAME] of the settings."
 )

@@ -46,6 +46,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         signs: the characters to draw with.
     """
 
+    DECIDING: ClassVar[frozenset[str]] = frozenset({"s", "R"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,Q", "dismiss(None)", "close", show=False),
         Binding("j", "go(1)", "down", show=False),
@@ -190,7 +191,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
             return
         question = ConfirmScreen(
             f"Cancel queued prompt {queued[0]}?", [texts.quoted(queued[1].text)], "It is not sent.", "cancel it",
-            signs=self._signs,
+            keep="keep it", signs=self._signs,
         )  # fmt: skip
         if await self.app.push_screen_wait(question) is Answer.YES:
             await self._done("cancel", lambda queue: queue.cancel(queued[1]))

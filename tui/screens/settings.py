@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from ...sessions.errors import ConfigError
+from ...sessions.families.user_only import check_user
 from ...sessions.reader import SessionReader
 from ...sessions.settings.catalog import ENVIRONMENT
 from ...sessions.settings.config import Loaded
@@ -158,6 +159,8 @@ class SettingsScreen(Screen[None]):
         if self._wrong is None and chosen is not None and chosen.setting.section == ENVIRONMENT:
             self._requests.show_message(f"{chosen.setting.key} is an environment variable: set it in your shell.")
             return
+        if self._programs.refused("editor"):
+            return
         line, reason = await self._requests.outcome(asyncio.to_thread(self._line, chosen))
         if line is None:
             self._requests.show_error(reason or "")
@@ -168,6 +171,7 @@ class SettingsScreen(Screen[None]):
     def _line(self, chosen: Held | None) -> int:
         """Return the line at which to begin; create a first file if none exists."""
         if not self._path.exists():
+            check_user("A change of the settings")
             write_first(self._path)
         if self._wrong is not None:
             return self._wrong.line or 1

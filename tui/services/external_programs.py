@@ -4,7 +4,6 @@ import asyncio
 import os
 import shutil
 import signal
-import tempfile
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from textual.app import App, SuspendNotSupported
 
 from ...sessions.clipboard import copy_natively
+from ...sessions.storage.scratch import scratch_folder, write_private
 from ...sessions.text.sanitize import clean
 from ...sessions.text.units import count
 from ...widgets.drawing.short_forms import place
@@ -23,12 +23,24 @@ OSC52_MOST = 74_000
 """Maximum bytes of Base64 that terminals accept (xterm's limit is the smallest that matters)."""
 
 
+SECURE = {"LESSSECURE": "1"}
+"""less then runs no command and writes no file (less(1), SECURITY)."""
+
+
 class ExternalPrograms:
     """Passes texts and files to other programs; the dashboard waits while a program has the terminal."""
 
-    def __init__(self, app: App[Any], requests: Requests) -> None:
+    def __init__(self, app: App[Any], requests: Requests, *, read_only: bool = False) -> None:
+        """``read_only`` refuses every program that can write, and keeps the pager from writing."""
         self._app = app
         self._requests = requests
+        self.read_only = read_only
+
+    def refused(self, what: str) -> bool:
+        """Return whether a program is refused because the dashboard is read-only; the user is told."""
+        if self.read_only:
+            self._requests.show_refusal(f"The dashboard is read-only: no {what}.")
+        return self.read_only
 
     async def copy(self, text: str, what: str) -> None:
         """Copy a text to the terminal's clipboard (OSC 52), and to this machine's if a helper can."""
@@ -49,11 +61,18 @@ class ExternalPrograms:
     def page(self, path: Path, offset: int = 0) -> None:
         """Show a file in ``$PAGER``; less opens it at a byte offset."""
         argv = pager(os.environ)
+        if self.read_only and Path(argv[0]).name != "less":
+            self._requests.show_refusal(
+                f"The dashboard is read-only: only less, not {argv[0]}, can be kept from writing."
+            )
+            return
         place = [f"+{offset}P"] if offset and Path(argv[0]).name == "less" else []
         self._run([*argv, *place, str(path)])
 
     def edit(self, path: Path, line: int | None = None) -> None:
         """Open a file in ``$VISUAL`` or ``$EDITOR``, at a line if the editor accepts one."""
+        if self.refused("editor"):
+            return
         argv = editor(os.environ)
         if argv is None:
             self._requests.show_error("No editor: set VISUAL or EDITOR.")
@@ -62,13 +81,13 @@ class ExternalPrograms:
 
     def shell(self, folder: str) -> None:
         """Open the user's shell in a folder; its exit code is that of the last command in it, and no error."""
-        if self._is_there(folder):
+        if not self.refused("shell") and self._is_there(folder):
             note = f"agentdash: shell in {clean(folder)} (exit or Ctrl+D to return)"
             self._run(shell(os.environ), folder, note=note, codes=range(256))
 
     def lazygit(self, folder: str) -> None:
         """Open lazygit in a folder of a git repository."""
-        if not self._is_there(folder):
+        if self.refused("lazygit") or not self._is_there(folder):
             return
         if shutil.which("lazygit") is None:
             self._requests.show_error("lazygit is not installed (github.com/jesseduffield/lazygit).")
@@ -97,14 +116,16 @@ class ExternalPrograms:
 
         The file ends with a newline, as editors want it; the text does not include it.
         """
+        if self.refused("editor"):
+            return None
         argv = editor(os.environ)
         if argv is None:
             self._requests.show_error("No editor: set VISUAL or EDITOR.")
             return None
         try:
-            with tempfile.TemporaryDirectory(prefix="agentdash-") as folder:
-                path = Path(folder) / name
-                _write_private(path, f"{text}\n")
+            with scratch_folder() as folder:
+                path = folder / name
+                write_private(path, f"{text}\n")
                 if not self._run([*argv, str(path)]):
                     return None
                 return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
@@ -114,9 +135,9 @@ class ExternalPrograms:
 
     def _with_file(self, text: str, name: str, show: Any) -> None:
         try:
-            with tempfile.TemporaryDirectory(prefix="agentdash-") as folder:
-                path = Path(folder) / name
-                _write_private(path, clean(text))
+            with scratch_folder() as folder:
+                path = folder / name
+                write_private(path, clean(text))
                 show(path)
         except OSError as error:
             self._requests.show_error(f"{name} could not be written: {error.strerror or error}.")
@@ -140,7 +161,7 @@ class ExternalPrograms:
             with self._app.suspend():
                 if note:
                     print(note, flush=True)  # noqa: T201 - for the terminal that the program gets
-                code = run(argv, folder)
+                code = run(argv, folder, env=os.environ | SECURE) if self.read_only else run(argv, folder)
         except SuspendNotSupported:
             self._requests.show_error(f"Cannot give the terminal to {argv[0]}.")
             return False
@@ -152,10 +173,3 @@ class ExternalPrograms:
         if code not in codes:
             self._requests.show_error(f"{argv[0]} exited with code {code}.")
         return code in codes
-
-
-def _write_private(path: Path, text: str) -> None:
-    """Write a new file that only the user can read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "w", encoding="utf-8", errors="replace") as file:
-        file.write(text)

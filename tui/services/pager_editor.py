@@ -6,8 +6,11 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+
+from ...sessions.supervision.work_folder import opened
+from ..terminal.watchdog import nothing
 
 _PLUS_LINE = frozenset(
     {"vi", "vim", "nvim", "view", "gvim", "nano", "pico", "emacs", "emacsclient", "mg", "jed", "joe", "kak", "micro",
@@ -64,7 +67,7 @@ def run(
 
     Args:
         argv: the program.
-        cwd: the folder in which it starts; by default our own.
+        cwd: the folder of a session in which it starts; by default our own.
         env: its environment; by default our own.
         stdout: the descriptor of the terminal, if our own standard output is another file.
         started: called with its pid.
@@ -73,13 +76,14 @@ def run(
     the program has restored the terminal and stopped: the shell must not write before that.
 
     Raises:
-        OSError: the program cannot be started.
+        OSError: the program cannot be started, or a link has taken the place of the session's folder.
         ValueError: an argument that cannot be passed to a program.
     """
     with deaf(signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
         # Shells show the folder by the name that PWD gives it, if it is the same folder.
         environment = env or os.environ | ({"PWD": cwd} if cwd else {})
-        program = subprocess.Popen(argv, cwd=cwd, env=environment, stdout=stdout)
+        with opened(cwd) if cwd else nullcontext() as folder:
+            program = subprocess.Popen(argv, cwd=folder, env=environment, stdout=stdout)
         started(program.pid)
         while program.returncode is None:
             _, status = os.waitpid(program.pid, os.WUNTRACED)
@@ -115,7 +119,7 @@ def _take_terminal() -> None:
 def deaf(*numbers: signal.Signals) -> Iterator[None]:
     """Do nothing on these signals; only the main thread can."""
     # Handlers that do nothing: the program would inherit an ignored signal, but a handler becomes the default there.
-    before = {number: signal.signal(number, lambda *_: None) for number in numbers}
+    before = {number: signal.signal(number, nothing) for number in numbers}
     try:
         yield
     finally:

@@ -73,8 +73,15 @@ class Choice(Struct, frozen=True):
     widths: tuple[tuple[str, int], ...] = ()
 
 
+_SHORT = {str(Status.STOPPED): "stop"}
+"""Words that are too long for the column together with ``new``."""
+
+
 def _state(session: Session, moment: Moment) -> str:
-    return f"{state_mark(session, moment.signs)} {state_word(session)}{' new' if is_new(session) else ''}"
+    word = state_word(session)
+    if is_new(session):
+        word = f"{_SHORT.get(word, word)} new"
+    return f"{state_mark(session, moment.signs)} {word}"
 
 
 def is_new(session: Session) -> bool:

@@ -33,7 +33,9 @@ _MEMBERS = {
     Status.FINISHING: "running",
     Status.QUEUED: "queued",
 }
-_ENDED = {Status.DONE: "done new", Status.FAILED: "failed new", Status.LOST: "failed new"}
+_ENDED = {
+    Status.DONE: "done new", Status.FAILED: "failed new", Status.LOST: "failed new", Status.STOPPED: "failed new",
+}  # fmt: skip
 """The group of an ended session until the user has seen it; after that it has none."""
 
 

@@ -10,7 +10,6 @@ from msgspec import Struct
 from ...rules.turn_facts import Compacted
 from . import events
 
-
 NOTHING_TO_DO = "Not enough messages to compact."
 """The outcome ``failed`` of a command that had nothing to do (2.1.197 to 2.1.332): an answer, not a failure."""
 

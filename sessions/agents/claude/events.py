@@ -145,6 +145,8 @@ class System(Line, tag="system"):
     """For ``session_writes_lost``: ``ENOSPC`` or ``EDQUOT`` (2.1.330)."""
     hook_name: str | None = None
     tool_name: str | None = None
+    outcome: str | None = None
+    """For ``peer_message_hold``: what became of the message."""
     compact_result: str | None = None
     """``success`` or ``failed``, in a ``status`` at the end of a compaction."""
     compact_error: Words | None = None
@@ -159,6 +161,13 @@ class Assistant(Line, tag="assistant"):
     """The kind of an error of the API, of which the message has the text; only with :data:`SYNTHETIC`."""
 
 
+class Origin(Struct):
+    """The way by which text in the user's name came."""
+
+    kind: str = ""
+    """``peer``: another process wrote it to claude's inbox socket (2.1.330, 2.1.332)."""
+
+
 class User(Line, tag="user"):
     """Results of tools, and text in the user's name."""
 
@@ -167,6 +176,7 @@ class User(Line, tag="user"):
     """The result again, in the tool's own shape (see :class:`FileResult` and the classes after it)."""
     is_replay: bool | None = field(default=None, name="isReplay")
     """The line repeats a prompt from stdin."""
+    origin: Origin | None = None
     timestamp: str | None = None
     """Missing if the prompt was sent a second time, or begins a turn together with others (2.1.197, 2.1.330)."""
 

@@ -1,5 +1,6 @@
 """claude as a lead: the options of one start, and its own MCP settings (2.1.197, 2.1.330)."""
 
+import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,9 +29,14 @@ def setup_lines() -> tuple[str, ...]:
         shlex.join(
             ["claude", "mcp", "add-json", "--scope", "user", SERVER, msgspec.json.encode(_server()).decode()],
         ),
-        "# claude asks before it uses a tool, and claude -p refuses it, unless ~/.claude/settings.json allows it:",
+        f"# claude asks before it uses a tool, and claude -p refuses it, unless {_settings_file()} allows it:",
         f'#   {{"permissions": {{"allow": ["{ALL_TOOLS}"]}}}}',
     )
+
+
+def _settings_file() -> str:
+    folder = os.environ.get("CLAUDE_CONFIG_DIR")
+    return str(Path(folder) / "settings.json") if folder else "~/.claude/settings.json"
 
 
 def known_server(env: Mapping[str, str]) -> Mapping[str, Any] | None:

@@ -36,11 +36,16 @@ SILENT = frozenset(
 """The subtypes that repeat what other events say, or are for claude's own screen: they give no step."""
 
 
+_HELD = {"held": "held, claude has not read it", "released": "delivered"}
+
+
 def notice_text(event: System) -> str:
     """Return an event as one line for people."""
     if event.subtype == "api_retry":
         why = event.error_status or (None if event.error == NULL else text_of(event.error).strip('"'))
         return f"retry {event.attempt} of {event.max_retries}{f' ({why})' if why else ''}"
+    if event.subtype == "peer_message_hold":
+        return f"a message from another program: {_HELD.get(event.state or '', event.outcome or event.state or '?')}"
     compaction = compaction_text(event)
     if compaction is not None:
         return compaction

@@ -1,13 +1,14 @@
 """claude's tools as steps: the fields of a call when it begins, and those that its result adds."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct, field
 
 from ...model import Change, PlanItem, Step, StepKind, StepStatus
-from ..parsing.json_lines import UNREADABLE
+from ..parsing.json_lines import NULL, UNREADABLE
 from ..parsing.tolerant_decoder import TolerantDecoder
 from .events import BashResult, FileResult, Hunk, Task, TaskResult
 
@@ -75,6 +76,33 @@ def answered(kind: StepKind, text: str, *, is_error: bool, details: Raw) -> dict
         change = _change(read(details, FileResult))
         return fields | ({"changes": (change,)} if change else {})
     return fields
+
+
+def details_of(calls: Sequence[Step | None], details: Raw) -> list[Raw]:
+    """Return what a line's ``tool_use_result`` says of each call whose result is in the line.
+
+    claude writes a line for each result.  In a line with several, the details are those of one of them, or a list of
+    all; if it cannot be known whose they are, no call gets them.
+
+    Args:
+        calls: the step of each call, in the order of the results; None for a call that is not known.
+        details: the line's ``tool_use_result``.
+    """
+    if len(calls) <= 1:
+        return [details] * len(calls)
+    each = _list_of(details)
+    if len(each) == len(calls):
+        return each
+    path = read(details, FileResult).file_path
+    owners = [n for n, call in enumerate(calls) if call and path and any(path == one.path for one in call.changes)]
+    return [details if owners == [n] else NULL for n in range(len(calls))]
+
+
+def _list_of(details: Raw) -> list[Raw]:
+    try:
+        return msgspec.json.decode(details, type=list[Raw])
+    except UNREADABLE:
+        return []
 
 
 def read(details: Raw, kind: type[_Result]) -> _Result:

@@ -5,23 +5,29 @@ cut (protocols 3, :mod:`.result`).
 """
 
 from collections import deque
+from typing import Any
 
 import msgspec
-from msgspec import structs
+from msgspec import Raw, structs
 
 from ...model import Step, StepKind, StepStatus, Usage
 from ...values.compaction import SUMMARY_EVENT
+from ...values.steps import OTHER_PROGRAM
+from ..names import UUID
 from ..parsing.event_parser import NOT_SHOWN, EventParser, EventState
 from ..parsing.json_lines import declared_type, joined, value_of
 from ..parsing.parser import MOST_OPEN
 from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
 from .compaction import CompactionNotes
+from .early_results import EarlyResults
 from .live.ask_notices import AskNotices
 from .live.control import changed_setting
+from .live.held import SHOWS
 from .notices import NOTICES, SILENT, notice_text
+from .peer import is_from_peer, peer_text
 from .result import failure, is_local
-from .tools import TaskList, answered, begun, tool_name
+from .tools import TaskList, answered, begun, details_of, tool_name
 from .use.reports import note_compaction, note_message, note_result
 from .use.running_cost import RunningCost, counted_by
 
@@ -36,6 +42,7 @@ class ClaudeState(EventState, kw_only=True):
     error: Step | None = None
     thought: Step | None = None
     """The thought whose tokens claude has reported, until the thought itself comes."""
+    early: EarlyResults = msgspec.field(default_factory=EarlyResults)
     asks: AskNotices = msgspec.field(default_factory=AskNotices)
     compaction: CompactionNotes = msgspec.field(default_factory=CompactionNotes)
     prompted: bool = False
@@ -58,6 +65,7 @@ class ClaudeParser(EventParser):
     state: ClaudeState
     state_type = ClaudeState
     decoder = TolerantDecoder(events.Event)
+    conversation_ids = UUID
 
     def __init__(self, turn: int = 1, *, live: bool = False) -> None:
         super().__init__(turn)
@@ -88,13 +96,7 @@ class ClaudeParser(EventParser):
 
     def _system(self, event: events.System, line: bytes, at: int | None) -> list[Step]:
         if event.subtype == "init":
-            self.facts.agent_session = event.session_id or self.facts.agent_session
-            self.facts.model = event.model or self.facts.model
-            self.facts.total_counts = counted_by(event.claude_code_version)
-            # A process with an open stdin plays several turns: the end of the previous turn is not the end of this one.
-            self.facts.end = self.state.error = self.state.thought = None
-            self.state.asks.cwd = event.cwd
-            return [self._new(StepKind.START, at=at, agent_session=event.session_id, model=event.model)]
+            return [self._begins(event, at)]
         if event.subtype == "thinking_tokens":
             return [self._thinks(event, at)]
         if event.subtype in SILENT:
@@ -112,6 +114,16 @@ class ClaudeParser(EventParser):
         if event.subtype == "api_retry":
             self.facts.notice = text
         return [self._new(StepKind.NOTICE, text, at=at, event=event.subtype)]
+
+    def _begins(self, event: events.System, at: int | None) -> Step:
+        start = self._converses(event.session_id or "", at, model=event.model)
+        if start.kind is StepKind.START:
+            self.facts.model = event.model or self.facts.model
+            self.facts.total_counts = counted_by(event.claude_code_version)
+            # A process with an open stdin plays several turns: the end of the previous turn is not the end of this one.
+            self.facts.end = self.state.error = self.state.thought = None
+            self.state.asks.cwd = event.cwd
+        return start
 
     def _repeats_mode(self, mode: str | None) -> bool:
         """Keep the mode that an event reports; return whether a notice has it already."""
@@ -197,6 +209,10 @@ class ClaudeParser(EventParser):
         self._end_thought(parent)
         arguments = value_of(block.input)
         fields = self.state.tasks.begun(block.name, arguments) or begun(block.name, arguments)
+        early = self.state.early.take(block.id)
+        if early is not None:
+            step = structs.replace(early.step, parent=parent, call_id=block.id, **fields)
+            return self._answered(step, early.text, early.details, early.step.ended_at, is_error=early.is_error)
         earlier = self.state.open.get(block.id) if block.id else None
         if earlier is None:
             earlier = self._new(at=at, parent=parent, call_id=block.id or None, status=StepStatus.RUNNING, **fields)
@@ -212,6 +228,8 @@ class ClaudeParser(EventParser):
 
     def _user(self, event: events.User, at: int | None) -> list[Step]:
         content = event.message.content
+        if is_from_peer(event):
+            return [self._new(StepKind.PROMPT, peer_text(content), at=at, sender=OTHER_PROGRAM)]
         if event.is_replay and isinstance(content, str) and content.startswith(events.LOCAL_COMMAND):
             text = content.partition(">")[2].rpartition("</")[0].strip()
             return [self._new(StepKind.NOTICE, text, at=at, event="user")] if text else []
@@ -220,10 +238,12 @@ class ClaudeParser(EventParser):
         if isinstance(content, str):
             return [self._said(content, event, at)]
         steps = []
+        results = [block for block in content if isinstance(block, events.ToolResult)]
+        details = details_of([self.state.open.get(one.tool_use_id) for one in results], event.tool_use_result)
         for block in content:
             match block:
                 case events.ToolResult():
-                    steps.append(self._tool_result(block, event, at))
+                    steps.append(self._tool_result(block, details.pop(0), event.parent_tool_use_id, at))
                 case events.Text():
                     steps.append(self._said(block.text, event, at))
                 case _:
@@ -259,14 +279,17 @@ class ClaudeParser(EventParser):
             self.facts.compacted = structs.replace(self.facts.compacted, step=step.index)
         return step
 
-    def _tool_result(self, block: events.ToolResult, event: events.User, at: int | None) -> Step:
+    def _tool_result(self, block: events.ToolResult, details: Raw, parent: str | None, at: int | None) -> Step:
         text = block.content if isinstance(block.content, str) else joined(block.content or [])
         earlier = self.state.open.pop(block.tool_use_id, None) or self._oldest_call(block)
         if earlier is None:
             # A call of an earlier process, such as one that was still running when the process was stopped.
-            earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=event.parent_tool_use_id)
+            earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=parent)
+            self.state.early.keep(
+                block.tool_use_id, structs.replace(earlier, ended_at=at), text, details, is_error=bool(block.is_error)
+            )
         self._counted.pop(hash(block.tool_use_id), None)
-        fields = answered(earlier.kind, text, is_error=bool(block.is_error), details=event.tool_use_result)
+        fields = answered(earlier.kind, text, is_error=bool(block.is_error), details=details)
         by_answer = self.state.asks.was_denied(block.tool_use_id)
         if by_answer and fields["status"] is StepStatus.FAILED:
             fields["status"] = StepStatus.DECLINED
@@ -274,9 +297,17 @@ class ClaudeParser(EventParser):
             self._declined.append(tool_name(earlier))
             if not by_answer:
                 self.facts.deny(self._declined[-1])
-        if earlier.kind is StepKind.PLAN:
-            fields |= self.state.tasks.answered(earlier, fields["status"], event.tool_use_result)
-        return structs.replace(earlier, ended_at=at, **fields)
+        return self._with_plan(earlier, fields, details, at)
+
+    def _answered(self, call: Step, text: str, details: Raw, at: int | None, *, is_error: bool) -> Step:
+        """Return the step of a call that came after its result."""
+        return self._with_plan(call, answered(call.kind, text, is_error=is_error, details=details), details, at)
+
+    def _with_plan(self, call: Step, fields: dict[str, Any], details: Raw, at: int | None) -> Step:
+        """Return the step of a call with the fields of its result, and the plan as it is then."""
+        if call.kind is StepKind.PLAN:
+            fields |= self.state.tasks.answered(call, fields["status"], details)
+        return structs.replace(call, ended_at=at, **fields)
 
     def _result(self, event: events.Result, at: int | None) -> list[Step]:
         self.facts.notice = self.facts.waiting = None
@@ -375,7 +406,7 @@ class ClaudeParser(EventParser):
                     steps = [self._new(StepKind.NOTICE, f"{changed[0]}: {changed[1]}", at=at, event="changed")]
                 if changed is not None and changed[0] == "model":
                     self.facts.model = changed[1]
-                if not steps and response.subtype == "error":
+                if not steps and response.subtype == "error" and response.request_id != SHOWS:
                     text = f"a request failed: {response.error}"
                     steps = [self._new(StepKind.NOTICE, text, at=at, event="control_response")]
         self.facts.waiting = asks.waiting

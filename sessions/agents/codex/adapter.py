@@ -1,9 +1,10 @@
 """codex (codex-cli 0.169.0): ``codex exec --json`` for one turn, or ``codex app-server`` for many."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta, structs
@@ -14,7 +15,9 @@ from ...launch import Launch
 from ...values.taken_by import BY_HAND
 from ..allowance import Allowance
 from ..base import Agent, AgentSettings, LaunchRequest
+from ..expanding import Expansions
 from ..leading import LeadingAgent, LeadSettings, leads
+from ..names import UUID
 from ..parsing.parser import TurnParser
 from ..parsing.usage_meter import Measurable, Measures, Meter, When
 
@@ -35,6 +38,16 @@ _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "fu
 
 _NEXT_SANDBOX = {"read-only": "workspace-write", "workspace-write": "danger-full-access"}
 
+_EXPANDS = Expansions(
+    anywhere=((re.compile(r"\$([A-Za-z0-9_-]*[A-Za-z_][A-Za-z0-9_-]*)"), r"${\1}"), (re.compile(r"\[@"), r"[\\@")),
+    note="In the following text, ${name} is written for a dollar sign and a name, and [\\@ for [@.",
+)
+"""Skills: ``$name`` adds a skill's text to the request, also behind a backslash and in quotes; ``${name}`` does not.
+
+Seen with 0.169.0 and 0.171.0.  ``[$name](path)`` counts too; ``[@name](plugin://…)`` is of the same kind.  Neither
+``@path`` nor ``/command`` counts in ``exec`` or in the app-server.
+"""
+
 _RANKS = {"read-only": 0, "workspace-write": 1}
 
 _NARROWER = {
@@ -42,8 +55,8 @@ _NARROWER = {
     "danger-full-access": frozenset({"read-only", "workspace-write"}),
 }
 
-_SERVER_EVENTS = frozenset({"thread/started", "turn/started", "turn/completed", "item/started", "item/completed"})
-"""Methods of messages that every turn of ``codex app-server`` prints."""
+_SERVER_EVENTS = re.compile(r"(?:account|item|mcpServer|model|remoteControl|serverRequest|thread|turn)/[A-Za-z/]{1,60}")
+"""Methods of the messages of ``codex app-server``; a thread that was resumed begins with other ones than a new one."""
 
 
 class CodexSettings(LeadSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,6 +78,11 @@ class CodexSettings(LeadSettings, frozen=True, kw_only=True, forbid_unknown_fiel
             examples=[{"model_reasoning_effort": "high"}],
         ),
     ] = msgspec.field(default_factory=dict)
+
+
+def _sandbox(settings: CodexSettings) -> list[str]:
+    """Return the option for what codex may do on its own; it does not remember it with a thread."""
+    return ["--dangerously-bypass-approvals-and-sandbox"] if settings.full_danger else ["-s", settings.sandbox]
 
 
 def _config(settings: CodexSettings) -> list[str]:
@@ -162,7 +180,8 @@ class Codex(Agent, LeadingAgent):
     title = "Codex"
     binary = "codex"
     plan_mark = b'"account/rateLimits/updated"'
-    tested_versions = ("0.169.0",)  # protocols 2
+    stream_formats: ClassVar[Mapping[str, str]] = {"codex-app-server": "app-server"}
+    tested_versions = ("0.169.0", "0.171.0")  # protocols 2
     install_hint = "Install it with `npm install -g @openai/codex`."
     settings_type = CodexSettings
     mode_key = "sandbox"
@@ -173,10 +192,28 @@ class Codex(Agent, LeadingAgent):
     dangerous = frozenset({"danger-full-access"})
     narrower = _NARROWER
     ranks = _RANKS
+    writing = frozenset({"workspace-write"})
     unlimited = "no-sandbox"
     forks_ends = True
+    conversation_ids = UUID
+    expands = _EXPANDS
     lost_conversation = "no rollout found"  # 0.169.0
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
+
+    def writable_folders(self, settings: AgentSettings) -> tuple[str, ...]:
+        """Return also ``sandbox_workspace_write.writable_roots`` of the overrides of codex's configuration."""
+        config = settings.config if isinstance(settings, CodexSettings) else {}
+        nested = config.get("sandbox_workspace_write")
+        roots = nested.get("writable_roots") if isinstance(nested, dict) else None
+        roots = roots or config.get("sandbox_workspace_write.writable_roots")
+        named = tuple(root for root in roots if isinstance(root, str)) if isinstance(roots, list) else ()
+        return (*super().writable_folders(settings), *named)
+
+    def fixed_start(self, launch: Launch) -> tuple[object, ...]:
+        """Return the argv, and the settings with which the thread was opened."""
+        from .app_server.launching import fixed_opening
+
+        return launch.argv, fixed_opening(launch.opening)
 
     def plan_windows(self, line: bytes) -> "tuple[PlanWindow, ...]":
         """Return the windows of a notification of the app-server; ``codex exec`` prints none."""
@@ -206,26 +243,28 @@ class Codex(Agent, LeadingAgent):
         argv = [settings.bin or "codex", "exec", "--json", "--skip-git-repo-check", "-C", request.cwd]
         if model:
             argv += ["-m", model]
-        argv += ["--dangerously-bypass-approvals-and-sandbox"] if settings.full_danger else ["-s", settings.sandbox]
-        argv += [*_config(settings), *self.lead_args(settings), *settings.args]
+        argv += [*_sandbox(settings), *_config(settings), *self.lead_args(settings), *settings.args]
         if request.agent_session is not None:
-            argv += ["resume" if request.fork is None else "fork", request.agent_session]
+            argv += ["resume" if request.fork is None else "fork", "--", request.agent_session]
         plain = (*argv, "-")
         if settings.live:
             return _live(request, settings, model, plain, self.lead_args(settings))
         return Launch(argv=plain, stdin=request.prompt, model=model)
 
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
-        """Return ``codex resume THREAD`` with the model and the overrides of codex's own configuration (0.169.0).
+        """Return ``codex resume -- THREAD`` with the model, the sandbox and the overrides of codex's configuration.
 
+        A thread remembers the approvals of its last turn (``never`` after ``codex exec``), so they are given again.
         Without ``--no-daemon``, a server that codex starts keeps the thread's lock for 58 s after the end (prompts 6).
         """
         settings, model = request.settings, request.model or request.settings.model
-        argv = [settings.bin or "codex", "resume", "--no-daemon", request.agent_session or ""]
+        argv = [settings.bin or "codex", "resume", "--no-daemon"]
         if model:
             argv += ["-m", model]
-        own = _config(settings) if isinstance(settings, CodexSettings) else ()
-        return (*argv, *own, *self.lead_args(settings))
+        if isinstance(settings, CodexSettings):
+            asks = [] if settings.full_danger else ["-a", "on-request" if settings.approvals == "ask" else "never"]
+            argv += [*_sandbox(settings), *asks, *_config(settings)]
+        return (*argv, *self.lead_args(settings), "--", request.agent_session or "")
 
     def lead_args(self, settings: AgentSettings) -> tuple[str, ...]:
         """Return ``-c`` with each key of the server."""
@@ -379,5 +418,9 @@ class Codex(Agent, LeadingAgent):
 
 
 def _is_of_server(event: Mapping[str, Any]) -> bool:
-    method = event.get("method")
-    return isinstance(method, str) and method in _SERVER_EVENTS
+    if "jsonrpc" in event:
+        return False  # codex leaves it out; another server's messages have it
+    method, result = event.get("method"), event.get("result")
+    if isinstance(result, dict) and "id" in event:
+        return isinstance(result.get("thread"), dict) or isinstance(result.get("codexHome"), str)
+    return isinstance(method, str) and _SERVER_EVENTS.fullmatch(method) is not None

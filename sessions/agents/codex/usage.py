@@ -116,6 +116,8 @@ class CodexMeter(Meter):
         self._pause = 0.5
         self._next_search = 0.0
         self._searches = 0
+        self._at = 0
+        """The offset behind the current line, in bytes."""
         self._total = Usage()
         self._calls = 0
         self._context: int | None = None
@@ -140,7 +142,8 @@ class CodexMeter(Meter):
         # An unfinished iterator holds lines that have been read already.
         self._lines = self._lines or self._reader.lines()
         try:
-            for count, (_, line) in enumerate(self._lines, 1):
+            for count, (end, line) in enumerate(self._lines, 1):
+                self._at = end
                 if any(mark in line for mark in _MARKS):
                     for event in _DECODER.every(line):
                         self._count_event(event)
@@ -195,6 +198,9 @@ class CodexMeter(Meter):
         self.context_window = info.model_context_window or self.context_window
 
     def _is_ours(self, timestamp: str) -> bool:
+        """Return whether the current line belongs to the turn: by its position, else by its time."""
+        if self.earlier is not None:
+            return self.path != self.earlier.path or self._at > self.earlier.size
         at = _milliseconds(timestamp)
         return at is None or at >= self._began
 

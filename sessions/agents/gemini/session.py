@@ -15,6 +15,7 @@ from ..parsing.json_lines import KIND_LENGTH, NULL, UNREADABLE, declared_type, v
 from ..parsing.tolerant_decoder import TolerantDecoder
 from ..parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from . import session_events as events
+from .document import Document, begins
 from .tools import step_of
 
 _MOST_REMEMBERED = 1_000
@@ -41,6 +42,8 @@ class ChatState(TranscriptState, kw_only=True):
     """Adds the messages so far, by the digest of their ids."""
 
     met: dict[str, Met] = field(default_factory=dict)
+    document: Document | None = None
+    """The position in an older chat; None for a chat with an object a line."""
 
 
 class GeminiSessionParser(TranscriptParser):
@@ -50,13 +53,24 @@ class GeminiSessionParser(TranscriptParser):
     state_type = ChatState
     decoder = TolerantDecoder(events.Line)
 
+    def parse(self, line: bytes, at: int | None) -> list[Step]:
+        """Return the steps of one line; one of an older chat is a piece of its only object."""
+        if self.state.document is None and self.state.next == 0 and begins(line):
+            self.state.document = Document()
+        parts = [line] if self.state.document is None else self.state.document.read(line)
+        steps: list[Step] = []
+        for part in parts:
+            steps += super().parse(part, at)
+        return steps
+
     def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
         """Return the steps of one line; its own time is preferred to its arrival time."""
         if event.changed is not None:
             return self._fields(event.changed, line, at)
         if event.rewind_to is not None:
             return [self._note("goes back to an earlier point of the conversation", at, "rewind")]
-        if not event.type and (event.session_id is not None or event.project_hash is not None):
+        heading = event.session_id is not None or event.project_hash is not None or self.state.document is not None
+        if not event.type and heading:
             return self._fields(self.decoded(line, dict[str, Raw]), line, at)
         return self._message(event, line, at)
 

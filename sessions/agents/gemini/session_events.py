@@ -4,17 +4,16 @@ Seen with Gemini CLI 0.61.0: headings, patches, ``user`` and ``gemini``.  Rewind
 ``displayContent`` come from its public source, of versions near 0.61.0.  Every field is optional.
 """
 
-import re
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct, field
 
 from ..parsing.json_lines import NULL, Count, Words, text_of, value_of
+from ..parsing.wrappers import is_wrapped
 
-_PREAMBLE = re.compile(
-    r"\s*(?:<(?:session_context|hook_context|state_snapshot)\b|This is the Gemini CLI\. We are setting up the context)"
-)
+_PREAMBLE = frozenset({"hook_context", "session_context", "state_snapshot"})
+_FIRST_WORDS = "This is the Gemini CLI. We are setting up the context"
 
 
 class Thought(Struct):
@@ -76,7 +75,7 @@ SAID_ELSEWHERE = frozenset({"projectHash", "startTime", "lastUpdated"})
 
 def is_preamble(text: str) -> bool:
     """Return whether gemini wrote this text in the user's name."""
-    return _PREAMBLE.match(text) is not None
+    return is_wrapped(text, _PREAMBLE) or text.lstrip().startswith(_FIRST_WORDS)
 
 
 def parts_of(content: Raw) -> list[dict[str, Any]]:

@@ -20,6 +20,11 @@ class GeminiSession(TranscriptFormat):
             return {"sessionId", "projectHash"} <= event.keys() or isinstance(event.get("$set"), dict)
         return kind in _MESSAGES and {"id", "timestamp", "content"} <= event.keys()
 
+    def begins_document(self, beginning: bytes) -> bool:
+        """Return whether this is an older chat: one object of many lines, with the names of a heading."""
+        first, _, rest = beginning.lstrip().partition(b"\n")
+        return first.strip() == b"{" and b'"sessionId"' in rest and b'"projectHash"' in rest
+
     def parser(self, turn: int = 1) -> TurnParser:
         """Return a new parser that begins with this turn."""
         from .session import GeminiSessionParser

@@ -31,6 +31,9 @@ CountedWords = Annotated[str, Meta(extra={"words": True, "counted": True})]
 NOT_JSON = "not JSON"
 """The kind of a line that is not JSON."""
 
+_NAMES = {type(None): "null", bool: "boolean", list: "array", dict: "object", str: "string"}
+"""JSON's names of its types."""
+
 KIND_LENGTH = 80
 """Characters kept of an unknown event's own name."""
 
@@ -92,7 +95,7 @@ def declared_type(line: bytes) -> str:
 def declared_type_of_value(data: Any) -> str:
     """Return the types that a value gives itself, outermost first."""
     if not isinstance(data, dict):
-        return f"JSON {type(data).__name__}"
+        return f"JSON {_NAMES.get(type(data), 'number')}"
     params = data.get("params")
     item = (params if isinstance(params, dict) else data).get("item")
     kind = item.get("type") if isinstance(item, dict) else None

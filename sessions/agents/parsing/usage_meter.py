@@ -34,6 +34,15 @@ class Measures(Struct, frozen=True, kw_only=True):
     cost: Measurable
 
 
+class TranscriptEnd(Struct, frozen=True):
+    """The end of a conversation's transcript when a turn began: what is before it belongs to earlier turns."""
+
+    path: Path | None = None
+    """None if the conversation has none yet."""
+    size: int = 0
+    """Bytes."""
+
+
 class Meter:
     """Follows the use of one running turn, for the limits of its session or for an estimate of its cost.
 
@@ -53,6 +62,8 @@ class Meter:
     compactions: list[tuple[int | None, int | None]]
     """The compactions that were read since the last time and that the agent's own output does not show: the time (UTC
     ms), and the tokens before it; the reader of the meter empties the list."""
+    earlier: TranscriptEnd | None = None
+    """None if it is not known: the times of the lines then decide, which are wrong if the clock was set back."""
     unpriced: str | None = None
     """A model that was called and has no price."""
     path: Path | None = None

@@ -5,7 +5,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 
-from .... import __version__
+from ...build import described
 from ..model import Finding, Subject, fail, ok
 
 OLDEST_SQLITE = (3, 37, 0)
@@ -14,7 +14,7 @@ OLDEST_SQLITE = (3, 37, 0)
 
 def versions(_: Subject) -> Iterator[Finding]:
     """Report agentdash, Python and SQLite."""
-    yield ok("agentdash", __version__)
+    yield ok("agentdash", described())
     yield ok("Python", f"{platform.python_version()} ({sys.executable})")
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         found = f"{sqlite3.sqlite_version} is too old"

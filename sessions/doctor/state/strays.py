@@ -1,7 +1,7 @@
 """Find processes with the tag of a session that no longer exists in this state folder."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from ...processes import processes
 from ...processes.processes import Process
@@ -9,6 +9,7 @@ from ...storage.paths import Layout
 from ...text.sanitize import one_line
 from ...text.units import count
 from ..model import Finding, Subject, ok, warn
+from .database import rows
 from .records import session_folders, session_rows
 
 _SHOWN = 5
@@ -31,7 +32,8 @@ def strays(subject: Subject) -> Iterator[Finding]:
 
 def unknown_processes(layout: Layout) -> list[Process]:
     """Return the living processes of sessions that have neither row nor folder, oldest first."""
-    tagged = [(process, session) for process in _others() if (session := _session(process, layout))]
+    deleted = {row["session"] for row in rows(layout.database, "SELECT session FROM tombstones") or ()}
+    tagged = [(process, session) for process in _others() if (session := _session(process, layout, deleted))]
     # Read after the scan: a session that was just started has its row and its folder by now.
     known = session_folders(layout) | (session_rows(layout) or set())
     return sorted((process for process, session in tagged if session not in known), key=lambda p: p.start)
@@ -42,10 +44,13 @@ def _others() -> list[Process]:
     return [process for process in living if process is not None and not process.zombie]
 
 
-def _session(process: Process, layout: Layout) -> str | None:
-    """Return the session in a process's tag, if the session belongs to this state folder."""
+def _session(process: Process, layout: Layout, deleted: Container[str]) -> str | None:
+    """Return the session in a process's tag, if the session belongs to this state folder.
+
+    A session that was deleted here does, whatever folder the process names: it chooses its own environment.
+    """
     env = processes.environment(process.pid)
     session, home = env.get(processes.SESSION_TAG), env.get(processes.HOME)
-    if not session or not home:
-        return None
-    return session if os.path.realpath(home) == os.path.realpath(layout.home) else None
+    if not session or session in deleted:
+        return session or None
+    return session if home and os.path.realpath(home) == os.path.realpath(layout.home) else None

@@ -26,6 +26,7 @@ from ...rules.turn_facts import Facts
 from ...storage.files.file_part import FilePart
 from ...storage.files.line_reader import LineReader
 from ...storage.files.session_record import write_identity
+from ...storage.old_requests import answer_old
 from ...storage.paths import SESSION_ID, Layout
 from ...storage.store import Store
 from ...storage.turns.claim import Outcome, Owner
@@ -33,6 +34,7 @@ from ...storage.turns.live_log import LiveLog
 from ...storage.turns.turn_log import TurnLog
 from ...storage.turns.turn_output import output_in, remove_output
 from ...supervision.hooks.hooks import run_end_hook
+from ...supervision.own_conversation import OwnConversation
 from ...supervision.queue.next_turn import builder
 from ...supervision.queue.prompt_evidence import recover_steered, with_transcript
 from ...supervision.queue.pump import pump
@@ -69,6 +71,8 @@ def settle(layout: Layout, store: Store) -> None:
     _count_left(layout, store)
     _mind_warm_agents(layout, store)
     _free_taken(layout, store)
+    with suppress(OSError, AgentdashError):
+        answer_old(store.database, lambda session_id: runner_lock.is_held(layout.session(session_id).lock))
     with suppress(AgentdashError):
         _serve_queues(layout, store)
         pump(layout, store)
@@ -332,6 +336,7 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     if launch is not None and output.stream == turn.n:
         parser.facts.total_before = agent.total_before(launch, env, began)
     facts, steps = parsed_facts(output.stdout, parser)
+    OwnConversation(store, agent, turn.session, turn.n, launch).check(facts)
     count_broken_off(agent, facts, env, began)
     if facts.agent_session is None:
         # Behind a mark, the conversation of the turn before is another one.

@@ -9,12 +9,15 @@ from msgspec import Struct, structs, to_builtins
 
 from ...agents.base import Agent, AgentSettings, LaunchRequest
 from ...agents.demo.place import check_demo
+from ...agents.names import start_of
 from ...agents.registry import agent_named
 from ...conversation.marks import Mark
 from ...errors import Remedy, UsageError
 from ...launch import Launch, Start, TurnPlan
 from ...model import Session
+from ...rules.prompts.chained_prompt import FIELD
 from ...settings.config import PROFILE, Config
+from ...settings.place import CONFIG
 from ...settings.prices.imported import in_force
 from ...text.sanitize import one_line
 from ...values.turn_mode import TurnMode
@@ -27,12 +30,22 @@ LONGEST_TITLE = 200
 """The maximum number of characters in a title that the user gives."""
 
 
+PROMPT_CHARACTERS = 900_000
+"""The most characters of a prompt.  codex (0.169.0) refuses more than 1,048,576, of which a conversation that is retold
+with the prompt can take 120,000; claude (2.1.197) refuses more than 10 MB, and its context is full long before."""
+
+
 def checked_prompt(prompt: str) -> str:
     """Return the prompt as it will be sent.
 
     Raises:
-        UsageError: it is empty, or cannot be encoded as UTF-8 (a lone surrogate in argv).
+        UsageError: it is empty or too long, or cannot be encoded as UTF-8 (a lone surrogate in argv).
     """
+    if len(prompt) > PROMPT_CHARACTERS:
+        raise UsageError(
+            f"The prompt is longer than {PROMPT_CHARACTERS:,} characters, which is more than the agents take. "
+            "Put the text into a file, and name the file in the prompt."
+        )
     if not prompt.strip():
         raise UsageError("The prompt is empty. Pass it as an argument, or - to read stdin.")
     return checked_text(prompt, "prompt")
@@ -54,17 +67,28 @@ def checked_text(text: str, what: str) -> str:
 
 
 def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
-    """Return the absolute folder to work in, as a normalized path.
+    """Return the absolute folder to work in, without symbolic links: a link could lead elsewhere at a later turn.
 
     Raises:
         UsageError: it does not exist, is not a folder, or has a name that is not text.
     """
     try:
-        path = Path(os.path.normpath(Path(cwd if cwd is not None else Path.cwd()).expanduser().absolute()))
+        path = Path(cwd if cwd is not None else Path.cwd()).expanduser()
+        checked_text(str(path), "folder")
+        path = Path(os.path.realpath(path))
     except FileNotFoundError:
         raise UsageError("The current folder no longer exists.") from None
     except RuntimeError as error:
         raise UsageError(f"The folder {cwd}: {error}") from None
+    return _existing(path)
+
+
+def _existing(path: Path) -> str:
+    """Return the path of a folder.
+
+    Raises:
+        UsageError: it does not exist, is not a folder, or has a name that is not text.
+    """
     checked_text(str(path), "folder")
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "does not exist"
@@ -73,13 +97,13 @@ def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
 
 
 def session_folder(session: Session) -> str:
-    """Return the folder of a session.
+    """Return the folder of a session as it was recorded; each start opens it without following a link.
 
     Raises:
         UsageError: it is gone; the conversation can be continued in another one.
     """
     try:
-        return checked_folder(session.cwd)
+        return _existing(Path(session.cwd))
     except UsageError as error:
         if not agent_named(session.agent).prompted:
             raise
@@ -88,8 +112,9 @@ def session_folder(session: Session) -> str:
 
 
 def title_of(text: str) -> str:
-    """Return the first non-blank line, shortened."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    """Return the first line with words, shortened; a line that is only the answer of another session has none yet."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = next((line for line in lines if line != FIELD), "answer of another session" if lines else "")
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
 
 
@@ -133,8 +158,13 @@ class Beginning(Struct, frozen=True, kw_only=True):
     """The mark of a fork before its first turn; its number and its session are not used."""
 
 
-def completed(start: Start, config: Config) -> Start:
+def completed(start: Start, config: Config, recorded: str | None = None) -> Start:
     """Return the start with an agent, an absolute folder and an id for its session.
+
+    Args:
+        start: the request.
+        config: the settings in its folder.
+        recorded: the folder of the session that it goes on from, which is taken as it was recorded.
 
     Raises:
         UsageError: no such folder.
@@ -142,7 +172,7 @@ def completed(start: Start, config: Config) -> Start:
     return structs.replace(
         start,
         agent=start.agent or config.default_agent,
-        cwd=checked_folder(start.cwd or None),
+        cwd=checked_folder(start.cwd or None) if recorded is None else recorded,
         session_id=start.session_id or str(uuid.uuid4()),
     )
 
@@ -163,7 +193,8 @@ def build_launch(
         check_demo(home, start.cwd)
     settings = config.settings_for(start.agent, start.options)
     settings = structs.replace(settings, instructions=_instructions(agent, settings, later))
-    launch = agent.launch(
+    launch = start_of(
+        agent,
         LaunchRequest(
             prompt=start.prompt,
             cwd=start.cwd,
@@ -173,11 +204,12 @@ def build_launch(
             model=start.model,
             settings=settings,
             argv=start.argv,
-        )
+            led=start.led,
+        ),
     )
     limits = settings.limits.over(config.limits)
     prices = in_force(config)
-    launch = structs.replace(launch, limits=limits, prices=prices, family=config.orchestration.limits)
+    launch = structs.replace(launch, limits=limits, prices=prices, family=config.orchestration.limits, led=start.led)
     asked = later.limits if later else start.options.get("limits") or ()
     unable = judged(limits, agent.measures(launch, _environment(launch, later.env if later else {})), asked)
     return structs.replace(
@@ -233,13 +265,26 @@ def _environment(launch: Launch, recorded: Mapping[str, str | None]) -> dict[str
     return {name: value for name, value in merged.items() if value is not None}
 
 
-def recorded_environment(agent_name: str) -> dict[str, str | None]:
+def recorded_environment(agent_name: str, settings: Path) -> dict[str, str | None]:
     """Return the current values of the variables that later turns of this agent need; None if unset; never secrets.
 
-    They include the profile of the settings, so that the session keeps the settings it began with: for each later turn,
-    whatever the caller's own profile, and for everything that the agent itself starts.
+    They include the file and the profile of the settings, so that the session keeps the settings it began with: for
+    each later turn, whatever the caller's own profile, and for everything that the agent itself starts.
     """
-    return {name: os.environ.get(name) for name in (*agent_named(agent_name).env_keys, PROFILE)}
+    names = (*agent_named(agent_name).env_keys, PROFILE)
+    return {name: os.environ.get(name) for name in names} | {CONFIG: str(settings)}
+
+
+def adopt_settings(recorded: Mapping[str, str | None]) -> None:
+    """Let this process read the settings with which a session began, whatever its own environment names.
+
+    A session that an older version started has no record of the file, or none of both.
+    """
+    for name in {CONFIG, PROFILE} & recorded.keys():
+        value = recorded[name]
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
 
 
 def recorded_profile(env: Mapping[str, str | None]) -> str | None:

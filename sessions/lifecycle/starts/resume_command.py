@@ -1,7 +1,6 @@
 """The shell command that resumes a session's conversation in the agent's own interface."""
 
 import os
-import re
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
@@ -9,17 +8,19 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from ...agents.base import LaunchRequest
+from ...agents.names import check_names
 from ...agents.registry import agent_named
 from ...conversation.continuation import Continuation, Recorded
 from ...conversation.marks import MarkKind
 from ...errors import UsageError
+from ...launch import requested_model
 from ...model import Session
 from ...settings.config import Config
+from ...settings.place import CONFIG
 from ...storage.queries import Recipe
+from ...supervision.work_folder import FolderError, check
+from ...values.turn_mode import TurnMode
 from .launch_plan import recorded_profile, session_folder
-
-_CONVERSATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]*")
-"""The form of a conversation's id, which the agent printed: it must never be taken for an option."""
 
 
 class ResumeCommand(Struct, frozen=True, kw_only=True):
@@ -41,6 +42,7 @@ def resume_command(
     config_of: Callable[[str | None], Config],
     env: Mapping[str, str] = os.environ,
     *,
+    mode: TurnMode | None = None,
     recorded: Recorded | None = None,
 ) -> ResumeCommand:
     """Return the command that resumes a session's conversation.
@@ -50,11 +52,12 @@ def resume_command(
         recipe: the options and the environment that were recorded with it.
         config_of: returns the settings under a profile: the one with which the session began.
         env: the environment of this process.
+        mode: the settings with which its newest turn ran.
         recorded: the records of its conversation, if it has marks.
 
     Raises:
-        UsageError: its agent has no such command, has not named its conversation yet, or its folder is gone; or the
-            session went back, and its agent has no conversation that ends there.
+        UsageError: its agent has no such command, has not named its conversation yet, or its folder is gone or
+            another one; or the session went back, and its agent has no conversation that ends there.
         ConfigError: the settings cannot be used.
     """
     going_on = recorded.continuation() if recorded is not None else Continuation(session.agent_session)
@@ -71,7 +74,7 @@ def resume_command(
         cwd=session.cwd,
         session_id=session.id,
         agent_session=conversation,
-        model=session.model,
+        model=requested_model(recipe.options, mode),
         settings=config_of(recorded_profile(recipe.env)).settings_for(session.agent, recipe.options),
     )
     argv = agent.resume_argv(request)
@@ -80,9 +83,14 @@ def resume_command(
             f"{agent.title} has no command that resumes a session." if agent.prompted
             else "A plain command has no conversation to resume."
         )  # fmt: skip
-    if not _CONVERSATION.fullmatch(conversation):
+    if not conversation:
         raise UsageError(f"{agent.title} has not reported a conversation id for session {session.short_id} yet.")
+    check_names(agent, request)
     cwd = session_folder(session)
+    try:
+        check(cwd)
+    except FolderError as error:
+        raise UsageError(f"Session {session.short_id} cannot be opened: {error}.") from None
     argv = (_command(argv[0], recipe.env, env), *argv[1:])
     variables = _variables(recipe.env, env)
     line = f"cd {shlex.quote(cwd)} && {' '.join([*_assignments(variables), shlex.join(argv)])}"
@@ -97,7 +105,11 @@ def _command(name: str, recorded: Mapping[str, str | None], env: Mapping[str, st
 
 def _variables(recorded: Mapping[str, str | None], env: Mapping[str, str]) -> dict[str, str | None]:
     """Return the recorded variables to set, and those to unset because they are set only now."""
-    return {name: value for name, value in recorded.items() if name != "PATH" and (value is not None or name in env)}
+    return {
+        name: value
+        for name, value in recorded.items()
+        if name not in ("PATH", CONFIG) and (value is not None or name in env)
+    }
 
 
 def _assignments(variables: Mapping[str, str | None]) -> list[str]:

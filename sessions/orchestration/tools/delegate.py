@@ -7,6 +7,7 @@ from msgspec import structs
 
 from ...errors import AgentdashError, UsageError
 from ...families.joining import check_agent
+from ...keys import check_same_task
 from ...model import Session, Status, short_id
 from ...settings.orchestration import OrchestrationSettings
 from ...text.sanitize import clean
@@ -40,7 +41,7 @@ def delegate(calls: Calls, arguments: Delegate) -> Delegated:
         RefusalError: the task, the agent, the folder or a right forbids it, or the start failed.
     """
     with refused("not_started", "correct the arguments, or ask the user."):
-        session = _existing(calls, arguments.key)
+        session = _existing(calls, arguments)
         existing = session is not None
         if session is None:
             before = {one.id for one in calls.family().sessions}
@@ -66,9 +67,20 @@ def delegate(calls: Calls, arguments: Delegate) -> Delegated:
         )
 
 
-def _existing(calls: Calls, key: str) -> Session | None:
-    """Return the caller's worker that has this key."""
-    return next((one for one in calls.family().own() if one.key == key), None) if key else None
+def _existing(calls: Calls, arguments: Delegate) -> Session | None:
+    """Return the caller's worker that has this key, also if it could not be started now.
+
+    Raises:
+        UsageError: it has another task.
+    """
+    key = arguments.key
+    session = next((one for one in calls.family().own() if one.key == key), None) if key else None
+    if session is not None:
+        from ...launch import Start
+
+        asked = _with_preset(calls, Start(arguments.task, cwd=session.cwd), arguments.preset).prompt
+        check_same_task(key, f"worker {session.short_id}", session.task, asked)
+    return session
 
 
 def _start(calls: Calls, arguments: Delegate) -> "Start":

@@ -9,7 +9,7 @@ from ..arguments import SendMessage
 from ..calls import Calls
 from ..quoting import words
 from ..refusals import refusal, refused
-from ..results import Sent
+from ..results import Sent, Waited
 from ..waits import wait_for_one
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def send_message(calls: Calls, arguments: SendMessage) -> Sent:
         session = calls.find(arguments.session)
         _check_takes_prompts(calls, session)
         accepted = _send(calls, session, arguments)
-        waited = wait_for_one(calls, session.id, arguments.wait_s)
+        waited = wait_for_one(calls, session.id, arguments.wait_s, accepted.prompt.id)
         accepted = calls.manager.prompts.sent(accepted.prompt.id)
         return Sent(
             session=calls.family().name(session.id),
@@ -38,8 +38,16 @@ def send_message(calls: Calls, arguments: SendMessage) -> Sent:
             ended=waited.ended if waited else (),
             needs_you=waited.needs_you if waited else (),
             overview=calls.overview(),
-            next=(waited.next if waited.ended or waited.needs_you else "wait_for it.") if waited else "wait_for it.",
+            next=_next(accepted, waited),
         )
+
+
+def _next(accepted: "Accepted", waited: Waited | None) -> str:
+    if waited is not None and (waited.ended or waited.needs_you):
+        return waited.next
+    if accepted.position is not None and accepted.session.held:
+        return f"its queue is held; ask the user to run: agentdash queue {accepted.session.short_id} release."
+    return "wait_for it."
 
 
 def _send(calls: Calls, session: Session, arguments: SendMessage) -> "Accepted":

@@ -4,7 +4,7 @@ import sqlite3
 
 from msgspec import structs
 
-from ...model import ENDED, Session
+from ...model import ENDED, LIVE, Session
 from ..database import Database
 from ..rows import SELECT_SESSION, session_from
 
@@ -21,6 +21,15 @@ _LINKED = (
 )
 
 
+_LIVE = ", ".join(f"'{status}'" for status in sorted(LIVE))
+_RAN = (
+    "SELECT 1 FROM turns WHERE session = ? AND boot_id = ? AND pid_ns = ?"
+    " AND ((runner_pid = ? AND runner_start = ?) OR (agent_pid = ? AND agent_start = ?)) LIMIT 1"
+)
+_WITH_PROCESSES = (
+    f"SELECT id FROM sessions WHERE status IN ({_LIVE}) UNION SELECT id FROM sessions WHERE left > 0"  # noqa: S608
+    " UNION SELECT id FROM sessions WHERE warm_since IS NOT NULL"
+)
 _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 
 
@@ -34,6 +43,14 @@ class Families:
         """Return whether a session descends from another one, or from an outside lead."""
         return bool(self._database.rows(_ABOVE, (session_id, lead)))
 
+    def has_run(self, session_id: str, key: tuple[int, int], boot_id: str, pid_ns: str) -> bool:
+        """Return whether a process, by pid and start time, is the runner or the agent of a turn of a session."""
+        return bool(self._database.rows(_RAN, (session_id, boot_id, pid_ns, *key, *key)))
+
+    def with_processes(self) -> list[str]:
+        """Return the ids of the sessions that have processes: they are at work, their agents wait, or some are left."""
+        return [row["id"] for row in self._database.rows(_WITH_PROCESSES)]
+
     def linked(self, session_id: str) -> list[Session]:
         """Return the sessions that a stop of this one ends too, the deepest first."""
         return [session_from(row) for row in self._database.rows(_LINKED, (session_id, session_id))]
@@ -45,13 +62,13 @@ class Families:
         )
         return rows[0]["id"] if rows else None
 
-    def of_conversation(self, agent: str, conversation: str) -> str | None:
-        """Return the id of the newest session with this conversation of an agent."""
+    def of_conversation(self, agent: str, conversation: str) -> list[str]:
+        """Return the ids of the sessions whose agent reported this conversation, the newest first."""
         rows = self._database.rows(
-            "SELECT id FROM sessions WHERE agent = ? AND agent_session = ? ORDER BY created_at DESC LIMIT 1",
+            "SELECT id FROM sessions WHERE agent = ? AND agent_session = ? ORDER BY created_at DESC",
             (agent, conversation),
         )
-        return rows[0]["id"] if rows else None
+        return [row["id"] for row in rows]
 
     def leading(self) -> set[str]:
         """Return the ids of the sessions with a linked worker that has not ended."""

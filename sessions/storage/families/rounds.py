@@ -3,12 +3,15 @@
 import sqlite3
 
 from ...rules.limits.admission import FamilyLimits, check_rounds
+from ...values.steps import OTHER_PROGRAM
 from .workers import LEAD_KEY
 
 _SENT = (
-    "SELECT COUNT(*) AS sent FROM queue WHERE session = ?1 AND state <> 'cancelled'"
+    "SELECT COUNT(*) + (SELECT COUNT(*) FROM turns WHERE session = ?1 AND asked_by = ?3) AS sent"
+    " FROM queue WHERE session = ?1 AND state <> 'cancelled'"
     " AND (key GLOB ?2 OR asked_by IN (SELECT id FROM sessions WHERE id <> ?1))"
 )
+"""The prompts of agents to a worker, and those that other programs sent past agentdash."""
 
 
 def admit_round(
@@ -28,4 +31,4 @@ def admit_round(
     """
     if not limits.max_rounds or (asked_by in (None, session_id) and not key.startswith(LEAD_KEY)):
         return
-    check_rounds(limits, int(db.execute(_SENT, (session_id, f"{LEAD_KEY}*")).fetchone()["sent"]))
+    check_rounds(limits, int(db.execute(_SENT, (session_id, f"{LEAD_KEY}*", OTHER_PROGRAM)).fetchone()["sent"]))

@@ -97,13 +97,16 @@ def _queue_row(prompt: QueuedPrompt, place: int) -> dict[str, object]:
 
 
 def _insert_marks(db: sqlite3.Connection, marks: Sequence[Mark]) -> None:
-    """Insert the marks with new numbers: in this database other marks may have theirs."""
+    """Insert the marks; all get new numbers if another session has taken one of theirs."""
+    places = ", ".join("?" * len(marks))
+    taken = db.execute(f"SELECT 1 FROM marks WHERE id IN ({places})", [mark.id for mark in marks]).fetchone()  # noqa: S608
     numbers: dict[int, int] = {}
     for mark in marks:
         undoes = numbers.get(mark.undoes) if mark.undoes is not None else None
         added = add_mark(
             db, mark.session, mark.kind, after=mark.after, turn=mark.turn, step=mark.step, undoes=undoes,
             origin=mark.origin, data=mark.data, asked_by=mark.asked_by, at=mark.at,
+            number=None if taken else mark.id,
         )  # fmt: skip
         numbers[mark.id] = added.id
 

@@ -14,13 +14,14 @@ from ..marks import recorded
 from ..rows import dump
 from .queue_rows import UNDER_WAY, hold, let_go_if_empty, next_row
 from .queued_prompt import Build, prompt_of
+from .session_limits import check_within_limits, with_limits_now
 
 
 def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
     """Make the next prompt of an ended session its next turn, inside the caller's transaction; return its number.
 
     None if the user works in the agent's own interface, which the turn would disturb.  If its start cannot be built (a
-    setting that the agent does not take), or a budget is used up, the queue is held with the reason.
+    setting that the agent does not take), or a limit or a budget is used up, the queue is held with the reason.
     """
     session = db.execute("SELECT status, turn, held, taken_by FROM sessions WHERE id = ?", (session_id,)).fetchone()
     if session is None or Status(session["status"]) not in ENDED or session["taken_by"] is not None:
@@ -32,6 +33,8 @@ def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
         return None
     prompt, n = prompt_of(row), int(session["turn"]) + 1
     try:
+        prompt = with_limits_now(db, prompt)
+        check_within_limits(db, prompt)
         admit_prompt(db, session_id, prompt.plan.frame.family)
         launch = build(prompt, n, recorded(lambda sql, values: db.execute(sql, values).fetchall(), session_id))
     except AgentdashError as error:

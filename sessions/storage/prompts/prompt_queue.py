@@ -8,6 +8,7 @@ import sqlite3
 
 from ...clock import now_ms
 from ...errors import RefusalError, SessionBusyError, UnknownSessionError
+from ...keys import check_same_task
 from ...launch import TurnPlan
 from ...model import ENDED, Status, short_id
 from ...rules.limits.period_words import agent_refusal_words, refusal_words
@@ -79,6 +80,7 @@ class PromptQueue:
         """Add a prompt, and begin its turn if the session is free.
 
         Raises:
+            UsageError: the key names another prompt of the session.
             UnknownSessionError: the session was deleted.
             SessionBusyError: another turn began after ``request.only_after``, or the prompt that it sends again was
                 sent again before.
@@ -90,6 +92,8 @@ class PromptQueue:
                 "SELECT * FROM queue WHERE session = ? AND key = ?", (request.session, request.key)
             ).fetchone()
             if known is not None:
+                if request.resends is None:
+                    check_same_task(request.key, "a prompt", known["text"], request.text)
                 return prompt_of(known)
             _check_session(db, request)
             limits = request.plan.frame.family

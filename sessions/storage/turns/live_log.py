@@ -104,7 +104,13 @@ class LiveLog:
             db.execute("UPDATE turns SET launch = ? WHERE session = ? AND n = ?", (dump(launch), self._session, turn))
 
     def own_turn(
-        self, launch: Launch, run_id: str, owner: Owner, agent: tuple[int, int], part: tuple[int, int, int]
+        self,
+        launch: Launch,
+        run_id: str,
+        owner: Owner,
+        agent: tuple[int, int],
+        part: tuple[int, int, int],
+        by: str = OWN,
     ) -> int | None:
         """Record a turn that the agent began by itself, as running; return its number.
 
@@ -116,12 +122,13 @@ class LiveLog:
             owner: this runner.
             agent: pid and start time of the process.
             part: the stream, and the offsets at which the turn begins in its stdout and stderr.
+            by: :data:`OWN`, or another program that sent its prompt to the agent.
         """
         queued = "SELECT 1 FROM turns WHERE session = ? AND status = 'queued'"
         with self._database.transaction() as db:
             if db.execute(queued, (self._session,)).fetchone() is not None:
                 return None
-            return self._insert_own(db, following(launch), run_id, owner, agent, part)
+            return self._insert_own(db, following(launch), run_id, owner, agent, part, by)
 
     def _insert_own(
         self,
@@ -131,6 +138,7 @@ class LiveLog:
         owner: Owner,
         agent: tuple[int, int],
         part: tuple[int, int, int],
+        by: str = OWN,
     ) -> int:
         now = now_ms()
         row = db.execute("SELECT turn FROM sessions WHERE id = ?", (self._session,)).fetchone()
@@ -141,7 +149,7 @@ class LiveLog:
             " begin_error_byte) VALUES (?, ?, 'running', ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 self._session, n, run_id, dump(launch), now, now, now, owner.pid, owner.start, owner.boot_id,
-                owner.pid_ns, *agent, OWN, *part,
+                owner.pid_ns, *agent, by, *part,
             ),
         )  # fmt: skip
         begin_turn(db, self._session, n, None, now)

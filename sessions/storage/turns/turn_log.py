@@ -28,6 +28,7 @@ from ...rules.attention import Stuck
 from ...rules.compaction import CompactionMark, cleared
 from ...rules.limits.period_shares import Share, least_of
 from ...rules.prompts.delivery import PromptState
+from ...rules.status import Verdict
 from ...rules.turn_facts import Facts
 from ..families.worker_share import keep_worker_share
 from ..marks import add_mark
@@ -207,6 +208,26 @@ class TurnLog:
             note_end(db, self._session)
         _forget_written(facts)
         return True
+
+    def correct(self, facts: Facts, verdict: Verdict, steps: int) -> bool:
+        """Record again how a failed turn ended, by an end that was not read before; False if it was not failed.
+
+        What followed from the earlier record stays: a queue that it held is released by the user.
+        """
+        with self._database.transaction() as db:
+            changed = db.execute(
+                "UPDATE turns SET status = ?, reason = ?, rule = ? WHERE session = ? AND n = ? AND status = 'failed'",
+                (verdict.status, _short(verdict.reason), verdict.rule, self._session, self._n),
+            ).rowcount
+            if changed:
+                self.write_facts(db, facts, steps)
+                db.execute(
+                    "UPDATE sessions SET status = ?, reason = ?, updated_at = ? WHERE id = ?"
+                    " AND ? = (SELECT MAX(n) FROM turns WHERE session = id)",
+                    (verdict.status, _short(verdict.reason), now_ms(), self._session, self._n),
+                )
+        _forget_written(facts)
+        return bool(changed)
 
     def _mark_compaction(self, db: sqlite3.Connection, compaction: CompactionMark) -> None:
         """Record that a summary stands for the conversation, and how many tokens it left, if that is known."""

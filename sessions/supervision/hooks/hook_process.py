@@ -3,8 +3,8 @@
 ``python -P -m agentdash.sessions.supervision.hooks.hook_process SECONDS NAME COMMAND...``, with the command's
 environment.
 
-It waits for the command and its descendants, and after ``SECONDS`` kills those that are left, except sessions that the
-command started.  It reports in one line on its stderr, which is the runner's log.
+It begins when its stdin is closed, waits for the command and its descendants, and after ``SECONDS`` kills those that
+are left, except sessions that the command started.  It reports in one line on its stderr, which is the runner's log.
 """
 
 import contextlib
@@ -123,6 +123,7 @@ def main(argv: list[str]) -> int:
     seconds, name, *command = argv
     clean_signals()
     processes.become_subreaper()
+    os.read(0, 1)
     keeper = Keeper(command, float(seconds))
     wrong = keeper.run()
     output = keeper.output.decode("utf-8", "replace")

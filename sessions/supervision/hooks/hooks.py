@@ -65,18 +65,26 @@ class Hooks:
             return
         session = self._store.session(self._session)
         if session is not None and not session.left_to_lead:
-            self._spare(send(self._layout, self._hook, session, self._turn, status, reason))
+            send(self._layout, self._hook, session, self._turn, status, reason, spare=self._spare)
 
 
-def run_end_hook(layout: Layout, store: Store, session_id: str, turn: int, status: Status, reason: str | None) -> None:
-    """Run the hook of a turn that ended without a runner.
+def run_end_hook(
+    layout: Layout,
+    store: Store,
+    session_id: str,
+    turn: int,
+    status: Status,
+    reason: str | None,
+    spare: Callable[[tuple[int, int]], None] = lambda _: None,
+) -> None:
+    """Run the hook of a change that the session's own runner did not record; ``spare`` is that of :class:`Hooks`.
 
     Errors are logged, not raised: the end is recorded, and a command that cannot run must not stop the caller.
     """
     try:
         launch, session = store.launch(session_id, turn), store.session(session_id)
         if launch is not None and launch.hook.argv and session is not None and not session.left_to_lead:
-            send(layout, launch.hook, session, turn, status, reason)
+            send(layout, launch.hook, session, turn, status, reason, spare=spare)
     except (OSError, StoreError) as error:
         _note(layout.session(session_id).runner_log, f"{hook_line(status, str(error))}\n")
 
@@ -88,9 +96,19 @@ def _is_change(before: Status, after: Status) -> bool:
 
 
 def send(
-    layout: Layout, hook: Hook, session: Session, turn: int, status: Status, reason: str | None
-) -> tuple[int, int]:
-    """Start a keeper with the hook without waiting for it; return the keeper's pid and start time.
+    layout: Layout,
+    hook: Hook,
+    session: Session,
+    turn: int,
+    status: Status,
+    reason: str | None,
+    *,
+    spare: Callable[[tuple[int, int]], None],
+) -> None:
+    """Start a keeper with the hook without waiting for it.
+
+    The keeper begins when its stdin is closed, after ``spare`` was called with its pid and start time: the record
+    proves that the command is the user's, and not one of an agent that claims to be a hook.
 
     Raises:
         OSError: the keeper could not be started.
@@ -99,7 +117,7 @@ def send(
     try:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", KEEPER, str(hook.timeout_seconds), status.value, *hook.argv],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
             cwd="/",  # never the session's folder: an agent writes there
@@ -110,10 +128,14 @@ def send(
         raise OSError(errno.EINVAL, str(error)) from None  # a NUL byte, a lone surrogate
     finally:
         os.close(log)
-    keeper = processes.by_pid(process.pid)
+    try:
+        keeper = processes.by_pid(process.pid)
+        spare((process.pid, keeper.start if keeper else 0))
+    finally:
+        if process.stdin is not None:
+            process.stdin.close()
     # A long-lived front end must not collect zombies; a runner reaps every child anyway.
     threading.Thread(target=process.wait, name=f"reap hook {process.pid}", daemon=True).start()
-    return process.pid, keeper.start if keeper else 0
 
 
 def _environment(layout: Layout, session: Session, turn: int, status: Status, reason: str | None) -> dict[str, str]:

@@ -3,8 +3,10 @@
 import contextlib
 import os
 import time
+from collections.abc import Mapping
 
 from ...agents.base import Agent
+from ...agents.parsing.usage_meter import TranscriptEnd
 from ...costs.session_usage import Spent
 from ...errors import StoreError
 from ...launch import Launch
@@ -74,6 +76,9 @@ class TurnWatch:
             agent.meter(self._family.limited(launch), env, began) if counted or launch.transport else None
         )
         final = agent.final_meter(launch, env, began) if meter is None else None
+        seeker = meter or final
+        if seeker is not None and seeker.seeks and adopted_after_s is None:
+            seeker.earlier = self._transcript_end(agent, env, began)
         if counted or meter is not None or final is not None:
             self.spending = Spending(lambda: store.turns(session_id), turn, meter or final, at_end=meter is None)
 
@@ -81,6 +86,16 @@ class TurnWatch:
         """Take the tokens that the conversation used before the turn, as its agent counts them."""
         if self._meter is not None:
             self._meter.thread_before = thread_before
+
+    def _transcript_end(self, agent: Agent, env: Mapping[str, str], began: int) -> TranscriptEnd | None:
+        """Return the end of the transcript that the turn goes on with; None if it cannot be known."""
+        with contextlib.suppress(StoreError, OSError):
+            session = self._store.session(self._session)
+            if session is None or session.agent_session is None:
+                return TranscriptEnd()
+            path = agent.transcript(session.agent_session, env, session.created_at or began)
+            return TranscriptEnd(path, path.stat().st_size) if path is not None else None
+        return None
 
     def _recorded_stuck(self) -> tuple[str, int] | None:
         """The evidence and start (UTC ms) that an earlier runner recorded; None without a record, or access to it."""

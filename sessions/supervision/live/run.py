@@ -22,6 +22,7 @@ from ..identity import owner
 from ..queue.prompt_evidence import recover_steered
 from ..recorder import Recorder
 from ..spawn import StartError, start_agent
+from ..work_folder import FolderError, check
 from .agent import LiveAgent
 from .reach import adopted_agent, close, new_channel, orphan, size_of
 from .turn import LiveTurn
@@ -93,9 +94,10 @@ class LiveRun:
             StartError: it could not be started.
         """
         self.agent = self.agent or orphan(self._folder, self._store, self._session, self._number, child)
-        if self.agent is not None and not self.agent.serves(claim.launch):
-            close(self.agent, self._layout.live_name(self._session, self.agent.stream))
-            self._store.asks.lose(self._session, self.agent.stream)
+        live, agent = self.agent, agent_named(claim.agent)
+        if live is not None and not (live.serves(claim.launch, agent) and _is_in_place(claim.cwd)):
+            close(live, self._layout.live_name(self._session, live.stream))
+            self._store.asks.lose(self._session, live.stream)
             self.agent, child = None, AgentChild()
         if self.agent is not None:
             self._log.continue_stream(self._number, self.agent.stream, self.agent.end_byte, self.agent.end_error_byte)
@@ -199,6 +201,7 @@ class LiveRun:
     def end(self, recorder: Recorder, output: TurnOutput) -> None:
         """Remember where the next turn begins; if the agent is gone, decide about all that was on its way to it."""
         if not self.goes_on:
+            self.close_asks()
             recorder.guarded(lambda: self._store.adjustments.defer(self._session))
         if self._claim is not None and self._claim.launch.transport and not self.goes_on:
             # The claim is older than the continuation of another turn's stream.
@@ -211,6 +214,11 @@ class LiveRun:
             self.agent.model = recorder.facts.model or self.agent.model
             if not self.agent.alive:
                 self.agent.channel.close()
+
+    def close_asks(self) -> None:
+        """Record no further ask of a process that is being ended: a flood of them would hold up the end."""
+        if self.turn is not None:
+            self.turn.clerk.close()
 
     def late_turn(self) -> int | None:
         """Record the turn that the agent begins with a prompt that came too late for this one, and return its number.
@@ -239,6 +247,15 @@ class LiveRun:
             self.agent.channel.close()
         self.agent = None
         return True
+
+
+def _is_in_place(folder: str) -> bool:
+    """Return whether the folder is still the recorded one: codex has it as text, and resolves it for each command."""
+    try:
+        check(folder)
+    except FolderError:
+        return False  # the start of a new process gives the reason
+    return True
 
 
 _NOT_SENT = (PromptState.QUEUED, PromptState.SENDING)

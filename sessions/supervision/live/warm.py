@@ -16,8 +16,9 @@ from ...processes import processes
 from ...storage.files.line_reader import LineReader
 from ...storage.paths import Layout
 from ...storage.store import Store
-from ...storage.turns.live_log import LiveLog
+from ...storage.turns.live_log import OWN, LiveLog
 from ...storage.turns.turn_log import TurnLog
+from ...values.steps import OTHER_PROGRAM
 from .. import inotify
 from ..identity import owner
 from ..queue.next_turn import builder
@@ -215,6 +216,7 @@ class Warm:
             owner(),
             live.child.identity or (0, 0),
             (live.stream, live.end_byte, live.end_error_byte),
+            by=OWN if live.dialogue.wakes else OTHER_PROGRAM,
         )
 
     def _next(self) -> int | None:

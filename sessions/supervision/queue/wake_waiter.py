@@ -6,6 +6,7 @@ import sys
 import threading
 
 from ...clock import now_ms
+from ...processes.helpers import WAITER_MODE, arguments
 from ...processes.processes import RUN_TAG, RUNNER_MARK, SESSION_TAG
 from ...storage.paths import Layout
 
@@ -15,7 +16,7 @@ WAITER = "agentdash.sessions.supervision.queue.wake_process"
 def send_waiter(layout: Layout, lead_id: str, due_at: int) -> None:
     """Start the process, which serves the queue at ``due_at`` (UTC ms).
 
-    It has the mark of a runner of the lead, so that no runner takes it for a process of its agent.
+    It has the mark of a runner of the lead, so that what it starts has no caller but the user.
 
     Raises:
         OSError: it could not be started.
@@ -25,7 +26,13 @@ def send_waiter(layout: Layout, lead_id: str, due_at: int) -> None:
     log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", WAITER, str(layout.home), str(max(0, due_at - now_ms()))],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                WAITER,
+                *arguments(layout.home, lead_id, max(0, due_at - now_ms()), WAITER_MODE),
+            ],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

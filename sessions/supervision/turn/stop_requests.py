@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Sequence
 
+from ...clock import now_ms
 from ...errors import StoreError
 from ...model import StoppedBy
 from ...storage.paths import SessionFolder
@@ -41,6 +42,13 @@ class StopRequests:
         with contextlib.suppress(StoreError):
             return self._store.requester(self._session, self._turn) or StoppedBy.YOU
         return StoppedBy.YOU
+
+    def waited_s(self) -> float:
+        """Return for how many seconds the oldest open request has waited; 0 if that cannot be read."""
+        with contextlib.suppress(StoreError):
+            at = self._store.requested_at(self._session, self._turn)
+            return max(0.0, (now_ms() - at) / 1000) if at is not None else 0.0
+        return 0.0
 
     def by(self, kinds: Sequence[str]) -> str | None:
         """Return in whose name to stop, if these requests are open; None if there is no reason to stop."""

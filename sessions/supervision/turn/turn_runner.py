@@ -9,6 +9,7 @@ from ...clock import now_ms
 from ...errors import StoreError
 from ...launch import Ladder
 from ...model import Left, Receipt, Status, StoppedBy
+from ...own_code import keep
 from ...processes import agent_group, processes
 from ...processes.process_ownership import SessionProcesses
 from ...processes.stop_ladder import POLL
@@ -157,6 +158,7 @@ class TurnRunner:
         self._loop()
 
     def _watch(self, claim: Claim) -> None:
+        keep()
         self._processes.agent = self._child.identity
         self._output = self._live.converse(claim, self._recorder) or self._output
         if self._child.identity is not None:
@@ -241,7 +243,7 @@ class TurnRunner:
         if self._live.turn is not None:
             self._recorder.guarded(self._live.turn.look)
         self._recorder.guarded(self._processes.remember)
-        self._recorder.guarded(lambda: serve_escalations(self._layout, self._store))
+        self._recorder.guarded(lambda: serve_escalations(self._layout, self._store, self._processes.spare))
         self._child.forget()
         if self._child.gone:
             return
@@ -310,11 +312,15 @@ class TurnRunner:
         if by is not None:
             self._recorder.guarded(lambda: self._log.stopping(by))
         self._end_workers(by)
+        self._live.close_asks()
         if self._ended_by_itself:
             self._lingered = not self._child.gone
         elif not self._child.gone or self._unfinished_stop is not None or self._recorder.facts.end is not None:
             self._stopped_by = by
-        self._stop = TurnStop(self._processes, self._child, self._ladder, self._log, self._recorder.guarded, now)
+        waited = self._requests.waited_s()
+        self._stop = TurnStop(
+            self._processes, self._child, self._ladder, self._log, self._recorder.guarded, now, waited
+        )
 
     @property
     def _ended_by_itself(self) -> bool:
@@ -371,13 +377,19 @@ class TurnRunner:
         if left != self._recorded_left and self._recorder.guarded(lambda: self._log.left(left)):
             self._recorded_left = left
         with contextlib.suppress(StoreError):
-            if not left:
+            if not left and not self._waits_for_decision():
                 return not self._requests.kinds()  # a stop came while the runner was about to exit
             if self._log.newer_turn_queued():
                 # Only the record finds a process that cleared its environment.
                 self._recorder.guarded(self._processes.write)
                 return True
-        return not left
+        return not left and not self._processes.undecided
+
+    def _waits_for_decision(self) -> bool:
+        """Return whether it is not known yet if a process is ours, and check soon again."""
+        if self._processes.undecided:
+            self._next_look = min(self._next_look, time.monotonic() + POLL_SECONDS)
+        return bool(self._processes.undecided)
 
     def _conclude(self, left: tuple[Left, ...], receipt: Callable[[Status], Receipt] | None = None) -> Status:
         """Record the end of the turn, and serve the queue."""

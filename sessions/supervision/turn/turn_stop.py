@@ -23,6 +23,7 @@ class TurnStop:
         log: the record of the turn.
         guarded: runs an action that may fail because the disk is full.
         now: the time on the monotonic clock.
+        waited: the seconds since the stop was requested, which the receipt counts too.
     """
 
     def __init__(
@@ -33,10 +34,12 @@ class TurnStop:
         log: TurnLog,
         guarded: Callable[[Callable[[], object]], object],
         now: float,
+        waited: float = 0.0,
     ) -> None:
         child.forget()
         self._stop = Stop(processes, ladder, lambda: not child.gone, now)
         self._stop.reaped = child.reaped
+        self._waited_ms = round(waited * 1000)
         self._log = log
         self._guarded = guarded
         self._phase: Phase | None = None
@@ -65,4 +68,7 @@ class TurnStop:
 
     def receipt(self, session_id: str, status: Status, now: float, by: str | None) -> Receipt:
         """Return what was ended and what is left, with the reason that the requester gave."""
-        return structs.replace(self._stop.receipt(session_id, status, now), reason=given_reason(by))
+        receipt = self._stop.receipt(session_id, status, now)
+        return structs.replace(
+            receipt, duration_ms=(receipt.duration_ms or 0) + self._waited_ms, reason=given_reason(by)
+        )

@@ -43,7 +43,7 @@ def prompt_line(key: str, text: str) -> bytes:
     return line_of(encodable({"type": "user", "uuid": key, "message": {"role": "user", "content": content}}))
 
 
-def request_line(request_id: str, subtype: str, **fields: str) -> bytes:
+def request_line(request_id: str, subtype: str, **fields: str | bool) -> bytes:
     """Return the line of a request; claude prints a response with its id."""
     request = {"subtype": subtype, **fields}
     return line_of(encodable({"type": "control_request", "request_id": request_id, "request": request}))

@@ -1,7 +1,9 @@
 """The dialogue with a live claude over stream-json (2.1.197 and 2.1.330, prompts 1.1).
 
-There is no handshake.  Each turn begins with ``system/init`` and ends with ``result``.  claude repeats a prompt when
-its model gets it (``isReplay`` with a ``timestamp``; without one it only knows the key); 2.1.330 also reports each state of a prompt (``command_lifecycle``).  Lines between
+Prompts need no handshake; the only line before them lets claude show the messages that it holds (:mod:`.held`).  Each
+turn begins with ``system/init`` and ends with ``result``.  claude repeats a prompt when its model gets it
+(``isReplay`` with a ``timestamp``; without one it only knows the key); 2.1.330 also reports each state of a prompt
+(``command_lifecycle``).  Lines between
 two turns belong to the next one and begin none.
 
 The ids of requests follow from the output alone.  A request to take back a prompt has the prompt's key.  The ids of the
@@ -22,6 +24,7 @@ from ..events import LOCAL_COMMAND
 from .answers import CANCELLED, response_to
 from .asks import MOST_OPEN_ASKS, ask_of
 from .control import CHANGE, change_id, changed_setting, prompt_line, request_line, response_line
+from .held import SHOWS, Held, Preview, ask_of_held, decision, failed_decision, shows_line
 
 _MOST_PROMPTS = 10_000
 _KEY_CHARACTERS = 200
@@ -44,6 +47,12 @@ class _Line(Struct):
     message: _Message | None = None
     command_uuid: Words = ""
     state: str = ""
+    hold_id: Words = ""
+    message_uuid: Words = ""
+    can_deliver: bool = False
+    cause: str = ""
+    outcome: str = ""
+    preview: Preview | None = None
     cwd: Words = ""
     mode: str | None = field(default=None, name="permissionMode")
     request_id: Words = ""
@@ -78,6 +87,9 @@ class ClaudeDialogue(Dialogue):
         """True once a turn has ended."""
         self._starting: str | None = None
         """The prompt that is about to begin a turn."""
+        self._held: dict[str, Ask] = {}
+        self._showing = False
+        """True once the line about held messages was returned, or claude has answered it."""
         self._cwd = ""
         self._mode: str | None = None
         self._answered = {_INTERRUPT: 0, CHANGE: 0}
@@ -98,8 +110,9 @@ class ClaudeDialogue(Dialogue):
         return True
 
     def opening(self) -> list[bytes]:
-        """Return no line."""
-        return []
+        """Return the line that lets claude show held messages; 2.1.330 answers that it does not know it."""
+        shown, self._showing = self._showing, True
+        return [] if shown else [shows_line()]
 
     def feed(self, line: bytes) -> list[Event]:
         """Read one line of the process's output without its newline; never raises."""
@@ -138,6 +151,8 @@ class ClaudeDialogue(Dialogue):
         It stays open until claude has printed the answer, and a second answer is ignored.  A form that is cancelled
         does not end the turn, so an interrupt follows.
         """
+        if (held := self._held.get(key)) is not None:
+            return decision(held, answer)
         waiting = self._asks.get(key)
         response = response_to(waiting.ask, waiting.request, answer) if waiting is not None else None
         if waiting is None or response is None:
@@ -147,7 +162,7 @@ class ClaudeDialogue(Dialogue):
 
     def hears_denial(self, ask: Ask) -> bool:
         """Return whether the answer has a field for words: that of a form has none."""
-        return ask.kind is not AskKind.FORM
+        return ask.kind is not AskKind.FORM and ask.key not in self._held
 
     def change(self, what: str, value: str) -> bytes | None:
         """Return the line that changes ``model`` or ``mode``; the next model call uses it."""
@@ -163,12 +178,27 @@ class ClaudeDialogue(Dialogue):
     def _system(self, read: _Line) -> list[Event]:
         if read.subtype == "status":
             return self._mode_is(read.mode)
+        if read.subtype == "peer_message_hold":
+            return self._hold(read)
         if read.subtype != "init":
             return []
         self._cwd = read.cwd or self._cwd
         changed = self._mode_is(read.mode) if self._mode is not None else []
         self._mode = read.mode or self._mode
         return [*changed, *self._begin()]
+
+    def _hold(self, read: _Line) -> list[Event]:
+        """Read what claude says about a message of another program: an ask, or its end."""
+        held = Held(
+            read.state, read.hold_id, read.message_uuid, read.can_deliver, read.cause, read.outcome, read.preview
+        )
+        if held.state != "held":
+            return [Settled(held.key, held.was_decided)] if self._held.pop(held.key, None) is not None else []
+        ask = ask_of_held(held, self._cwd)
+        if ask is None or held.key in self._held or len(self._held) >= MOST_OPEN_ASKS:
+            return []
+        self._held[held.key] = ask
+        return [Asked(ask)]
 
     def _begin(self) -> list[Event]:
         """Begin a turn unless one runs."""
@@ -251,6 +281,10 @@ class ClaudeDialogue(Dialogue):
         name, result = response.request_id, response.response
         if name in self._asks:
             return self._settled(name, answered=True)
+        self._showing = self._showing or name == SHOWS
+        lost = failed_decision(name) if response.subtype != "success" else None
+        if lost is not None and self._held.pop(lost, None) is not None:
+            return [Settled(lost, False)]
         for kind in self._answered:
             self._answered[kind] += name.startswith(kind)
         if name.startswith(_WITHDRAW) and result is not None and result.cancelled:

@@ -13,17 +13,19 @@ from msgspec import Raw, field, structs
 from ....model import Step, StepKind, StepStatus, Usage
 from ....values.compaction import SUMMARY_EVENT
 from ...parsing.event_parser import NOT_SHOWN
-from ...parsing.json_lines import KIND_LENGTH, UNREADABLE, declared_type, joined, text_of, value_of
+from ...parsing.json_lines import KIND_LENGTH, NULL, UNREADABLE, declared_type, joined, text_of, value_of
 from ...parsing.tolerant_decoder import TolerantDecoder
 from ...parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from .. import events as blocks
-from ..tools import TaskList, answered, begun
+from ..early_results import EarlyResults
+from ..tools import TaskList, answered, begun, details_of
 from . import project_events as events
 from .attachments import KNOWN, attachment_text
-from .project_text import is_remark, prompt_text, readable, system_text
+from .project_text import is_interruption, is_remark, prompt_text, readable, system_text
 
-_INTERRUPTED = "[Request interrupted by user"
 _MOST_REMEMBERED = 100
+_MOST_LINES = 10_000
+"""The lines whose ids are remembered: claude may write a conversation again into its file."""
 _CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
 _RESULT = re.compile(r"[a-z_]{1,60}_tool_result")
 
@@ -33,10 +35,15 @@ class ProjectState(TranscriptState, kw_only=True):
 
     main: bool = False
     """True if the main agent has spoken; otherwise the file is a sub-agent's own."""
+    sessions: list[str] = field(default_factory=list)
+    """The sessions that the file names so far."""
+    written: dict[int, None] = field(default_factory=dict)
+    """Digests of the ids of the lines so far, in 32 bits: they are a part of each checkpoint."""
     agents: dict[str, str] = field(default_factory=dict)
-    """The call that started a sub-agent, by the sub-agent's id."""
-    counted: dict[str, tuple[str, Usage]] = field(default_factory=dict)
-    """The newest message of each speaker and its tokens, which every block repeats."""
+    """The call that started a sub-agent, by the sub-agent's id; without one, by the id of each of its lines."""
+    counted: dict[str, Usage] = field(default_factory=dict)
+    """The tokens of the newest messages, by the message's id; every line of a message repeats them."""
+    early: EarlyResults = field(default_factory=EarlyResults)
     tasks: TaskList = field(default_factory=TaskList)
     queued: dict[str, str] = field(default_factory=dict)
     """Waiting prompts, by digest."""
@@ -58,7 +65,19 @@ class ClaudeProjectParser(TranscriptParser):
 
     def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
         """Return the steps of one line; its own time is preferred to its arrival time."""
+        if event.uuid is not None and self._is_written_again(event.uuid):
+            return []
         return self._line(event, line, milliseconds(event.timestamp) or at)
+
+    def _is_written_again(self, uuid: str) -> bool:
+        """Return whether an earlier line has the same id; remember the id."""
+        key, written = int(digest(uuid.lower())[:8], 16), self.state.written
+        if key in written:
+            return True
+        written[key] = None
+        if len(written) > _MOST_LINES:
+            del written[next(iter(written))]
+        return False
 
     def close(self, at: int | None = None) -> list[Step]:
         """Also return notices of queued prompts that were not delivered."""
@@ -71,12 +90,14 @@ class ClaudeProjectParser(TranscriptParser):
         if handle is not None:
             return [*self._met(line, at), *handle(self, line, raw, at)]
         if line.type in events.TOLD_ELSEWHERE:
-            return self._session(line.session_id, at)
+            return [] if self.state.sessions else self._named(line, at)
         return [self._unknown(raw, at, declared_type(raw))]
 
     def _met(self, line: events.Line, at: int | None) -> list[Step]:
         """Return the steps of the session details in any line."""
-        steps = self._session(line.session_id, at)
+        # Two interfaces may write into one file in turn, and a title keeps the id with which it was given.
+        speaks = line.type in ("user", "assistant")
+        steps = self._named(line, at) if speaks or not self.state.sessions else []
         origin = line.forked_from.session_id if line.forked_from else None
         if origin is not None and origin != self.state.forked_from:
             self.state.forked_from = origin
@@ -86,6 +107,28 @@ class ClaudeProjectParser(TranscriptParser):
         settings = {"cwd": line.cwd, "git branch": line.git_branch or None, "permission mode": line.permission_mode}
         return [*steps, *self._settings(settings, at)]
 
+    def _named(self, line: events.Line, at: int | None) -> list[Step]:
+        """Return the steps of a session that the file did not name before; a new conversation begins with a prompt."""
+        session, known = line.session_id, self.state.sessions
+        if session is None or session in known:
+            return []
+        known.append(session)
+        del known[:-_MOST_REMEMBERED]
+        if self._begins(line):
+            return self._session(session, at)
+        self.state.session = self.facts.agent_session = session
+        model = self.state.settings.get("model")
+        self.state.start = self._new(StepKind.START, at=at, agent_session=session, model=model)
+        return [self.state.start]
+
+    def _begins(self, line: events.Line) -> bool:
+        """Return whether a line is the first prompt of a conversation."""
+        if line.type != "user" or line.parent_uuid is not None or line.is_meta or line.is_sidechain:
+            return False
+        content = self.decoded(line.message, events.Message).content
+        kinds = [] if isinstance(content, str) else [self._read_block(part)[1] for part in content]
+        return not any(kind.endswith("tool_result") for kind in kinds)
+
     # Messages
 
     def _user(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
@@ -94,10 +137,12 @@ class ClaudeProjectParser(TranscriptParser):
         parent = self._speaker(line, parts)
         steps: list[Step] = []
         words: list[str] = []
-        for part in parts:
-            block, kind = self._read_block(part)
+        read = [self._read_block(part) for part in parts]
+        results = [block for block, _ in read if isinstance(block, blocks.ToolResult | events.AnyResult)]
+        details = details_of([self.state.open.get(one.tool_use_id) for one in results], line.tool_use_result)
+        for block, kind in read:
             if isinstance(block, blocks.ToolResult | events.AnyResult):
-                steps.append(self._result(block, line, parent, at))
+                steps.append(self._result(block, details.pop(0), parent, at))
             elif block is None:
                 steps.append(self._unknown(raw, at, f"user {kind}"[:KIND_LENGTH]))
             else:
@@ -109,7 +154,7 @@ class ClaudeProjectParser(TranscriptParser):
 
     def _said(self, text: str, line: events.Line, parent: str | None, at: int | None, *, alone: bool) -> list[Step]:
         """Return the steps of text in the user's name: a prompt, or claude's own text."""
-        if text.startswith(_INTERRUPTED):
+        if is_interruption(text):
             self.facts.end, self.facts.error = "failed", "interrupted"
             return [*self._interrupted(at), self._note(text, at, "interrupted")]
         if line.is_compact_summary:
@@ -132,13 +177,14 @@ class ClaudeProjectParser(TranscriptParser):
         parent = self._speaker(line, parts)
         steps: list[Step] = []
         if message.model == blocks.SYNTHETIC:
-            return self._api_error(readable(message.content), parent, at)
+            return self._made_up(readable(message.content), line, parent, at)
         if self.state.error is not None and parent is None:
             steps.append(structs.replace(self.state.error, fatal=False))
             self.state.error = self.facts.error = self.facts.end = None
         if parent is None:
             steps += self._settings({"model": message.model}, at)
-        self._count(message, parent or "")
+        if line.forked_from is None:  # the session that a fork copies has counted it
+            self._count(message)
         steps += [self._block(part, raw, parent, at) for part in parts]
         self._leaf(line, fresh=True)
         return steps
@@ -158,7 +204,7 @@ class ClaudeProjectParser(TranscriptParser):
             name = f"mcp__{block.server_name}__{block.name}" if block.server_name else block.name
             step = self._call(block.id, _SERVER_TOOLS.get(name, name), block.input, parent, at)
         elif isinstance(block, events.AnyResult):
-            step = self._result(block, events.Line(), parent, at)
+            step = self._result(block, NULL, parent, at)
         elif block is None:
             step = self._unknown(raw, at, f"assistant {kind}"[:KIND_LENGTH])
         else:
@@ -179,7 +225,10 @@ class ClaudeProjectParser(TranscriptParser):
         except UNREADABLE:
             return None, "block"
 
-    def _api_error(self, text: str, parent: str | None, at: int | None) -> list[Step]:
+    def _made_up(self, text: str, line: events.Line, parent: str | None, at: int | None) -> list[Step]:
+        """Return the step of text that no model wrote: an error of the API, or words that only fill a place."""
+        if line.is_api_error_message is False or (line.is_api_error_message is None and text in blocks.FILLER):
+            return [self._note(text, at, "assistant")]
         error = self._new(StepKind.ERROR, text, at=at, fatal=parent is None, parent=parent)
         if parent is None:
             self.state.error = error
@@ -196,53 +245,70 @@ class ClaudeProjectParser(TranscriptParser):
             return None
         if not state.main:
             return None
-        agent = line.agent_id or ""
-        if agent not in state.agents or line.parent_uuid is None:
-            state.agents[agent] = self._caller(readable(parts)) or agent or "sub-agent"
-            if len(state.agents) > _MOST_REMEMBERED:
-                del state.agents[next(iter(state.agents))]
-        return state.agents[agent]
+        # Without an id, a line of a sub-agent names the line before it.
+        agent = line.agent_id or line.parent_uuid or ""
+        if agent not in state.agents or (line.parent_uuid is None and line.type == "user"):
+            state.agents[agent] = self._caller(readable(parts)) or line.agent_id or "sub-agent"
+        caller = state.agents[agent]
+        if line.agent_id is None and line.uuid is not None:
+            state.agents[line.uuid] = caller
+        while len(state.agents) > _MOST_REMEMBERED:
+            del state.agents[next(iter(state.agents))]
+        return caller
 
     def _caller(self, task: str) -> str | None:
-        """Return the open call that gave a sub-agent this task, else the newest open sub-agent call."""
+        """Return the open call that gave a sub-agent this task, else the newest open call that has none."""
         calls = [step for step in self.state.open.values() if step.kind is StepKind.SUBAGENT]
+        taken = set(self.state.agents.values())
         asked = [s for s in calls if isinstance(s.arguments, dict) and s.arguments.get("prompt") == task]
-        return (asked or calls)[-1].call_id if calls else None
+        for some in (asked, calls):
+            if free := [step.call_id for step in some if step.call_id not in taken] or [s.call_id for s in some]:
+                return free[0] if some is asked else free[-1]
+        return None
 
     # Tool calls
 
     def _call(self, key: str, name: str, arguments: Raw, parent: str | None, at: int | None) -> Step:
         given = value_of(arguments)
         fields = self.state.tasks.begun(name, given) or begun(name, given)
+        early = self.state.early.take(key)
+        if early is not None:
+            step = structs.replace(early.step, parent=parent, call_id=key, **fields)
+            return self._answered(step, early.text, early.details, early.step.ended_at, is_error=early.is_error)
         step = self._new(at=at, parent=parent, call_id=key, status=StepStatus.RUNNING, **fields)
         self._remember(key, step)
         return step
 
     def _result(
-        self, block: blocks.ToolResult | events.AnyResult, line: events.Line, parent: str | None, at: int | None
+        self, block: blocks.ToolResult | events.AnyResult, details: Raw, parent: str | None, at: int | None
     ) -> Step:
         content = block.content
         text = text_of(content) if isinstance(content, Raw) else content if isinstance(content, str) else None
         text = joined(content or []) if isinstance(content, list) else text or ""
-        earlier = self.state.open.pop(block.tool_use_id, None)
-        if earlier is None:
-            earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=parent)
-        details = line.tool_use_result
-        fields = answered(earlier.kind, text, is_error=bool(block.is_error), details=details)
-        if earlier.kind is StepKind.PLAN:
-            fields |= self.state.tasks.answered(earlier, fields["status"], details)
-        return structs.replace(earlier, ended_at=at, **fields)
+        earlier, is_error = self.state.open.pop(block.tool_use_id, None), bool(block.is_error)
+        if earlier is not None:
+            return self._answered(earlier, text, details, at, is_error=is_error)
+        step = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=parent)
+        step = self._answered(step, text, details, at, is_error=is_error)
+        self.state.early.keep(block.tool_use_id, step, text, details, is_error=is_error)
+        return step
 
-    def _count(self, message: events.Message, speaker: str) -> None:
+    def _answered(self, call: Step, text: str, details: Raw, at: int | None, *, is_error: bool) -> Step:
+        """Return the step of a call with its result."""
+        fields = answered(call.kind, text, is_error=is_error, details=details)
+        if call.kind is StepKind.PLAN:
+            fields |= self.state.tasks.answered(call, fields["status"], details)
+        return structs.replace(call, ended_at=at, **fields)
+
+    def _count(self, message: events.Message) -> None:
         """Count each message once: its lines repeat the usage, and the last line may have more."""
         if message.id is None or message.usage is None:
             return
         self.facts.unsummed = self._one_turn
         usage = message.usage.counted()
         counted = self.state.counted
-        key, earlier = counted.pop(speaker, ("", Usage()))
-        more = usage.minus(earlier) if key == message.id else usage
-        counted[speaker] = (message.id, usage)
+        more = usage.minus(counted.pop(message.id, Usage()))
+        counted[message.id] = usage
         if len(counted) > _MOST_REMEMBERED:
             del counted[next(iter(counted))]
         self.state.spent = self.state.spent.plus(more)

@@ -47,6 +47,8 @@ class Line(Struct, rename="camel"):
     mode: str | None = None
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
+    is_api_error_message: bool | None = None
+    """In text that no model wrote: True for an error of the API."""
     origin: Origin | None = None
     forked_from: ForkedFrom | None = None
     continued_in_session_id: str | None = None

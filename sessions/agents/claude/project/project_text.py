@@ -1,36 +1,52 @@
 """The text of claude's transcripts that is neither the user's nor the model's: remarks and notices."""
 
-import re
 from typing import Any
 
 from msgspec import Raw
 
 from ...parsing.json_lines import value_of
+from ...parsing.wrappers import is_wrapped
 from .project_events import Line
 
-_REMARK = re.compile(
-    r"\s*<(?:local-command-[a-z]+|bash-std(?:out|err)|task-notification|system-reminder|teammate-message|"
-    r"user-memory-input|new-diagnostics|tick|channel|cross-session-message|fork-boilerplate)\b"
-)
-_COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
-_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-_SHELL = re.compile(r"\s*<bash-input>(.*?)</bash-input>", re.DOTALL)
+_REMARKS = frozenset({
+    "bash-stderr", "bash-stdout", "channel", "cross-session-message", "fork-boilerplate", "local-command-caveat",
+    "local-command-stderr", "local-command-stdout", "new-diagnostics", "system-reminder", "task-notification",
+    "teammate-message", "tick", "user-memory-input",
+})  # fmt: skip
+_TRAILED = frozenset({"task-notification"})
+_COMMAND_PARTS = frozenset({"command-args", "command-contents", "command-message", "command-name"})
+_INTERRUPTED = frozenset({"[Request interrupted by user]", "[Request interrupted by user for tool use]"})
 
 
 def is_remark(text: str) -> bool:
     """Return whether claude wrote this text in the user's name."""
-    return _REMARK.match(text) is not None
+    return is_wrapped(text, _REMARKS, _TRAILED)
+
+
+def is_interruption(text: str) -> bool:
+    """Return whether claude wrote this text in place of an answer that the user interrupted."""
+    return text.strip() in _INTERRUPTED
 
 
 def prompt_text(text: str) -> str:
     """Return a prompt as the user wrote it, without claude's wrapper of its own commands."""
-    shell = _SHELL.match(text)
-    if shell is not None:
-        return f"! {shell[1].strip()}"
-    if not text.lstrip().startswith("<command-"):
+    shell = text.strip()
+    if shell.startswith("<bash-input>") and shell.endswith("</bash-input>"):
+        return f"! {shell.removeprefix('<bash-input>').removesuffix('</bash-input>').strip()}"
+    name = _element(text, "command-name") if is_wrapped(text, _COMMAND_PARTS) else None
+    if name is None:
         return text
-    name, arguments = _COMMAND.search(text), _ARGUMENTS.search(text)
-    return f"{name[1].strip()} {arguments[1].strip() if arguments else ''}".strip() if name else text
+    return f"{name} {_element(text, 'command-args') or ''}".strip()
+
+
+def _element(text: str, tag: str) -> str | None:
+    """Return the text between the first pair of tags; None if there is none.
+
+    No regular expression: it would search for the end again from each beginning.
+    """
+    _, opened, behind = text.partition(f"<{tag}>")
+    inside, closed, _ = behind.partition(f"</{tag}>")
+    return inside.strip() if opened and closed else None
 
 
 def readable(content: Any) -> str:

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from ....storage.files.line_reader import LineReader
+from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
 from ...parsing.line_parts import each_part
 from ...parsing.sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable
@@ -48,7 +49,7 @@ def transcript_has(home: Path, sent: SentPrompt) -> bool | None:
     """
     conversation = sent.agent_session or _named_in(sent.launch.argv)
     projects = home / "projects"
-    if conversation is None or not is_readable(home) or "/" in conversation:
+    if conversation is None or not is_readable(home) or UUID.fullmatch(conversation) is None:
         return None
     try:
         paths = list(projects.glob(f"*/{conversation}.jsonl"))

@@ -45,6 +45,7 @@ _PROMPT, _PROBE, _CHANGE = "prompt:", "probe:", "change:"
 class CodexDialogue(Dialogue):
     """The requests of one app-server process and its answers."""
 
+    wakes = False
     resends = False
     steers = True
 

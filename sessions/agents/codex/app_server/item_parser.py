@@ -9,6 +9,7 @@ from msgspec import field, structs
 
 from ....model import Step, StepKind, StepStatus, Usage
 from ....rules.turn_facts import Compacted
+from ....values.steps import OTHER_PROGRAM
 from ...parsing.event_parser import EventParser, EventState
 from ..items import ended
 from ..refusals import refused
@@ -43,6 +44,10 @@ class AppServerState(EventState, kw_only=True):
     """The tokens of the thread that were last reported."""
     own: Usage = field(default_factory=Usage)
     """The tokens of the running turn."""
+    before: int | None = None
+    """The tokens of the context when the open compaction began."""
+    after: int | None = None
+    """codex's estimate of the tokens that the open compaction left."""
 
 
 class ItemParser(EventParser):
@@ -97,6 +102,8 @@ class ItemParser(EventParser):
         step = structs.replace(
             earlier or self._new(at=began, call_id=item.id or None, parent=parent, **fields), **fields
         )
+        if isinstance(item, items.ContextCompaction) and ours and not completed:
+            self.state.before, self.state.after = self.facts.context_tokens, None
         if not completed:
             step = structs.replace(step, status=StepStatus.RUNNING)
             self._remember(key, step)
@@ -108,7 +115,8 @@ class ItemParser(EventParser):
         if isinstance(item, items.ContextCompaction) and ours:
             self.facts.compacted = Compacted()
             if self.facts.reported is not None:
-                self.facts.reported.compact(at, None, step.index, self.facts.context_tokens, None)
+                self.facts.reported.compact(at, None, step.index, self.state.before, self.state.after)
+            self.state.before = self.state.after = None
         if not by_answer and (what := refused(step)) is not None:
             self.facts.deny(what)
         return [step]
@@ -122,10 +130,11 @@ class ItemParser(EventParser):
         """Return a prompt that was given to the running turn; the prompt that began it is known without the stream."""
         if not self._is_ours(params.thread_id):
             return []
+        other = _is_of_another_program(item)
         began, self.state.prompted = not self.state.prompted, True
-        if began:
+        if began and not other:
             return []
-        fields = fields_of(item)
+        fields = fields_of(item) | ({"sender": OTHER_PROGRAM} if other else {})
         return [self._new(at=item.started_at_ms or at, call_id=item.client_id, **fields)]
 
     def _is_late(self, params: events.ItemParams) -> bool:
@@ -139,3 +148,16 @@ class ItemParser(EventParser):
         how = "" if item.exit_code is None or item.exit_code < 0 else f" with exit code {item.exit_code}"
         text = f"a command of an earlier turn ended{how}: {fields['text']}"
         return [self._new(StepKind.NOTICE, text, at=item.completed_at_ms or at, event="item/completed")]
+
+
+def _is_of_another_program(item: items.UserMessage) -> bool:
+    """Return whether ``codex queue`` sent a prompt: it names it by a UUID of version 7 (0.169.0, 0.171.0).
+
+    The names that agentdash gives have the versions 4 and 5.
+    """
+    name = item.client_id or ""
+    return len(name) == _UUID and name[_VERSION] == "7"
+
+
+_UUID, _VERSION = 36, 14
+"""The characters of a UUID, and the place of its version."""

@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import field, structs
 
 from ....model import Step, StepKind, StepStatus
+from ....rules.truncate import trimmed
 from ...parsing.json_lines import NULL, value_of
 from ...parsing.transcript_parser import TranscriptParser, TranscriptState
 from . import events, tools
@@ -13,6 +14,7 @@ EVENT, ITEM = 1, -1
 """The two records: the events that codex reported, and the items that the model got and gave."""
 
 MOST_REMEMBERED = 200
+_MOST_EARLY = 20
 
 
 class CallState(TranscriptState, kw_only=True):
@@ -20,6 +22,8 @@ class CallState(TranscriptState, kw_only=True):
 
     closed: dict[str, int] = field(default_factory=dict)
     """The record that ended a call, by the call's id."""
+    early: dict[str, Step] = field(default_factory=dict)
+    """Calls whose outputs came before them, by the call's id."""
     processes: dict[str, str] = field(default_factory=dict)
     """The calls whose commands still run, by the number of the process."""
 
@@ -47,7 +51,12 @@ class CallReader(TranscriptParser):
         earlier = self.state.open.get(key) if key else None
         if earlier is None:
             fields = {"kind": StepKind.TOOL_CALL, "text": key or ""}
-            return self._done(key, fields | tools.ended(StepKind.TOOL_CALL, answer), at, source=ITEM)
+            steps = self._done(key, fields | tools.ended(StepKind.TOOL_CALL, answer), at, source=ITEM)
+            if key and steps:
+                self.state.early[key] = trimmed(structs.replace(steps[-1], exit_code=answer.exit_code, ended_at=at))
+                if len(self.state.early) > _MOST_EARLY:
+                    del self.state.early[next(iter(self.state.early))]
+            return steps
         if answer.process is not None and earlier.kind is StepKind.COMMAND:
             self.state.processes[answer.process] = earlier.call_id or ""
             return self._begun(key, {"output": answer.text}, at)
@@ -67,6 +76,10 @@ class CallReader(TranscriptParser):
 
     def _begun(self, key: str | None, fields: dict[str, Any], at: int | None) -> list[Step]:
         """Begin a call, or update it if the other record has begun it already."""
+        if key and (ended := self.state.early.pop(key, None)) is not None:
+            exit_code = ended.exit_code if fields.get("kind") is StepKind.COMMAND else None
+            outcome = {"status": ended.status, "output": ended.output, "exit_code": exit_code}
+            return [structs.replace(ended, call_id=key, **(fields | outcome))]
         earlier = self.state.open.get(key) if key else None
         given = {"status": StepStatus.RUNNING if key else None} | fields
         step = structs.replace(earlier, **fields) if earlier else self._new(at=at, call_id=key, **given)

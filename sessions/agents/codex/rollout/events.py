@@ -41,6 +41,27 @@ class SessionMeta(Struct):
     parent_thread_id: str | None = None
     agent_nickname: str | None = None
     agent_path: str | None = None
+    source: Raw = NULL
+    """The program that began the thread; of a sub-agent, an object (:class:`Source`)."""
+
+
+class Spawn(Struct):
+    """The origin of a sub-agent's thread, as versions before 0.169 write it."""
+
+    parent_thread_id: str | None = None
+    agent_nickname: str | None = None
+
+
+class SubAgent(Struct):
+    """The sub-agent of a ``source``."""
+
+    thread_spawn: Spawn = field(default_factory=Spawn)
+
+
+class Source(Struct):
+    """The ``source`` of a sub-agent's thread."""
+
+    subagent: SubAgent = field(default_factory=SubAgent)
 
 
 class SandboxPolicy(Struct):
@@ -203,6 +224,42 @@ class Words(Struct):
     message: str | None = None
     text: str | None = None
     images: list[str] | None = None
+    local_images: list[str] | None = None
+
+
+class Place(Struct):
+    """The lines of a file that a finding of a review is about."""
+
+    start: int | None = None
+    end: int | None = None
+
+
+class CodeLocation(Struct):
+    """The place of a finding."""
+
+    absolute_file_path: str = ""
+    line_range: Place = field(default_factory=Place)
+
+
+class Finding(Struct):
+    """One finding of a review."""
+
+    title: str = ""
+    body: str = ""
+    code_location: CodeLocation = field(default_factory=CodeLocation)
+
+
+class Findings(Struct):
+    """The result of a review."""
+
+    findings: list[Finding] = field(default_factory=list)
+    overall_explanation: str = ""
+
+
+class Reviewed(Struct):
+    """``exited_review_mode`` and the item ``ExitedReviewMode``: the end of a review."""
+
+    review_output: Findings | None = None
 
 
 class TokenUsage(Struct):
@@ -233,6 +290,7 @@ class TokenRecord(Struct):
 
     usage: TokenUsage | None = None
     thread_token_usage: TokenUsage | None = None
+    thread_id: str | None = None
 
 
 class Changed(Struct):

@@ -19,7 +19,15 @@ from ..reports import note_recorded_call
 from ..server_errors import readable_error
 from . import events, tools, work
 from .calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
-from .text import TOLD_ELSEWHERE, is_context, noted, policy, readable
+from .text import TOLD_ELSEWHERE, is_context, noted, policy, readable, review_text, words_of
+
+_COPY_MS = 20
+"""The longest time between two lines of a copy; an own line follows a later one."""
+
+_WORK = frozenset({
+    StepKind.MESSAGE, StepKind.REASONING, StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.FILE_CHANGE,
+    StepKind.WEB_SEARCH, StepKind.SUBAGENT,
+})  # fmt: skip
 
 
 class RolloutState(CallState, kw_only=True):
@@ -35,8 +43,16 @@ class RolloutState(CallState, kw_only=True):
     """True if there is a record for each model call: the running total then adds nothing."""
     said: str = ""
     """The digest of the last message."""
+    reviewed: str = ""
+    """The digest of the findings of the task's review."""
     error: Step | None = None
+    worked: bool = False
+    """True if the model went on after the error."""
     forked_from: str | None = None
+    begun: int = 0
+    """The time at which the thread was made, UTC ms."""
+    copied: int | None = None
+    """The time of the last line that the thread copied from another one; None if what follows is its own."""
     compacted: Step | None = None
 
 
@@ -49,7 +65,14 @@ class CodexRolloutParser(CallReader):
 
     def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
         """Return the steps of one line; its own time is preferred to its arrival time."""
-        return self._line(event, line, milliseconds(event.timestamp) or at)
+        at = milliseconds(event.timestamp) or at
+        if self.state.copied is not None and at is not None:
+            # A thread gets its copy at once; the first answer of a model takes longer.
+            copied = at < self.state.begun or at <= self.state.copied + _COPY_MS
+            self.state.copied = max(at, self.state.copied) if copied else None
+        steps = self._line(event, line, at)
+        self.state.worked = self.state.worked or any(step.kind in _WORK for step in steps)
+        return steps
 
     def _line(self, record: events.Line, line: bytes, at: int | None) -> list[Step]:
         payload, kind = record.payload, record.type
@@ -88,6 +111,8 @@ class CodexRolloutParser(CallReader):
         kind = self.decoded(event.item, events.Kind).type
         if kind in _SPOKEN:
             return _SPOKEN[kind](self, self.decoded(event.item, events.Spoken), at) if completed else []
+        if kind == "ExitedReviewMode":
+            return self._reviewed(self.decoded(event.item, events.Reviewed), at) if completed else []
         if kind == "ContextCompaction":
             return self._compaction(events.Compacted(), at) if completed else []
         if kind not in work.ITEMS:
@@ -114,7 +139,8 @@ class CodexRolloutParser(CallReader):
     # Thread, turns, tokens
 
     def _meta(self, meta: events.SessionMeta, at: int | None) -> list[Step]:
-        if meta.id is not None and meta.id == self.state.forked_from:
+        copies = self.state.copied is not None and meta.id != self.state.session
+        if meta.id is not None and (meta.id == self.state.forked_from or copies):
             return [self._note(f"history of thread {meta.id} follows", at, "session_meta")]
         steps = self._session(meta.id, at)
         if steps:
@@ -122,10 +148,19 @@ class CodexRolloutParser(CallReader):
             if meta.forked_from_id is not None:
                 self.state.forked_from = meta.forked_from_id
                 steps.append(self._note(f"forked from thread {meta.forked_from_id}", at, "session_meta"))
-            if meta.parent_thread_id is not None:
-                name = meta.agent_nickname or meta.agent_path or ""
-                steps.append(self._note(f"sub-agent {name} of thread {meta.parent_thread_id}", at, "session_meta"))
+            spawn = self._spawned(meta)
+            if spawn.parent_thread_id is not None:
+                name = spawn.agent_nickname or meta.agent_path or ""
+                steps.append(self._note(f"sub-agent {name} of thread {spawn.parent_thread_id}", at, "session_meta"))
+            copies = meta.forked_from_id is not None or spawn.parent_thread_id is not None
+            self.state.begun, self.state.copied = at or 0, at if copies else None
         return [*steps, *self._settings({"cwd": meta.cwd}, at)]
+
+    def _spawned(self, meta: events.SessionMeta) -> events.Spawn:
+        """Return the origin of a sub-agent's thread."""
+        if meta.parent_thread_id is not None or not bytes(meta.source).startswith(b"{"):
+            return events.Spawn(meta.parent_thread_id, meta.agent_nickname)
+        return self.decoded(meta.source, events.Source).subagent.thread_spawn
 
     def _context(self, context: events.TurnContext, at: int | None) -> list[Step]:
         """Return the changed settings of a task that begins; it keeps its model."""
@@ -147,6 +182,7 @@ class CodexRolloutParser(CallReader):
             steps += self._begin_turn(at)
         self.state.working, self.state.error, self.facts.end = True, None, None
         self.state.told.clear()
+        self.state.reviewed = ""
         return steps
 
     def _task_complete(self, event: events.TaskComplete, at: int | None) -> list[Step]:
@@ -155,16 +191,20 @@ class CodexRolloutParser(CallReader):
         last = event.last_agent_message
         if last and digest(last) != self.state.said:
             steps += self._message(last, at)
+        if event.error is None and self.state.error is not None and not self.state.worked:
+            return [*steps, *self._spent(at), *self._failed(self.state.error.text, at)]
         if event.error is None:
             self.facts.end, self.facts.error = "completed", None
             ended = self._spent(at)
             return [*steps, *(ended or [self._note("turn ended", at, "task_complete")])]
-        message = readable_error(event.error.message)
+        return [*steps, *self._spent(at), *self._failed(readable_error(event.error.message), at)]
+
+    def _failed(self, message: str, at: int | None) -> list[Step]:
+        """Return the error with which a task ended: the last one, or a new one."""
         self.facts.end, self.facts.error = "failed", message
-        steps += self._spent(at)
         if self.state.error is not None and self.state.error.text == message:
-            return [*steps, structs.replace(self.state.error, fatal=True)]
-        return [*steps, self._new(StepKind.ERROR, message, at=at, fatal=True)]
+            return [structs.replace(self.state.error, fatal=True)]
+        return [self._new(StepKind.ERROR, message, at=at, fatal=True)]
 
     def _aborted(self, event: events.TurnAborted, at: int | None) -> list[Step]:
         self.state.working = False
@@ -174,10 +214,14 @@ class CodexRolloutParser(CallReader):
 
     def _record(self, record: events.TokenRecord, at: int | None) -> list[Step]:
         self.state.recorded = True
+        if record.thread_id not in (None, self.state.session):
+            return []
         self.facts.thread_usage = _usage(record.thread_token_usage)
         return self._used(_usage(record.usage), at)
 
     def _used(self, call: Usage, at: int | None) -> list[Step]:
+        if self.state.copied is not None:
+            return []  # the thread that it is copied from has counted it
         self.state.spent = self.state.spent.plus(call)
         note_recorded_call(self.facts.reported, call, self.facts.turn_model, at)
         return []
@@ -218,19 +262,22 @@ class CodexRolloutParser(CallReader):
         named = kinds.content_item_kinds if kinds is not None else []
         text = readable(item.content)
         if item.role == "user" and not is_context(text, named):
-            return self._asked(text, ITEM, at)
+            return self._asked(text, words_of(item.content), ITEM, at)
         return [self._note(text, at, ", ".join(named) or f"{item.role} context")]
 
     def _letter(self, item: events.AgentLetter, at: int | None) -> list[Step]:
         """Return the steps of a task from another agent of a team."""
-        return self._asked(readable(item.content), ITEM, at)
+        text = readable(item.content)
+        return self._asked(text, text, ITEM, at)
 
     def _item_reasoning(self, item: events.ReasoningItem, at: int | None) -> list[Step]:
         parts = [part.text for part in [*item.summary, *(item.content or [])] if part.text]
         return self._thought(parts, ITEM, at, item.id, secret=item.encrypted_content is not None)
 
     def _event_user(self, event: events.Words, at: int | None) -> list[Step]:
-        return self._asked("\n".join([event.message or "", *["(image)"] * len(event.images or ())]).strip(), EVENT, at)
+        pictures = ["(image)"] * len([*(event.images or ()), *(event.local_images or ())])
+        words = event.message or ""
+        return self._asked("\n".join([*pictures, *([words] if words else [])]), words, EVENT, at)
 
     def _event_agent(self, event: events.Words, at: int | None) -> list[Step]:
         return self._spoken(event.message or event.text or "", EVENT, at, None)
@@ -239,7 +286,7 @@ class CodexRolloutParser(CallReader):
         return self._thought([event.text] if event.text else [], EVENT, at, None)
 
     def _thing_user(self, item: events.Spoken, at: int | None) -> list[Step]:
-        return self._asked(readable(item.content), EVENT, at)
+        return self._asked(readable(item.content), words_of(item.content), EVENT, at)
 
     def _thing_agent(self, item: events.Spoken, at: int | None) -> list[Step]:
         return self._spoken(item.text or readable(item.content), EVENT, at, item.id)
@@ -247,15 +294,18 @@ class CodexRolloutParser(CallReader):
     def _thing_reasoning(self, item: events.Spoken, at: int | None) -> list[Step]:
         return self._thought([*item.summary_text, *item.raw_content], EVENT, at, item.id)
 
-    def _asked(self, text: str, source: int, at: int | None) -> list[Step]:
-        if self._twice(source, f"prompt {digest(text)}"):
+    def _asked(self, text: str, words: str, source: int, at: int | None) -> list[Step]:
+        """Return the steps of a prompt; ``words`` is its text without pictures, which both records have."""
+        if self._twice(source, f"prompt {digest(words.strip())}"):
             return []
         steps = self._begin_turn(at) if self.state.prompted and not self.state.working else []
         return [*steps, self._prompt(text, at)]
 
     def _spoken(self, text: str, source: int, at: int | None, key: str | None) -> list[Step]:
         keys = [f"message {digest(text)}", *([f"message id {key}"] if key else [])]
-        return [] if not text or self._twice(source, *keys) else self._message(text, at)
+        if not text or self._twice(source, *keys) or digest(text) == self.state.reviewed:
+            return []
+        return self._message(text, at)
 
     def _message(self, text: str, at: int | None) -> list[Step]:
         self.facts.last_message, self.state.said = text, digest(text)
@@ -287,6 +337,15 @@ class CodexRolloutParser(CallReader):
             del counts[next(iter(counts))]
         return bool(matching)
 
+    def _reviewed(self, event: events.Reviewed, at: int | None) -> list[Step]:
+        """Return the end of a review, and its findings, which a message repeats if the thread was not cut there."""
+        steps = [self._note("exited review mode", at, "exited_review_mode")]
+        text = review_text(event.review_output) if event.review_output is not None else ""
+        if text:
+            self.state.reviewed = digest(text)
+            steps += self._message(text, at)
+        return steps
+
     def _planned(self, event: events.PlanUpdate, at: int | None) -> list[Step]:
         # The call of the tool that makes the plan holds the same.
         if any(step.kind is StepKind.PLAN for step in self.state.open.values()):
@@ -296,6 +355,7 @@ class CodexRolloutParser(CallReader):
     def _trouble(self, event: events.Failure, at: int | None) -> list[Step]:
         self.facts.error = readable_error(event.message)
         self.state.error = self._new(StepKind.ERROR, self.facts.error, at=at, fatal=False)
+        self.state.worked = False
         return [self.state.error]
 
 
@@ -359,6 +419,7 @@ _EVENTS: dict[str, _Way] = {
     "error": (events.Failure, _P._trouble),
     "context_compacted": _COMPACTION,
     "thread_settings_applied": (events.ThreadSettings, _P._applied),
+    "exited_review_mode": (events.Reviewed, _P._reviewed),
 }
 _SPOKEN: dict[str, Callable[[CodexRolloutParser, events.Spoken, int | None], list[Step]]] = {
     "UserMessage": _P._thing_user,

@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Raw
 
 from ...parsing.json_lines import NULL, UNREADABLE
-from .events import Content, EventFields, Piece, SandboxPolicy
+from ...parsing.wrappers import is_wrapped
+from .events import CodeLocation, Content, EventFields, Findings, Piece, SandboxPolicy
 from .tools import command_text
 
 TOLD_ELSEWHERE = frozenset(
@@ -28,19 +29,27 @@ _NOTED = frozenset(
         "apply_patch_approval_request", "auth_recovery_completed", "auth_recovery_started", "background_event",
         "configuration_update", "deprecation_notice", "dynamic_tool_call_request", "dynamic_tool_call_response",
         "dynamic_tools_updated", "elicitation_abandoned", "elicitation_request", "entered_review_mode",
-        "environment_connected", "environment_disconnected", "exec_approval_request", "exited_review_mode",
+        "environment_connected", "environment_disconnected", "exec_approval_request",
         "guardian_assessment", "guardian_warning", "hook_completed", "model_reroute", "model_verification",
         "network_approval_resolved", "realtime_conversation_closed", "realtime_conversation_started",
         "realtime_item", "request_permissions", "request_user_input", "safety_buffering", "security_risk_score",
         "stream_error", "sub_agent_activity", "terminal_interaction", "thread_name_updated", "thread_rolled_back",
         "turn_moderation_metadata", "undo_completed", "undo_started", "view_image_tool_call", "warning",
-        "EnteredReviewMode", "ExitedReviewMode", "HookPrompt", "SubAgentActivity", "AsyncUserInputQuestion",
+        "EnteredReviewMode", "HookPrompt", "SubAgentActivity", "AsyncUserInputQuestion",
         "FunctionCallOutput", "Sleep",
     }
 )  # fmt: skip
 """Kinds that codex 0.169.0 or an earlier version names, and that are shown as a notice."""
 
-_CONTEXT = re.compile(r"\s*(?:<[a-z][a-z_]*(?: [^>]{0,200})?>|# AGENTS\.md instructions\b)")
+_FRAME = re.compile(r"\s*</?(?:audio|file|image|video)\b[^<>]{0,4096}>\s*")
+_CONTEXT = frozenset({
+    "INSTRUCTIONS", "additional_context", "apps_instructions", "collaboration_mode", "environment_context",
+    "environments", "goal_context", "hook_context", "hook_prompt", "internal_context", "model_switch",
+    "multi_agent_mode", "permissions", "personality_spec", "plugins_instructions", "realtime_conversation", "skill",
+    "skills_instructions", "subagent_notification", "subagents", "tools", "turn_aborted", "user_action",
+    "user_instructions", "user_shell_command",
+})  # fmt: skip
+_HEADING = re.compile(r"\s*# AGENTS\.md instructions\b[^\n]{0,4096}\n(?=\s*<INSTRUCTIONS>)")
 
 
 def noted(kind: str, data: Raw) -> str | None:
@@ -63,7 +72,41 @@ def noted(kind: str, data: Raw) -> str | None:
 
 def readable(content: Sequence[Content | Piece]) -> str:
     """Join the pieces of a message into one text; a piece that is not text is only named."""
-    return "\n".join(_words(piece) for piece in content)
+    return "\n".join(_words(piece) for piece in _without_frames(content))
+
+
+def words_of(content: Sequence[Content | Piece]) -> str:
+    """Join the texts of a message, without its pictures: the two records name these differently."""
+    return "\n".join(piece.text for piece in _without_frames(content) if piece.text is not None)
+
+
+def _without_frames(content: Sequence[Content | Piece]) -> list[Content | Piece]:
+    """Leave out the texts that codex puts before and behind a picture or another file (0.169.0, 0.171.0)."""
+    return [
+        piece
+        for n, piece in enumerate(content)
+        if piece.text is None
+        or not _FRAME.fullmatch(piece.text)
+        or not any(near.text is None for near in content[max(0, n - 1) : n + 2])
+    ]
+
+
+def review_text(review: Findings) -> str:
+    """Return the result of a review as codex writes it in the message that follows (0.169.0, 0.171.0)."""
+    found = review.findings
+    heading = ["Full review comments:" if len(found) > 1 else "Review comment:"] if found else []
+    comments = [f"- {one.title} — {_place(one.code_location)}{_indented(one.body)}" for one in found]
+    explanation = review.overall_explanation.strip()
+    return "\n\n".join([*([explanation] if explanation else []), *heading, *comments])
+
+
+def _place(location: CodeLocation) -> str:
+    lines = location.line_range
+    return f"{location.absolute_file_path}:{lines.start}-{lines.end}" if lines.start else location.absolute_file_path
+
+
+def _indented(body: str) -> str:
+    return "".join(f"\n  {line}" for line in body.splitlines())
 
 
 def is_context(text: str, kinds: Sequence[str]) -> bool:
@@ -75,7 +118,8 @@ def is_context(text: str, kinds: Sequence[str]) -> bool:
     """
     if kinds:
         return not any(kind.startswith("user.") for kind in kinds)
-    return _CONTEXT.match(text) is not None
+    heading = _HEADING.match(text)
+    return is_wrapped(text[heading.end() :] if heading is not None else text, _CONTEXT)
 
 
 def policy(raw: Raw) -> str | None:
@@ -90,8 +134,9 @@ def policy(raw: Raw) -> str | None:
 
 
 def _words(piece: Content | Piece) -> str:
+    """Return a piece as text; kinds such as ``input_image`` and ``local_image`` have one name."""
     if piece.text is not None:
         return piece.text
     # codex also uses this field for text that it passes on unchanged between the agents of a team.
     secret = piece.encrypted_content if isinstance(piece, Content) else None
-    return secret if secret and " " in secret else f"({piece.type})"
+    return secret if secret and " " in secret else f"({piece.type.removeprefix('input_').removeprefix('local_')})"

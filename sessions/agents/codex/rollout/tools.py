@@ -22,12 +22,16 @@ _PATCH_COMMANDS = ("apply_patch", "applypatch")
 _STATES = frozenset({"pending", "in_progress", "completed"})
 
 _HEADING = re.compile(
-    r"(?:(?:Chunk ID|Exit code|Wall time|Process [a-z ]+|Original token count|Total output lines)\b[^\n]*\n)+Output:\n?"
+    r"(?:(?:Chunk ID\b|Exit code\b|Wall time\b|Process [a-z]|Original token count\b|Total output lines\b)[^\n]*+\n)+"
+    r"Output:\n?"
 )
 _EXIT = re.compile(r"(?:Exit code: |Process exited with code )(-?[0-9]{1,10})\b")
 _GOES_ON = re.compile(r"Process running with session ID ([0-9]{1,20})")
 _ABORTED = re.compile(r"aborted(?: by user)?\b")
 _DECLINED = re.compile(r"(?:exec command |patch )?rejected(?: by user|: )")
+_NOT_RUN = re.compile(r"failed to parse function arguments|unsupported (?:custom tool )?call: |unknown tool call ")
+"""codex's answers to calls that it could not read; they have no exit code and no word of success."""
+
 _FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _MOVE = re.compile(r"\*\*\* Move to: (.+)")
 _KINDS = {"Add": "add", "Update": "update", "Delete": "delete"}
@@ -65,7 +69,7 @@ def begun(name: str, namespace: str | None, arguments: Any) -> dict[str, Any]:
     """Return the fields of a call's step; ``arguments`` is its decoded JSON, or the text of a custom tool."""
     given = arguments if isinstance(arguments, dict) else {}
     if name in _SHELLS:
-        return _shell(given)
+        return _shell(given) or command(arguments if isinstance(arguments, str) else _as_json(arguments))
     if name == "apply_patch":
         patch = arguments if isinstance(arguments, str) else _text(given.get("input") or given.get("patch"))
         return file_change(patched(patch))
@@ -86,6 +90,8 @@ def ended(kind: StepKind, answer: Answer) -> dict[str, Any]:
         status = StepStatus.INTERRUPTED
     elif _DECLINED.match(answer.text):
         status = StepStatus.DECLINED
+    elif _NOT_RUN.match(answer.text):
+        status = StepStatus.FAILED
     fields: dict[str, Any] = {"status": status, "output": answer.text}
     return fields | ({"exit_code": answer.exit_code} if kind is StepKind.COMMAND else {})
 
@@ -180,12 +186,14 @@ def arguments_of(raw: Raw) -> Any:
         return value
 
 
-def _shell(given: dict[str, Any]) -> dict[str, Any]:
+def _shell(given: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the fields of a call of a shell; None if its arguments have no command."""
     words = given.get("cmd") or given.get("command") or ""
     argv = [word for word in words if isinstance(word, str)] if isinstance(words, list) else _text(words)
     if isinstance(argv, list) and len(argv) == 2 and argv[0] in _PATCH_COMMANDS:
         return file_change(patched(argv[1]))
-    return command(command_text(argv))
+    text = command_text(argv)
+    return command(text) if text else None
 
 
 def _output_text(output: Raw) -> tuple[str, bool | None]:
@@ -239,6 +247,10 @@ def _server(name: str, namespace: str | None) -> tuple[str | None, str]:
     if namespace and namespace.startswith("mcp__"):
         return namespace.removeprefix("mcp__").rstrip("_"), name
     return namespace, name
+
+
+def _as_json(value: Any) -> str:
+    return msgspec.json.encode(value).decode() if value else ""
 
 
 def _text(value: Any) -> str:

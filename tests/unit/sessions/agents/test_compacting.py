@@ -21,19 +21,20 @@ CLAUDE, CODEX = Claude(), Codex()
 LIVE, PLAIN = Launch(argv=("x",), transport="app-server"), Launch(argv=("x",))
 
 # The lines of 2.1.197 and 2.1.330, with the fields that are read.
-STATUS = {"type": "system", "subtype": "status", "status": None, "session_id": "c"}
+TALK = "0190f7a2-0000-7000-8000-000000000001"
+STATUS = {"type": "system", "subtype": "status", "status": None, "session_id": TALK}
 FAILED = STATUS | {"compact_result": "failed", "compact_error": "Not enough messages to compact."}
 SUCCESS = STATUS | {"compact_result": "success"}
-INIT = {"type": "system", "subtype": "init", "session_id": "c", "model": "m", "cwd": "/p"}
+INIT = {"type": "system", "subtype": "init", "session_id": TALK, "model": "m", "cwd": "/p"}
 SYNTHETIC = {
-    "type": "assistant", "session_id": "c",
+    "type": "assistant", "session_id": TALK,
     "message": {"model": "<synthetic>", "content": [{"type": "text", "text": "Not enough messages to compact."}]},
 }  # fmt: skip
 METADATA = {"trigger": "manual", "pre_tokens": 3229, "post_tokens": 660}
-BOUNDARY = {"type": "system", "subtype": "compact_boundary", "session_id": "c", "compact_metadata": METADATA}
-SUMMARY = {"type": "user", "session_id": "c", "message": {"role": "user", "content": "The summary: all of it."}}
+BOUNDARY = {"type": "system", "subtype": "compact_boundary", "session_id": TALK, "compact_metadata": METADATA}
+SUMMARY = {"type": "user", "session_id": TALK, "message": {"role": "user", "content": "The summary: all of it."}}
 RESULT = {
-    "type": "result", "subtype": "success", "is_error": False, "num_turns": 0, "stop_reason": None, "session_id": "c",
+    "type": "result", "subtype": "success", "is_error": False, "num_turns": 0, "stop_reason": None, "session_id": TALK,
 }  # fmt: skip
 
 
@@ -85,9 +86,7 @@ def test_claude_that_compacted_names_the_summary_and_the_tokens(parser):
     found = steps(parser, SUCCESS, INIT, BOUNDARY, SUMMARY, RESULT)
     summary = next(step for step in found if step.event == "compact_summary")
     assert summary.text == "The summary: all of it."
-    assert parser.facts.compacted == Compacted(
-        step=summary.index, tokens_before=3229, tokens_after=660, requested=True
-    )
+    assert parser.facts.compacted == Compacted(step=summary.index, tokens_before=3229, tokens_after=660, requested=True)
     assert (parser.facts.end, parser.facts.error, parser.facts.context_tokens) == ("completed", None, 660)
     assert "context compacted (manual, 3,229 tokens before, 660 after)" in [step.text for step in found]
 

@@ -8,6 +8,7 @@ from transcript_files import FOLDER, read, steps_of, told
 
 from agentdash.sessions.agents.formats import reader_named
 from agentdash.sessions.agents.gemini import session_events as events
+from agentdash.sessions.errors import NotATranscriptError
 from agentdash.sessions.model import StepKind, StepStatus
 from agentdash.tui.cli.commands.reading.view import view
 
@@ -294,3 +295,34 @@ def test_the_parts_of_a_long_message_are_looked_at_once_and_not_compared_with_ea
     said = next(step for step in steps if step.kind is StepKind.MESSAGE)
     assert said.text.split("\n") == [f"word {n}" for n in range(count)]
     assert Counted.compared == 0
+
+
+@pytest.mark.parametrize("indent", [1, 2, 4, "\t", None])
+@pytest.mark.parametrize("more", [{}, {"summary": "a chat", "tags": ["messages"]}])
+def test_an_older_chat_in_one_document_is_the_same_chat(tmp_path, indent, more):
+    told_call = call("read_file", {"path": 'a"]}\\.toml'}, output="[{port=8080\n")
+    lines = [user("Which port?\n{["), message("gemini", "Port 8080.", "g", toolCalls=[told_call], model="gemini-3")]
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps(HEADING | {"messages": lines} | more, indent=indent))
+    steps = read(path)
+    assert told([step for step in steps if step.kind is not StepKind.NOTICE]) == told(
+        [step for step in steps_of(tmp_path, CHAT, HEADING, *lines) if step.kind is not StepKind.NOTICE]
+    )
+    assert [step.text for step in steps if step.kind is StepKind.NOTICE] == [
+        f"{name}: {events.as_text(json.dumps(value).encode())}" for name, value in more.items()
+    ]
+
+
+def test_a_torn_document_shows_its_whole_messages(tmp_path):
+    path = tmp_path / "chat.json"
+    text = json.dumps(HEADING | {"messages": [user("one"), message("gemini", "two", "g")]}, indent=2)
+    path.write_text(text[: text.index('"two"')])
+    assert [step.text for step in read(path) if step.kind is StepKind.PROMPT] == ["one"]
+
+
+@pytest.mark.parametrize("bad", ['{\n"a": 1\n}', "{\n", '{\n"sessionId": 1\n}', "[\n{}\n]"])
+def test_another_document_is_no_chat(tmp_path, bad):
+    path = tmp_path / "other.json"
+    path.write_text(bad)
+    with pytest.raises(NotATranscriptError):
+        read(path)

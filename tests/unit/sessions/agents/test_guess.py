@@ -1,5 +1,7 @@
 """Which agent wrote a file is told from its events."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,8 @@ from places import CAPTURES
 
 from agentdash.sessions.agents.format_detection import LOOKED_AT, guess_agent, guess_format, guess_transport
 from agentdash.sessions.agents.registry import agent_named, agent_names
+from agentdash.sessions.model import StepKind
+from agentdash.sessions.transcript.turn_file import StepFile
 
 
 @pytest.mark.parametrize(
@@ -67,13 +71,26 @@ def guessed(path: str) -> tuple[str, str]:
     return name, guess_transport(agent_named(name), lines)
 
 
-REFUSED = {"codex-refused.jsonl", "codex-second-writer.jsonl"}
-"""Streams that end with the handshake: they have no event."""
-
-
-@pytest.mark.parametrize("name", sorted(set(streams("app-server")) - REFUSED))
+@pytest.mark.parametrize("name", streams("app-server"))
 def test_the_stream_of_a_live_codex_is_told_by_its_content(name: str) -> None:
     assert guessed(f"app-server/{name}") == ("codex", "app-server")
+
+
+@pytest.mark.parametrize("left_out", ["turn/", "thread/started", "item/", "account/", ""])
+def test_the_stream_of_a_thread_that_was_resumed_is_told_by_its_content(left_out: str, tmp_path: Path) -> None:
+    lines = (CAPTURES / "app-server" / "codex-resume.jsonl").read_bytes().splitlines(keepends=True)
+    path = tmp_path / "stream"
+    path.write_bytes(b"".join(line for line in lines if not left_out or f'"{left_out}'.encode() not in line))
+    found = StepFile(path)
+    assert found.format == "codex"
+    named = StepFile(path, "codex-app-server")
+    assert list(named.steps()) == list(found.steps())
+    assert [step.agent_session for step in named.steps() if step.kind is StepKind.START] != []
+
+
+def test_messages_of_another_server_are_not_codex() -> None:
+    assert guess_format([b'{"jsonrpc":"2.0","method":"item/started","params":{}}']) is None
+    assert guess_format([b'{"method":"textDocument/didOpen","params":{}}']) is None
 
 
 @pytest.mark.parametrize("name", streams("live"))

@@ -45,7 +45,10 @@ def test_what_was_before_is_shown_as_it_was_and_is_not_part_of_the_conversation(
     session.say("request 4", "answer 4", talk="talk-2")
     source = source_of(session.layout, session.store, NAME)
     known = visible_steps(session.layout, session.store, source, source.history())
-    assert [step.text for step in known if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)] == ["request 4", "answer 4"]
+    assert [step.text for step in known if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)] == [
+        "request 4",
+        "answer 4",
+    ]
     assert not any(shown(range(1, 5), session.marks).cuts(turn, 0) for turn in range(1, 5))
 
 

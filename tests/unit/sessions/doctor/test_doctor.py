@@ -1,7 +1,6 @@
 """The doctor: every check in its good and its bad states, as a person reads them (C5)."""
 
 import ctypes
-import json
 import os
 import re
 import resource
@@ -17,9 +16,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from real_clis import CLAUDES, TOOLS
+from real_clis import EVERY_CLI, versions_of
 
-from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.agents.registry import agent_named, agent_names
 from agentdash.sessions.doctor import commands
 from agentdash.sessions.doctor.agents import agent_clis, limits, mcp_server, versions
 from agentdash.sessions.doctor.checks import CHECKS, examine, findings_of
@@ -27,7 +26,7 @@ from agentdash.sessions.doctor.commands import Answer
 from agentdash.sessions.doctor.machine import clipboard, inotify, logind, supervision, terminal, tmux, ulimits
 from agentdash.sessions.doctor.machine.mounts import mount_of, parse
 from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, warn
-from agentdash.sessions.doctor.state import database, records, settings, state_folder, strays
+from agentdash.sessions.doctor.state import database, own_files, records, settings, state_folder, strays
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.schema.migrations import VERSION
@@ -126,7 +125,9 @@ def test_a_sqlite_without_strict_tables_is_too_old(patient: Patient, monkeypatch
 def test_an_agent_that_is_installed_is_told_with_version_and_place(patient: Patient) -> None:
     # A CLI that reads its stdin gets an end of file, not the keyboard.
     path = patient.command("codex", "while read -r line; do :; done; echo codex-cli 0.169.0")
-    assert patient.named(agent_clis.agent_clis, "codex") == ok("codex", f"0.169.0 ({path}), tested with 0.169.0")
+    assert patient.named(agent_clis.agent_clis, "codex") == ok(
+        "codex", f"0.169.0 ({path}), tested with 0.169.0 and 0.171.0"
+    )
 
 
 def test_an_agent_that_is_missing_is_told_with_how_to_get_it(patient: Patient) -> None:
@@ -145,29 +146,24 @@ def test_an_agent_older_than_the_tested_one_is_told(patient: Patient) -> None:
     assert finding.found == f"2.1.99 ({path}) is older than the tested 2.1.197"
 
 
-@pytest.mark.parametrize("version", ["2.1.197", "2.1.250", "2.1.330"])
+@pytest.mark.parametrize("version", ["2.1.197", "2.1.250", "2.1.332"])
 def test_an_agent_among_the_tested_versions_is_fine(patient: Patient, version: str) -> None:
     path = patient.command("claude", f"echo '{version} (Claude Code)'")
-    tested = "tested with 2.1.197 and 2.1.330"
+    tested = "tested with 2.1.197, 2.1.330 and 2.1.332"
     assert patient.named(agent_clis.agent_clis, "claude") == ok("claude", f"{version} ({path}), {tested}")
 
 
 def test_an_agent_newer_than_every_tested_one_is_told(patient: Patient) -> None:
     path = patient.command("claude", "echo '2.10.0 (Claude Code)'")
     finding = patient.named(agent_clis.agent_clis, "claude")
-    assert (finding.state, finding.found) == ("warn", f"2.10.0 ({path}) is newer than the tested 2.1.330")
-    assert finding.remedy == "check the steps marked ??, or install 2.1.330"
+    assert (finding.state, finding.found) == ("warn", f"2.10.0 ({path}) is newer than the tested 2.1.332")
+    assert finding.remedy == "check the steps marked ??, or install 2.1.332"
 
 
-def test_the_tested_versions_are_those_that_the_tests_install() -> None:
-    installed: dict[str, list[str]] = {"codex": [], "claude": []}
-    for path in sorted(TOOLS.glob("**/package.json")):
-        if "node_modules" not in path.parts:
-            for package, version in json.loads(path.read_text())["dependencies"].items():
-                installed["codex" if "codex" in package else "claude"].append(version)
-    installed["claude"].sort()
-    assert {name: list(agent_named(name).tested_versions) for name in installed} == installed
-    assert [f"claude-{version}" for version in installed["claude"]] == list(CLAUDES)
+def test_each_tested_version_runs_in_the_tests() -> None:
+    tried = {(kind.partition("-")[0], version) for kind in EVERY_CLI for version in versions_of(kind)}
+    agents = [agent_named(name) for name in agent_names(demo=True)]
+    assert tried == {(agent.name, version) for agent in agents for version in agent.tested_versions}
 
 
 def test_an_agent_that_does_not_start_is_broken(patient: Patient) -> None:
@@ -182,7 +178,7 @@ def test_an_agent_that_does_not_start_is_broken(patient: Patient) -> None:
 def test_the_command_of_the_settings_is_what_is_asked(patient: Patient) -> None:
     path = patient.command("my-codex", "echo 1.0.0")
     patient.config.write_text(f"[agents.codex]\nbin = '{path}'\n")
-    assert patient.named(agent_clis.agent_clis, "codex").found == f"1.0.0 ({path}) is newer than the tested 0.169.0"
+    assert patient.named(agent_clis.agent_clis, "codex").found == f"1.0.0 ({path}) is newer than the tested 0.171.0"
     patient.config.write_text("[agents.codex]\nbin = 'her-codex'\n")
     assert patient.named(agent_clis.agent_clis, "codex").found == "her-codex not found"
     patient.config.write_text("broken")
@@ -704,6 +700,16 @@ def test_a_tmux_that_lets_nothing_through_is_told(patient: Patient) -> None:
     assert clip.found == "set-clipboard is external: copying is blocked"
 
 
+@pytest.mark.parametrize(("version", "value"), [("3.3a", "on"), ("3.4", "all"), ("next-3.6", "all")])
+def test_a_tmux_is_told_to_pass_on_all_only_if_it_can(patient: Patient, version: str, value: str) -> None:
+    patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
+    tell = f'case "$1" in display-message) echo {version}; exit;; esac; '
+    patient.command("tmux", tell + TMUX.format("echo off", "echo on"))
+    assert patient.told(tmux.options)[0].remedy == f"add to ~/.tmux.conf: set -g allow-passthrough {value}"
+    patient.command("tmux", tell + TMUX.format("echo on", "echo on"))
+    assert ("allow-passthrough all" in patient.told(tmux.options)[0].found) is (value == "all")
+
+
 def test_a_tmux_that_lets_it_through_is_fine(patient: Patient) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
     patient.command("tmux", TMUX.format("echo all", "echo on"))
@@ -842,3 +848,25 @@ def test_clients_that_know_the_mcp_server_are_found(patient: Patient, tmp_path: 
     assert (claude.state, "cannot be read" in claude.found) == ("warn", True)
     (tmp_path / "config.toml").write_text(f'[mcp_servers.agentdash]\ncommand = "{known}"\n')
     assert patient.told(mcp_server.clients)[0].found == f"set up ({known})"
+
+
+def test_a_session_that_can_change_the_own_files_is_named(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/usr")
+    assert patient.one(own_files.own_files).state == "ok"
+    patient.session()
+    above = patient.layout.home.parent
+    with sqlite3.connect(patient.layout.database) as db:
+        db.execute("UPDATE sessions SET agent = 'codex', cwd = ?", (str(above),))
+        db.execute("""UPDATE turns SET launch = '{"mode": {"permissions": "workspace-write"}}'""")
+    finding = patient.one(own_files.own_files)
+    assert (finding.state, SESSION[:8] in finding.found) == ("warn", True)
+    with sqlite3.connect(patient.layout.database) as db:
+        db.execute("""UPDATE turns SET launch = '{"mode": {"permissions": "read-only"}}'""")
+    db.close()
+    assert patient.one(own_files.own_files).state == "ok"
+
+
+def test_a_current_folder_with_the_own_files_is_named(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    patient.store()
+    monkeypatch.chdir(patient.layout.home.parent)
+    assert "the current folder" in patient.one(own_files.own_files).found

@@ -1,4 +1,4 @@
-"""Who calls: the tag, the nearest ancestor, the conversation of an outside lead."""
+"""Who claims to call: the tag, the nearest ancestor with one, the conversation of an outside lead."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from agentdash.sessions.families import caller as calling
-from agentdash.sessions.families.caller import CLAUDE_SESSION, Caller, find_caller
+from agentdash.sessions.families.caller import CLAUDE_SESSION, Caller, Link, find_caller
 from agentdash.sessions.processes import processes
 
 SESSION = "12345678-aaaa"
@@ -18,17 +18,22 @@ def ancestors(monkeypatch):
     """Replace the environments of the ancestors, the nearest first."""
 
     def are(*environments):
-        monkeypatch.setattr(calling, "_ancestors", lambda: iter(range(len(environments))))
-        monkeypatch.setattr(processes, "environment", lambda pid: environments[pid])
-        calling.nearest_ancestor.cache_clear()
+        links = tuple(Link(100 + n, n, env) for n, env in enumerate(environments))
+        monkeypatch.setattr(calling, "ancestors", lambda: links)
 
-    yield are
-    calling.nearest_ancestor.cache_clear()
+    are()
+    return are
 
 
-def test_a_tag_in_the_environment_needs_no_ancestor(monkeypatch):
-    monkeypatch.setattr(calling, "_ancestors", lambda: pytest.fail("the ancestors were read"))
-    assert find_caller({processes.SESSION_TAG: SESSION}) == Caller(session=SESSION, evidence="environment")
+def claim(env):
+    """The claim of a caller with this environment: its session, its lead, and the evidence."""
+    found = find_caller(env)
+    return found.session, found.lead, found.evidence
+
+
+def test_the_own_tag_is_the_nearest_claim(ancestors):
+    ancestors({processes.SESSION_TAG: "87654321-bbbb"})
+    assert claim({processes.SESSION_TAG: SESSION}) == (SESSION, None, "environment")
 
 
 def test_the_nearest_ancestor_completes_a_stripped_environment(ancestors):
@@ -36,26 +41,27 @@ def test_the_nearest_ancestor_completes_a_stripped_environment(ancestors):
     own = {processes.SESSION_TAG: SESSION, "AGENTDASH_HOME": "/s", "CODEX_HOME": "/c", "SECRET": "x", "PATH": "/p"}
     ancestors({}, own, outer)
     env = {"PATH": "/own"}
-    assert find_caller(env) == Caller(session=SESSION, evidence="ancestor")
+    assert claim(env) == (SESSION, None, "ancestor")
     assert env == {"PATH": "/own", "AGENTDASH_HOME": "/s", "CODEX_HOME": "/c"}
 
 
-def test_what_a_runner_adopted_belongs_to_its_session_and_a_hook_to_the_user(ancestors):
+def test_what_a_runner_adopted_claims_its_session_and_no_variable_hides_that(ancestors):
     runner = {processes.RUNNER_MARK: f"/state/sessions/{SESSION}/runner.lock"}
     ancestors({}, runner)
-    env = {}
-    assert find_caller(env) == Caller(session=SESSION, evidence="ancestor")
-    assert env["AGENTDASH_HOME"] == "/state"
+    for hiding in ({}, {processes.HOOK_TAG: "done"}, {processes.RUNNER_MARK: "x"}):
+        env = dict(hiding)
+        assert claim(env) == (SESSION, None, "ancestor")
+        assert env["AGENTDASH_HOME"] == "/state"
     ancestors({processes.HOOK_TAG: "done"}, runner)
-    assert find_caller({}) == Caller()
-    ancestors({}, runner)
-    assert find_caller({processes.HOOK_TAG: "done"}) == Caller()
+    assert claim({}) == (SESSION, None, "ancestor")
 
 
 def test_an_outside_lead_is_named_by_its_conversation(ancestors):
     ancestors({}, {})
-    assert find_caller({CLAUDE_SESSION: "abc-1"}) == Caller(lead="claude:abc-1", evidence="lead key")
-    assert find_caller({CLAUDE_SESSION: "a b\n"}) == find_caller({}) == Caller()
+    assert claim({CLAUDE_SESSION: "abc-1"}) == (None, "claude:abc-1", "lead key")
+    assert claim({CLAUDE_SESSION: "a b\n"}) == claim({}) == (None, None, "")
+    assert find_caller({}).acts_for_user
+    assert not Caller(lead="agentdash:x", evidence="elsewhere").acts_for_user
 
 
 @pytest.mark.parametrize("tag", ["", "../../etc", "x" * 100, "short"])

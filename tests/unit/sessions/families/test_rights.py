@@ -8,14 +8,17 @@ import pytest
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
+from agentdash.sessions.costs.repricing import Choice
 from agentdash.sessions.errors import AgentdashError, NotAllowedError, NotYoursError
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.families.guarded import Guarded
 from agentdash.sessions.families.permissions import Bound, check_mode, rank
+from agentdash.sessions.families.rights import Rights
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.stop_family import at_work
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.storage.rows import dump
 from agentdash.sessions.values.membership import Budget, Membership
 from agentdash.sessions.values.turn_mode import TurnMode
 
@@ -32,7 +35,7 @@ FREE = {
 """What changes no session that was there, or only records what is true; a start is limited by its own rules."""
 
 BY_HAND = {"Housekeeping": "clean", "ProjectTrust": "trust forget trusted", "SessionBudgets": "raise_to",
-           "SessionPrices": "reprice"}  # fmt: skip
+           "SessionPrices": "import_file reprice"}  # fmt: skip
 """Acts on all sessions, or on none: their own tests show that a session is refused."""
 
 
@@ -153,19 +156,58 @@ def test_the_user_and_the_setting_reach_everything(user, lead):
         lead.housekeeping.rename(STRANGER, "three")
 
 
-def test_a_tag_of_another_state_folder_is_the_user(user):
-    with SessionManager(caller=Caller(session="99999999-elsewhere", evidence="environment")) as manager:
-        assert manager.caller.session is None
+ELSEWHERE = Caller(session="99999999-elsewhere", evidence="environment")
+
+
+def test_a_session_of_another_state_folder_reaches_only_what_it_starts(user):
+    with SessionManager(caller=ELSEWHERE) as manager:
+        assert (manager.caller.session, manager.caller.lead) == (None, "agentdash:99999999-elsewhere")
+        with pytest.raises(NotYoursError, match="Session 99999999 of another state folder cannot rename"):
+            manager.housekeeping.rename(STRANGER, "x")
+        with pytest.raises(NotAllowedError, match="for the user only"):
+            manager.prices.reprice(Choice())
+        with user.store.database.transaction() as db:
+            db.execute("UPDATE sessions SET lead = ? WHERE id = ?", (manager.caller.lead, STRANGER))
         assert manager.housekeeping.rename(STRANGER, "x").title == "x"
 
 
+def test_in_a_state_folder_that_was_made_inside_a_session_each_other_folders_session_is_the_user(tmp_path):
+    home = tmp_path / "made by a test"
+    with SessionManager(home, caller=ELSEWHERE) as manager:
+        created(manager, STRANGER, None)
+        assert manager.housekeeping.rename(STRANGER, "x").title == "x"
+    with SessionManager(home, caller=ELSEWHERE) as manager:
+        assert manager.caller.acts_for_user
+
+
+def test_rights_have_no_default_and_without_families_a_session_reaches_nothing():
+    with pytest.raises(TypeError):
+        Guarded()  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Rights()  # type: ignore[call-arg]
+    with pytest.raises(NotYoursError):
+        Rights(Caller(session=LEAD)).check(WORKER, "stop")
+    Rights(Caller()).check(WORKER, "stop")
+
+
 def test_an_outside_lead_that_is_a_session_here_is_that_session(user):
+    launch = dump(Launch(argv=("claude", "-p", "--session-id", "talk")))
     with user.store.database.transaction() as db:
-        db.execute("UPDATE sessions SET agent_session = 'talk' WHERE id = ?", (LEAD,))
+        db.execute("UPDATE sessions SET agent_session = 'talk' WHERE id IN (?, ?)", (LEAD, STRANGER))
+        db.execute("UPDATE turns SET launch = ? WHERE session = ?", (launch, LEAD))
     with SessionManager(caller=Caller(lead="claude:talk", evidence="lead key")) as manager:
         assert manager.caller.session == LEAD
     with SessionManager(caller=Caller(lead="codex:talk", evidence="lead key")) as manager:
         assert manager.caller.session is None
+
+
+def test_a_stream_that_reports_the_conversation_of_an_outside_lead_takes_nothing_over(user):
+    resumed = dump(Launch(argv=("claude", "-p", "--resume", "talk")))
+    with user.store.database.transaction() as db:
+        db.execute("UPDATE sessions SET agent_session = 'talk' WHERE id = ?", (LEAD,))
+        db.execute("UPDATE turns SET launch = ? WHERE session = ?", (resumed, LEAD))
+    with SessionManager(caller=Caller(lead="claude:talk", evidence="lead key")) as manager:
+        assert (manager.caller.session, manager.caller.lead) == (None, "claude:talk")
 
 
 OUTSIDE = "claude:another-talk"
@@ -220,6 +262,8 @@ def test_an_outside_lead_without_workers_is_told_so(user):
 def test_an_outside_lead_that_became_a_session_keeps_its_workers(outside, user):
     with user.store.database.transaction() as db:
         db.execute("UPDATE sessions SET agent_session = 'another-talk' WHERE id = ?", (STRANGER,))
+        given = dump(Launch(argv=("claude", "-p", "--session-id", "another-talk")))
+        db.execute("UPDATE turns SET launch = ? WHERE session = ?", (given, STRANGER))
     with SessionManager(caller=Caller(lead=OUTSIDE, evidence="client")) as manager:
         assert manager.caller.session == STRANGER
         assert manager.housekeeping.rename("88888888", "mine").title == "mine"
@@ -324,7 +368,7 @@ def test_a_worker_has_no_more_permissions_than_its_lead():
 
 def test_prompts_and_changes_give_no_more_permissions_than_the_lead_has(user):
     with user.store.database.transaction() as db:
-        db.execute("UPDATE sessions SET host = ?, status = 'done', cwd = '/'", (user_host(),))
+        db.execute("UPDATE sessions SET host = ?, status = 'done', cwd = '/usr'", (user_host(),))
         db.execute("UPDATE turns SET status = 'done'")
         db.execute("UPDATE sessions SET mode = 'plan' WHERE id = ?", (LEAD,))
         db.execute("UPDATE turns SET launch = json_set(launch, '$.mode', json('{\"permissions\": \"plan\"}'))")

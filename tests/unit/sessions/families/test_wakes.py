@@ -56,7 +56,9 @@ def store(layout, waiters):
 
 def create(layout, store, name, *, lifecycle="linked", parent=LEAD):
     layout.session(name).create()
-    start = Start("do it", agent="codex", title=f"title {name[:8]}", cwd="/", session_id=name, options={"live": False})
+    start = Start(
+        "do it", agent="codex", title=f"title {name[:8]}", cwd="/usr", session_id=name, options={"live": False}
+    )
     place = Membership(parent=parent, lifecycle=lifecycle) if parent else None
     launch = build_launch(Config(), start, home=layout.home)
     store.create(start, launch, f"run {name}", host=processes.host_name(), membership=place)
@@ -158,7 +160,9 @@ def test_a_lead_that_has_read_everything_is_not_woken(layout, store, family):
     serve_wakes(layout, store)
     assert wake_prompts(store) == []
     assert not store.wakes.exist()
-    assert why(store)["wakes"] == "no: it has read the ends of all its workers, or a prompt reports them"
+    assert (
+        why(store)["wakes"] == "no: no end of a worker is new to it: those so far were read, or a prompt reports them"
+    )
 
 
 def test_ten_processes_write_one_prompt_for_ten_workers(layout, store):

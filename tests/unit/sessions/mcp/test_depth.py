@@ -60,9 +60,9 @@ def test_a_session_at_the_depth_limit_is_not_shown_the_tool_that_starts_workers(
 
 def test_it_is_left_out_too_if_the_client_handed_on_no_variable(line, monkeypatch):
     manager, _, second = line
-    env = {"AGENTDASH_HOME": str(manager.layout.home)}
+    env = {"AGENTDASH_SESSION_ID": second.id, "AGENTDASH_HOME": str(manager.layout.home)}
     monkeypatch.delenv("AGENTDASH_HOME")
-    monkeypatch.setattr(callers, "nearest_ancestor", lambda: callers._Ancestor(second.id, env))
+    monkeypatch.setattr(callers, "ancestors", lambda: (callers.Link(1, 1, env),))
     assert "delegate" not in names()
 
 

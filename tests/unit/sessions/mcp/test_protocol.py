@@ -8,7 +8,6 @@ import small_tools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.mcp import protocol
@@ -325,4 +324,4 @@ def test_a_caller_inside_a_session_is_that_session(monkeypatch):
         manager.store.create(start, Launch(argv=("x",)), "run", host="mars")
     monkeypatch.setenv("AGENTDASH_SESSION_ID", "5e0f1f3c")
     caller = Managers().of({"threadId": "t", "callId": "c"}).caller
-    assert caller == Caller(session="5e0f1f3c", call="c", evidence="environment")
+    assert (caller.session, caller.call, caller.evidence) == ("5e0f1f3c", "c", "environment")

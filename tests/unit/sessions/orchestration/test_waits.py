@@ -24,7 +24,68 @@ def test_an_end_is_named_once_with_facts_and_answer(lead):
     assert "unread" not in first["ended"][0]
     again = lead.call("wait_for")
     assert "ended" not in again
-    assert again["next"] == "delegate starts a worker."
+    assert again["ended_before"] == [one.short_id]
+    assert again["next"] == "read shows their answers; send_message goes on with them."
+
+
+def test_without_any_worker_the_next_step_is_to_delegate(lead):
+    assert lead.call("wait_for")["next"] == "delegate starts a worker."
+
+
+def test_of_three_calls_at_once_each_tells_that_the_worker_has_ended(lead):
+    one = lead.worker(last=Status.RUNNING)
+    answers, barrier = [], threading.Barrier(4)
+
+    def wait():
+        with SessionManager(caller=lead_of()) as manager:
+            barrier.wait()
+            answers.append(Leading(manager).call("wait_for", seconds=60))
+
+    threads = [threading.Thread(target=wait) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    barrier.wait()
+    end(lead, one.id)
+    for thread in threads:
+        thread.join()
+    assert sorted(len(answer.get("ended", ())) for answer in answers) == [0, 0, 1]
+    for answer in answers:
+        assert ids(answer.get("ended", ())) or answer["ended_before"] == [one.short_id]
+        assert "delegate" not in answer.get("next", "")
+
+
+def end(lead, session):
+    with lead.manager.store.database.transaction() as db:
+        db.execute("UPDATE turns SET status = 'done', ended_at = 3 WHERE session = ?", (session,))
+        db.execute("UPDATE sessions SET status = 'done', ended_at = 3 WHERE id = ?", (session,))
+
+
+QUEUED = """
+INSERT INTO queue (session, key, place, text, plan, state, turn, created_at, changed_at, steers)
+SELECT session, 'k', 1, 'and then', '{}', ?, ?, 1, 1, 1 FROM turns WHERE session = ? AND n = 1
+"""
+
+
+@pytest.mark.parametrize(("state", "turn"), [("queued", None), ("sending", 1), ("sent", 1)])
+def test_the_end_of_a_turn_is_no_answer_while_a_prompt_follows_it(lead, state, turn):
+    one = lead.worker("the answer to the first")
+    with lead.manager.store.database.transaction() as db:
+        db.execute(QUEUED, (state, turn, one.id))
+    first = lead.call("wait_for", seconds=0)
+    assert "ended" not in first
+    assert ids(first["at_work"]) == [one.short_id]
+    with lead.manager.store.database.transaction() as db:
+        db.execute("UPDATE queue SET state = 'seen' WHERE session = ?", (one.id,))
+    assert ids(lead.call("wait_for", seconds=0)["ended"]) == [one.short_id]
+
+
+def test_a_message_to_a_held_queue_is_not_answered_by_the_end_before_it(lead):
+    one = lead.worker("the answer to the first")
+    lead.manager.queue.hold(one.id)
+    sent = lead.call("send_message", session=one.id, message="and then", wait_s=30)
+    assert (sent["delivery"], "ended" in sent) == ("queued", False)
+    assert f"agentdash queue {one.short_id} release" in sent["next"]
+    assert ids(lead.call("wait_for", seconds=0)["ended"]) == [one.short_id]
 
 
 def test_an_end_is_named_once_over_restarts(lead):

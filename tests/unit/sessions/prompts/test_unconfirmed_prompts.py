@@ -7,6 +7,8 @@ import factories
 import pytest
 
 from agentdash.sessions.errors import UsageError
+from agentdash.sessions.families.caller import Caller
+from agentdash.sessions.families.rights import Rights
 from agentdash.sessions.prompts.queue import SessionQueue
 from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
 
@@ -22,7 +24,7 @@ def queue(*unconfirmed):
     prompter = SimpleNamespace(resend=lambda session, prompt: sent.append(prompt))
     # A decision about a prompt that is not unconfirmed reaches neither the rows nor the agent.
     parts: list[Any] = [SimpleNamespace(check_writable=lambda: None), SimpleNamespace(), reader, prompter]
-    return SessionQueue(*parts), sent
+    return SessionQueue(Rights(Caller()), *parts), sent
 
 
 def test_a_prompt_that_was_decided_elsewhere_does_not_send_another_one_of_its_turn():

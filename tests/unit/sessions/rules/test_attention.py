@@ -146,10 +146,25 @@ def test_an_unconfirmed_prompt_needs_the_user_also_if_the_session_was_seen(statu
 
 def test_a_held_queue_of_an_ended_session_needs_the_user_until_it_was_seen():
     held = {"queued": 1, "held": "turn 3 was stopped", "stopped_by": StoppedBy.LIMIT}
-    assert attention(session(Status.STOPPED, **held), NOW).reason == "1 prompt held: turn 3 was stopped"
+    assert kind(session(Status.STOPPED, **held)) is AttentionKind.FAILED
     assert kind(session(Status.STOPPED, **held, seen_at=NOW)) is None
     assert kind(session(Status.DONE, queued=1, held="No such sandbox.")) is AttentionKind.HELD
     assert kind(session(Status.FAILED, queued=1, held="turn 3 failed")) is AttentionKind.FAILED
+
+
+@pytest.mark.parametrize(
+    "by", [StoppedBy.LIMIT, StoppedBy.LEADS_LIMIT, StoppedBy.SYSTEM, StoppedBy.AGENTDASH, StoppedBy.OTHER]
+)
+def test_a_stop_that_the_user_does_not_know_of_needs_the_user_until_it_was_seen(by):
+    stopped = {"stopped_by": by, "reason": f"stopped by {by}: used 6.1k tokens, the limit is 6k"}
+    need = attention(session(Status.STOPPED, **stopped), NOW)
+    assert (need.kind, need.reason) == (AttentionKind.FAILED, stopped["reason"])
+    assert kind(session(Status.STOPPED, **stopped, seen_at=NOW)) is None
+
+
+@pytest.mark.parametrize("by", [StoppedBy.YOU, StoppedBy.LEAD, None])
+def test_a_stop_that_was_asked_for_needs_nobody(by):
+    assert kind(session(Status.STOPPED, stopped_by=by)) is None
 
 
 def test_a_hold_of_the_user_needs_nobody():

@@ -22,7 +22,7 @@ from agentdash.sessions.rules.attention import attention
 from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import cell_width, one_line
 from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
-from agentdash.widgets.table.columns import COLUMNS, OTHERS, Choice, Moment, columns, empty_columns, headings
+from agentdash.widgets.table.columns import COLUMNS, OTHERS, STATE, Choice, Moment, columns, empty_columns, headings
 from agentdash.widgets.table.row_cells import Form, cut_title, row_cells
 from agentdash.widgets.table.row_detail import TOGETHER_MS, detail, in_full, remark, steady_until
 from agentdash.widgets.table.status_line import Tally, counts
@@ -425,3 +425,14 @@ def test_the_marks_of_a_queue_are_behind_the_title_and_cost_nothing_without_one(
     roles = {text.strip(): role for text, role in first(queued=2, held="turn 2 failed", unconfirmed=1)}
     assert (roles["!1"], roles["+2 held"]) == ("failure", "attention")
     assert {text.strip(): role for text, role in first(queued=2)}["+2"] == "dim"
+
+
+@pytest.mark.parametrize(
+    ("by", "word"), [(StoppedBy.LIMIT, "■ stop new"), (StoppedBy.SYSTEM, "■ stop new"), (StoppedBy.YOU, "■ stopped")]
+)
+def test_the_state_of_a_stop_that_the_user_does_not_know_of_is_new(by, word):
+    stopped = session("s", status=Status.STOPPED, stopped_by=by, ended_at=NOW)
+    state = STATE
+    text = state.text(stopped, Moment(NOW))
+    assert text == word
+    assert cell_width(text) <= state.width

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .....sessions.errors import AgentdashError, UsageError
+from .....sessions.errors import AgentdashError, StoreError, UsageError
 from .....sessions.text.durations import seconds
 from ...exit_codes import FAILED
 from .. import common
@@ -29,21 +29,31 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, reason: str, as_json: b
     from .....sessions.model import Receipt
 
     with common.open_manager() as manager:
-        sessions = common.named(manager.reader, refs)
-        ids = [session.id for session in sessions]
-        if family:
-            outcomes = manager.stop_family(ids, now=now, reason=reason)
-        else:
-            outcomes = list(zip(sessions, manager.stop_all(ids, now=now, reason=reason), strict=True))
-    receipts = [(session, one) for session, one in outcomes if isinstance(one, Receipt)]
+        try:
+            outcomes = _stopped(manager, refs, now=now, family=family, reason=reason)
+        except StoreError as error:  # no row can be read
+            outcomes = [(one, answer) for one, answer in zip(refs, manager.stop_unread(refs, error), strict=True)]
+    receipts = [(label, one) for label, one in outcomes if isinstance(one, Receipt)]
     if as_json:
         from .....sessions.json_schema import receipt_json
 
         common.print_json([receipt_json(receipt) for _, receipt in receipts])
-    for session, receipt in () if as_json else receipts:
-        _say_receipt(receipt, session)
+    for label, receipt in () if as_json else receipts:
+        _say_receipt(receipt, label)
     complain([one for _, one in outcomes if isinstance(one, AgentdashError)])
     return FAILED if any(receipt.left for _, receipt in receipts) else 0
+
+
+def _stopped(
+    manager: "SessionManager", refs: tuple[str, ...], *, now: bool, family: bool, reason: str
+) -> "list[tuple[str, Receipt | AgentdashError]]":
+    """Stop sessions; return the label of each with its receipt, or with the error that prevented it."""
+    sessions = common.named(manager.reader, refs)
+    ids = [session.id for session in sessions]
+    if family:
+        return [(one.label, answer) for one, answer in manager.stop_family(ids, now=now, reason=reason)]
+    answers = manager.stop_all(ids, now=now, reason=reason)
+    return [(session.label, answer) for session, answer in zip(sessions, answers, strict=True)]
 
 
 @click.command()
@@ -85,7 +95,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
         ])  # fmt: skip
     for session, receipt in () if as_json else deleted:
         if receipt:
-            _say_receipt(receipt, session)
+            _say_receipt(receipt, session.label)
         common.print_lines([f"deleted {common.name_of(session)} (undo: agentdash restore {session.short_id})"])
     complain(errors)
     return 0
@@ -145,7 +155,7 @@ def _agreed(running: list["Session"]) -> bool:
     return click.confirm(f"Stop and delete {names}?", default=False, err=True)
 
 
-def _say_receipt(receipt: "Receipt", session: "Session") -> None:
+def _say_receipt(receipt: "Receipt", label: str) -> None:
     from ....render.sessions.cards import receipt_text
 
-    common.print_lines(receipt_text(receipt, session.label, common.style()))
+    common.print_lines(receipt_text(receipt, label, common.style()))

@@ -138,9 +138,11 @@ def config_check(as_json: bool) -> None:
 @common.json_option
 def config_init(as_json: bool) -> None:
     """Create a settings file with every setting commented out."""
+    from .....sessions.families.user_only import check_user
     from .....sessions.settings.place import config_path
     from .....sessions.settings.template import write_first
 
+    check_user("A change of the settings")
     path = config_path()
     write_first(path)
     if as_json:
@@ -158,10 +160,12 @@ def config_edit(key: str | None) -> int:
     """
     import os
 
+    from .....sessions.families.user_only import check_user
     from .....sessions.settings.place import config_path
     from .....sessions.settings.template import write_first
     from ....services.pager_editor import at_line, editor, run
 
+    check_user("A change of the settings")
     argv = editor(os.environ)
     if argv is None:
         raise UsageError("No editor: set VISUAL or EDITOR.")

@@ -39,10 +39,12 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
 
 def _rebuild() -> "Rebuilt":
     """Rebuild the database, and print the result."""
+    from .....sessions.families.user_only import check_user
     from .....sessions.lifecycle.recovery.rebuild import rebuild
     from .....sessions.settings.config import load_config
     from .....sessions.storage.paths import Layout, default_home
 
+    check_user("A rebuild of the database")
     done = rebuild(Layout(default_home()), load_config().queue.max_running)
     common.print_lines(_rebuilt_lines(done), err=True)
     return done
@@ -60,6 +62,8 @@ def _rebuilt_lines(done: "Rebuilt") -> Iterator[str]:
         yield f"{count(len(done.removed), 'empty folder')} removed."
     if done.trashed:
         yield f"{count(len(done.trashed), 'folder')} moved to the trash."
+    if done.corrected:
+        yield f"{count(len(done.corrected), 'session')} corrected: the end of a turn's output had not been read."
     yield f"{count(len(done.restored), 'session')} restored."
 
 

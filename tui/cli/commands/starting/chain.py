@@ -7,6 +7,7 @@ import click
 from .....sessions.errors import AgentdashError, UnknownSessionError, UsageError
 from .. import common
 from ..keeping.finish import complain
+from .start import one_other
 
 if TYPE_CHECKING:
     from .....sessions.manager import SessionManager
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--after", default="", metavar="OTHER", shell_complete=common.complete_ids, help="Wait for session OTHER instead."
-)
+    "--after", multiple=True, callback=one_other, metavar="OTHER", shell_complete=common.complete_ids,
+    help="Wait for session OTHER instead.",
+)  # fmt: skip
 @click.option("--no-answer", is_flag=True, help="Start without the last message of the other session.")
 @common.json_option
 @common.live_ids_argument

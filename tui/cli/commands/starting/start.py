@@ -46,9 +46,19 @@ limit_option = click.option(
     metavar="WHAT=N",
     help="wall=10m, silence=5m, output=200MB, tokens=500k, cost=2.50, action=warn (repeatable).",
 )
+
+
+def one_other(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
+    """Return the session to wait for; refuse several, of which click would take the last without a word."""
+    if len(given) > 1:
+        raise click.BadParameter("A session waits for one other session.", context, parameter)
+    return given[0] if given else ""
+
+
 after_option = click.option(
     "--after",
-    default="",
+    multiple=True,
+    callback=one_other,
     metavar="ID",
     shell_complete=common.complete_ids,
     help="Start it when session ID is done; {answer} in PROMPT is its last message.",

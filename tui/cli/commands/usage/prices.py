@@ -45,11 +45,11 @@ def prices(model: str | None, file: str | None, as_json: bool) -> None:
 
 def _import(file: str, *, as_json: bool) -> None:
     from .....sessions.settings.prices.entries import outdated
-    from .....sessions.settings.prices.imported import import_prices
     from .....sessions.text.sanitize import one_line
     from .....sessions.text.units import count
 
-    found = import_prices(Path(file).expanduser())
+    with common.open_manager() as manager:
+        found = manager.prices.import_file(Path(file).expanduser())
     if (why := outdated(found)) is not None:
         common.print_lines([one_line(f"agentdash: warning: {why}.")], err=True)
     if as_json:

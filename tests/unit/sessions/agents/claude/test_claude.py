@@ -59,6 +59,15 @@ class TestLaunch:
         )  # fmt: skip
         assert (launch.stdin, launch.model, dict(launch.env)) == ("--help", "opus", {})
 
+    def test_each_command_of_an_agent_that_asks_begins_in_the_folder(self) -> None:
+        asking, denying = (
+            CLAUDE.launch(
+                LaunchRequest(prompt="x", cwd="/p", session_id=SESSION, settings=ClaudeSettings(approvals=how))
+            )
+            for how in ("ask", "deny")
+        )
+        assert (dict(asking.env), dict(denying.env)) == ({"CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR": "1"}, {})
+
     def test_ZX30_a_later_turn_is_the_same_command_with_resume(self) -> None:
         settings = turn_by_turn(permission_mode="plan", args=("--add-dir", "/d"))
         first, later = argv(settings), argv(settings, turn=2, agent_session="C")
@@ -97,10 +106,11 @@ class TestLaunch:
         )  # fmt: skip
         assert "--append-system-prompt" not in argv(turn_by_turn(instructions=""))
 
-    def test_the_agents_own_interface_gets_the_instructions_and_no_permissions(self) -> None:
+    def test_the_agents_own_interface_gets_the_instructions_and_the_mode(self) -> None:
         settings = turn_by_turn(allowed_tools=("Bash",), instructions="be brief")
         request = LaunchRequest(prompt="", cwd="/p", session_id=SESSION, agent_session="C", settings=settings)
-        assert CLAUDE.resume_argv(request) == ("claude", "--resume", "C", "--append-system-prompt", "be brief")
+        own = ("--permission-mode", "acceptEdits", "--append-system-prompt", "be brief")
+        assert CLAUDE.resume_argv(request) == ("claude", "--resume", "C", *own)
 
     def test_settings_are_checked(self) -> None:
         for wrong in (
@@ -301,9 +311,9 @@ class TestTools:
 class TestTurn:
     def test_init(self) -> None:
         parser = CLAUDE.parser(2)
-        (step,) = fed({"type": "system", "subtype": "init", "session_id": "C", "model": "opus"}, parser=parser)
-        assert (step.kind, step.turn, step.agent_session, step.model) == (StepKind.START, 2, "C", "opus")
-        assert (parser.facts.agent_session, parser.facts.model) == ("C", "opus")
+        (step,) = fed({"type": "system", "subtype": "init", "session_id": SESSION, "model": "opus"}, parser=parser)
+        assert (step.kind, step.turn, step.agent_session, step.model) == (StepKind.START, 2, SESSION, "opus")
+        assert (parser.facts.agent_session, parser.facts.model) == (SESSION, "opus")
 
     def test_the_proper_end(self) -> None:
         parser = CLAUDE.parser()
@@ -504,8 +514,8 @@ class TestTurn:
 
 
 HOSTILE = [
-    (b"42", "JSON int"),
-    (b"[]", "JSON list"),
+    (b"42", "JSON number"),
+    (b"[]", "JSON array"),
     (b"{}", "JSON without a type"),
     (b"Invalid API key", "not JSON"),
     (b"\xff", "not JSON"),
@@ -542,3 +552,22 @@ def test_ZX28_what_cannot_be_read_is_kept_and_counted(line: bytes, kind: str) ->
 )
 def test_ZX1_the_line_of_stderr_that_tells_why(text: str, reason: str | None) -> None:
     assert CLAUDE.stderr_reason(text) == reason
+
+
+def test_a_result_before_its_call_belongs_to_the_call() -> None:
+    call = calls("Bash", command="make b")
+    steps = {step.index: step for step in fed(answers("built", details={"stdout": "built"}), call)}
+    (step,) = steps.values()
+    assert (step.kind, step.text, step.status, step.output) == (StepKind.COMMAND, "make b", StepStatus.OK, "built")
+
+
+def test_results_in_one_line_give_the_details_to_their_own_calls() -> None:
+    edits = [{"type": "tool_use", "id": name, "name": "Edit", "input": {"file_path": f"/w/{name}.py"}} for name in "ab"]
+    results = [{"type": "tool_result", "tool_use_id": name, "content": "ok"} for name in "ab"]
+    hunk = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-3", "+4"]}
+    details = {"filePath": "/w/b.py", "structuredPatch": [hunk]}
+    both = {"type": "user", "message": {"role": "user", "content": results}, "tool_use_result": details}
+    steps = {step.index: step for step in fed(says(*edits), both)}
+    assert [(s.changes[0].path, s.changes[0].diff) for s in steps.values()] == [
+        ("/w/a.py", None), ("/w/b.py", "@@ -1,1 +1,1 @@\n-3\n+4"),
+    ]  # fmt: skip

@@ -72,7 +72,11 @@ def test_an_answer_that_only_the_result_has_is_a_message_too():
     assert parser.facts.last_message == "Set the model."
 
 
-SPOKEN = {"type": "assistant", "session_id": "c", "message": {"model": "m", "content": [{"type": "text", "text": "hal"}]}}
+SPOKEN = {
+    "type": "assistant",
+    "session_id": "c",
+    "message": {"model": "m", "content": [{"type": "text", "text": "hal"}]},
+}
 CUT = RESULT | {"result": "hal", "num_turns": 1, "terminal_reason": "completed"}
 
 

@@ -134,7 +134,7 @@ def test_every_event_of_a_capture_comes_in_its_order(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_prompts_are_written_as_they_were(name: str) -> None:
     dialogue = ClaudeDialogue()
-    assert (dialogue.ready, dialogue.opening()) == (True, [])
+    assert dialogue.ready
     for attempt, line in enumerate(written(name, "user"), 1):
         sent = dialogue.prompt(line["uuid"], attempt, line["message"]["content"][0]["text"])
         assert (json.loads(sent), sent.count(b"\n"), sent[-1:]) == (line, 1, b"\n")
@@ -307,6 +307,22 @@ def test_what_claude_asks_for(tool: str, arguments: Any, kind: AskKind, title: s
     _, ask = asked(tool, arguments)
     assert (ask.kind, ask.title, ask.body, ask.tool, ask.cwd) == (kind, title, body, tool, "/p")
     assert (ask.verdicts, ask.always) == ((Verdict.ALLOW, Verdict.DENY, Verdict.STOP), "")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "paths"),
+    [
+        ("Read", {"file_path": "/p/a"}, ("/p/a",)),
+        ("Read", {}, (".",)),
+        ("Grep", {"pattern": "/etc", "path": "/p/src", "glob": "x*.py"}, ("/p/src", "/p/src/x")),
+        ("Glob", {"pattern": "src/**/*.py"}, (".", "./src/")),
+        ("Glob", {"pattern": "/etc/*"}, (".", "/etc/")),
+        ("Glob", {"pattern": "{a,../..}/*", "path": "src"}, ("src", "src/..")),
+        ("WebFetch", {"url": "http://a", "path": "/x"}, ()),
+    ],
+)
+def test_the_paths_that_a_tool_would_read_are_known(tool: str, arguments: Any, paths: tuple[str, ...]) -> None:
+    assert asked(tool, arguments)[1].paths == paths
 
 
 @pytest.mark.parametrize("flag", [True, "true", 1])

@@ -143,7 +143,23 @@ def test_the_tokens_of_a_message_are_counted_once(tmp_path):
         ("<command-name>/review</command-name><command-args>12</command-args>", {}, ("prompt", "/review 12")),
         ("<bash-input>ls -l</bash-input>", {}, ("prompt", "! ls -l")),
         ("<local-command-stdout>ok</local-command-stdout>", {}, ("notice", "<local-command-stdout>ok")),
-        ("<task-notification>over", {}, ("notice", "<task-notification>over")),
+        (
+            "<task-notification>over</task-notification>\nmore",
+            {},
+            ("notice", "<task-notification>over</task-notification>\nmore"),
+        ),
+        (
+            "<system-reminder>a</system-reminder>\n<tick>1</tick>",
+            {},
+            ("notice", "<system-reminder>a</system-reminder>\n<tick>1</tick>"),
+        ),
+        ("<task-notification>over", {}, ("prompt", "<task-notification>over")),
+        ("<system-reminder> is shown, why?", {}, ("prompt", "<system-reminder> is shown, why?")),
+        ("<tick>1</tick> is not read", {}, ("prompt", "<tick>1</tick> is not read")),
+        ("<div>a</div>", {}, ("prompt", "<div>a</div>")),
+        ("<bash-input>ls</bash-input> fails", {}, ("prompt", "<bash-input>ls</bash-input> fails")),
+        ("<command-name>/x</command-name> fails", {}, ("prompt", "<command-name>/x</command-name> fails")),
+        ("[Request interrupted by user] is not shown", {}, ("prompt", "[Request interrupted by user] is not shown")),
         ("Caveat", {"isMeta": True}, ("notice", "Caveat")),
         ("What was", {"isCompactSummary": True}, ("notice", "summary of the conversation so far: What was")),
         ("woken", {"origin": {"kind": "task-notification"}}, ("notice", "woken")),
@@ -313,3 +329,168 @@ def test_more_of_claudes_own_bookkeeping_is_known(tmp_path, kind):
 def test_a_session_that_goes_on_elsewhere_says_so(tmp_path):
     lines = [user("go"), other("continued-in", continuedInSessionId="session-2")]
     assert told(steps_of(tmp_path, PROJECT, *lines))[-1] == ("notice", "continued in: session-2")
+
+
+def with_ids(*lines):
+    """Lines with ids, each of which names the one before."""
+    ids = [None, *(f"00000000-0000-4000-8000-{n:012}" for n in range(len(lines)))]
+    return [line | {"uuid": ids[n + 1], "parentUuid": ids[n]} for n, line in enumerate(lines)]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        lambda line: line | {"gitBranch": "work", "version": "2.1.332", "slug": "calm-otter"},
+        lambda line: line | {"uuid": line["uuid"].upper()},
+        lambda line: line | {"sessionId": "session-2", "parentUuid": None},
+        lambda line: {"isSidechain": False, **line, "message": line["message"] | {"content": [text("changed")]}},
+    ],
+)
+def test_lines_that_are_written_again_count_once(tmp_path, again):
+    used = {"input_tokens": 100, "output_tokens": 20}
+    first = with_ids(
+        user("Count the tests"),
+        assistant(call("t", "Bash", command="ls tests"), usage=used),
+        user([result("t", "a.py")]),
+        assistant(text("One test."), key="n", usage=used),
+    )
+    steps = steps_of(tmp_path, PROJECT, *first, *map(again, first), user("And the docs?"), assistant(text("None.")))
+    assert [(s.turn, s.text) for s in steps if s.kind is StepKind.PROMPT] == [
+        (1, "Count the tests"), (2, "And the docs?"),
+    ]  # fmt: skip
+    assert [step.text for step in steps if step.kind is StepKind.MESSAGE] == ["One test.", "None."]
+    assert [(s.usage.input_tokens, s.usage.output_tokens) for s in steps if s.kind is StepKind.USAGE] == [(200, 40)]
+
+
+def edit(key, path):
+    return call(key, "Edit", file_path=path, old_string="1", new_string="2")
+
+
+def edited(path, line):
+    patch = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-1", line]}
+    return {"filePath": path, "oldString": "1", "newString": "2", "structuredPatch": [patch]}
+
+
+@pytest.mark.parametrize(
+    ("details", "expected"),
+    [
+        (edited("/w/b.py", "+2"), [("/w/a.py", False), ("/w/b.py", True)]),
+        (edited("/w/a.py", "+2"), [("/w/a.py", True), ("/w/b.py", False)]),
+        (edited("/w/c.py", "+2"), [("/w/a.py", False), ("/w/b.py", False)]),
+        ([edited("/w/a.py", "+2"), edited("/w/b.py", "+3")], [("/w/a.py", True), ("/w/b.py", True)]),
+        ({"stdout": "", "interrupted": True}, [("/w/a.py", False), ("/w/b.py", False)]),
+    ],
+)
+def test_results_in_one_line_give_the_details_to_their_own_calls(tmp_path, details, expected):
+    both = user([result("a", "ok"), result("b", "ok")], toolUseResult=details)
+    steps = steps_of(tmp_path, PROJECT, user("go"), assistant(edit("a", "/w/a.py"), edit("b", "/w/b.py")), both)
+    changes = [step.changes[0] for step in steps if step.kind is StepKind.FILE_CHANGE]
+    assert [(change.path, change.diff is not None) for change in changes] == expected
+
+
+def test_two_edits_of_one_file_in_one_line_have_no_uncertain_diff(tmp_path):
+    both = user([result("a", "ok"), result("b", "ok")], toolUseResult=edited("/w/a.py", "+2"))
+    steps = steps_of(tmp_path, PROJECT, user("go"), assistant(edit("a", "/w/a.py"), edit("b", "/w/a.py")), both)
+    assert [step.changes[0].diff for step in steps if step.kind is StepKind.FILE_CHANGE] == [None, None]
+
+
+@pytest.mark.parametrize("marked", [{"isApiErrorMessage": False}, {}])
+def test_words_that_fill_the_place_of_an_answer_are_no_error(tmp_path, marked):
+    filler = assistant(text("No response requested."), key="f", model="<synthetic>", **marked)
+    steps = steps_of(tmp_path, PROJECT, user("go"), assistant(text("Done.")), filler)
+    assert told(steps)[-1] == ("notice", "No response requested.")
+    assert not [step for step in steps if step.kind is StepKind.ERROR]
+
+
+def test_sub_agents_side_by_side_without_ids_belong_to_their_own_calls(tmp_path):
+    used, side = {"input_tokens": 1000, "output_tokens": 10}, {"isSidechain": True}
+
+    def says(name, before, *blocks, key):
+        return assistant(*blocks, key=key, usage=used, uuid=name, parentUuid=before, **side)
+
+    lines = [
+        user("go"),
+        assistant(call("A", "Task", prompt="look at a"), call("B", "Task", prompt="look at b")),
+        user("look at a", uuid="a1", parentUuid=None, **side),
+        user("look at b", uuid="b1", parentUuid=None, **side),
+        says("a2", "a1", text("reading a"), key="ma"),
+        says("b2", "b1", text("reading b"), key="mb"),
+        says("a3", "a2", call("ca", "Bash", command="ls a"), key="ma"),
+        says("b3", "b2", call("cb", "Bash", command="ls b"), key="mb"),
+        user([result("cb", "b.py")], uuid="b4", parentUuid="b3", **side),
+        user([result("ca", "a.py")], uuid="a4", parentUuid="a3", **side),
+        user([result("B", "b is fine"), result("A", "a is fine")]),
+        assistant(text("All fine."), key="end"),
+    ]
+    steps = steps_of(tmp_path, PROJECT, *lines)
+    for name in "ab":
+        own = [s.text for s in steps if s.parent == name.upper()]
+        assert own == [f"look at {name}", f"reading {name}", f"ls {name}"]
+    assert [(s.usage.input_tokens, s.usage.output_tokens) for s in steps if s.kind is StepKind.USAGE] == [(2000, 20)]
+
+
+def test_sub_agents_with_the_same_task_belong_to_different_calls(tmp_path):
+    lines = [
+        user("go"),
+        assistant(call("A", "Task", prompt="look"), call("B", "Task", prompt="look")),
+        user("look", uuid="a1", parentUuid=None, isSidechain=True),
+        user("look", uuid="b1", parentUuid=None, isSidechain=True),
+    ]
+    steps = steps_of(tmp_path, PROJECT, *lines)
+    assert [step.parent for step in steps if step.kind is StepKind.PROMPT] == [None, "A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("made", "content", "details", "expected"),
+    [
+        (call("t", "Bash", command="make b"), "built", {"stdout": "built"}, ("command", "make b", StepStatus.OK, 0)),
+        (call("t", "Bash", command="make b"), "Exit code 2\nno", "Error", ("command", "make b", StepStatus.FAILED, 2)),
+        (edit("t", "/w/a.py"), "ok", edited("/w/a.py", "+2"), ("file_change", "/w/a.py", StepStatus.OK, None)),
+        (call("t", "mcp__docs__search", q=1), "x", None, ("tool_call", "mcp__docs__search", StepStatus.OK, None)),
+    ],
+)
+def test_a_result_before_its_call_belongs_to_the_call(tmp_path, made, content, details, expected):
+    early = user([result("t", content, is_error=details == "Error")], toolUseResult=details)
+    steps = steps_of(tmp_path, PROJECT, user("go"), early, assistant(made), assistant(text("Built."), key="n"))
+    (step,) = [step for step in steps if step.call_id == "t"]
+    assert (str(step.kind), step.text, step.status, step.exit_code) == expected
+    assert not [s for s in steps if s.status is StepStatus.INTERRUPTED or s.text == "t"]
+    if step.changes:
+        assert step.changes[0].diff.endswith("-1\n+2")
+
+
+def test_two_sessions_that_write_in_turn_make_no_turns(tmp_path):
+    other_session = {"sessionId": "session-2"}
+    lines = [
+        user("Start the port"),
+        assistant(text("Working on it")),
+        assistant(call("t", "Bash", command="make"), key="n", **other_session),
+        other("custom-title", customTitle="Port"),
+        user([result("t", "ok")], **other_session),
+        other("last-prompt", lastPrompt="x"),
+        assistant(text("Done"), key="o"),
+        user("Next", parentUuid="z", **other_session),
+    ]
+    steps = steps_of(tmp_path, PROJECT, *lines)
+    assert [(s.turn, s.text) for s in steps if s.kind is StepKind.PROMPT] == [(1, "Start the port"), (2, "Next")]
+    assert [s.agent_session for s in steps if s.kind is StepKind.START] == ["session-1", "session-2"]
+    (command,) = [step for step in steps if step.kind is StepKind.COMMAND]
+    assert (command.status, command.output) == (StepStatus.OK, "ok")
+
+
+def test_the_first_prompt_of_a_second_conversation_begins_a_turn_with_its_start(tmp_path):
+    new = {"sessionId": "session-2", "parentUuid": None}
+    steps = steps_of(tmp_path, PROJECT, user("one"), assistant(text("a")), user("two", **new), assistant(text("b")))
+    assert [(s.turn, str(s.kind)) for s in steps if s.kind in (StepKind.START, StepKind.PROMPT)] == [
+        (1, "start"), (1, "prompt"), (2, "start"), (2, "prompt"),
+    ]  # fmt: skip
+
+
+def test_the_messages_that_a_fork_copied_are_not_counted_again(tmp_path):
+    used, copied = {"input_tokens": 100, "output_tokens": 5}, {"forkedFrom": {"sessionId": "session-0"}}
+    lines = [
+        user("one", **copied), assistant(text("a"), key="m", usage=used, **copied),
+        user("two"), assistant(text("b"), key="n", usage=used),
+    ]  # fmt: skip
+    steps = steps_of(tmp_path, PROJECT, *lines)
+    assert [(s.turn, s.usage.input_tokens) for s in steps if s.kind is StepKind.USAGE] == [(2, 100)]

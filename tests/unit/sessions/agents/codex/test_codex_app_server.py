@@ -12,6 +12,8 @@ from unit.sessions.agents.live_captures import NAMES, lines_of, read
 from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.agents.codex.app_server.item_parser import TAIL
 from agentdash.sessions.agents.codex.app_server.parser import AppServerParser
+from agentdash.sessions.costs.pricing import Pricing
+from agentdash.sessions.costs.reports import Reported
 from agentdash.sessions.json_schema import step_json
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus
 
@@ -329,3 +331,42 @@ def test_a_broken_line_hides_no_other(number: int, cut: int) -> None:
     parser.feed(SHAPES[number][:cut], 1)
     fed(began(), ended(), parser=parser)
     assert parser.facts.end == "completed" or parser.state.turn not in (None, "t")
+
+
+def used(total: int, last: int, *, estimate: bool = False) -> dict[str, Any]:
+    """A report of tokens; codex' estimate after a compaction has no tokens of a call."""
+
+    def tokens(sum_of_all: int, given: int) -> dict[str, int]:
+        return {"totalTokens": sum_of_all, "inputTokens": given, "outputTokens": 0}
+
+    usage = {"total": tokens(total, total), "last": tokens(last, 0 if estimate else last)}
+    return note("thread/tokenUsage/updated", turnId="t", tokenUsage=usage)
+
+
+@pytest.mark.parametrize(
+    ("begun", "between", "expected"),
+    [
+        ([used(100, 90)], [used(100, 90), used(150, 50), used(150, 30, estimate=True)], (90, 30)),
+        ([used(100, 90)], [used(150, 50)], (90, None)),
+        ([used(100, 90)], [], (90, None)),
+        ([], [used(150, 30, estimate=True)], (None, None)),
+    ],
+)
+def test_a_compaction_has_the_tokens_before_it_and_the_estimate_after_it(
+    begun: list[Any], between: list[Any], expected: tuple[int | None, int | None]
+) -> None:
+    parser = AppServerParser()
+    parser.facts.reported = Reported(Pricing({}))
+    compaction = [item(phase, "contextCompaction") for phase in ("started", "completed")]
+    fed(began(), *begun, compaction[0], *between, compaction[1], parser=parser)
+    (compacted,) = parser.facts.reported.compactions()
+    assert (compacted.tokens_before, compacted.tokens_after) == expected
+
+
+def test_the_compaction_of_a_real_stream_has_the_tokens_before_and_after() -> None:
+    parser = AppServerParser()
+    parser.facts.reported = Reported(Pricing({}))
+    for line in lines_of("codex-fork-revert-compact.jsonl"):
+        parser.feed(line)
+    (compacted,) = parser.facts.reported.compactions()
+    assert (compacted.tokens_before, compacted.tokens_after) == (1230, 6861)

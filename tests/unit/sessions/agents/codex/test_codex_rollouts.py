@@ -158,14 +158,30 @@ def test_reasoning_that_codex_keeps_secret_is_there(tmp_path):
 
 def test_the_words_of_the_harness_are_no_prompts(tmp_path):
     lines = [
-        said("user", "<environment_context>\n<cwd>/x</cwd>"),
-        said("user", "# AGENTS.md instructions for /x\n\nBe nice."),
+        said("user", "<environment_context>\n<cwd>/x</cwd>\n</environment_context>"),
+        said("user", "# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\nBe nice.\n</INSTRUCTIONS>"),
         said("user", "ask", internal_chat_message_metadata_passthrough={"content_item_kinds": ["user.text"]}),
         said("user", "stored", internal_chat_message_metadata_passthrough={"content_item_kinds": ["memories.text"]}),
     ]
     assert [kind for kind, _ in told(steps_of(tmp_path, ROLLOUT, META, *lines))][1:] == [
         "notice", "notice", "prompt", "notice",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '<div class="cart"> is not centred, please fix',
+        "<environment_context> is sent twice, why?",
+        "<permissions instructions>\nare cut off",
+        "<task>\nWrite the parser.\n</task>",
+        "<skill>a</skill> does not load",
+        "# AGENTS.md instructions are ignored\n\nMend it.",
+        "</environment_context>",
+    ],
+)
+def test_a_prompt_may_begin_with_any_tag(tmp_path, words):
+    assert told(steps_of(tmp_path, ROLLOUT, META, said("user", words)))[1:] == [("prompt", words)]
 
 
 @pytest.mark.parametrize(
@@ -360,3 +376,183 @@ def test_what_is_not_known_is_shown_raw_and_named(tmp_path):
         "event_msg something_new", "response_item odd_item", "odd_line", "event_msg OddThing",
     ]  # fmt: skip
     assert json.loads(unknown[0].text) == lines[1]
+
+
+IMAGE = {"type": "input_image", "image_url": "data:image/png;base64,QUJD"}
+
+
+def framed(name, path):
+    """A picture in a message to the model, as codex 0.169.0 and 0.171.0 write it."""
+    opened = {"type": "input_text", "text": f'<image name=[{name}] path="{path}">'}
+    return [opened, IMAGE, {"type": "input_text", "text": "</image>"}]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "reported", "shown"),
+    [
+        (
+            framed("Image #1", "a.png"),
+            lambda text: thing("UserMessage", content=[{"type": "local_image", "path": "a.png"}, text]),
+            "(image)\nwhat is this?",
+        ),
+        (
+            [*framed("Image #1", "a.png"), *framed("Image #2", "b.png")],
+            lambda text: thing("UserMessage", content=[*[{"type": "local_image", "path": "x"}] * 2, text]),
+            "(image)\n(image)\nwhat is this?",
+        ),
+        (
+            [IMAGE],
+            lambda text: event("user_message", message=text["text"], images=["data:image/png;base64,QUJD"]),
+            "(image)\nwhat is this?",
+        ),
+        (
+            [IMAGE],
+            lambda text: event("user_message", message=text["text"], images=[], local_images=["a.png"]),
+            "(image)\nwhat is this?",
+        ),
+        (
+            [{"type": "input_audio", "audio_url": "data:audio/wav;base64,QUJD"}],
+            lambda text: thing("UserMessage", content=[{"type": "local_audio", "path": "a.wav"}, text]),
+            "(audio)\nwhat is this?",
+        ),
+        ([], lambda text: thing("UserMessage", content=[{"type": "mention", "path": "x"}, text]), "what is this?"),
+    ],
+)
+@pytest.mark.parametrize("first", ["item", "event"])
+def test_a_prompt_with_attached_media_is_one_prompt(tmp_path, pieces, reported, shown, first):
+    text = {"type": "input_text", "text": "what is this?"}
+    lines = [item("message", role="user", content=[*pieces, text]), reported(text | {"type": "text"})]
+    ordered = lines if first == "item" else lines[::-1]
+    steps = steps_of(tmp_path, ROLLOUT, META, event("task_started"), *ordered)
+    (prompt,) = [step.text for step in steps if step.kind is StepKind.PROMPT]
+    assert prompt == shown or (first == "event" and prompt.endswith("what is this?"))
+
+
+def test_words_between_tags_of_a_picture_are_the_users_own(tmp_path):
+    steps = steps_of(tmp_path, ROLLOUT, META, said("user", '<image src="a.png">\nis not shown'))
+    assert told(steps)[1:] == [("prompt", '<image src="a.png">\nis not shown')]
+
+
+FINDING = {
+    "title": "[P1] Lock is never released", "body": "The early return leaves it held.\nSee line 40.",
+    "code_location": {"absolute_file_path": "/w/lock.py", "line_range": {"start": 38, "end": 41}},
+}  # fmt: skip
+REVIEW = {"findings": [FINDING], "overall_explanation": "One path leaks the lock.", "overall_correctness": "incorrect"}
+REVIEWED = (
+    "One path leaks the lock.\n\nReview comment:\n\n- [P1] Lock is never released — /w/lock.py:38-41\n"
+    "  The early return leaves it held.\n  See line 40."
+)
+
+
+@pytest.mark.parametrize(
+    "end", [event("exited_review_mode", review_output=REVIEW), thing("ExitedReviewMode", review_output=REVIEW)]
+)
+@pytest.mark.parametrize("behind", [[], [said("assistant", REVIEWED), event("agent_message", message=REVIEWED)]])
+def test_the_findings_of_a_review_are_shown_once(tmp_path, end, behind):
+    steps = steps_of(tmp_path, ROLLOUT, META, event("entered_review_mode", user_facing_hint="changes"), end, *behind)
+    assert [step.text for step in steps if step.kind is StepKind.MESSAGE] == [REVIEWED]
+
+
+def test_a_review_without_findings_has_its_explanation(tmp_path):
+    end = event("exited_review_mode", review_output={"findings": [], "overall_explanation": "All good."})
+    assert told(steps_of(tmp_path, ROLLOUT, META, end))[-1] == ("message", "All good.")
+    cut = event("exited_review_mode", review_output=None)
+    assert told(steps_of(tmp_path, ROLLOUT, META, cut))[-1] == ("notice", "exited review mode")
+
+
+def at(second, made):
+    return made | {"timestamp": f"2026-11-20T{second}Z"}
+
+
+OWN = "10:00:05.000"
+
+
+@pytest.mark.parametrize("copied", ["10:00:00.000", "10:00:00.004", "09:00:00.000"])
+@pytest.mark.parametrize(
+    "heading",
+    [
+        [{"forked_from_id": "thread-0"}, {"id": "thread-0"}],
+        [{"forked_from_id": "thread-0"}],
+        [{"parent_thread_id": "thread-0"}],
+        [{"source": {"subagent": {"thread_spawn": {"parent_thread_id": "thread-0", "agent_nickname": "Ada"}}}}],
+        [{"forked_from_id": "thread-0"}, {"id": "thread-0", "forked_from_id": "thread-00"}, {"id": "thread-00"}],
+    ],
+)
+def test_history_that_a_thread_copied_is_not_counted_as_its_own(tmp_path, copied, heading):
+    def turn(when, prompt, total, last):
+        events = [event("task_started"), said("user", prompt), tokens(total, last), event("task_complete")]
+        return [at(when, made) for made in events]
+
+    metas = [at("10:00:00.000", line("session_meta", **({"id": "thread-1"} | fields))) for fields in heading]
+    lines = [*metas, *turn(copied, "one", 100, 100), *turn(copied, "two", 300, 200), *turn(OWN, "three", 350, 50)]
+    steps = steps_of(tmp_path, ROLLOUT, *lines)
+    assert [(s.turn, s.text) for s in steps if s.kind is StepKind.PROMPT] == [(1, "one"), (2, "two"), (3, "three")]
+    assert [(s.turn, s.usage.input_tokens) for s in steps if s.kind is StepKind.USAGE] == [(3, 50)]
+    assert len([step for step in steps if step.kind is StepKind.START]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("shell", '{"command":["bash","-lc","ls'),
+        ("exec_command", "ls -l"),
+        ("shell_command", '{"comand": "ls"}'),
+        ("local_shell", "[1, 2]"),
+    ],
+)
+def test_a_command_whose_arguments_cannot_be_read_shows_them_and_failed(tmp_path, name, arguments):
+    call = item("function_call", name=name, call_id="c", arguments=arguments)
+    answer = "failed to parse function arguments: EOF while parsing a string"
+    (step,) = steps_of(
+        tmp_path, ROLLOUT, META, call, item("function_call_output", call_id="c", output=answer)
+    )[1:]  # fmt: skip
+    shown = arguments if name in ("shell", "exec_command") else json.dumps(json.loads(arguments), separators=(",", ":"))
+    assert (step.kind, step.command, step.status, step.output) == (
+        StepKind.COMMAND, shown, StepStatus.FAILED, answer,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "answer", ["unsupported call: launch", "unsupported custom tool call: x", "unknown tool call x"]
+)
+def test_a_call_that_codex_does_not_know_failed(tmp_path, answer):
+    call = item("function_call", name="launch", call_id="c", arguments="{}")
+    steps = steps_of(tmp_path, ROLLOUT, META, call, item("function_call_output", call_id="c", output=answer))
+    assert steps[-1].status is StepStatus.FAILED
+
+
+def test_an_error_behind_which_nothing_comes_ends_the_task(tmp_path):
+    error = event("error", message="You've hit your usage limit.")
+    start, done = event("task_started"), event("task_complete", last_agent_message=None)
+    steps = steps_of(tmp_path, ROLLOUT, META, start, said("user", "go"), error, done)
+    assert [(s.text, s.fatal) for s in steps if s.kind is StepKind.ERROR] == [("You've hit your usage limit.", True)]
+    assert not [step for step in steps if step.text == "turn ended"]
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        said("assistant", "done"),
+        item("function_call", name="shell", call_id="c", arguments='{"command":["ls"]}'),
+        thing("AgentMessage", text="done"),
+    ],
+)
+def test_an_error_after_which_codex_goes_on_is_not_fatal(tmp_path, work):
+    lines = [event("task_started"), said("user", "go"), event("error", message="slow"), work, event("task_complete")]
+    steps = steps_of(tmp_path, ROLLOUT, META, *lines)
+    assert [step.fatal for step in steps if step.kind is StepKind.ERROR] == [False]
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (json.dumps({"output": "b\n", "metadata": {"exit_code": 3}}), (StepStatus.FAILED, 3, "b\n")),
+        ("Exit code: 0\nWall time: 0.1 seconds\nOutput:\nb\n", (StepStatus.OK, 0, "b\n")),
+    ],
+)
+def test_an_output_before_its_call_belongs_to_the_call(tmp_path, output, expected):
+    call = item("function_call", name="shell_command", call_id="c", arguments='{"command":"make"}')
+    early = item("function_call_output", call_id="c", output=output)
+    (step,) = steps_of(tmp_path, ROLLOUT, META, early, call)[1:]
+    assert (step.kind, step.command) == (StepKind.COMMAND, "make")
+    assert (step.status, step.exit_code, step.output) == expected

@@ -10,7 +10,7 @@ from places import TRANSCRIPTS
 
 from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.agents.codex.usage import CodexMeter
-from agentdash.sessions.agents.parsing.usage_meter import Meter, When
+from agentdash.sessions.agents.parsing.usage_meter import Meter, TranscriptEnd, When
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.costs.pricing import Pricing
 from agentdash.sessions.costs.reports import Reported
@@ -308,3 +308,28 @@ def test_the_model_that_the_stream_named_stays(tmp_path: Path, transcript: Trans
     facts = Facts(agent_session=THREAD, model="gpt-9")
     Spending(list, 1, meter(tmp_path), at_end=True).finish(facts)
     assert (facts.model, facts.context_tokens, facts.context_window) == ("gpt-9", None, None)
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_after_a_clock_step_back_a_turn_counts_its_own_calls_alone(
+    tmp_path: Path, transcript: Transcript, recorded: bool
+) -> None:
+    later, began = BORN + 120_000, BORN + 60_000
+    if recorded:
+        transcript.call(at=later, input_tokens=1200, output_tokens=20)
+    transcript.count(at=later, input_tokens=1200, output_tokens=20)
+    found = meter(tmp_path, began)
+    found.earlier = TranscriptEnd(transcript.path, transcript.path.stat().st_size)
+    assert total(found) is None, "nothing of the thread is the turn's so far"
+    if recorded:
+        transcript.call(at=began + 1, input_tokens=1600, output_tokens=30)
+    transcript.count(at=began + 1, input_tokens=2800, output_tokens=50)
+    assert total(found) == 1630
+    assert found.thread_before.total_tokens == 1220
+
+
+def test_a_thread_that_begins_with_the_turn_is_all_its_own(tmp_path: Path, transcript: Transcript) -> None:
+    transcript.call(at=BORN - 60_000, input_tokens=1200, output_tokens=20)
+    found = meter(tmp_path, BORN)
+    found.earlier = TranscriptEnd()
+    assert total(found) == 1220

@@ -73,7 +73,17 @@ def test_other_words_are_shown_as_they_were_printed_beside_the_event():
 
 
 def test_a_line_without_an_event_is_as_it_was():
-    for line in (b"plain words", b"[1, 2", b"{not json}", b'{"a": 1', b'"text"', b"[{}]", b"{{{{", b"a\x1b[31mb", b"\0\0"):
+    for line in (
+        b"plain words",
+        b"[1, 2",
+        b"{not json}",
+        b'{"a": 1',
+        b'"text"',
+        b"[{}]",
+        b"{{{{",
+        b"a\x1b[31mb",
+        b"\0\0",
+    ):
         assert parts(line) == [line]
     assert parts(b"\x1b[?25h\r\0") == []
 
@@ -229,7 +239,10 @@ def test_a_transcript_with_a_torn_line_has_the_prompt_and_the_result_behind_it(t
     lines = [said("1", "Deploy the shop"), said("2", call, "assistant"), result[:90] + result, result[:150] + prompt]
     parser = reader_named("claude-project").parser()
     steps = {step.index: step for line in lines for step in parser.feed(line)}
-    assert [step.text for step in steps.values() if step.kind is StepKind.PROMPT] == ["Deploy the shop", "And the admin?"]
+    assert [step.text for step in steps.values() if step.kind is StepKind.PROMPT] == [
+        "Deploy the shop",
+        "And the admin?",
+    ]
     assert [step.output for step in steps.values() if step.kind is StepKind.COMMAND] == ["deployed"]
     assert max(step.turn for step in steps.values()) == 2
     # The evidence about a prompt is in such a line too.

@@ -335,6 +335,18 @@ def test_a_worker_that_waited_does_not_count_itself_when_it_starts(store, chaine
     assert store.session(SECOND).followed == FIRST
 
 
+def test_a_turn_of_another_program_counts_among_the_prompts_of_agents(store):
+    limits = FamilyLimits(max_rounds=1)
+    begin(store, "lead")
+    begin(store, "worker", "lead")
+    end(store, "worker")
+    with store.database.transaction() as db:
+        db.execute("UPDATE turns SET asked_by = 'another program' WHERE session = 'worker'")
+    plan = TurnPlan(settings={}, frame=Launch(argv=(), family=limits))
+    with pytest.raises(RefusalError, match="1 of 1 prompts were sent to this worker"):
+        store.queue.add(request("worker", "more", plan=plan, asked_by="lead"), build)
+
+
 def test_P23_a_worker_takes_a_number_of_prompts_from_agents_and_any_from_the_user(store):
     limits = FamilyLimits(max_rounds=2)
     begin(store, "lead")

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.errors import SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.launch import Launch, Start, TurnPlan
-from agentdash.sessions.model import Status
+from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER, Fate, PromptState
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.files.restore import restore
@@ -372,3 +373,39 @@ def test_any_key_of_a_request_can_be_put_back(store, key):
     assert waiting(store) == ["more"]
     assert add(store, "more", key=key).turn == 2
     assert waiting(store) == ["more"]
+
+
+def limited(text, tokens, **facts):
+    """A request whose plan has a limit on the session's tokens."""
+    frame = Launch(argv=(), limits=Limits(tokens=tokens, **facts))
+    return request(NAME, text, plan=TurnPlan(settings={}, frame=frame))
+
+
+def used(store, tokens):
+    log = running(store)
+    facts = Facts(end="completed", usage=Usage.of(tokens, 0, 0))
+    assert log.end(facts, Outcome(status=Status.DONE, reason=None), steps=1, build=build)
+
+
+def test_a_prompt_of_a_session_over_its_limit_stays_in_the_queue_with_the_reason(store):
+    used(store, 8_000)
+    added = store.queue.add(limited("more", 6_000), build)
+    assert (added.turn, waiting(store), sent(store)) == (None, ["more"], [])
+    assert store.session(NAME).held == "Session session- is over its limit: it used more than 6,000 tokens (8,000)."
+    store.queue.release(NAME, build)
+    store.queue.send_now(added.id, build)
+    assert (waiting(store), sent(store)) == (["more"], [])
+
+
+def test_a_limit_that_only_warns_sends_the_prompt(store):
+    used(store, 8_000)
+    assert store.queue.add(limited("more", 6_000, action="warn"), build).turn == 2
+
+
+def test_a_raised_limit_of_the_session_counts_for_prompts_that_wait(store):
+    used(store, 8_000)
+    store.queue.add(limited("more", 6_000), build)
+    with store.database.transaction() as db:
+        db.execute("UPDATE sessions SET options = ? WHERE id = ?", ('{"limits": {"tokens": 100000}}', NAME))
+    store.queue.release(NAME, build)
+    assert sent(store) == ["more"]

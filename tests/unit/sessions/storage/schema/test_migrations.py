@@ -350,9 +350,9 @@ def fifth(tmp_path):
 
 def test_sessions_of_version_5_are_in_the_order_of_urgency_and_have_their_facts(fifth):
     store = Store(fifth)
-    urgent = ["pinned", "waits", "stuck", "denied", "runs", "never-looked-at", "queued"]
+    urgent = ["pinned", "waits", "stuck", "limited", "denied", "runs", "never-looked-at", "queued"]
     found, number = store.first(20)
-    assert [one.id for one in found] == [*urgent, "limited", "stopped", "looked-at"]
+    assert [one.id for one in found] == [*urgent, "stopped", "looked-at"]
     assert ([one.id for one in store.first(3)[0]], number) == (urgent[:3], 10)
     assert (store.session("stopped").stopped_by, store.session("limited").stopped_by) == (
         StoppedBy.YOU,
@@ -376,7 +376,7 @@ def test_what_a_runner_of_version_5_writes_is_in_its_order_at_once(fifth):
     )
     runner.execute(MARK_1, (60, "never-looked-at"))
     runner.close()
-    order = ["pinned", "runs", "stuck", "fresh", "denied", "waits", "queued", "limited", "stopped", "never-looked-at"]
+    order = ["pinned", "runs", "stuck", "fresh", "limited", "denied", "waits", "queued", "stopped", "never-looked-at"]
     assert [one.id for one in store.first(10)[0]] == order
     assert [one.id for one in store.first(2)[0]] == order[:2]
     store.rename("stopped", "something else")

@@ -33,7 +33,12 @@ def told(monkeypatch, tmp_path):
 
     def tell(*statuses, before=Status.STARTING, hook=Hook(("tell",))):  # noqa: B008 - frozen
         sent, spared = [], []
-        monkeypatch.setattr(hooks, "send", lambda *facts: sent.append((facts[4], facts[5])) or (len(sent), 1))
+
+        def send(*facts, spare):
+            sent.append((facts[4], facts[5]))
+            spare((len(sent), 1))
+
+        monkeypatch.setattr(hooks, "send", send)
         one = Hooks(Layout(tmp_path), Rows(before), "session1", 2, spared.append)
         one.begin(hook)
         for number, change in enumerate(statuses):

@@ -1,0 +1,100 @@
+"""Processes that claim to belong to another session, or to be agentdash's own: a stop ends them."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from agentdash.sessions.model import Status
+from agentdash.sessions.processes import processes, runner_lock
+
+UNKNOWN = "11111111-2222-4333-8444-555555555555"
+EVADERS = {
+    "a folder of its own": "AGENTDASH_HOME=$PWD/fake AGENTDASH_SESSION_ID={unknown} sleep 4001",
+    "another session's tag": "AGENTDASH_SESSION_ID={other} sleep 4002",
+    "another session's tag, as an orphan": "(AGENTDASH_SESSION_ID={other} setsid sleep 4003 &)",
+    "a runner of its own": "AGENTDASH_RUNNER=$PWD/fake/sessions/{unknown}/runner.lock sleep 4004",
+    "our own runner": "AGENTDASH_RUNNER={home}/sessions/$AGENTDASH_SESSION_ID/runner.lock sleep 4005",
+    "another session's runner": "AGENTDASH_RUNNER={home}/sessions/{other}/runner.lock sleep 4006",
+    "no environment, as an orphan": "(env -i setsid sleep 4007 &)",
+    "a held lock that it may only read": (
+        "AGENTDASH_SESSION_ID={other} flock -x {home}/sessions/{other}/runner.lock sleep 4008"
+    ),
+}
+
+
+@pytest.fixture
+def other(manager, tmp_path):
+    """A session that has ended, and a folder that looks like a state folder, with the lock of a session held in it."""
+    session = manager.wait([manager.run(["true"]).id], timeout=60)[0]
+    fake = tmp_path / "fake/sessions" / UNKNOWN
+    fake.mkdir(parents=True)
+    os.mkfifo(fake / "poke")
+    with runner_lock.hold(fake / "runner.lock"):
+        yield session
+
+
+@pytest.mark.parametrize("evader", EVADERS)
+def test_what_claims_to_belong_elsewhere_is_shown_and_ended(manager, other, wait_until, sleepers, evader):
+    script = EVADERS[evader].format(unknown=UNKNOWN, other=other.id, home=manager.layout.home)
+    number = next(word for word in script.split() if word.startswith("400"))[:4]
+    session = manager.started(manager.run(["bash", "-c", f"{script} & sleep 4000; wait"]).id)
+    wait_until(lambda: sleepers(number), what="the process")
+    [pid] = sleepers(number)
+    assert pid in {one.pid for one in manager.reader.processes(session.id)}
+    receipt = manager.stop(session.id, now=True)
+    assert pid in {one.pid for one in receipt.ended}
+    assert (receipt.left, sleepers(number)) == ((), [])
+
+
+def test_a_command_line_like_that_of_a_runner_delays_the_end_of_a_stop_and_hides_nothing(manager, other, wait_until):
+    words = [str(manager.layout.home), other.id, "1", "run"]
+    session = manager.started(
+        manager.run(
+            [sys.executable, "-c", "import os, sys, time\nif os.fork(): sys.exit()\ntime.sleep(4009)", *words]
+        ).id
+    )
+    wait_until(lambda: manager.reader.by_id(session.id).status.ended, what="the end of the command")
+    [pid] = [pid for pid in processes.scan() if words == processes.arguments(pid)[-4:]]
+    manager.stop(session.id, now=True)
+    assert processes.by_pid(pid) is None
+
+
+def test_a_session_that_is_just_being_started_inside_survives_the_stop_of_the_outer_one(manager, wait_until, sleepers):
+    slow = "import os, time; os.kill(os.getppid(), 0)"
+    inside = f"{sys.executable} -m agentdash run -- sleep 4010; {sys.executable} -c '{slow}'; sleep 4011"
+    outer = manager.started(manager.run(["bash", "-c", inside]).id)
+
+    def begun():
+        found = next((one for one in manager.reader.sessions() if one.parent == outer.id), None)
+        return found if found is not None and manager.store.newest_turn(found.id).launches else None
+
+    inner = wait_until(begun, what="the runner that was sent")
+    manager.stop(outer.id, now=True)
+    assert sleepers(4011) == []
+    wait_until(lambda: manager.store.newest_turn(inner.id).status is Status.RUNNING, what="the inner session")
+    assert manager.store.newest_turn(inner.id).launches == 1
+    assert len(sleepers(4010)) == 1
+
+
+def test_a_runner_is_known_by_its_signature(manager, wait_until):
+    session = manager.started(manager.run(["sleep", "4012"]).id)
+    lock = manager.layout.session(session.id).lock
+    runner = manager.store.newest_turn(session.id).runner_pid
+    assert runner_lock.signer(lock)[0] == runner
+    manager.stop(session.id, now=True)
+    wait_until(lambda: not runner_lock.is_held(lock), what="the end of the runner")
+    assert runner_lock.signer(lock) is None
+
+
+def test_a_process_of_a_deleted_session_is_a_stray_whatever_folder_it_names(manager, tmp_path):
+    from agentdash.sessions.doctor.state.strays import unknown_processes
+
+    session = manager.wait([manager.run(["true"]).id], timeout=60)[0]
+    manager.delete(session.id)
+    env = {processes.SESSION_TAG: session.id, processes.HOME: str(tmp_path / "fake")}
+    with subprocess.Popen(["sleep", "4013"], env=env) as stray:
+        found = [process.pid for process in unknown_processes(manager.layout)]
+        stray.kill()
+    assert stray.pid in found

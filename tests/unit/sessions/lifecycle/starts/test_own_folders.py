@@ -1,0 +1,77 @@
+"""The folder of an agent and agentdash's own files: which modes are refused where."""
+
+from pathlib import Path
+
+import pytest
+
+from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.errors import UsageError
+from agentdash.sessions.lifecycle.starts.own_folders import check_reach, within_reach
+from agentdash.sessions.values.turn_mode import TurnMode
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    top = tmp_path.resolve()
+    for name in ("home/state/sessions", "home/config", "project", "elsewhere"):
+        (top / name).mkdir(parents=True)
+    (top / "link").symlink_to(top / "home")
+    return top
+
+
+@pytest.mark.parametrize(
+    ("folder", "reached"),
+    [
+        (".", "state folder"),
+        ("home", "state folder"),
+        ("link", "state folder"),
+        ("home/state", "state folder"),
+        ("home/state/sessions", "state folder"),
+        ("home/config", "settings"),
+        ("link/config", "settings"),
+        ("project", None),
+        ("elsewhere", None),
+    ],
+)
+def test_a_folder_reaches_what_is_in_it_and_the_state_folder_from_inside(
+    top: Path, folder: str, reached: str | None
+) -> None:
+    found = within_reach(str(top / folder), top / "link/state", top / "home/config/config.toml")
+    assert (reached in found) if found is not None and reached else found is reached
+
+
+def test_settings_that_are_a_link_are_reached_at_both_ends(top: Path) -> None:
+    (top / "elsewhere/real.toml").touch()
+    (top / "project/config.toml").symlink_to(top / "elsewhere/real.toml")
+    for folder in ("project", "elsewhere"):
+        assert within_reach(str(top / folder), top / "home/state", top / "project/config.toml") is not None
+
+
+def test_a_project_beside_the_settings_file_does_not_reach_it(top: Path) -> None:
+    assert within_reach(str(top / "project"), top / "home/state", top / "config.toml") is None
+
+
+@pytest.mark.parametrize(
+    ("agent", "permissions", "dangerous", "refused"),
+    [
+        ("codex", "workspace-write", False, True),
+        ("codex", "read-only", False, False),
+        ("codex", "danger-full-access", True, False),
+        ("claude", "acceptEdits", False, True),
+        ("claude", "auto", False, True),
+        ("claude", "default", False, False),
+        ("claude", "plan", False, False),
+        ("claude", "bypassPermissions", True, False),
+    ],
+)
+def test_only_modes_that_write_in_the_folder_are_refused(
+    top: Path, agent: str, permissions: str, dangerous: bool, refused: bool
+) -> None:
+    mode = TurnMode(setting="mode", permissions=permissions, dangerous=dangerous)
+    where = (str(top), top / "home/state", top / "home/config/config.toml")
+    check_reach(agent_named(agent), mode, *where, env={"AGENTDASH_OWN_FILES": "writable"})
+    if refused:
+        with pytest.raises(UsageError, match="AGENTDASH_HOME"):
+            check_reach(agent_named(agent), mode, *where, env={})
+    else:
+        check_reach(agent_named(agent), mode, *where, env={})
