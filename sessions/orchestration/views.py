@@ -14,6 +14,7 @@ from .quoting import words
 from .results import Asked, Did, Shared, WorkerResult
 
 if TYPE_CHECKING:
+    from ..asks.model import Ask
     from ..asks.recorded import RecordedAsk
     from .calls import Calls
 
@@ -172,9 +173,23 @@ def asked(recorded: "RecordedAsk", detail: Detail) -> Asked:
         ask=recorded.id,
         kind=str(ask.kind),
         wants=words(wants, 2 * detail.text),
+        text=text_for_lead(ask, detail.answer),
         why=words(ask.why, detail.text),
         choices=tuple(words(choice, 60) for choice in choices[: max(3, detail.names)]),
     )
+
+
+MOST_FOR_LEAD = 4_000
+"""Most characters of an ask that a lead can allow: no result shows it more."""
+
+
+def text_for_lead(ask: "Ask", most: int = MOST_FOR_LEAD) -> str:
+    """Return what a lead would allow, cleaned and cut to ``most`` characters; empty if the title has all of it."""
+    from ..asks.sentence import title_is_whole
+    from ..text.sanitize import clean, shorten
+    from ..text.unhidden import unhidden
+
+    return "" if title_is_whole(ask) else shorten(clean(unhidden(ask.body)), most) if most else "…"
 
 
 def words_of_answer(answer: str, most: int) -> str:

@@ -8,6 +8,7 @@ from ..calls import Calls
 from ..quoting import words
 from ..refusals import refusal, refused
 from ..results import Answered
+from ..views import MOST_FOR_LEAD, text_for_lead
 
 _QUESTIONS = (AskKind.QUESTION, AskKind.FORM)
 
@@ -75,6 +76,8 @@ def _check_allowable(session: Session, ask: Ask) -> None:
         RefusalError: it is such a permission.
     """
     reason = "the agent requires the user each time" if ask.each_time else ""
+    if len(text_for_lead(ask, 2 * MOST_FOR_LEAD)) > MOST_FOR_LEAD:
+        reason = reason or "its text is too long to be shown to a lead whole"
     if ask.kind is AskKind.COMMAND:
         reason = reason or danger(ask.body, session.cwd, ask.cwd or session.cwd)
     elif ask.kind is AskKind.PERMISSIONS:
