@@ -113,7 +113,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     """The agent requires the user's decision each time: no rule and no earlier answer allows it."""
     questions: tuple[Question, ...] = ()
     left_out: str = ""
-    """What its row lacks, because it is too long: ``2,000 of 3,000 files``.  No one can allow what cannot be shown."""
+    """The parts that its row lacks, because it is too long: ``2,000 of 3,000 files``.  It can then only be denied."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):
