@@ -84,7 +84,9 @@ def step_json(step: Step, *, cut: bool = False) -> dict[str, Any]:
 
 
 ASK_PLACE_KEYS = ("id", "session", "turn", "state", "asked_at", "due_at")
-ASK_KEYS = ("kind", "tool", "title", "body", "cwd", "paths", "why", "verdicts", "always", "questions")
+ASK_KEYS = (
+    "kind", "tool", "title", "body", "cwd", "paths", "why", "verdicts", "always", "questions", "left_out",
+)  # fmt: skip
 ASK_FATE_KEYS = ("answer", "answered_by", "answered_at", "settled_at")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -90,7 +91,7 @@ class _Loader(SourceFileLoader):
         super().__init__(name, file.path)
         self._file = file
 
-    def path_stats(self, path: str) -> dict[str, float]:  # type: ignore[override]  # noqa: ARG002
+    def path_stats(self, path: str) -> dict[str, float]:  # noqa: ARG002
         """Return the time and the size of the source that was kept, to which a compiled file has to fit."""
         return {"mtime": self._file.mtime, "size": self._file.size}
 
@@ -98,5 +99,5 @@ class _Loader(SourceFileLoader):
         """Return the source that was kept, or the compiled file."""
         return self._file.source if path == self._file.path else super().get_data(path)
 
-    def set_data(self, path: str, data: bytes, *, _mode: int = 0o666) -> None:
+    def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
         """Write nothing: the folder may be another version's."""

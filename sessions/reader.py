@@ -22,7 +22,7 @@ from .settings.config import Config
 from .storage.files import trash
 from .storage.files.trash import Trashed
 from .storage.paths import Layout
-from .storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt, containing, past_prompts
+from .storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt, containing, past_prompts, requested_since
 from .storage.prompts.queued_prompt import QueuedPrompt
 from .storage.prompts.unconfirmed import Unconfirmed
 from .storage.queries import Queries
@@ -90,6 +90,10 @@ class SessionReader:
     def recent_prompts(self, limit: int = 200) -> list[str]:
         """List the recent prompts to agents, most recent first, each text once."""
         return [prompt.text for prompt in self.past_prompts(limit=limit)]
+
+    def was_requested(self, text: str, since: int) -> bool:
+        """Return whether a text was requested as a prompt since a time, UTC ms."""
+        return requested_since(self._queries.database, text, since)
 
     def past_prompts(self, text: str = "", limit: int = MOST_PROMPTS) -> list[PastPrompt]:
         """List the prompts to agents that contain all words of a text, most recent first, each text once."""

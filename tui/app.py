@@ -33,6 +33,7 @@ from ..widgets.drawing.plain_scrollbar import PlainScrollBar
 from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
 from . import _textual_hacks
 from .keys.actions import APP_ACTIONS, REGISTRY, bindings
+from .keys.deciding import BURST, decides_nothing
 from .keys.key_queue import KeysInOrder
 from .keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
 from .keys.keymap import keymap as keymap_of
@@ -139,7 +140,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.feed.prime(first[0] if first else None)
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
-        self.drafts = Drafts(DraftFiles(Layout(reader.home)), self.set_timer)
+        self.drafts = Drafts(DraftFiles(Layout(reader.home), reader.was_requested), self.set_timer)
         self._operations = SessionActions(
             self,
             reader,
@@ -261,7 +262,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     def consumes(self, event: events.Event) -> bool:
         """Remove the message that covers the footer; an Esc that removes an error or a refusal does nothing else.
 
-        The key that paints everything, and a second Ctrl+C, act wherever the keys are.
+        The key that paints everything, and a second Ctrl+C, act wherever the keys are.  A key of a burst that would
+        decide something is refused.
         """
         key = event.key if isinstance(event, events.Key) else ""
         taken = self.requests.message.key_pressed(key)
@@ -276,7 +278,12 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             elif self.screen.is_modal:  # its keys do not reach the app
                 self.action_help_quit()
             return again
-        return taken
+        if taken:
+            return True
+        refused = decides_nothing(self.screen, event)
+        if refused:
+            self.requests.show_refusal(BURST)
+        return refused
 
     def action_help_quit(self) -> None:
         """Show that the next Ctrl+C quits."""

@@ -5,12 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from msgspec import structs
+
+from ..asks.constraints import FORMATS, fault
 from ..asks.model import Choice, Question
 
-MOST_FIELDS = 100
-"""Fields of a form, and choices of a field, that are read: a server chooses their number."""
+MOST_FIELDS = 101
+"""Fields of a form, and choices of a field, that are read: one more than an ask can have, so that it is noticed."""
 
 _TRUTHS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+_HUGE = 1e300
+"""Limits beyond it are none: a number of JSON can have any length."""
 _TYPES = frozenset({"string", "number", "integer", "boolean"})
 
 
@@ -32,7 +37,7 @@ def content_of(questions: Sequence[Question], values: Mapping[str, tuple[str, ..
     for question in questions:
         given = values.get(question.key, ())
         if given and question.several:
-            content[question.key] = list(given)
+            content[question.key] = [_typed(one, question.type) for one in given]
         elif given:
             content[question.key] = _typed(given[0], question.type)
     return content
@@ -41,9 +46,10 @@ def content_of(questions: Sequence[Question], values: Mapping[str, tuple[str, ..
 def _field(name: str, field: Mapping[str, Any], *, required: bool) -> Question:
     several = field.get("type") == "array"
     items = field.get("items")
-    choices = tuple(_choices(items if several and isinstance(items, dict) else field))[:MOST_FIELDS]
-    title, kind = _text(field.get("title")) or name, _text(field.get("type"))
-    return Question(
+    source = items if several and isinstance(items, dict) else field
+    choices = tuple(_choices(source))[:MOST_FIELDS]
+    title, kind = _text(field.get("title")) or name, _text(source.get("type"))
+    question = Question(
         key=name,
         text=_text(field.get("description")) or title,
         header=title,
@@ -53,20 +59,47 @@ def _field(name: str, field: Mapping[str, Any], *, required: bool) -> Question:
         secret=field.get("format") == "password" or field.get("writeOnly") is True,
         required=required,
         type=kind if kind in _TYPES else "string",
+        minimum=_number(source.get("minimum")),
+        maximum=_number(source.get("maximum")),
+        min_length=_count(source.get("minLength")),
+        max_length=_count(source.get("maxLength")),
+        min_items=_count(field.get("minItems")) if several else None,
+        max_items=_count(field.get("maxItems")) if several else None,
+        format=form if (form := _text(source.get("format"))) in FORMATS else "",
+        pattern=_text(source.get("pattern")),
     )
+    given = field.get("default")
+    default = tuple(_value(one) for one in given[:MOST_FIELDS]) if isinstance(given, list) else (_value(given),)
+    fits = given is not None and "" not in default and not fault(question, default)
+    return structs.replace(question, default=default) if fits else question
 
 
 def _choices(source: Mapping[str, Any]) -> Iterator[Choice]:
     """Yield the allowed values; a value's title is its description."""
     titled = source.get("oneOf") or source.get("anyOf")
     for option in titled[:MOST_FIELDS] if isinstance(titled, list) else []:
-        if isinstance(option, dict) and isinstance(option.get("const"), str):
-            yield Choice(label=option["const"], description=_text(option.get("title")))
+        if isinstance(option, dict) and (label := _value(option.get("const"))):
+            yield Choice(label=label, description=_text(option.get("title")))
     values, names = source.get("enum"), source.get("enumNames")
     titles = names if isinstance(names, list) else []
     for place, value in enumerate(values[:MOST_FIELDS] if isinstance(values, list) else []):
-        if isinstance(value, str):
-            yield Choice(label=value, description=_text(titles[place]) if place < len(titles) else "")
+        if label := _value(value):
+            yield Choice(label=label, description=_text(titles[place]) if place < len(titles) else "")
+
+
+def _value(value: Any) -> str:
+    """Return a value as a text; empty if it is neither a text, a number nor a boolean."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
+
+
+def _number(value: Any) -> int | float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _HUGE else None
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _HUGE else None
 
 
 def _typed(text: str, kind: str) -> Any:

@@ -1,12 +1,14 @@
 """Check an answer against its ask, and put answers and the fates of asks into words; pure."""
 
-import math
-import re
 from collections.abc import Sequence
+
+from msgspec import structs
 
 from ..errors import UsageError
 from ..text.sanitize import one_line
+from ..text.unhidden import unhidden_line
 from ..text.units import age
+from .constraints import fault, is_a
 from .model import Answer, Ask, Question, Verdict
 from .recorded import AskState, RecordedAsk
 
@@ -18,13 +20,16 @@ _WORDS = {
     Verdict.ANSWER: "answered",
 }
 
+_DENIALS = (Verdict.DENY, Verdict.STOP)
+
 NO_LONGER = "the agent no longer waits"
 
 
 def taken(ask: Ask) -> tuple[Verdict, ...]:
     """Return the decisions that an ask takes: those of the agent in its order, and permission for the session.
 
-    That permission is taken if the agent remembers it, or if agentdash can: then it follows the one to allow.
+    That permission is taken if the agent remembers it, or if agentdash can: then it follows the one to allow.  An ask
+    whose row lacks a part can only be denied.
     """
     from .always import scope  # only a process that shows or answers an ask needs it
 
@@ -33,7 +38,7 @@ def taken(ask: Ask) -> tuple[Verdict, ...]:
         verdicts.remove(Verdict.ALWAYS)
     elif Verdict.ALWAYS not in verdicts and remembered:
         verdicts.insert(verdicts.index(Verdict.ALLOW) + 1, Verdict.ALWAYS)
-    return tuple(verdicts)
+    return tuple(one for one in verdicts if not ask.left_out or one in _DENIALS)
 
 
 def check_answer(ask: Ask, answer: Answer) -> None:
@@ -43,6 +48,8 @@ def check_answer(ask: Ask, answer: Answer) -> None:
         UsageError: the ask does not take the verdict, or the values do not fit its questions.
     """
     verdicts = taken(ask)
+    if ask.left_out and answer.verdict not in (*verdicts, *_DENIALS):
+        raise UsageError(f"This ask can only be denied: it is too long to be shown whole ({ask.left_out}).")
     if answer.verdict not in verdicts:
         raise UsageError(f"This ask does not take {answer.verdict!s}. It takes: {', '.join(verdicts) or 'nothing'}.")
     if answer.verdict is not Verdict.ANSWER:
@@ -60,35 +67,31 @@ def check_answer(ask: Ask, answer: Answer) -> None:
         _check_values(question, answer.values.get(key, ()))
 
 
+def with_defaults(ask: Ask, answer: Answer) -> Answer:
+    """Return the answer, with the default of each question that it leaves out."""
+    defaults = {question.key: question.default for question in ask.questions if question.default}
+    return structs.replace(answer, values=defaults | dict(answer.values)) if answer.values or defaults else answer
+
+
 def _check_values(question: Question, values: Sequence[str]) -> None:
-    name = one_line(question.key, 60)
+    name = unhidden_line(question.key, 60)
     if not values and question.required:
-        raise UsageError(f"{name!r} has no answer. Question: {one_line(question.text, 200)}")
+        raise UsageError(f"{name!r} has no answer. Question: {unhidden_line(question.text, 200)}")
     if len(values) > 1 and not question.several:
         raise UsageError(f"{name!r} takes one answer, not {len(values)}.")
     labels = [choice.label for choice in question.choices]
     for value in values:
         if labels and not question.free and value not in labels:
-            offered = ", ".join(one_line(label, 60) for label in labels)
+            offered = ", ".join(unhidden_line(label, 60) for label in labels)
             raise UsageError(f"{_shown(question, value)} is not offered for {name!r}. Choices: {offered}.")
         if value not in labels and not is_a(question.type, value):
             raise UsageError(f"{_shown(question, value)} is not a valid {question.type} for {name!r}.")
+    if reason := fault(question, values):
+        raise UsageError(f"{_shown(question, ', '.join(values))} does not fit {name!r}: it must {reason}.")
 
 
 def _shown(question: Question, value: str) -> str:
-    return "The answer" if question.secret else repr(one_line(value, 60))
-
-
-def is_a(kind: str, value: str) -> bool:
-    """Return whether a text is a value of a JSON type; a type that is not known takes any text."""
-    if kind == "boolean":
-        return value in ("true", "false")
-    if kind == "integer":
-        return re.fullmatch(r"-?[0-9]{1,300}", value) is not None
-    if kind == "number":
-        plain = re.fullmatch(r"-?[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,4})?", value)
-        return plain is not None and math.isfinite(float(value))
-    return True
+    return "The answer" if question.secret else repr(unhidden_line(value, 60))
 
 
 def decision_words(verdict: Verdict) -> str:
@@ -99,7 +102,7 @@ def decision_words(verdict: Verdict) -> str:
 def decision_line(recorded: RecordedAsk, width: int | None = None) -> str:
     """Return the decision about an ask, and its subject cut to ``width`` cells: ``denied: run: make``."""
     words = decision_words(recorded.answer.verdict) if recorded.answer is not None else recorded.state
-    return f"{words}: {one_line(recorded.ask.title, width)}"
+    return f"{words}: {unhidden_line(recorded.ask.title, width)}"
 
 
 def due_words(recorded: RecordedAsk, now: int) -> str:

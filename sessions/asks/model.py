@@ -9,8 +9,8 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-MOST_BODY_BYTES = 64 * 1024
-"""A longer body of an ask is cut in its row; the agent's own output has all of it."""
+MOST_BODY_BYTES = 1024 * 1024
+"""A longer body of an ask is cut in its row, and the ask can only be denied; no model writes as much in one call."""
 
 
 class AskKind(StrEnum):
@@ -70,6 +70,21 @@ class Question(Struct, frozen=True, kw_only=True):
     required: bool = True
     type: str = "string"
     """The JSON type of a form's value: ``string``, ``number``, ``integer`` or ``boolean``."""
+    default: tuple[str, ...] = ()
+    """The values with which a form begins."""
+    minimum: int | float | None = None
+    maximum: int | float | None = None
+    """The least and the greatest number."""
+    min_length: int | None = None
+    max_length: int | None = None
+    """The least and the most characters."""
+    min_items: int | None = None
+    max_items: int | None = None
+    """The least and the most choices."""
+    format: str = ""
+    """``email``, ``uri``, ``date`` or ``date-time``; any other is not checked."""
+    pattern: str = ""
+    """A regular expression that a part of the text must match."""
 
 
 class Ask(Struct, frozen=True, kw_only=True):
@@ -97,6 +112,10 @@ class Ask(Struct, frozen=True, kw_only=True):
     each_time: bool = False
     """The agent requires the user's decision each time: no rule and no earlier answer allows it."""
     questions: tuple[Question, ...] = ()
+    for_user: str = ""
+    """The reason why only the user can allow it, as a clause, as its runner concluded; empty if a lead can."""
+    left_out: str = ""
+    """The parts that its row lacks, because it is too long: ``2,000 of 3,000 files``.  It can then only be denied."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):

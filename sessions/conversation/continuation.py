@@ -88,7 +88,7 @@ def _is_by_agent(mark: Mark) -> bool:
 
 
 def _behind_mark(mark: Mark, compacted: Sequence[int], conversations: Mapping[int, str | None]) -> Continuation:
-    if _is_by_agent(mark):
+    if _is_by_agent(mark) or mark.kind == MarkKind.CLEAR:
         return _behind_turn(Place(mark.turn or 0), compacted, conversations)
     conversation = mark.data.get("conversation")
     if mark.kind == MarkKind.FORK and isinstance(conversation, str) and mark.turn is not None:

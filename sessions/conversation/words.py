@@ -44,8 +44,10 @@ def _act(mark: Mark, undone: Mark | None, turns: int, other: str, *, of_fork: bo
             session = mark.session if of_fork else mark.origin or ""
             named = f'"{shorten(one_line(other), _TITLE)}" ({short_id(session)})' if other else short_id(session)
             return f"{place} was forked: {named}" if of_fork else f"forked from {place} of {named}"
-        case MarkKind.TAKEOVER:
-            return f"turn {mark.turn} was typed by hand in the agent's own interface"
+        case MarkKind.TAKEOVER | MarkKind.CLEAR:
+            by_hand = mark.kind == MarkKind.TAKEOVER
+            done = "was typed by hand in the agent's own interface" if by_hand else "cleared the agent's conversation"
+            return f"turn {mark.turn} {done}"
     return f"mark of a kind that this version does not know: {one_line(mark.kind, 40)}"
 
 
@@ -77,6 +79,8 @@ def _named(mark: Mark | None) -> str:
     """Return an act that was taken back."""
     if mark is None:
         return "an earlier mark"
+    if mark.kind == MarkKind.CLEAR:
+        return "the clearing of the conversation"
     return "the summary" if mark.kind == MarkKind.COMPACT else f'"{_act(mark, None, 0, "", of_fork=False)}"'
 
 

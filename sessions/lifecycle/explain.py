@@ -26,6 +26,7 @@ from ..storage.paths import Layout
 from ..storage.turns.turn_output import output_of
 from ..supervision.hooks.log_line import is_hook_line
 from ..text.sanitize import one_line
+from ..text.unhidden import unhidden_line
 from ..text.units import share, tokens
 from ..values.adjustments import Adjustment
 from ..values.facts import Fact
@@ -156,7 +157,8 @@ def counted(unreadable: Mapping[str, int]) -> str:
 
 def _ask_fact(asked: RecordedAsk) -> Fact:
     verdict = f" ({asked.answer.verdict} by {asked.answered_by})" if asked.answer is not None else ""
-    return Fact(f"ask {asked.id}", f"{one_line(asked.ask.title)}: {asked.state}{verdict}", "asks")
+    verdict += f" (neither a rule nor a lead can allow it: {asked.ask.for_user})" if asked.ask.for_user else ""
+    return Fact(f"ask {asked.id}", f"{unhidden_line(asked.ask.title)}: {asked.state}{verdict}", "asks")
 
 
 def _adjustment_fact(changed: Adjustment) -> Fact:

@@ -185,6 +185,17 @@ class Housekeeping(Guarded):
         (self._store.mark_all_seen if seen else self._store.mark_all_unseen)(ids)
         return [self._reader.by_id(session_id) for session_id in ids]
 
+    @acts("mark")
+    def recall_seen(self, refs: Sequence[str], before: Sequence[Session]) -> list[Session]:
+        """Undo a mark: record again when the user saw these sessions, and what, as they were ``before``.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: no id, or several, begin with one of ``refs``.
+        """
+        ids = {self._reader.get(ref).id for ref in refs}
+        self._store.recall_seen({one.id: (one.seen_at, one.seen_steps) for one in before if one.id in ids})
+        return [self._reader.by_id(session_id) for session_id in ids]
+
     def clean(self, older_than_s: float = 7 * 86_400, *, dry_run: bool = False) -> Cleaned:
         """Delete sessions that ended over ``older_than_s`` seconds ago, and empty the trash of those deleted earlier.
 

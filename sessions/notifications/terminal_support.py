@@ -3,7 +3,7 @@
 SSH passes on only ``TERM``, and ``LC_…`` if the server accepts it.  The user can override the result in the settings.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -28,15 +28,25 @@ class Way(Struct, frozen=True, kw_only=True):
         return notification(self.kind, title, body, tmux=self.tmux) + (BELL if self.bell else "")
 
 
-def way(chosen: Chosen, env: Env) -> Way | None:
-    """Return the chosen way, or the best known one; None if notifications are off."""
+def way(chosen: Chosen, env: Env, outer: Sequence[Env] = ()) -> Way | None:
+    """Return the chosen way, or the best known one; None if notifications are off.
+
+    Args:
+        chosen: the setting.
+        env: the environment.
+        outer: what the terminals around tmux would have there; they are meant if they all understand the same.
+    """
     if chosen == "off":
         return None
     tmux = bool(env.get("TMUX"))
+    # tmux drops wrapped sequences unless `allow-passthrough` is on, and, unless it is `all`, those of a window that is
+    # not shown.  It marks that window by a bell in any case.
     if chosen != "auto":
-        return Way(kind=chosen, why="configured", tmux=tmux)
+        return Way(kind=chosen, why="configured", tmux=tmux, bell=tmux and chosen != "bell")
     kind, why = _known(env)
-    # tmux drops wrapped sequences unless `allow-passthrough` is on, and marks the window by a bell in any case.
+    kinds = {_known(one) for one in outer} if tmux else set()
+    if len(kinds) == 1 and next(iter(kinds))[0] != "bell":
+        kind, why = next(iter(kinds))[0], "tmux list-clients"
     sure = kind == "bell" or not (tmux or why == _VTE)
     return Way(kind=kind, why=why, tmux=tmux, bell=not sure)
 

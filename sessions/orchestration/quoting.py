@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable
 
-from ..text.sanitize import clean, one_line, shorten
+from ..text.sanitize import clean, shorten
+from ..text.unhidden import unhidden_line
 
 EDGE = "| "
 """The beginning of each line of a quoted text."""
 
 
 def words(text: str, most: int) -> str:
-    """Return foreign words on one clean line, cut to ``most`` characters."""
-    return shorten(one_line(text[: most * 8]), most)
+    """Return foreign words on one clean line, cut to ``most`` characters; what a reader would not see is a sign."""
+    more = "…" if len(text) > most * 8 else ""
+    return shorten(unhidden_line(text[: most * 8]) + more, most)
 
 
 class Window:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec import Struct
 
+from ..asks.model import Verdict
 from ..model import Session
 from ..text.units import dollars
 from .facts import TurnFacts, did, facts_of, shared, touched
@@ -14,6 +15,7 @@ from .quoting import words
 from .results import Asked, Did, Shared, WorkerResult
 
 if TYPE_CHECKING:
+    from ..asks.model import Ask
     from ..asks.recorded import RecordedAsk
     from .calls import Calls
 
@@ -157,24 +159,42 @@ class Views:
     def _asks(self, session: Session, detail: Detail) -> tuple[Asked, ...]:
         if not session.asking:
             return ()
-        return tuple(asked(one, detail) for one in self._reader.asks(session.id)[: max(1, detail.names)])
+        return tuple(asked(one, detail, session.cwd) for one in self._reader.asks(session.id)[: max(1, detail.names)])
 
 
-def asked(recorded: "RecordedAsk", detail: Detail) -> Asked:
-    """Return what a worker asks."""
-    from ..asks.answers import taken
+def asked(recorded: "RecordedAsk", detail: Detail, folder: str) -> Asked:
+    """Return what a worker asks, and the decisions that its lead can make; ``folder`` is the worker's."""
+    from ..asks.dangerous import only_the_user
+    from ..asks.lead_answers import decisions
 
-    ask = recorded.ask
+    ask, reason = recorded.ask, only_the_user(recorded.ask, folder)
     wants = " ".join(question.text for question in ask.questions) or ask.title
     labels = [choice.label for question in ask.questions for choice in question.choices]
-    choices: Sequence[str] = labels if ask.questions else [str(verdict) for verdict in taken(ask)]
+    choices: Sequence[str] = labels
+    if reason or not ask.questions:
+        choices = [str(verdict) for verdict in decisions(ask, folder) if verdict is not Verdict.ANSWER]
     return Asked(
+        decides=words(f"the user: {reason}", detail.text) if reason else "",
         ask=recorded.id,
         kind=str(ask.kind),
         wants=words(wants, 2 * detail.text),
+        text=text_for_lead(ask, detail.answer),
         why=words(ask.why, detail.text),
         choices=tuple(words(choice, 60) for choice in choices[: max(3, detail.names)]),
     )
+
+
+MOST_FOR_LEAD = 4_000
+"""Most characters of an ask that a lead can allow: no result shows it more."""
+
+
+def text_for_lead(ask: "Ask", most: int = MOST_FOR_LEAD) -> str:
+    """Return what a lead would allow, cleaned and cut to ``most`` characters; empty if the title has all of it."""
+    from ..asks.sentence import title_is_whole
+    from ..text.sanitize import clean, shorten
+    from ..text.unhidden import unhidden
+
+    return "" if title_is_whole(ask) else shorten(clean(unhidden(ask.body)), most) if most else "…"
 
 
 def words_of_answer(answer: str, most: int) -> str:

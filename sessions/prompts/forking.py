@@ -124,7 +124,7 @@ class Forker(ConversationRecords):
         if turn is None:
             shown = source.history().parts()[-1:]
             turn, step = next(((part.turn, part.through) for part in shown), (None, None))
-            if shown and shown[0].mark is not None and shown[0].mark.kind == MarkKind.COMPACT:
+            if shown and shown[0].mark is not None and shown[0].mark.kind in (MarkKind.COMPACT, MarkKind.CLEAR):
                 turn = shown[0].mark.turn
         if not turn:
             raise UsageError("A fork begins behind a step. To begin with nothing, start a session: agentdash spawn")

@@ -23,6 +23,8 @@ class Compacted(Struct, frozen=True):
     tokens_before: int | None = None
     tokens_after: int | None = None
     """The tokens of the context before and after it, if the agent reports them."""
+    requested: bool = False
+    """The user asked for it, by the agent's own account."""
 
 
 class Facts(Struct, kw_only=True):
@@ -45,6 +47,10 @@ class Facts(Struct, kw_only=True):
     """Index of the step of the main agent's newest message, as the parser counts."""
     compacted: Compacted | None = None
     """The newest compaction of the turn; None if there was none."""
+    local: bool = False
+    """The prompt was a command of the agent itself: no model was asked."""
+    cleared: bool = False
+    """The agent began a new conversation in the turn, by its own account."""
     usage: Usage = field(default_factory=Usage)
     """This turn's tokens, if the agent counts per turn or process."""
     thread_usage: Usage = field(default_factory=Usage)

@@ -194,6 +194,14 @@ class Queries:
         rows = self.database.rows("SELECT * FROM turns WHERE session = ? AND n = ?", (session_id, n))
         return turn_from(rows[0]) if rows else None
 
+    def started_before(self, session_id: str, n: int) -> Turn | None:
+        """Return the newest turn before a turn whose agent was started; None if there is none."""
+        rows = self.database.rows(
+            "SELECT * FROM turns WHERE session = ? AND n < ? AND agent_pid IS NOT NULL ORDER BY n DESC LIMIT 1",
+            (session_id, n),
+        )
+        return turn_from(rows[0]) if rows else None
+
     def thread_total_before(self, session_id: str, n: int) -> Usage:
         """Return the thread's tokens as earlier turns of the same process reported them; unknown if none did."""
         rows = self.database.rows(

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ..agents.parsing.line_parts import by_parts
 from ..agents.parsing.parser import TurnParser
 from ..clock import now_ms
 from ..model import Step
@@ -34,11 +35,15 @@ class Follower:
         tell: Callable[[Step], None] = lambda _: None,
         meter: Callable[[bytes], None] | None = None,
         begin: int = 0,
+        *,
+        shared: bool = False,
     ) -> None:
         """Begin at an offset: the beginning of the turn.
 
         ``tell`` is called with each new step, and again with each replacement of it; ``meter`` with each line.
+        ``shared``: the file has several turns, of which one may end in the middle of a line.
         """
+        self._shared = shared
         self._reader = LineReader(output, begin)
         self.position = begin
         """The offset behind the last line that the parser got."""
@@ -98,7 +103,8 @@ class Follower:
         self._read_all()
         rest = self._reader.rest()
         if rest is not None:
-            self._lines = iter([(self._reader.offset, rest)])
+            lines = [(self._reader.offset, rest)]
+            self._lines = by_parts(lines) if self._shared else iter(lines)
             self.catch_up()
         self._parser.close()
         self._reader.close()
@@ -121,7 +127,8 @@ class Follower:
             if self._stamped:
                 self.last_event_at = now_ms()
                 self._record(self.last_event_at)
-            yield from self._reader.split(chunk)
+            lines = self._reader.split(chunk)
+            yield from by_parts(lines) if self._shared else lines
 
     def _record(self, now: int) -> None:
         if self._times is not None:

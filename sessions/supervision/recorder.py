@@ -177,6 +177,7 @@ class Recorder:
             self._step,
             self._line,
             output.stdout.begin,
+            shared=self._hears is not None,
         )
         if adopted_after_s is not None:
             self._follower.take_over()

@@ -13,19 +13,19 @@ _STRING = r"[^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)"
 """The rest of a control string.  It ends where the next one begins; otherwise many unfinished strings would be scanned
 again and again."""
 
-_INVISIBLE_ONES = (
+INVISIBLE_ONES = (
     r"\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e"
     r"\u2060-\u206f\ufeff\ufff9-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     r"\U000e0000-\U000e0fff"
 )
 """DEL, the C1 controls, and characters that reorder or hide text: the inside of a character class."""
 
-UNSAFE = re.compile(rf"[{_INVISIBLE_ONES}\u2028\u2029]")
+UNSAFE = re.compile(rf"[{INVISIBLE_ONES}\u2028\u2029]")
 """Characters that JSON may contain and no terminal should get."""
 
 _CSI = r"[0-?]*[ -/]*[@-~]"
 _REMOVED = re.compile(
-    rf"[\x00-\x08\x0b\x0c\x0e-\x1f{_INVISIBLE_ONES}]"  # one class first: the search for it is fast
+    rf"[\x00-\x08\x0b\x0c\x0e-\x1f{INVISIBLE_ONES}]"  # one class first: the search for it is fast
     r"(?:(?<=\x1b)\[" + _CSI +  # CSI: colours, cursor movement
     r"|(?<=\x9b)" + _CSI +
     r"|(?<=\x1b)\]" + _STRING +  # OSC: title, clipboard, links
@@ -35,7 +35,7 @@ _REMOVED = re.compile(
 )  # fmt: skip
 _BREAKS = re.compile("[\r\u2028\u2029]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_SUSPECT = re.compile(rf"[\x00-\x08\x0b-\x1f{_INVISIBLE_ONES}\u2028\u2029\ud800-\udfff]")
+_SUSPECT = re.compile(rf"[\x00-\x08\x0b-\x1f{INVISIBLE_ONES}\u2028\u2029\ud800-\udfff]")
 """A text without any of these is clean; one search for them takes a quarter of the substitutions' time."""
 
 _HARMLESS = b"\t\n" + bytes(range(0x20, 0x7F))

@@ -189,7 +189,7 @@ def test_the_output_of_answers(manager, at, checked, script, words):
     checked("ls")
     given = [f"{q['key']}={q['choices'][0]['label'] if q['choices'] else 'x'}" for q in ask["questions"]]
     name, *rest = words
-    checked(name, session["id"], *(given if "*ANSWERS" in rest else ()))
+    checked(name, session["id"], str(ask["id"]), *(given if "*ANSWERS" in rest else ()))
 
 
 def test_the_output_of_files_and_settings(checked, tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Real claude and codex lead a worker of the other vendor through every tool, live and turn by turn."""
 
+import json
 import os
 import signal
 
@@ -135,7 +136,8 @@ def test_a_worker_that_its_busy_lead_does_not_answer_needs_the_user(lead, manage
     session = lead.start("lead_busy", ASKING[lead.worker_agent])
     wait_until(lambda: lead.worker and lead.worker.status is Status.WAITING, timeout=120, what="the ask")
     wait_until(lambda: lead.worker.escalated, timeout=120, what="the need of the user")
-    done = verb("approve", lead.worker.id)
+    [ask] = json.loads(verb("asks", lead.worker.id, "--json").stdout)
+    done = verb("approve", lead.worker.id, str(ask["id"]))
     assert done.returncode == 0, done.stderr
     (lead.project / "go").touch()
     ended = at(session, 1, Status.DONE, Status.FAILED)

@@ -495,5 +495,11 @@ class FakeManager:
             self.put(structs.replace(one, seen_at=one.updated_at + 1 if seen else 0, seen_steps=one.steps))
         return [self.get(ref) for ref in refs]
 
+    def recall_seen(self, refs, before):
+        self.asked("recall_seen", tuple(refs))
+        for one in before:
+            self.put(structs.replace(self.get(one.id), seen_at=one.seen_at, seen_steps=one.seen_steps))
+        return [self.get(ref) for ref in refs]
+
     def settle(self):
         self.settled += 1

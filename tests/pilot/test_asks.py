@@ -65,7 +65,14 @@ def clock(monkeypatch):
 async def opened(d, sid="running1"):
     await d.select(sid)
     await d.press("semicolon")
-    return await d.screen(AskScreen)
+    card = await d.screen(AskScreen)
+    await drawn(d)
+    return card
+
+
+async def drawn(d):
+    """Wait until the card has its final layout."""
+    await d.until(lambda: d.app.screen.settling.is_drawn)
 
 
 def answers(manager):
@@ -200,7 +207,9 @@ async def test_the_next_ask_is_shown_and_takes_no_key_that_was_meant_for_the_for
         assert "run: make deploy" in d.text()
         assert answers(manager) == [(first, ALLOW)]
         clock.late()
-        await d.press("escape", "semicolon", "y")
+        await d.press("escape", "semicolon")
+        await drawn(d)
+        await d.press("y")
         await d.until(lambda: d.app.screen is d.main)
         assert answers(manager) == [(first, ALLOW), (second, ALLOW)]
 
@@ -645,7 +654,7 @@ async def test_many_changes_at_once_leave_the_fields_of_the_newest_question(dash
             card._reread()
         await d.shows("Which colour?")
         assert "What is it called?" not in d.text()
-        assert isinstance(d.app.focused, ChoiceList)
+        await d.until(lambda: isinstance(d.app.focused, ChoiceList))
 
 
 async def test_more_questions_than_can_be_shown_can_only_be_refused(dashboard, manager):
@@ -656,6 +665,92 @@ async def test_more_questions_than_can_be_shown_can_only_be_refused(dashboard, m
         await d.shows("answer (not here: more than 100 questions)")
         await d.press("d", "enter")
         await d.called("answer", number, DENY)
+
+
+@pytest.mark.by_turns(3)
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_text_that_is_longer_than_the_card_is_allowed_only_after_its_end_was_shown(dashboard, manager, size):
+    body = "make test" + " " * 6_000 + "; touch PWN\n" + "\n".join(f"echo {n}" for n in range(99)) + "\nrm -rf x"
+    number = manager.asks.asked("running1", command(body, title="run: " + body.partition("\n")[0] + " …"))
+    async with dashboard(size=size) as d:
+        await opened(d)
+        assert "⟨6,000 blanks⟩" in d.text()
+        assert "rows below: PgDn" in d.text()
+        await d.press("y")
+        await d.shows("The text was not shown to its end")
+        assert answers(manager) == []
+        while "rm -rf x" not in d.text():
+            await d.press("pagedown")
+        assert "below: PgDn" not in d.text()
+        assert "not shown to its end" not in d.text()
+        await d.press("y")
+        await d.called("answer", number, ALLOW)
+
+
+async def test_a_key_that_the_ask_does_not_take_is_refused_by_name(dashboard, manager, clock):
+    manager.asks.asked("running1", command(verdicts=(Verdict.DENY,)))
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("y")
+        await d.shows("This ask does not take allow. It takes: deny.")
+        clock.too_early()
+        manager.asks.replaced(1, command("make deploy"))
+        await d.shows("run: make deploy")
+        await drawn(d)
+        await d.press("y")
+        await d.shows("This ask had just appeared: press the key again.")
+        assert answers(manager) == []
+
+
+REPLICAS = Question(
+    key="replicas", text="Replicas", type="integer", minimum=1, maximum=9, default=("2",), required=False
+)
+MAIL = Question(key="mail", text="Mail", format="email")
+ENV = Question(
+    key="env", text="Environment", free=False, default=("prod",),
+    choices=(Choice(label="dev", description="Development"), Choice(label="prod", description="Production")),
+)  # fmt: skip
+
+
+@pytest.mark.by_turns(3)
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_form_opens_at_its_top_with_its_defaults_and_takes_what_its_schema_allows(dashboard, manager, size):
+    form = questions(ENV, REPLICAS, MAIL, kind=AskKind.FORM, title="fill in a form of forms: Which?", body="Which?")
+    number = manager.asks.asked("running1", form)
+    async with dashboard(size=size) as d:
+        await opened(d)
+        for words in ("asks", "fill in a form", "Which?", "Environment", "( ) dev", "(x) prod", "do not answer"):
+            assert words in d.text()
+        await d.press("enter")
+        assert "whole number, 1 to 9, optional" in d.text()
+        await d.press("backspace", *"99", "enter")
+        await d.shows("This must be 1 to 9.")
+        await d.press("backspace", "enter")
+        await d.press(*"notmail", "enter")
+        await d.shows("This must be an email address.")
+        await d.press("home", *"a@", "enter")
+        given = {"env": ("prod",), "replicas": ("9",), "mail": ("a@notmail",)}
+        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values=given))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_card_is_drawn_once_with_everything_in_its_place(dashboard, manager, size):
+    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    async with dashboard(size=size) as d:
+        await d.select("running1")
+        pictures = []
+        fit = AskScreen._fit
+
+        def fitted(card):
+            fit(card)
+            if not card.has_class("-opening"):
+                pictures.append(d.text())
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(AskScreen, "_fit", fitted)
+            await opened(d)
+        assert pictures == [] or set(pictures) == {d.text()}
+        assert "y  allow once" in d.text()
 
 
 @pytest.mark.parametrize(("after", "decides"), [(0.0, False), (0.29, False), (0.31, True)])
@@ -679,5 +774,8 @@ async def test_hostile_questions_are_harmless_and_answered_with_the_agents_own_l
         await opened(d)
         assert not {"\x1b", "\x07", "\u202e", "\t"} & set(d.text())
         assert "which" in d.text()
+        await d.press("enter")
+        await d.shows("The text was not shown to its end")
+        d.app.screen.action_edge("ending")
         await d.press("enter")
         await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values={text: ("\x1b[31mred\n",)}))

@@ -30,8 +30,8 @@ SUITABLE = {
     "archive": (ENDED, "Archive 3 sessions?"),
     "retry": ([structs.replace(one, status=Status.FAILED) for one in ENDED], "Retry 3 sessions?"),
     "delete": (ENDED, "Delete 3 sessions?"),
-    "pin": (ENDED, "Pinned 3 sessions."),
-    "mark_read": (ENDED, "Marked 3 sessions read."),
+    "pin": (ENDED, "Pin 3 sessions?"),
+    "mark_read": (ENDED, "Mark 3 sessions read?"),
     "write_prompt": (ENDED, "→ 3 marked sessions (asks first)"),
     "template": (ENDED, "Templates"),
 }
@@ -80,14 +80,47 @@ async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard
             await d.press(*"go on", "enter")
         if action == "template":
             await d.press("enter")
-        if action not in ("pin", "mark_read"):
-            await d.screen(ConfirmScreen)
-            asked = d.text().split("sessions?")[1].split("n cancel")[0]
-            assert all(one.title in asked for one in sessions)
-            assert HERE not in asked
-            await d.press("y")
+        await d.screen(ConfirmScreen)
+        asked = d.text().split(" sessions")[1].split("n cancel")[0]
+        assert all(one.title in asked for one in sessions)
+        assert HERE not in asked
+        await d.press("y")
         ids = {one.id for one in sessions}
         await d.until(lambda: meant(d) == ids, f"calls about {ids}")
+
+
+@pytest.mark.parametrize(
+    ("action", "words"), [("pin", "Unpinned 3 sessions."), ("mark_read", "Marked 3 sessions as before.")]
+)
+async def test_what_a_key_did_to_marked_sessions_is_asked_once_and_undone_at_once(dashboard, action, words):
+    async with dashboard() as d:
+        await marked(d, ENDED, Status.DONE)
+        before = [(one.pinned_at, one.seen_at, one.seen_steps) for one in ENDED]
+        await press(d, action)
+        await d.press("n")
+        assert not [call for call in d.manager.calls if call[0] in ("pin", "mark_all_seen")]
+        await press(d, action)
+        await d.press("y")
+        await d.shows("u to undo all 3.")
+        await d.press("escape", "u")
+        await d.shows(words)
+        now = [d.manager.get(one.id) for one in ENDED]
+        assert [(one.pinned_at, one.seen_at, one.seen_steps) for one in now] == before
+
+
+async def test_marking_many_sessions_shows_its_progress(dashboard, monkeypatch):
+    monkeypatch.setattr("agentdash.tui.services.actions.bulk_actions.PART", 1)
+    shown = []
+    monkeypatch.setattr("agentdash.tui.services.actions.bulk_actions.SHOWN_EVERY_SECONDS", 0)
+    many = [session(f"many{n:04}", Status.DONE, f"many {n}", created=20 + n) for n in range(12)]
+    async with dashboard() as d:
+        await marked(d, many, Status.DONE)
+        d.app.home.operations.bulk.progress = shown.append
+        await press(d, "mark_read")
+        await d.press("y")
+        await d.shows("Marked 12 sessions read.")
+    assert "Marking 5 of 12…" in shown
+    assert shown[-1] == ""
 
 
 async def test_side_by_side_goes_what_is_marked(dashboard):
@@ -116,6 +149,7 @@ async def test_a_message_of_success_needs_no_escape_of_its_own(dashboard):
     async with dashboard() as d:
         await marked(d, ENDED, Status.DONE)
         await press(d, "pin")
+        await d.press("y")
         await d.shows("Pinned 3 sessions.")
         await d.press("escape")
         await d.until(lambda: "Pinned 3 sessions." not in d.text())

@@ -137,11 +137,12 @@ async def test_a_shell_whose_last_command_failed_is_no_error(dashboard, outside,
 
 
 @pytest.mark.usefixtures("installed", "folder")
-async def test_a_read_only_dashboard_opens_them_too(dashboard, outside, monkeypatch, tmp_path):
+async def test_a_read_only_dashboard_opens_none_of_them(dashboard, outside, monkeypatch, tmp_path):
     put_shell(monkeypatch, tmp_path)
     async with dashboard(settings=DashboardSettings(read_only=True)) as d:
-        await d.press("exclamation_mark")
-        await d.until(lambda: outside.ran)
+        await d.press("exclamation_mark", "ctrl+g")
+        await d.shows("The dashboard is read-only.")
+        assert not outside.ran
 
 
 @pytest.mark.parametrize("key", ["exclamation_mark", "ctrl+g"])
@@ -387,4 +388,4 @@ async def test_without_a_session_a_key_of_a_row_says_so(read_only, dashboard, ma
         await d.press("y")
         await d.shows("No session selected.")
         await d.press("exclamation_mark")
-        await d.shows("No session selected.")
+        await d.shows("The dashboard is read-only." if read_only else "No session selected.")

@@ -1,11 +1,14 @@
 """A dashboard that only looks."""
 
+from contextlib import nullcontext
+
 import pytest
 
 from agentdash.sessions.launch import Start
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.keys.actions import ACTIONS
 from agentdash.tui.services.actions.session_actions import SessionActions
+from agentdash.tui.services.external_programs import ExternalPrograms
 from agentdash.widgets.inputs.prompt_box import PromptInput
 from pilot.fakes import SESSIONS
 
@@ -90,3 +93,56 @@ async def test_side_by_side_says_so_in_its_last_line(dashboard):
         await d.until(lambda: d.app.screen is not d.main)
         await d.shows("read-only   ")
         assert "i prompt" not in d.text()
+
+
+WRITERS = ["exclamation_mark", "ctrl+g", "e", "v", "s"]
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """The programs that got the terminal, with their environment."""
+    found = []
+    monkeypatch.setattr(
+        "agentdash.tui.services.external_programs.run",
+        lambda argv, _=None, *, env=None: found.append((argv[0], (env or {}).get("LESSSECURE"))) or 0,
+    )
+    return found
+
+
+@pytest.mark.parametrize("key", WRITERS)
+async def test_no_key_opens_what_can_write(dashboard, ran, monkeypatch, key):
+    monkeypatch.setenv("EDITOR", "true")
+    async with dashboard(settings=LOOK) as d:
+        await d.select("done0001")
+        await d.press("enter", key)
+        assert d.app.screen is d.main
+        assert ran == []
+
+
+async def test_the_settings_file_is_not_opened(dashboard, ran, monkeypatch):
+    monkeypatch.setenv("EDITOR", "true")
+    async with dashboard(settings=LOOK) as d:
+        await d.press("comma")
+        await d.until(lambda: d.app.screen is not d.main)
+        await d.press("enter")
+        await d.shows("The dashboard is read-only: no editor.")
+        assert ran == []
+
+
+def test_the_pager_is_kept_from_writing(ran, monkeypatch, tmp_path):
+    class Requests:
+        told = ""
+
+        def show_refusal(self, words):
+            self.told = words
+
+    requests = Requests()
+    monkeypatch.setattr("agentdash.tui.services.external_programs.shutil.which", lambda name: name)
+    app = type("App", (), {"suspend": lambda self: nullcontext(), "screen": None})()
+    programs = ExternalPrograms(app, requests, read_only=True)
+    monkeypatch.delenv("PAGER", raising=False)
+    programs.page(tmp_path)
+    assert ran == [("less", "1")]
+    monkeypatch.setenv("PAGER", "most")
+    programs.page(tmp_path)
+    assert (len(ran), "only less, not most" in requests.told) == (1, True)

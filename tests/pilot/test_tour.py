@@ -31,6 +31,16 @@ async def test_the_tour_ticks_what_was_done_and_goes(dashboard):
         await d.until(lambda: "all keys" not in d.text())
 
 
+async def test_what_the_agents_do_by_themselves_ticks_nothing(dashboard):
+    async with dashboard(tour=TOUR) as d:
+        await d.shows("· j k move")
+        d.manager.put(structs.replace(session("worker01", Status.RUNNING, "a part", created=0), parent=DONE.id))
+        d.manager.put(structs.replace(DONE, turn=DONE.turn + 1, status=Status.RUNNING))
+        await d.until(lambda: d.main.table.session("worker01"))
+        await d.settled()
+        assert "· i reply to a finished one   · x stop a busy one   · n start one" in d.text()
+
+
 async def test_a_key_that_did_nothing_ticks_nothing(dashboard):
     async with dashboard(tour=TOUR) as d:
         await d.press("x")

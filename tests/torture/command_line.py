@@ -47,7 +47,7 @@ class CommandLine:
         if asking and dice.random() < 0.5:
             self._verdict, words = dice.choice(list(DECISIONS.items()))
             session = dice.choice(asking).id
-            return "answer", [words[0], "--json", *words[1:], session], session
+            return "answer", [words[0], "--json", *words[1:], session, *self._shown(session)], session
         verb = dice.choice(["run", "spawn", "inject", "stop", "rm", "retry", "ls", "explain", "wait", "trajectory"])
         session = dice.choice(sessions).id if sessions else None
         if session is None or verb in ("run", "spawn"):
@@ -59,6 +59,13 @@ class CommandLine:
         own = {"inject": [session, self.token], "rm": ["--yes", session], "wait": ["--timeout", "3", session]}
         words = [verb, "--json", *([] if verb == "ls" else own.get(verb, [session]))]
         return verb, words, session
+
+    def _shown(self, session):
+        """The number of the oldest open ask, as if its text had been read; none if it is over."""
+        with self._shop.manager() as manager:
+            asks = manager.reader.asks(session)[:1]
+            manager.asks.shown.note(asks)
+        return [str(one.id) for one in asks]
 
     def _note(self, state, **facts):
         line = {"op": self._op, "state": state, "session": self._session}

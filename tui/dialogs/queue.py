@@ -46,6 +46,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         signs: the characters to draw with.
     """
 
+    DECIDING: ClassVar[frozenset[str]] = frozenset({"s", "R"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,Q", "dismiss(None)", "close", show=False),
         Binding("j", "go(1)", "down", show=False),

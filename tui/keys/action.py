@@ -57,6 +57,8 @@ it needs only the chosen sessions (``on_target``: ``services/actions/target_acti
     """True if it needs only the sessions that it acts on: see ``target_actions``."""
     changes: bool = False
     """True if it changes a session, which a read-only dashboard refuses."""
+    writes: bool = False
+    """True if it writes a file, or opens a program that can write; a read-only dashboard refuses it too."""
     fixed: bool = False
     """True if the settings cannot change its keys."""
 

@@ -74,7 +74,7 @@ class ActionTarget:
         return texts.why_not(
             action,
             self.current,
-            read_only=self._read_only and REGISTRY[action].changes,
+            read_only=self._read_only and (REGISTRY[action].changes or REGISTRY[action].writes),
             several=several,
             marked=self.marked,
             restore_key=restore_key,

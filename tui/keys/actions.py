@@ -114,11 +114,11 @@ ACTIONS = (
     ),
     Action(
         id="shell", keys="exclamation_mark", label="shell", help="open a shell in the session's folder", weight=0,
-        where=EVERYWHERE | CHANGES,
+        where=EVERYWHERE | CHANGES, writes=True,
     ),
     Action(
         id="lazygit", keys="ctrl+g", label="lazygit", help="open lazygit in the session's folder", weight=0,
-        where=EVERYWHERE | CHANGES,
+        where=EVERYWHERE | CHANGES, writes=True,
     ),
     Action(
         id="beside", keys="vertical_line", label="compare", help="compare marked sessions side by side"
@@ -187,7 +187,7 @@ TABLE_ACTIONS = tuple(
 VIEWER_ACTIONS = tuple(
     Action(
         id=f"steps.{name}", keys=keys, label=label, help=help_, weight=weight, where=READING, does=does,
-        changes=f"steps.{name}" in CONVERSATION_IDS,
+        changes=f"steps.{name}" in CONVERSATION_IDS, writes=name in ("edit_step", "export"),
     )
     for name, keys, label, help_, weight, does in (
         ("search", "slash", "search", "search all steps", 6, "search"),
@@ -211,7 +211,7 @@ VIEWER_ACTIONS = tuple(
 """The keys of the steps and of one step; they take precedence over the keys of the whole screen."""
 
 CHANGES_ACTIONS = tuple(
-    Action(id=f"files.{name}", keys=keys, label=label, help=help_, where=CHANGES, does=does)
+    Action(id=f"files.{name}", keys=keys, label=label, help=help_, where=CHANGES, does=does, writes=name == "edit")
     for name, keys, label, help_, does in (
         ("edit", "e,v", "editor", "open the file in $EDITOR", "edit"),
         ("copy", "y", "copy path", "copy the path", "copy"),

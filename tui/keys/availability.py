@@ -105,7 +105,7 @@ def unlike(sessions: Iterable[Session]) -> list[Session]:
 def possible(action_id: str, session: Session | None, *, read_only: bool = False) -> bool:
     """Return whether an action makes sense for the selected session and is allowed."""
     action = REGISTRY.get(action_id)
-    if read_only and action is not None and action.changes:
+    if read_only and action is not None and (action.changes or action.writes):
         return False
     if session is not None and session.deleted_at is not None and action_id in _NOT_IN_TRASH:
         return False

@@ -68,7 +68,7 @@ class SessionScreen(Screen[None]):
         self._reader = reader
         self.requests = requests
         self.operations = operations
-        self._programs = ExternalPrograms(operations.app, requests)
+        self._programs = ExternalPrograms(operations.app, requests, read_only=operations.read_only)
         self._clock = clock
         self._signs = signs
         self._tour = tour
@@ -230,7 +230,7 @@ class SessionScreen(Screen[None]):
     @on(SaveAsked)
     def _save_asked(self, event: SaveAsked) -> None:
         session = self.current
-        if session is not None and session.id == event.session_id:
+        if session is not None and session.id == event.session_id and not self._programs.refused("export"):
             from ..dialogs.asking.save import SaveScreen
 
             save = partial(self.operations.save, session.id)

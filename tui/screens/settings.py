@@ -159,6 +159,8 @@ class SettingsScreen(Screen[None]):
         if self._wrong is None and chosen is not None and chosen.setting.section == ENVIRONMENT:
             self._requests.show_message(f"{chosen.setting.key} is an environment variable: set it in your shell.")
             return
+        if self._programs.refused("editor"):
+            return
         line, reason = await self._requests.outcome(asyncio.to_thread(self._line, chosen))
         if line is None:
             self._requests.show_error(reason or "")

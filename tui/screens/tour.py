@@ -14,7 +14,7 @@ from .main import MainScreen
 
 
 class TourScreen(MainScreen):
-    """Ticks an item when the user has done it, not when the user has only pressed its key."""
+    """Ticks an item when the user has done it, not when the user has only pressed its key, or an agent did it."""
 
     checklist: Checklist
     _first: Mapping[str, Session] | None = None
@@ -43,11 +43,14 @@ class TourScreen(MainScreen):
         if not now:
             return
         first = self._first = now if self._first is None else self._first
-        if now.keys() - first.keys():
+        own = {session.id: session for session in now.values() if session.parent is None}
+        if own.keys() - first.keys():
             self.checklist.tick(NEW)
         if any(_stopped(session) and not _stopped(first.get(session.id)) for session in now.values()):
             self.checklist.tick(STOP)
-        if any(session.turn > _turn(first.get(session.id)) for session in now.values()):
+        if any(
+            session.turn > _turn(first.get(session.id)) for session in own.values() if session.id not in _leads(now)
+        ):
             self.checklist.tick(REPLY)
 
     @on(SessionTable.Highlighted)
@@ -66,6 +69,11 @@ class TourScreen(MainScreen):
         """Show all keys."""
         super().action_help()
         self.checklist.tick(HELP)
+
+
+def _leads(sessions: Mapping[str, Session]) -> set[str]:
+    """Return the sessions that others were started from: they are woken without the user."""
+    return {session.parent for session in sessions.values() if session.parent is not None}
 
 
 def _turn(session: Session | None) -> int:

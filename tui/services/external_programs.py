@@ -23,12 +23,24 @@ OSC52_MOST = 74_000
 """Maximum bytes of Base64 that terminals accept (xterm's limit is the smallest that matters)."""
 
 
+SECURE = {"LESSSECURE": "1"}
+"""less then runs no command and writes no file (less(1), SECURITY)."""
+
+
 class ExternalPrograms:
     """Passes texts and files to other programs; the dashboard waits while a program has the terminal."""
 
-    def __init__(self, app: App[Any], requests: Requests) -> None:
+    def __init__(self, app: App[Any], requests: Requests, *, read_only: bool = False) -> None:
+        """``read_only`` refuses every program that can write, and keeps the pager from writing."""
         self._app = app
         self._requests = requests
+        self.read_only = read_only
+
+    def refused(self, what: str) -> bool:
+        """Return whether a program is refused because the dashboard is read-only; the user is told."""
+        if self.read_only:
+            self._requests.show_refusal(f"The dashboard is read-only: no {what}.")
+        return self.read_only
 
     async def copy(self, text: str, what: str) -> None:
         """Copy a text to the terminal's clipboard (OSC 52), and to this machine's if a helper can."""
@@ -49,11 +61,18 @@ class ExternalPrograms:
     def page(self, path: Path, offset: int = 0) -> None:
         """Show a file in ``$PAGER``; less opens it at a byte offset."""
         argv = pager(os.environ)
+        if self.read_only and Path(argv[0]).name != "less":
+            self._requests.show_refusal(
+                f"The dashboard is read-only: only less, not {argv[0]}, can be kept from writing."
+            )
+            return
         place = [f"+{offset}P"] if offset and Path(argv[0]).name == "less" else []
         self._run([*argv, *place, str(path)])
 
     def edit(self, path: Path, line: int | None = None) -> None:
         """Open a file in ``$VISUAL`` or ``$EDITOR``, at a line if the editor accepts one."""
+        if self.refused("editor"):
+            return
         argv = editor(os.environ)
         if argv is None:
             self._requests.show_error("No editor: set VISUAL or EDITOR.")
@@ -62,13 +81,13 @@ class ExternalPrograms:
 
     def shell(self, folder: str) -> None:
         """Open the user's shell in a folder; its exit code is that of the last command in it, and no error."""
-        if self._is_there(folder):
+        if not self.refused("shell") and self._is_there(folder):
             note = f"agentdash: shell in {clean(folder)} (exit or Ctrl+D to return)"
             self._run(shell(os.environ), folder, note=note, codes=range(256))
 
     def lazygit(self, folder: str) -> None:
         """Open lazygit in a folder of a git repository."""
-        if not self._is_there(folder):
+        if self.refused("lazygit") or not self._is_there(folder):
             return
         if shutil.which("lazygit") is None:
             self._requests.show_error("lazygit is not installed (github.com/jesseduffield/lazygit).")
@@ -97,6 +116,8 @@ class ExternalPrograms:
 
         The file ends with a newline, as editors want it; the text does not include it.
         """
+        if self.refused("editor"):
+            return None
         argv = editor(os.environ)
         if argv is None:
             self._requests.show_error("No editor: set VISUAL or EDITOR.")
@@ -140,7 +161,7 @@ class ExternalPrograms:
             with self._app.suspend():
                 if note:
                     print(note, flush=True)  # noqa: T201 - for the terminal that the program gets
-                code = run(argv, folder)
+                code = run(argv, folder, env=os.environ | SECURE) if self.read_only else run(argv, folder)
         except SuspendNotSupported:
             self._requests.show_error(f"Cannot give the terminal to {argv[0]}.")
             return False

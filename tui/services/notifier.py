@@ -11,6 +11,7 @@ from ...sessions.model import Changes
 from ...sessions.notifications import escape_sequences
 from ...sessions.notifications.claims import Claims
 from ...sessions.notifications.events import Notice, Watcher, merged
+from ...sessions.notifications.outer_terminal import outer_terminals
 from ...sessions.notifications.settings import NotifySettings
 from ...sessions.notifications.terminal_support import has_title, way
 from ...widgets.table.status_line import Tally
@@ -65,7 +66,7 @@ class Notifier:
         self._host = host
         self._later = host.set_timer
         self._env = env
-        self._way = way(settings.terminal, env)
+        self._terminal = settings.terminal
         self._on = settings.on
         self._titled = settings.title and has_title(env)
         self._clock = clock
@@ -97,7 +98,7 @@ class Notifier:
 
     def use(self, settings: NotifySettings) -> None:
         """Use new settings."""
-        self._way = way(settings.terminal, self._env)
+        self._terminal = settings.terminal
         self._on = settings.on
         self._titled = settings.title and has_title(self._env)
         if self._titled:
@@ -130,11 +131,15 @@ class Notifier:
         async with self._turn:  # a batch waits for the previous one, and includes the notices that come during the wait
             pending, self._pending = self._pending, []
             news = self._news(pending)
-            if self._way is None or not news:
+            if self._terminal == "off" or not news:
                 return
             ours = self._news(await asyncio.to_thread(self._claims.take, news))
-            if ours and self._way is not None:  # the settings may have changed by now
-                self._host.write_to_terminal(self._way.sequence(*merged(ours)))
+            # The user may have attached from another terminal since the last time.
+            outer = await asyncio.to_thread(outer_terminals, self._env) if ours else ()
+            ours = self._news(ours)
+            now = way(self._terminal, self._env, outer)  # the settings may have changed by now
+            if ours and now is not None:
+                self._host.write_to_terminal(now.sequence(*merged(ours)))
 
     def _news(self, notices: Iterable[Notice]) -> list[Notice]:
         """Return the notices that the user neither reads now nor has dealt with."""

@@ -1,16 +1,32 @@
 """The agent's own interface of a session in the terminal of the dashboard, which waits."""
 
+import os
+import sys
+import termios
 from contextlib import suppress
 from typing import Any
 
 from ...sessions.agents.registry import agent_named
 from ...sessions.errors import AgentdashError
 from ...sessions.model import Session
+from ...sessions.storage.turns.takeovers import ByHand
 from ...sessions.text.sanitize import clean, one_line
 from ..keys.key_queue import KeysInOrder
 from .background import Requests
 from .interface_run import run_interface
 from .write_access import WriteAccess
+
+AT_ONCE_SECONDS = 10.0
+"""An interface that ends with an error within this time shows it on the terminal that the dashboard takes back."""
+
+
+def _hold(done: ByHand) -> None:
+    """Keep what an interface printed on the terminal until Enter, if it ended at once with an error."""
+    if done.exit_code not in (None, 0) and done.seconds < AT_ONCE_SECONDS and sys.stdin.isatty():
+        print("agentdash: Enter goes back to the dashboard.", flush=True)  # noqa: T201 - for that terminal
+        with suppress(OSError, termios.error):
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)  # keys that were meant for the interface
+            os.read(sys.stdin.fileno(), 1024)
 
 
 class OwnInterfaces:
@@ -47,6 +63,7 @@ class OwnInterfaces:
                     clean(f"agentdash: {title}, session {session.short_id} {one_line(session.label, 60)}"), flush=True
                 )
                 done = run_interface(manager, taken)
+                _hold(done)
         except SuspendNotSupported:
             await self._requests.ask(manager.give_back, taken)
             self._requests.show_error(f"Cannot give the terminal to {taken.argv[0]}.")

@@ -12,7 +12,9 @@ from typing import Any
 from textual import events
 from textual.message import Message
 
+from ...sessions.clock import monotonic
 from .._textual_hacks import KeyParser, ParseEOF, ParseTimeout
+from .bursts import Bursts, together
 
 ESC = "\x1b"
 _INTRODUCERS = "[O"
@@ -34,11 +36,25 @@ class EscapedKey(events.Event, bubble=False):
     def meant(self, bound: Callable[[str], bool]) -> list[events.Key]:
         """Return the keys that were pressed; ``bound`` returns True for the name of a key that does something."""
         name = next(filter(bound, self.names), None)
-        return [events.Key("escape", ESC), self.key] if name is None else [events.Key(name, None)]
+        if name is not None:
+            return [events.Key(name, None)]
+        keys = [events.Key("escape", ESC), self.key]
+        together(keys)
+        return keys
 
 
 class EscapeParser(KeyParser):
     """Textual's parser; emits an :class:`EscapedKey` at once if the character after Esc cannot continue a sequence."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._bursts = Bursts()
+
+    def feed(self, data: str) -> Iterator[Message]:
+        """Yield what one read of the terminal brought; its keys are marked if they came together."""
+        heard = list(super().feed(data))
+        self._bursts.mark([event for event in heard if isinstance(event, events.Key | EscapedKey)], monotonic())
+        yield from heard
 
     def parse(self, token_callback: Callable[[Message], None]) -> Generator[Any, str, None]:
         """Pass characters to Textual's parser, but take back an Esc that it would join to the next key."""

@@ -19,6 +19,8 @@ from ...widgets.drawing.short_forms import below, place
 from .screen_texts import title
 
 READ_ONLY = "The dashboard is read-only: no answer."
+TOO_EARLY = "This ask had just appeared: press the key again."
+UNREAD = "The text was not shown to its end: PgDn shows it, then decide."
 DENY_HINT = "words for the agent (optional)"
 
 _KINDS = {
@@ -112,6 +114,21 @@ def _decision(ask: Ask, verdict: Verdict) -> Decision | None:
     if verdict is Verdict.ALLOW:
         return Decision(verdict=verdict, key="y", text="approve the plan" if ask.kind is AskKind.PLAN else "allow once")
     return Decision(verdict=verdict, key="a", text=f"always: {brief(scope(ask))}")
+
+
+def rows_below(number: int, counted: int) -> str:
+    """Return the sign that rows are below the text, of which at most ``counted`` were counted; empty if none are."""
+    if not number:
+        return ""
+    rows = "1 row" if number == 1 else f"more than {counted - 1:,} rows" if number >= counted else f"{number:,} rows"
+    return f"{rows} below: PgDn"
+
+
+def not_taken(ask: Ask, verdict: Verdict) -> str:
+    """Return the reason why an ask does not take a decision."""
+    if ask.left_out:
+        return f"It can only be denied: it is too long to be shown ({ask.left_out})."
+    return f"This ask does not take {verdict!s}. It takes: {', '.join(taken(ask))}."
 
 
 def ended(fate: str) -> str:

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from ...sessions.asks.model import Question
-from ...sessions.text.sanitize import clean, shorten
+from ...sessions.text.sanitize import cell_width, cut
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.roles import MUTED
 from ..inputs.choice import Choice
@@ -32,8 +32,21 @@ class AnswerDraft(Struct, frozen=True):
     """Yes or no."""
 
 
-_READ = 2_000
-"""Most characters of a question on the screen."""
+def default_draft(question: Question) -> AnswerDraft:
+    """Return the answer with which a question begins: its default."""
+    labels = {choice.label for choice in question.choices}
+    given = question.default
+    return AnswerDraft(
+        words=next((value for value in given if value not in labels), ""),
+        marked=tuple(value for value in given if value in labels),
+        chosen={"true": YES, "false": NO}.get(given[0], "") if given else "",
+    )
+
+
+_HEADING_LINES = 3
+"""Most lines of a question in its field; the text of the card has a longer one whole."""
+_AROUND_LIST = 3
+"""Lines of a field beside its heading and its list: the margin, and the field for words."""
 
 
 class AnswerField(Vertical):
@@ -47,7 +60,7 @@ class AnswerField(Vertical):
 
     DEFAULT_CSS = """
     AnswerField { height: auto; margin-top: 1; }
-    AnswerField .question { max-height: 6; }
+    AnswerField .question { max-height: 3; }
     AnswerField .problem { color: $text-error; display: none; }
     """
 
@@ -58,7 +71,7 @@ class AnswerField(Vertical):
         super().__init__()
         self.question = question
         self._signs = signs
-        choices, draft = question.choices, draft or AnswerDraft()
+        choices, draft = question.choices, draft or default_draft(question)
         self._list = (
             ChoiceList(choices, several=question.several, marked=draft.marked, signs=signs) if choices else None
         )
@@ -68,11 +81,12 @@ class AnswerField(Vertical):
         self._words = Input(draft.words, password=question.secret, compact=True) if takes_words else None
         if self._words is not None:
             self._words.cursor_blink = False
+        self._question = Static("", markup=False, classes="question")
         self._problem = Static("", markup=False, classes="problem")
 
     def compose(self) -> ComposeResult:
         """Yield the question, the widgets that answer it, and the error."""
-        yield Static(self._heading(), markup=False, classes="question")
+        yield self._question
         if self._list is not None:
             yield self._list
         if self._boolean is not None:
@@ -107,22 +121,40 @@ class AnswerField(Vertical):
         self._problem.display = bool(reason)
         return not reason
 
+    def on_mount(self) -> None:
+        """Show the question."""
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Cut the question to its lines."""
+        self._question.update(self._heading((_HEADING_LINES - 1) * max(20, self.size.width)))
+
+    def fit(self, lines: int) -> None:
+        """Fit the field into these lines, so that its question and its choices are seen together."""
+        if self._list is not None:
+            self._list.fit(lines - _AROUND_LIST - min(_HEADING_LINES, self._question.size.height or 1))
+
+    @property
+    def lines(self) -> int:
+        """The lines that it takes, with its margin; 0 if it is not shown."""
+        return self.outer_size.height + self.styles.margin.height if self.display else 0
+
     def give_keys(self) -> None:
-        """Focus the first widget of the field."""
+        """Focus the first widget of the field; the form scrolls."""
         first = next(self._inputs(), None)
         if first is not None:
-            first.focus()
+            first.focus(scroll_visible=False)
 
     def _inputs(self) -> Iterator[Widget]:
         yield from (widget for widget in (self._list, self._boolean, self._words) if widget is not None)
 
-    def _heading(self) -> Content:
+    def _heading(self, cells: int) -> Content:
         question, note = self.question, kind(self.question)
-        header = brief(question.header)
-        text = clean(shorten(question.text, _READ)).strip()
-        parts = [(f"{header}: ", "bold")] if header and header != text else []
-        parts.append((text or brief(question.key), "bold"))
-        content = Content.assemble(*parts, (f"  ({note})" if note else "", MUTED))
+        header, text = brief(question.header), brief(question.text).strip()
+        lead = f"{header}: " if header and header != text else ""
+        note = f"  ({note})" if note else ""
+        shown = cut(lead + (text or brief(question.key)), max(20, cells - cell_width(note)))
+        content = Content.assemble((shown, "bold"), (note, MUTED))
         return Content(self._signs.plain(content.plain), spans=list(content.spans))
 
     @on(ChoiceList.Taken)

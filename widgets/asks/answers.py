@@ -1,18 +1,10 @@
 """The values that answer a question: read from what the user typed and marked.  Pure."""
 
-from ...sessions.asks.answers import is_a
+from ...sessions.asks.constraints import constraints, fault
 from ...sessions.asks.model import Question
-
-_TYPES = {"number": "number", "integer": "whole number", "boolean": "yes or no"}
 
 YES, NO, UNSET = "yes", "no", "not set"
 """The words for the values of a boolean."""
-
-_NOT_A = {
-    "number": "This must be a number.",
-    "integer": "This must be a whole number.",
-    "boolean": "This must be true or false.",
-}
 
 _BOOLEANS = {YES: "true", NO: "false"}
 
@@ -31,16 +23,11 @@ def combined(question: Question, marked: tuple[str, ...], words: str) -> tuple[s
 
 
 def problem(question: Question, values: tuple[str, ...]) -> str:
-    """Return why the values do not answer a question; empty if they do."""
-    if not values:
-        return "An answer is required." if question.required else ""
-    offered = {choice.label for choice in question.choices}
-    fits = all(value in offered or is_a(question.type, value) for value in values)
-    return "" if fits else _NOT_A.get(question.type, "")
+    """Return why the values do not answer a question, as a sentence; empty if they do."""
+    reason = fault(question, values)
+    return f"This must {reason}." if values and reason else "An answer is required." if reason else ""
 
 
 def kind(question: Question) -> str:
-    """Return the words behind a question: the type of its value, and if it must be answered."""
-    several = "several" if question.several else ""
-    required = "" if question.required else "optional"
-    return ", ".join(filter(None, (_TYPES.get(question.type, ""), several, required)))
+    """Return the words behind a question: what its value must be, and if it must be answered."""
+    return ", ".join(filter(None, (constraints(question), "" if question.required else "optional")))

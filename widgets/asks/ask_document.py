@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 
 from ...sessions.asks.model import Ask, AskKind, Question
+from ...sessions.asks.sentence import title_repeats_body
 from ...sessions.text.relative_paths import below
-from ...sessions.text.sanitize import cell_width, one_line
+from ...sessions.text.sanitize import cell_width, shorten
+from ...sessions.text.unhidden import unhidden, unhidden_line
 from ..document.diff import Diff
 from ..document.flow import flow
 from ..document.markdown import Markdown
@@ -17,12 +19,16 @@ from ..document.syntax import Code, CodeBlock, language_of
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.spans import Row
 from ..steps.answers import DIFF_READ, answer, nothing
+from .answers import kind
 
 SHORT = 40
 """Cells of the line of a fact in a card of 50 columns; a fact that its line does not show whole is repeated below."""
 
 _ALWAYS_CELLS = 4
 """Cells by which the line of the decision for always has less room than that of a fact."""
+
+_BESIDE_CELLS = 12
+"""Cells between the first file and the folder in their line, and of the number of other files."""
 
 _DIFF = re.compile(r"^(?:@@(?: |$)|diff --git |--- .*\n\+\+\+ )", re.MULTILINE)
 _LISTED = 1_000
@@ -35,12 +41,12 @@ class AskDocument:
     Args:
         ask: the ask, whose texts are hostile.
         signs: the characters of the screen.
-        questions: True to show the questions too, if no fields show them.
+        questions: True to show all questions, because no fields show them; else only those that a field cuts.
         room: cells of the lines above it that show the title and the reason.
     """
 
     def __init__(self, ask: Ask, signs: Signs = UNICODE, *, questions: bool = False, room: int = SHORT) -> None:
-        shown = map(_question, ask.questions[:_LISTED]) if questions else ()
+        shown = map(_question, ask.questions[:_LISTED] if questions else cut_questions(ask, room))
         self._blocks: tuple[Block, ...] = (*_blocks(ask, signs, room), *shown)
         self._heads = [bool(number) or bool(block.caption) for number, block in enumerate(self._blocks)]
         sizes = (int(head) + len(block) for head, block in zip(self._heads, self._blocks, strict=True))
@@ -76,19 +82,38 @@ class AskDocument:
 
 
 def brief(text: str) -> str:
-    """The beginning of a hostile text on one clean line, as much as any screen shows."""
-    return one_line(text[:NAME])
+    """A hostile text on one clean line, cut with ``…`` behind as much as any screen shows."""
+    most = 8 * NAME
+    return shorten(unhidden_line(text[:most]) + ("…" if len(text) > most else ""), NAME)
 
 
 def fits(text: str, room: int) -> bool:
     """True if one line of ``room`` cells shows a hostile text whole."""
-    return len(text) <= room and "\n" not in text.strip() and cell_width(one_line(text)) <= room
+    return "\n" not in text.strip() and cell_width(brief(text)) <= min(room, NAME - 1)
 
 
 def cut_facts(ask: Ask, room: int) -> Sequence[tuple[str, str]]:
-    """The name and the text of each fact that a line of ``room`` cells cuts."""
-    facts = (("asks to", ask.title, room), ("why", ask.why, room), ("always covers", ask.always, room - _ALWAYS_CELLS))
-    return [(name, text) for name, text, cells in facts if not fits(text, cells)]
+    """The name and the text of each fact that a line of ``room`` cells cuts, and that nothing else shows."""
+    title = "" if title_repeats_body(ask) else ask.title
+    file = below(ask.paths[0], ask.cwd) or ask.paths[0] if ask.paths else ""
+    beside = cell_width(brief(file)) + _BESIDE_CELLS if file else 0
+    facts = (
+        ("asks to", title, room), ("folder", ask.cwd, room - beside), ("why", ask.why, room),
+        ("always covers", ask.always, room - _ALWAYS_CELLS),
+    )  # fmt: skip
+    return [(name, unhidden(text)) for name, text, cells in facts if not fits(text, cells)]
+
+
+def cut_questions(ask: Ask, room: int) -> Sequence[Question]:
+    """The questions of which a field of ``room`` cells cuts the text, a choice or its description."""
+    return [one for one in ask.questions if not _fits_field(one, room)]
+
+
+def _fits_field(question: Question, room: int) -> bool:
+    """True if two lines show each text of a question, so that a field, which takes three, does not cut at words."""
+    names = (f"{question.header} {question.text}", *(f"{one.label} {one.description}" for one in question.choices))
+    kept = sum(map(cell_width, (question.key, kind(question)))) + 8
+    return all("\n" not in name.strip() and cell_width(brief(name)) + kept <= 2 * room for name in names)
 
 
 def _blocks(ask: Ask, signs: Signs, room: int) -> Iterator[Block]:
@@ -97,30 +122,33 @@ def _blocks(ask: Ask, signs: Signs, room: int) -> Iterator[Block]:
     elif ask.kind not in (AskKind.QUESTION, AskKind.FORM):
         yield nothing("The agent shows no details.")
     files = [below(path, ask.cwd) or path for path in ask.paths]
-    if len(files) > 1 or any(len(path) > SHORT for path in files):
+    if len(files) > 1 or any(not fits(path, SHORT) for path in files):
         yield PlainText(_listed(files), _caption("files"))
     for name, text in cut_facts(ask, room):
         yield PlainText(text, _caption(name))
+    if ask.left_out:
+        yield PlainText(f"{ask.left_out}: too long to be shown, so it can only be denied", _caption("left out"))
 
 
 def _body(ask: Ask, signs: Signs) -> Block:
+    body = unhidden(ask.body)
     if ask.kind is AskKind.COMMAND:
-        return CodeBlock(Code(ask.body, "bash"))
+        return CodeBlock(Code(body, "bash"))
     if ask.kind is AskKind.PLAN:
-        return Markdown(ask.body, (), signs)
+        return Markdown(body, (), signs)
     if ask.kind is AskKind.EDIT:
-        if len(ask.body) <= DIFF_READ and _DIFF.search(ask.body):
-            return Diff(ask.body)
+        if len(body) <= DIFF_READ and _DIFF.search(body):
+            return Diff(body)
         language = language_of(ask.paths[0]) if ask.paths else None
-        return CodeBlock(Code(ask.body, language), numbered=True)
+        return CodeBlock(Code(body, language), numbered=True)
     if ask.kind in (AskKind.QUESTION, AskKind.FORM):
-        return PlainText(ask.body)
-    return answer(ask.body, "arguments")
+        return PlainText(body)
+    return answer(body, "arguments")
 
 
 def _question(question: Question) -> Block:
     choices = [f"- {brief(one.label)}  {brief(one.description)}" for one in question.choices[:_LISTED]]
-    return PlainText("\n".join([question.text, *choices]), _caption(brief(question.header) or "question"))
+    return PlainText("\n".join([unhidden(question.text), *choices]), _caption(brief(question.header) or "question"))
 
 
 def _listed(paths: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from ...sessions.asks.model import Choice
-from ..document.flow import flow
+from ..document.flow import cut_spans, flow
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.spans import Row
 from ..lists.row_list import RowList
@@ -49,6 +49,7 @@ class ChoiceList(RowList, can_focus=True):
         super().__init__(signs=signs)
         self._choices = choices
         self._several = several
+        self._most = MOST_LINES
         self._marks = {at for at, choice in enumerate(choices) if choice.label in marked}
 
     @property
@@ -59,7 +60,7 @@ class ChoiceList(RowList, can_focus=True):
     def on_mount(self) -> None:
         """Show the choices."""
         super().on_mount()
-        self.show([partial(self._row, at) for at in range(len(self._choices))])
+        self.show([partial(self._row, at) for at in range(len(self._choices))], min(self._marks, default=0))
         self._fit()
 
     def on_resize(self) -> None:
@@ -109,15 +110,22 @@ class ChoiceList(RowList, can_focus=True):
         text = [(brief(choice.label), "strong" if at in self._marks else "text")]
         if choice.description.strip():
             text.append((f"  {brief(choice.description)}", "dim"))
+        text = cut_spans(text, 2 * (width - len(box)))
         return flow(text, width, ((box, "text"),), ((" " * len(box), "text"),))
 
     def _marks_changed(self) -> None:
         self.forget_strips()
         self.redraw()
 
+    def fit(self, lines: int) -> None:
+        """Take at most these lines, and ``MOST_LINES``; the choice under the cursor stays in sight."""
+        self._most = max(1, min(lines, MOST_LINES))
+        self._fit()
+
     def _fit(self) -> None:
-        """Take as many lines as the choices need, up to ``MOST_LINES``."""
+        """Take as many lines as the choices need, up to the most."""
         lines = 0
-        for item in range(min(len(self._choices), MOST_LINES)):
+        for item in range(min(len(self._choices), self._most)):
             lines += len(self.rows(item, self.columns))
-        self.styles.height = max(1, min(lines, MOST_LINES))
+        self.styles.height = max(1, min(lines, self._most))
+        self.call_after_refresh(self.reveal, self.cursor)

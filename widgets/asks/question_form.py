@@ -85,9 +85,25 @@ class QuestionForm(VerticalScroll, can_focus=False):
         """True if no question follows the one that has the keys, so that Enter answers."""
         return self._at + 1 >= len(self._fields)
 
+    @property
+    def lines(self) -> int:
+        """The lines that its shown questions take."""
+        return sum(field.lines for field in self._fields)
+
+    def fit(self, lines: int) -> None:
+        """Take at most these lines; each question fits into them."""
+        self.styles.max_height = lines
+        for field in self._fields:
+            field.fit(lines)
+
     def give_keys(self) -> None:
-        """Focus the shown question."""
+        """Focus the shown question, from its beginning."""
         self._fields[self._at].give_keys()
+        self.call_after_refresh(self._reveal)
+
+    def _reveal(self) -> None:
+        """Scroll to the beginning of the field with the keys."""
+        self.scroll_to_widget(self._fields[self._at], animate=False, top=True, force=True)
 
     def go_on(self) -> None:
         """Go to the next question if this one has a good answer; after the last, report that all are answered."""
@@ -117,6 +133,7 @@ class QuestionForm(VerticalScroll, can_focus=False):
         """Note which field of a form has the keys."""
         if self._all_at_once:
             self._at = next((at for at, one in enumerate(self._fields) if one.has_focus_within), self._at)
+        self._reveal()
 
     @on(AnswerField.Entered)
     def _entered(self, event: AnswerField.Entered) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...sessions.text.sanitize import cell_width
+from ...sessions.text.sanitize import cell_width, cut
 from ..drawing.spans import Row, Span
 from ..drawing.wrap import cuts
 
@@ -39,6 +39,17 @@ def dotted(facts: Iterable[Span], width: int) -> list[Row]:
         else:
             rows = [row for row in rows if row] + flow([fact], width)
     return rows
+
+
+def cut_spans(spans: Iterable[Span], width: int) -> list[Span]:
+    """The spans cut to ``width`` cells, with ``…`` at the end if they are longer."""
+    kept: list[Span] = []
+    for text, role in spans:
+        whole = row_width(kept) + cell_width(text) <= width
+        kept.append((text if whole else cut(text, width - row_width(kept)), role))
+        if not whole:
+            break
+    return kept
 
 
 def lines_of(spans: Iterable[Span]) -> list[list[Span]]:

@@ -149,6 +149,16 @@ class VirtualList(PaintedView, can_focus=True):
             return -1
         return sum(self.height(item) for item in range(self._top[0], place[0])) - self._top[1] + place[1]
 
+    def lines_below(self, most: int) -> int:
+        """Lines below the screen, counted up to ``most``."""
+        item, line = self._moved(self._top, self.page_lines)
+        lines = -line
+        for below in range(item, self.count()):
+            lines += self.height(below)
+            if lines >= most:
+                return most
+        return max(0, lines)
+
     def roll(self, lines: int) -> None:
         """Scroll by lines; scrolling up stops following, and reaching the end resumes it."""
         far = abs(lines) > 4 * self.page_lines

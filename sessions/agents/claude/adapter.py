@@ -77,6 +77,11 @@ _TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 """The name of a tool.  The model chooses the name of a refused call, so it must not become a rule with a pattern."""
 
 
+_STAYS = {"CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR": "1"}
+"""Each command begins in the session's folder (2.1.197, 2.1.332): an ask does not name the folder of a command, and a
+rule judges its paths.  Without it, a ``cd`` moves all later commands."""
+
+
 class ClaudeSettings(LeadSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[agents.claude]``."""
 
@@ -198,6 +203,7 @@ class Claude(Agent, LeadingAgent):
             model=model,
             transport=STREAM_JSON,
             plain_argv=plain,
+            env=_STAYS if settings.approvals == "ask" else {},
         )
 
     def fixed_start(self, launch: Launch) -> tuple[object, ...]:

@@ -5,12 +5,11 @@ has its way.
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec import structs
 
-from ...asks.model import MOST_BODY_BYTES, Answer, Ask, Choice, Question, Verdict
+from ...asks.model import Answer, Ask, Verdict
 from ...asks.recorded import AskState, RecordedAsk
 from ...asks.settings import decided_late
 from ...clock import now_ms
@@ -18,15 +17,7 @@ from ...errors import UnknownSessionError
 from ...model import short_id
 from ..database import Database
 from ..rows import dump, load
-
-MOST_TEXT = 4_000
-"""Characters of a title, a reason, or the name of a tool."""
-MOST_PATHS = 1_000
-"""Paths of one ask."""
-MOST_QUESTIONS = 100
-"""Questions of one ask, and choices of one question."""
-MOST_QUESTION_BYTES = 256 * 1024
-"""Bytes of all questions of one ask."""
+from .ask_row import bounded, encodable
 
 _SELECT = (
     "SELECT *, (SELECT json_extract(launch, '$.asks.on_timeout') FROM turns"
@@ -56,14 +47,14 @@ class Asks:
         Raises:
             UnknownSessionError: the session was deleted.
         """
-        place = (session_id, stream, _encodable(ask.key))
+        place = (session_id, stream, encodable(ask.key))
         with self._database.transaction() as db:
             if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is None:
                 raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
             db.execute(
                 "INSERT INTO asks (id, session, stream, key, turn, ask, state, asked_at, due_at)"
                 " VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?) ON CONFLICT (session, stream, key) DO NOTHING",
-                (_next_id(db), *place, turn, dump(_bounded(ask)), now_ms(), due_at),
+                (_next_id(db), *place, turn, dump(bounded(ask)), now_ms(), due_at),
             )
             db.execute("INSERT OR REPLACE INTO settings (name, value) SELECT 'last_ask', MAX(id) FROM asks")
             row = db.execute(f"{_SELECT} WHERE session = ? AND stream = ? AND key = ?", place).fetchone()
@@ -151,7 +142,7 @@ class Asks:
         The answer of an ask that a time limit decided stays what it is, and so does its state.  An ask without an
         answer was withdrawn, whatever the agent reports: codex reports both alike.
         """
-        where, place = "session = ? AND stream = ? AND key = ?", (session_id, stream, _encodable(key))
+        where, place = "session = ? AND stream = ? AND key = ?", (session_id, stream, encodable(key))
         with self._database.transaction() as db:
             return _end(db, AskState.SETTLED if answered else AskState.WITHDRAWN, where, place) > 0
 
@@ -214,64 +205,3 @@ def _recorded(row: sqlite3.Row, *, secrets: bool = False) -> RecordedAsk:
     overdue = decided_late(row["on_timeout"], ask) if row["due_at"] is not None else None
     facts = {name: row[name] for name in names}
     return RecordedAsk(ask=ask, answer=answer, state=AskState(row["state"]), overdue=overdue, **facts)
-
-
-def _bounded(ask: Ask) -> Ask:
-    """Return the ask without the ends of very long texts, and with text that can be encoded."""
-    return structs.replace(
-        ask,
-        key=_encodable(ask.key),
-        tool=_encodable(ask.tool[:MOST_TEXT]),
-        title=_encodable(ask.title[:MOST_TEXT]),
-        why=_encodable(ask.why[:MOST_TEXT]),
-        always=_encodable(ask.always[:MOST_TEXT]),
-        body=_cut_body(ask.body),
-        paths=tuple(_encodable(path) for path in ask.paths[:MOST_PATHS]),
-        cwd=_encodable(ask.cwd),
-        questions=tuple(_bounded_questions(ask.questions)),
-    )
-
-
-def _bounded_questions(questions: Sequence[Question]) -> Iterator[Question]:
-    """Yield the first questions, up to `MOST_QUESTION_BYTES`, that can be named in an answer."""
-    size = 0
-    for question in questions[:MOST_QUESTIONS]:
-        bounded = _bounded_question(question)
-        size += len(msgspec.json.encode(bounded))
-        if size > MOST_QUESTION_BYTES:
-            return
-        if _is_name(question.key):
-            yield bounded
-
-
-def _bounded_question(question: Question) -> Question:
-    """Return the question with the choices that can be named in an answer."""
-    return structs.replace(
-        question,
-        key=_encodable(question.key),
-        text=_encodable(question.text[:MOST_TEXT]),
-        header=_encodable(question.header[:MOST_TEXT]),
-        choices=tuple(
-            Choice(label=_encodable(one.label), description=_encodable(one.description[:MOST_TEXT]))
-            for one in question.choices[:MOST_QUESTIONS]
-            if _is_name(one.label)
-        ),
-    )
-
-
-def _is_name(text: str) -> bool:
-    """Return whether an answer can name a question or a choice: a name that is cut would name nothing."""
-    return len(text) <= MOST_TEXT
-
-
-def _cut_body(body: str) -> str:
-    """Return the body, cut to `MOST_BODY_BYTES` with a mark of its real size."""
-    data = body.encode("utf-8", "replace")
-    if len(data) <= MOST_BODY_BYTES:
-        return data.decode()
-    return data[:MOST_BODY_BYTES].decode("utf-8", "ignore") + f"\n[cut: {len(data):,} bytes in all]"
-
-
-def _encodable(text: str) -> str:
-    """Return the text with ``?`` for halves of surrogate pairs, which no column can hold."""
-    return text.encode("utf-8", "replace").decode()

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from ...agents.base import Agent
 from ...agents.dialogue import Changed, Dialogue, Event, NotChanged
+from ...agents.parsing.line_parts import by_parts
 from ...launch import Launch
 from ...storage.files.line_reader import LineReader
 from ...values.turn_mode import TurnMode
@@ -188,7 +189,10 @@ class LiveAgent:
         """Feed the dialogue the output up to an offset, which an earlier runner has handled."""
         self._repeats_at = time.monotonic() + REPEAT_SECONDS
         with LineReader(output, end=end) as reader:
-            for position, line in reader.lines():
+            for position, line in by_parts(reader.lines()):
+                self.feed(line, position)
+            # A turn may end in the middle of a line.
+            for position, line in by_parts([(end, reader.rest() or b"")]):
                 self.feed(line, position)
 
     def feed(self, line: bytes, position: int, *, between: bool = False) -> None:

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from ...agents.dialogue import Asked, Event, Settled
 from ...agents.registry import agent_named
 from ...asks.model import Answer, Ask, Verdict
@@ -157,9 +159,11 @@ class Clerk:
         return next((number for number in self._open.values() if number not in self._answered), None)
 
     def _ask(self, ask: Ask) -> None:
-        from ...asks.rules import decide  # only a process whose agent asks needs them
+        from ...asks.dangerous import only_the_user  # only a process whose agent asks needs them
+        from ...asks.rules import decide
 
         with contextlib.suppress(AgentdashError):
+            ask = msgspec.structs.replace(ask, for_user=only_the_user(ask, self._cwd))
             due_at = self._settings.due_at(ask, now_ms())
             recorded = self._store.asks.record(self._session, self._turn, self._live.stream, ask, due_at)
             self._open[ask.key], self._asks[ask.key] = recorded.id, ask

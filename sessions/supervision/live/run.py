@@ -54,7 +54,7 @@ class LiveRun:
         self._unreachable: str | None = None
         """The reason why the process of a live launch cannot be written to."""
         self._found: PromptState | None = None
-        """The state of the prompt when that was found."""
+        """The state of the prompt when that was found, or when its process was gone."""
 
     @property
     def goes_on(self) -> bool:
@@ -124,7 +124,10 @@ class LiveRun:
 
     def adopt(self, claim: Claim, child: AgentChild) -> None:
         """Take over the live agent of a turn whose runner was killed, if it lives."""
-        if not claim.launch.transport or child.gone:
+        if not claim.launch.transport:
+            return
+        if child.gone:
+            self._find_prompt()
             return
         stream = claim.stream or self._number
         launch = self._store.launch(self._session, stream) or claim.launch
@@ -149,6 +152,10 @@ class LiveRun:
 
     def _cannot_reach(self, why: str) -> None:
         self._unreachable = why
+        self._find_prompt()
+
+    def _find_prompt(self) -> None:
+        """Read the recorded way of the prompt: no process takes it, and the record is the evidence."""
         with contextlib.suppress(StoreError):
             prompt = self._log.prompt(self._number)
             self._found = prompt.state if prompt is not None else None

@@ -26,12 +26,16 @@ from ....widgets.inputs.field import Field
 from ...messages import SessionsChanged
 from ...state.answer_drafts import AnswerDrafts
 from ...texts import ask_texts
-from .ask_facts import AskFacts
+from .ask_facts import AskFacts, AskText
+from .settling import Settling
 
 UNREAD_SECONDS = 0.3
 """A key that was typed within this time after an ask appeared decides nothing: it was meant for something else."""
 
 TICK_SECONDS = 1.0
+
+LEAST_FORM = 5
+"""Least lines of the questions on a screen that is too low."""
 
 SHARE = 0.9
 """The share of the screen's lines that a card may take, as the style sheet has it."""
@@ -76,6 +80,7 @@ class AskScreen(ModalScreen[None]):
         signs: the characters to draw with.
     """
 
+    DECIDING: ClassVar[frozenset[str]] = frozenset({"y", "a", "d", "D", "enter"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "back", show=False),
         Binding("q", "dismiss(None)", "close", show=False),
@@ -86,8 +91,10 @@ class AskScreen(ModalScreen[None]):
         Binding("enter", "enter", "go on", show=False),
         Binding("j", "roll(1)", "line down", show=False),
         Binding("k", "roll(-1)", "line up", show=False),
-        Binding("pagedown,space,ctrl+d", "page(1)", "page down", show=False),
-        Binding("pageup,b,ctrl+u", "page(-1)", "page up", show=False),
+        Binding("pagedown", "page(1)", "page down", show=False, priority=True),  # also in a list of choices
+        Binding("pageup", "page(-1)", "page up", show=False, priority=True),
+        Binding("space,ctrl+d", "page(1)", "page down", show=False),
+        Binding("b,ctrl+u", "page(-1)", "page up", show=False),
         Binding("g,home", "edge('beginning')", "top", show=False),
         Binding("G,end", "edge('ending')", "bottom", show=False),
     ]
@@ -122,6 +129,8 @@ class AskScreen(ModalScreen[None]):
         self._reading = self._outdated = False
         self._form: QuestionForm | None = None
         self._dialog = Vertical(classes="dialog")
+        self.settling = Settling(self._dialog, self._fit, self._focus_first, self._appeared)
+        self._remarked = ""
         self._facts = AskFacts(self._ask, signs=signs, questions=desk.read_only)
         self._questions = Vertical(id="ask-questions")
         self._remark = Static("", markup=False, id="ask-remark")
@@ -143,7 +152,8 @@ class AskScreen(ModalScreen[None]):
             yield self._keys
 
     async def on_mount(self) -> None:
-        """Show the first ask, and its age every second."""
+        """Show the first ask, and its age every second; nothing is drawn before everything has its place."""
+        self.add_class("-opening")
         self._words_field.display = False
         self.set_interval(TICK_SECONDS, self._tick)
         await self._show(self._ask)
@@ -156,6 +166,10 @@ class AskScreen(ModalScreen[None]):
     def on_resize(self) -> None:
         """Fit the lines into the new size."""
         self.call_after_refresh(self._fit)
+
+    @on(AskText.Placed)
+    def _placed(self) -> None:
+        self.settling.begin()  # before the first layout nothing has a size
 
     @on(SessionsChanged)
     def _reread(self) -> None:
@@ -216,8 +230,7 @@ class AskScreen(ModalScreen[None]):
         self._show_title()
         await self._ask_questions()
         self._fit()
-        self._focus_first()
-        self.call_after_refresh(self._appeared, recorded.id)
+        self.settling.restart()
 
     async def _ask_questions(self) -> None:
         ask = self._ask.ask
@@ -233,17 +246,18 @@ class AskScreen(ModalScreen[None]):
             await self._questions.mount(self._form)
         self._questions.display = self._form is not None
 
-    def _appeared(self, ask_id: int) -> None:
-        """Count the time from the picture that has the ask."""
-        if ask_id == self._ask.id:
-            self._shown_at = monotonic()
-            self._fit()
+    def _appeared(self) -> None:
+        """Draw the card; count the time, and what was seen, from this picture."""
+        self._show_keys()
+        self.remove_class("-opening")
+        self._facts.appeared()
+        self._shown_at = monotonic()
 
     def _focus_first(self) -> None:
         if self._form is not None and self._decisions.takes(Verdict.ANSWER):
             self._form.give_keys()
         elif self._decisions.display:
-            self._decisions.focus()
+            self._decisions.focus(scroll_visible=False)
 
     def _show_title(self) -> None:
         at = self._seen.index(self._ask.id) + 1
@@ -262,9 +276,16 @@ class AskScreen(ModalScreen[None]):
         self._show_title()
         self._tick()
         self._show_keys()
-        below = [widget for widget in self._dialog.children if widget.display and widget is not self._facts]
-        taken = sum((widget.outer_size.height or 1) + widget.styles.margin.height for widget in below)
-        self._facts.fit(width, int(self.size.height * SHARE) - _BORDERS - taken)
+        below = [widget for widget in self._dialog.children if widget.display]
+        others = [widget for widget in below if widget not in (self._facts, self._questions)]
+        taken = sum((widget.outer_size.height or 1) + widget.styles.margin.height for widget in others)
+        room = int(self.size.height * SHARE) - _BORDERS - taken
+        if self._form is not None:
+            # The text leaves the questions at least half of the room, but never less than they need.
+            wanted = min(self._facts.wanted(width), room // 2)
+            self._form.fit(max(LEAST_FORM, room - wanted))
+            room -= min(self._form.lines, max(LEAST_FORM, room - wanted))
+        self._facts.fit(width, room)
 
     def on_descendant_focus(self) -> None:
         """Show the keys of the widget that has the focus."""
@@ -290,18 +311,35 @@ class AskScreen(ModalScreen[None]):
         self._keys.show_text(_GAP.join(shown))
 
     def _say(self, words: str) -> None:
-        self._remark.update(self._signs.plain(clean(words)))
-        self._remark.display = bool(words)
+        if words != self._remarked:
+            self._remarked = words
+            self._remark.update(self._signs.plain(clean(words)))
+            self._remark.display = bool(words)
+            self.call_after_refresh(self._fit)
 
-    @property
-    def _may_decide(self) -> bool:
-        """True if the key that is being handled was typed for the ask that is shown."""
-        return not self._over and not self._desk.read_only and self._typed() - self._shown_at >= UNREAD_SECONDS
+    def _may_decide(self, decision: Verdict) -> bool:
+        """Return whether the key that is being handled decides about the ask that is shown; if not, say why."""
+        if self._over or self._desk.read_only:
+            return False  # the remark says so
+        reason = ""
+        if not self._decisions.takes(decision):
+            reason = ask_texts.not_taken(self._ask.ask, decision)
+        elif not self.settling.is_drawn or self._typed() - self._shown_at < UNREAD_SECONDS:
+            reason = ask_texts.TOO_EARLY
+        elif decision not in (Verdict.DENY, Verdict.STOP) and not self._facts.read_to_end:
+            reason = ask_texts.UNREAD
+        self._say(reason)
+        return not reason
+
+    @on(AskFacts.ReadToEnd)
+    def _read_to_end(self) -> None:
+        if self._remarked == ask_texts.UNREAD:
+            self._say("")
 
     def action_decide(self, verdict: str) -> None:
         """Decide; a denial first asks for words."""
         decision = Verdict(verdict)
-        if not self._may_decide or not self._decisions.takes(decision) or self._words_field.display:
+        if self._words_field.display or not self._may_decide(decision):
             return
         if decision is Verdict.DENY:
             self._write(True)
@@ -319,7 +357,7 @@ class AskScreen(ModalScreen[None]):
 
     @on(Input.Submitted, "#ask-words")
     def _words_given(self) -> None:
-        if self._may_decide and self._words_field.display:
+        if self._words_field.display and self._may_decide(Verdict.DENY):
             self._answer(Answer(verdict=Verdict.DENY, message=self._words.value.strip()))
 
     @on(QuestionForm.Entered)
@@ -329,12 +367,13 @@ class AskScreen(ModalScreen[None]):
 
     def action_enter(self) -> None:
         """Accept the answer in the focused field."""
-        if self._form is not None and self._form.has_focus_within and self._may_decide:
+        if self._form is not None and self._form.has_focus_within and self._may_decide(Verdict.ANSWER):
             self._form.go_on()
+            self.call_after_refresh(self._fit)
 
     @on(QuestionForm.Complete)
     def _complete(self, event: QuestionForm.Complete) -> None:
-        if event.form is self._form and self._may_decide:
+        if event.form is self._form and self._may_decide(Verdict.ANSWER):
             self._answer(Answer(verdict=Verdict.ANSWER, values=event.form.values))
 
     def _answer(self, answer: Answer) -> None:

@@ -1,21 +1,39 @@
 """The upper part of the card of an ask: its facts on a line each, and its whole text, which scrolls."""
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
+from textual.message import Message
 
 from ....sessions.asks.recorded import RecordedAsk
-from ....widgets.asks.ask_document import SHORT, AskDocument, cut_facts
+from ....widgets.asks.ask_document import SHORT, AskDocument, cut_facts, cut_questions
 from ....widgets.document.document_pane import DocumentPane
 from ....widgets.drawing.glyphs import UNICODE, Signs
 from ....widgets.drawing.line import Line
+from ....widgets.lists.virtual_list import Place
 from ...texts import ask_texts
 
 LEAST_LINES = 3
 """Least lines of the text on a screen that is too low."""
 
+COUNTED = 1_000
+"""Most rows below the text that are counted."""
+
 _AROUND = 4
 """Cells beside the text: its edge, a blank on both sides, the scrollbar."""
+
+
+class AskText(DocumentPane):
+    """The text of an ask; reports each move, because a text that was not shown to its end cannot be allowed."""
+
+    class Placed(Message):
+        """It was scrolled, or has another size."""
+
+    def place(self, place: Place) -> None:
+        """Put this line at the top."""
+        super().place(place)
+        self.post_message(self.Placed())
 
 
 class AskFacts(Vertical):
@@ -29,6 +47,9 @@ class AskFacts(Vertical):
 
     DEFAULT_CSS = "AskFacts { height: auto; }"
 
+    class ReadToEnd(Message):
+        """The end of the text is on the screen."""
+
     def __init__(self, ask: RecordedAsk, *, signs: Signs = UNICODE, questions: bool = False) -> None:
         super().__init__()
         self._ask = ask
@@ -38,9 +59,15 @@ class AskFacts(Vertical):
         """Cells of the line of a fact."""
         self._document = self._new_document()
         self._what, self._where, self._why, self._since = (Line(signs=signs) for _ in range(4))
-        self.text = DocumentPane(signs=signs, id="ask-body")
+        self.text = AskText(signs=signs, id="ask-body")
         """The whole text; the keys of the card scroll it."""
         self.text.can_focus = False
+        self._more = Line(signs=signs, id="ask-more")
+        self._measured: tuple[AskDocument, int, int] = (self._document, 0, 0)
+        """The text, a width, and the lines that it takes there."""
+        self._on_screen = False
+        self.read_to_end = False
+        """True if the end of the text was on the screen."""
 
     def compose(self) -> ComposeResult:
         """Yield the facts and the text."""
@@ -49,12 +76,19 @@ class AskFacts(Vertical):
         yield self._why
         yield self._since
         yield self.text
+        yield self._more
 
     def show(self, ask: RecordedAsk) -> None:
-        """Show another ask, from the beginning of its text."""
+        """Show another ask, from the beginning of its text; it is on the screen with :meth:`appeared`."""
         self._ask = ask
+        self._on_screen = self.read_to_end = False
         self._document = self._new_document()
         self.text.show(self._document)
+
+    def appeared(self) -> None:
+        """Count what is seen from now on."""
+        self._on_screen = True
+        self._placed()
 
     def _new_document(self) -> AskDocument:
         return AskDocument(self._ask.ask, self._signs, questions=self._with_questions, room=self._room)
@@ -63,8 +97,36 @@ class AskFacts(Vertical):
         """Show the age at ``now`` (UTC ms), or none; it is drawn only if its words changed."""
         self._since.show_text(ask_texts.since(ask, now) if ask is not None else Content(""))
 
+    def wanted(self, width: int) -> int:
+        """The lines that everything takes in ``width`` cells, counted up to ``COUNTED``."""
+        top, bottom = self._margins
+        return self._show_facts(width) + top + bottom + self._height(width)
+
     def fit(self, width: int, room: int) -> None:
         """Fit the lines into ``width`` cells, and everything into ``room`` lines."""
+        top, bottom = self._margins
+        most = room - self._show_facts(width) - top
+        height = self._height(width)
+        is_long = height + bottom > most
+        lines = max(LEAST_LINES, most - 1) if is_long else height
+        self.text.display = bool(len(self._document))
+        self.text.styles.height = lines
+        self.text.styles.margin = (top, 0, 0 if is_long else bottom, 0)
+        self._more.display = is_long
+
+    def _height(self, width: int) -> int:
+        """The lines of the text, counted up to ``COUNTED``."""
+        if self._measured[:2] != (self._document, width):
+            self._measured = (self._document, width, self._document.height(max(10, width - _AROUND), COUNTED))
+        return self._measured[2]
+
+    @property
+    def _margins(self) -> tuple[int, int]:
+        """The blank lines above and below the text."""
+        return (0, 0) if self.screen.has_class("-low") else (1, 1)
+
+    def _show_facts(self, width: int) -> int:
+        """Fit the facts into their lines; return the number of lines."""
         ask = self._ask.ask
         self._show_cut_facts(ask_texts.fact_cells(width))
         lines = 1
@@ -76,13 +138,20 @@ class AskFacts(Vertical):
             line.show_text(text)
             line.display = bool(text.plain)
             lines += line.display
-        margin = self.text.styles.margin
-        most = max(LEAST_LINES, room - lines - margin.top - margin.bottom)
-        self.text.display = bool(len(self._document))
-        self.text.styles.height = self._document.height(max(10, width - _AROUND), most)
+        return lines
 
     def _show_cut_facts(self, room: int) -> None:
-        """Repeat in the text the facts that lines of ``room`` cells cut, from its beginning if these are others."""
+        """Repeat in the text what lines of ``room`` cells cut, from its beginning if that is something else."""
         former, self._room = self._room, room
-        if cut_facts(self._ask.ask, former) != cut_facts(self._ask.ask, room):
-            self.show(self._ask)
+        ask = self._ask.ask
+        if [cut_facts(ask, former), cut_questions(ask, former)] != [cut_facts(ask, room), cut_questions(ask, room)]:
+            self._document = self._new_document()
+            self.text.show(self._document)
+
+    @on(AskText.Placed)
+    def _placed(self) -> None:
+        below = self.text.lines_below(COUNTED) if self.text.display else 0
+        self._more.show_text(ask_texts.rows_below(below, COUNTED))
+        if self._on_screen and not below and not self.read_to_end:
+            self.read_to_end = True
+            self.post_message(self.ReadToEnd())

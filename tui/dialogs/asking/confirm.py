@@ -26,6 +26,7 @@ class Answer(Enum):
 class ConfirmScreen(ModalScreen[Answer]):
     """Names what will be ended; ``y`` does it, ``a`` does more if that is offered, every other key keeps it."""
 
+    DECIDING: ClassVar[frozenset[str]] = frozenset({"y", "a"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer('yes')", "yes", show=False),
         Binding("a", "answer('all')", "all", show=False),

@@ -69,6 +69,7 @@ class ConversationScreen(ModalScreen[bool]):
         signs: the characters to draw with.
     """
 
+    DECIDING: ClassVar[frozenset[str]] = frozenset({"y", "enter"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "act", "yes", show=False),
         Binding("n,escape,enter,q", "leave", "no", show=False),

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from ....sessions.clock import monotonic
 from ....sessions.launch import Ladder
-from ....sessions.model import Receipt
+from ....sessions.model import Receipt, Status
 from ....sessions.text import units
 from ....sessions.text.sanitize import one_line, pad
 from ....widgets.drawing.glyphs import UNICODE, Signs
@@ -29,6 +29,7 @@ class StoppingScreen(ModalScreen[None]):
     Closing it neither cancels nor speeds up the stop: the runner carries it out.
     """
 
+    DECIDING: ClassVar[frozenset[str]] = frozenset({"X"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter,q", "dismiss(None)", "close", show=False),
         Binding("X", "hurry", "kill now", show=False),
@@ -78,7 +79,9 @@ class StoppingScreen(ModalScreen[None]):
         self.call_later(self._show, receipt)
 
     def _show(self, receipt: Receipt) -> None:
-        self._head(f'{str(receipt.status).capitalize()} "{self._title}"')
+        # A session that had ended keeps its end: the stop is of what it left.
+        stopped = receipt.status is Status.STOPPED
+        self._head(f'Stopped "{self._title}"' if stopped else f'Stopped what "{self._title}" had left')
         self._countdown.display = False
         self._summary.update(summary(receipt))
         self._lines.show(receipt_lines(receipt))

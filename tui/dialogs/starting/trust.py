@@ -19,6 +19,7 @@ Choice = Literal["trust", "forget"]
 class TrustScreen(ModalScreen[Choice | None]):
     """Shows the contents, or their change since the last trust; ``y`` trusts exactly these."""
 
+    DECIDING: ClassVar[frozenset[str]] = frozenset({"y", "f"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "choose('trust')", "trust", show=False),
         Binding("f", "choose('forget')", "forget", show=False),

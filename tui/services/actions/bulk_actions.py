@@ -28,6 +28,9 @@ SHOWN_FROM = 10
 
 SHOWN_EVERY_SECONDS = 0.1
 
+PART = 200
+"""Number of sessions that are marked in one transaction."""
+
 
 class BulkActions:
     """Stops, retries, deletes and archives several sessions; a failure is reported and the rest continue."""
@@ -61,7 +64,8 @@ class BulkActions:
         if not await self.confirmed(verb, running, texts.stop_effect(running, consequence)):
             return False
         ids = [session.id for session in running]
-        receipts = await self._requests.ask(lambda: self._access.manager("stop all").stop_all(ids, now=now))
+        with self.showing("Stopping", len(ids)):
+            receipts = await self._requests.ask(lambda: self._access.manager("stop all").stop_all(ids, now=now))
         self._requests.show_message(stopped(receipts or []))
         return True
 
@@ -97,6 +101,59 @@ class BulkActions:
             return []
         async with self.moving:
             return await self._archive(ended, undo_key)
+
+    async def pin(self, sessions: Sequence[Session], pinned: bool, *, undo_key: str) -> list[str]:
+        """Pin the sessions, or unpin them, after a question; return the ids of those that changed."""
+        changing = [session for session in sessions if bool(session.pinned_at) is not pinned]
+        if not await self.confirmed("Pin" if pinned else "Unpin", changing, texts.undoable(changing, undo_key)):
+            return []
+        return await self.pin_again([session.id for session in changing], pinned, undo_key=undo_key)
+
+    async def pin_again(self, session_ids: Sequence[str], pinned: bool, *, undo_key: str = "") -> list[str]:
+        """Pin sessions, or unpin them, without a question."""
+        sessions = await self._requests.ask(lambda: [self._reader.get(key) for key in session_ids]) or []
+        done = "pinned" if pinned else "unpinned"
+        return await self._each(
+            sessions, lambda key: self._access.manager("pin").housekeeping.pin(key, pinned), done, undo_key=undo_key
+        )
+
+    async def mark(self, sessions: Sequence[Session], seen: bool, *, undo_key: str) -> list[Session]:
+        """Mark the sessions read or unread after a question; return those that were marked as they were before."""
+        how = "read" if seen else "unread"
+        if not await self.confirmed("Mark", sessions, texts.undoable(sessions, undo_key), how=f" {how}"):
+            return []
+        housekeeping = self._access.manager("mark read").housekeeping
+        went = await self._in_parts(
+            sessions, lambda part: housekeeping.mark_all_seen([one.id for one in part], seen=seen)
+        )
+        if went:
+            what = units.count(len(went), "session")
+            self._requests.show_message(f"Marked {what} {how}. {texts.undoable(went, undo_key)}")
+        return went
+
+    async def recall_seen(self, before: Sequence[Session]) -> None:
+        """Undo a mark: the sessions are read and unread again as they were."""
+        housekeeping = self._access.manager("mark read").housekeeping
+        went = await self._in_parts(before, lambda part: housekeeping.recall_seen([one.id for one in part], part))
+        if went:
+            self._requests.show_message(f"Marked {units.count(len(went), 'session')} as before.")
+
+    async def _in_parts(
+        self, sessions: Sequence[Session], mark: Callable[[Sequence[Session]], object]
+    ) -> list[Session]:
+        """Mark sessions part after part, and show the progress; return those that were marked."""
+        went: list[Session] = []
+
+        def all_of_them() -> None:
+            for begin in range(0, len(sessions), PART):
+                part = sessions[begin : begin + PART]
+                mark(part)
+                went.extend(part)
+                show(len(went))
+
+        with self.showing("Marking", len(sessions)) as show:
+            await self._requests.done(all_of_them)
+        return went
 
     async def _archive(self, sessions: Sequence[Session], undo_key: str) -> list[str]:
         ids = [session.id for session in sessions]
@@ -192,10 +249,10 @@ class BulkActions:
                 self._requests.show_error("\n".join([f"{len(refused)} failed:", *refused[:5]]))
         return went
 
-    async def confirmed(self, verb: str, sessions: Sequence[Session], consequence: str) -> bool:
+    async def confirmed(self, verb: str, sessions: Sequence[Session], consequence: str, *, how: str = "") -> bool:
         """Ask a question that lists the sessions; return whether the user agreed."""
         with self._app.keys_held():
-            question = f"{verb} {units.count(len(sessions), 'session')}?"
+            question = f"{verb} {units.count(len(sessions), 'session')}{how}?"
             lines = [texts.listed(session, self._signs) for session in sessions[:LISTED]]
             lines += [f"and {len(sessions) - LISTED:,} more"] if len(sessions) > LISTED else []
             answer = self._app.push_screen(

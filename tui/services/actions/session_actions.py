@@ -5,6 +5,7 @@ Errors never end the dashboard, and nothing here blocks the event loop.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -133,28 +134,27 @@ class SessionActions:
     async def pin_chosen(self, sessions: Sequence[Session]) -> None:
         """Pin the sessions; unpin them if all are pinned."""
         pinned = not all(session.pinned_at for session in sessions)
-
-        def pin(session: Session) -> Session:
-            return self._access.manager("pin").housekeeping.pin(session.id, pinned)
-
-        for session in sessions:
-            if not await self._requests.done(pin, session):
-                return
-        if sessions:
-            what = f'"{texts.title(sessions[0])}"' if len(sessions) == 1 else f"{len(sessions)} sessions"
-            self._requests.show_message(f"{'Pinned' if pinned else 'Unpinned'} {what}.")
+        if len(sessions) > 1:
+            went = await self.bulk.pin(sessions, pinned, undo_key=self.keymap.name("undo"))
+            if went:
+                self.putting_away.remember(lambda: self.bulk.pin_again(went, not pinned))
+        elif sessions:
+            call = partial(self._access.manager("pin").housekeeping.pin, sessions[0].id, pinned)
+            if await self._requests.done(call):
+                self._requests.show_message(f'{"Pinned" if pinned else "Unpinned"} "{texts.title(sessions[0])}".')
 
     async def mark_chosen(self, sessions: Sequence[Session]) -> None:
         """Mark the sessions read; mark them unread if all are read."""
         seen = not all(session.all_seen for session in sessions)
-        ids = [session.id for session in sessions if seen or session.status.ended]
-
-        def mark() -> list[Session]:
-            return self._access.manager("mark read").housekeeping.mark_all_seen(ids, seen=seen)
-
-        if ids and await self._requests.ask(mark) is not None:
-            what = f'"{texts.title(sessions[0])}"' if len(ids) == 1 else units.count(len(ids), "session")
-            self._requests.show_message(f"Marked {what} {'read' if seen else 'unread'}.")
+        changing = [session for session in sessions if (not session.all_seen if seen else session.status.ended)]
+        if len(changing) > 1:
+            went = await self.bulk.mark(changing, seen, undo_key=self.keymap.name("undo"))
+            if went:
+                self.putting_away.remember(lambda: self.bulk.recall_seen(went))
+        elif changing:
+            call = partial(self._access.manager("mark read").housekeeping.mark_all_seen, [changing[0].id], seen=seen)
+            if await self._requests.done(call):
+                self._requests.show_message(f'Marked "{texts.title(changing[0])}" {"read" if seen else "unread"}.')
 
     async def save(self, session_id: str, path: str, replace: bool) -> tuple[bool, str | None]:
         """Write a session to a file; return whether the file exists already, and the reason if it was not written."""

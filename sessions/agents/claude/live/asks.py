@@ -1,12 +1,14 @@
 """claude's requests as asks: ``can_use_tool`` and ``elicitation`` (2.1.197 and 2.1.330, prompts 1.1).  Pure."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from ....asks.model import Ask, AskKind, Verdict
 from ....text.relative_paths import place_of
+from ....text.unhidden import opening
 from ...mcp_forms import fields_of
 from ...parsing.json_lines import value_of
 from ..control_events import Request
@@ -20,6 +22,9 @@ MOST_OPEN_ASKS = 100
 
 _ABOUT = ("file_path", "notebook_path", "path", "url", "query", "pattern", "skill", "description")
 """The arguments of which the first is named with a tool."""
+
+_READERS = frozenset({"Read", "NotebookRead", "Grep", "Glob", "LS"})
+"""The tools that read the files that their arguments name."""
 
 
 def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
@@ -52,7 +57,7 @@ def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
             "kind": AskKind.EDIT,
             "title": f"{verb} {place_of(path, cwd).shown if cwd and path else path}",
             "body": proposed(tool, given),
-            "paths": (path,) if path else (),
+            "paths": tuple(_named(given, "file_path", "notebook_path")),
         }
     elif tool == "AskUserQuestion":
         fields = _question(given)
@@ -61,12 +66,13 @@ def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
     else:
         title = _tool_title(tool, given)
         fields = {"title": title, "body": _readable(arguments), "why": why or _other(request.description, title)}
+        fields["paths"] = tuple(_read_paths(tool, given)) if tool in _READERS else ()
     return msgspec.structs.replace(base, **fields)
 
 
 def _form(key: str, request: Request, cwd: str) -> Ask:
     message = f"{request.message}\n{request.url}" if request.url else request.message
-    title = f"fill in a form of {request.mcp_server_name}: {_first_line(request.message)}"
+    title = f"fill in a form of {request.mcp_server_name}: {opening(request.message)}"
     return Ask(
         key=key, kind=AskKind.FORM, tool=request.mcp_server_name, title=title, body=message, cwd=cwd,
         verdicts=(Verdict.ANSWER, Verdict.DENY, Verdict.STOP), questions=fields_of(value_of(request.requested_schema)),
@@ -78,7 +84,7 @@ def _question(given: Mapping[str, Any]) -> dict[str, Any]:
     more = f" (and {len(questions) - 1} more)" if len(questions) > 1 else ""
     return {
         "kind": AskKind.QUESTION,
-        "title": f"{_first_line(questions[0].text)}{more}" if questions else "a question without a text",
+        "title": f"{opening(questions[0].text)}{more}" if questions else "a question without a text",
         "questions": questions,
         "verdicts": (Verdict.ANSWER, Verdict.DENY, Verdict.STOP),
     }
@@ -92,24 +98,33 @@ def _is_unconfined(given: Mapping[str, Any]) -> bool:
 def _command_title(given: Mapping[str, Any]) -> str:
     how = " without a sandbox" if _is_unconfined(given) else ""
     how += " in the background" if given.get("run_in_background") is True else ""
-    return f"run{how}: {_first_line(text_in(given.get('command')))}"
+    return f"run{how}: {opening(text_in(given.get('command')))}"
 
 
 def _tool_title(tool: str, given: Mapping[str, Any]) -> str:
     server, name = mcp_name(tool)
     title = f"use {name} of {server}" if server else f"use {name}"
     about = next((text for key in _ABOUT if (text := text_in(given.get(key)))), "")
-    return f"{title}: {_first_line(about)}" if about else title
+    return f"{title}: {opening(about)}" if about else title
+
+
+def _named(given: Mapping[str, Any], *keys: str) -> Iterator[str]:
+    return (text for key in keys if (text := text_in(given.get(key))))
+
+
+def _read_paths(tool: str, given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the paths that a tool reads: without one, it reads the folder; a pattern can begin at another."""
+    named = list(_named(given, "file_path", "notebook_path", "path"))
+    yield from named or ["."]
+    path = named[-1] if named else "."
+    if pattern := text_in(given.get({"Glob": "pattern", "Grep": "glob"}.get(tool, ""))):
+        literal = re.split(r"[*?\[{]", pattern)[0]
+        yield f"{path}/.." if ".." in pattern else literal if literal[:1] in ("/", "~") else f"{path}/{literal}"
 
 
 def _other(text: str | None, title: str) -> str:
     """Return a description that adds something to the title."""
     return text if text and text not in title else ""
-
-
-def _first_line(text: str) -> str:
-    line, more, _ = text.strip().partition("\n")
-    return f"{line} …" if more else line
 
 
 def _readable(arguments: Any) -> str:

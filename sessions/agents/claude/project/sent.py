@@ -12,6 +12,7 @@ from msgspec import Struct
 from ....storage.files.line_reader import LineReader
 from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
+from ...parsing.line_parts import each_part
 from ...parsing.sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable
 
 
@@ -68,7 +69,8 @@ def _has_key(path: Path, key: str) -> bool:
     mark = key.encode()
     with LineReader(path, cap=LINE_CAP) as reader:
         reader.skip_to_tail(SEARCHED_BYTES)
-        return any(mark in line and _names(line, key) for line in reader.all_lines())
+        named = (line for line in reader.all_lines() if mark in line)
+        return any(_names(part, key) for part in each_part(named))
 
 
 def _names(line: bytes, key: str) -> bool:

@@ -12,6 +12,7 @@ from msgspec import Raw
 from ....asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from ....model import Change
 from ....text.sanitize import one_line
+from ....text.unhidden import opening
 from ...mcp_forms import content_of, fields_of
 from ...parsing.json_lines import UNREADABLE, value_of
 from ..items import unwrapped
@@ -131,7 +132,7 @@ def _command(key: str, params: requests.CommandApproval) -> Ask:
         key=key,
         kind=AskKind.COMMAND if runs else AskKind.PERMISSIONS,
         tool="shell",
-        title=one_line(f"reach {target.host} over {target.protocol}" if target else f"{verb}: {command}"),
+        title=f"reach {target.host} over {target.protocol}" if target else f"{verb}: {opening(command)}",
         body=f"{command}\n{wider}" if wider else command,
         cwd=params.cwd or "",
         why=params.reason or "",
@@ -161,7 +162,7 @@ def _files(key: str, params: requests.FileApproval, changes: tuple[Change, ...])
         key=key,
         kind=AskKind.PERMISSIONS if root else AskKind.EDIT,
         tool="apply_patch",
-        title=one_line(f"{wider}, and edit {named}" if root else f"edit {named}"),
+        title=f"{wider}, and edit {named}" if root else f"edit {named}",
         body=f"{wider}, for the rest of the session\n{patch}".rstrip("\n") if root else patch,
         paths=(*paths, root) if root else paths,
         why=params.reason or "",
@@ -203,7 +204,7 @@ def _user(key: str, params: requests.UserInput) -> Ask:
     return Ask(
         key=key,
         kind=AskKind.QUESTION,
-        title=one_line(" ".join(question.text for question in questions)) or "a question without a text",
+        title=" ".join(question.text for question in questions).strip() or "a question without a text",
         verdicts=(Verdict.ANSWER, Verdict.DENY),
         questions=questions,
     )
@@ -215,12 +216,13 @@ def _form(key: str, params: requests.Elicitation) -> Ask:
     if call is not None:
         return call
     allow = Verdict.ANSWER if questions else Verdict.ALLOW
+    schema = _readable(params.requested_schema)
     return Ask(
         key=key,
         kind=AskKind.FORM if questions else AskKind.TOOL,
         tool=params.server_name,
-        title=one_line(f"{'fill in a form of' if questions else 'answer'} {params.server_name}: {params.message}"),
-        body=params.url or ("" if questions else _readable(params.requested_schema)),
+        title=f"{'fill in a form of' if questions else 'answer'} {params.server_name}: {opening(params.message)}",
+        body="\n".join(filter(None, (params.message, params.url or ("" if questions else schema)))),
         verdicts=(allow, Verdict.DENY, Verdict.STOP),
         questions=questions,
     )

@@ -12,6 +12,7 @@ from ....asks.sentence import sentence
 from ....model import PlanItem, Step, StepKind, StepStatus, Usage
 from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
+from ...parsing.line_parts import parts
 from ..reports import note_call
 from ..server_errors import readable_error
 from . import events, lines, requests
@@ -43,7 +44,8 @@ class AppServerParser(ItemParser):
             pass
         other = lines.LINES.best(line)
         if other is None:
-            return self._tolerantly(line, at)
+            found = parts(line)
+            return self._tolerantly(line, at) if found == [line] else self._each(found, at)
         if other.method is None:
             return self._answer(other, line, at)
         return [] if other.method in IGNORED else self._tolerantly(line, at)

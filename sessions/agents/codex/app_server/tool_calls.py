@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from ....asks.model import Ask, AskKind, Verdict
-from ....text.sanitize import one_line
 from ...parsing.json_lines import value_of
 from .requests import Elicitation
 
@@ -30,7 +29,7 @@ def ask_of_call(key: str, params: Elicitation) -> Ask | None:
         key=key,
         kind=AskKind.TOOL,
         tool=f"mcp__{params.server_name}__{name}",
-        title=one_line(f"use {name} of {params.server_name}"),
+        title=f"use {name} of {params.server_name}",
         body="" if arguments is None else msgspec.json.format(msgspec.json.encode(arguments)).decode(),
         why=f"{params.message}\n{_text(meta.get('tool_description'))}".strip(),
         verdicts=(Verdict.ALLOW, *always, Verdict.DENY, Verdict.STOP),

@@ -17,6 +17,7 @@ from ....storage.files.line_reader import LineReader
 from ....text.diffs import Diff, created, deleted, diff_of
 from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
+from ...parsing.line_parts import parts
 from ...parsing.recorded_edits import RecordedChange, RecordedEdit
 from ...parsing.tolerant_decoder import TolerantDecoder
 
@@ -91,8 +92,8 @@ class Rollout:
                 for end, line in reader.lines():
                     self._offset = end
                     # Nearly every line is about something else and may be huge, so only a matching line is decoded.
-                    if b'"FileChange"' in line and (edit := _edit(line)) is not None:
-                        yield edit
+                    if b'"FileChange"' in line:
+                        yield from filter(None, map(_edit, parts(line)))
         except OSError:
             return
 

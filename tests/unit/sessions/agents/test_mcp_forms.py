@@ -1,6 +1,7 @@
 """The forms of MCP servers: the same questions and the same values, whichever agent passes them on."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ from agentdash.sessions.agents.claude.live.dialogue import ClaudeDialogue
 from agentdash.sessions.agents.codex.app_server.dialogue import CodexDialogue
 from agentdash.sessions.agents.dialogue import Asked, Dialogue
 from agentdash.sessions.agents.mcp_forms import MOST_FIELDS, content_of, fields_of
+from agentdash.sessions.asks.answers import check_answer, with_defaults
 from agentdash.sessions.asks.model import Answer, Ask, Choice, Question, Verdict
+from agentdash.sessions.errors import UsageError
 
 PROPERTIES: dict[str, Any] = {
     "name": {"type": "string", "title": "Your name", "description": "As it is printed"},
@@ -90,13 +93,87 @@ def test_a_text_that_is_not_of_its_type_is_passed_on() -> None:
     assert content_of(fields, given) == {"n": "9" * 30, "x": "nan", "b": "perhaps"}
 
 
+LIMITS: dict[str, Any] = {
+    "env": {"type": "string", "enum": ["dev", "prod"], "default": "prod"},
+    "level": {"type": "integer", "enum": [1, 2, 3]},
+    "replicas": {"type": "integer", "minimum": 1, "maximum": 9, "default": 2},
+    "ratio": {"type": "number", "minimum": 0.0, "maximum": 1.0},
+    "dry": {"type": "boolean", "default": True},
+    "mail": {"type": "string", "format": "email"},
+    "site": {"type": "string", "format": "uri"},
+    "day": {"type": "string", "format": "date"},
+    "at": {"type": "string", "format": "date-time"},
+    "code": {"type": "string", "pattern": "^[A-Z]{2}-[0-9]+$"},
+    "slow": {"type": "string", "pattern": "^(a+)+$"},
+    "word": {"type": "string", "minLength": 2, "maxLength": 4},
+    "tags": {"type": "array", "minItems": 1, "maxItems": 2, "items": {"enum": ["x", "y", "z"]}, "default": ["x"]},
+    "titled": {"type": "string", "oneOf": [{"const": "r", "title": "Red"}, {"const": "b", "title": "Blue"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad", "reason"),
+    [
+        ("env", ("dev",), ("test",), "Choices: dev, prod"), ("level", ("2",), ("4",), "Choices: 1, 2, 3"),
+        ("replicas", ("9",), ("99",), "1 to 9"), ("replicas", ("1",), ("0",), "1 to 9"),
+        ("ratio", ("0.5",), ("1.5",), "0.0 to 1.0"), ("dry", ("false",), ("perhaps",), "Choices: true, false"),
+        ("mail", ("a@b.org",), ("notmail",), "an email address"), ("site", ("https://x.org/a",), ("x.org",), "a URI"),
+        ("day", ("2026-02-28",), ("2026-02-30",), "a date"), ("at", ("2026-01-31T09:30:00Z",), ("9:30",), "a time"),
+        ("at", ("2026-01-31T09:30:00.5+01:00",), ("2026-01-31T25:00:00Z",), "a time"),
+        ("code", ("AB-1",), ("ab-1",), "match ^[A-Z]"), ("slow", ("aaa",), ("a" * 60 + "!",), "match"),
+        ("word", ("abcd",), ("abcde",), "2 to 4 characters"), ("word", ("ab",), ("a",), "2 to 4 characters"),
+        ("tags", ("x", "y"), ("x", "y", "z"), "1 to 2 choices"), ("titled", ("r",), ("Red",), "Choices: r, b"),
+    ],
+)  # fmt: skip
+def test_a_form_takes_only_what_its_schema_allows(
+    name: str, good: tuple[str, ...], bad: tuple[str, ...], reason: str
+) -> None:
+    _, ask = claude({"type": "object", "properties": {name: LIMITS[name]}})
+    check_answer(ask, Answer(verdict=Verdict.ANSWER, values={name: good}))
+    with pytest.raises(UsageError, match=re.escape(reason)):
+        check_answer(ask, Answer(verdict=Verdict.ANSWER, values={name: bad}))
+
+
+def test_the_defaults_of_a_form_are_those_that_its_schema_allows() -> None:
+    schema: dict[str, Any] = {"properties": LIMITS | {"replicas": {**LIMITS["replicas"], "default": 99}}}
+    _, ask = claude(schema)
+    defaults = {field.key: field.default for field in ask.questions if field.default}
+    assert defaults == {"env": ("prod",), "dry": ("true",), "tags": ("x",)}
+    given = with_defaults(ask, Answer(verdict=Verdict.ANSWER, values={"env": ("dev",)}))
+    assert given.values == {"env": ("dev",), "dry": ("true",), "tags": ("x",)}
+
+
+def test_numbers_keep_their_type() -> None:
+    fields = fields_of({"properties": {"level": LIMITS["level"]}})
+    assert content_of(fields, {"level": ("2",)}) == {"level": 2}
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
 NAMES = st.sampled_from(
-    ["type", "items", "enum", "enumNames", "oneOf", "anyOf", "const", "title", "format", "required"]
+    [
+        "type",
+        "items",
+        "enum",
+        "enumNames",
+        "oneOf",
+        "anyOf",
+        "const",
+        "title",
+        "format",
+        "required",
+        "default",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "pattern",
+    ]
 )
 
 

@@ -700,6 +700,16 @@ def test_a_tmux_that_lets_nothing_through_is_told(patient: Patient) -> None:
     assert clip.found == "set-clipboard is external: copying is blocked"
 
 
+@pytest.mark.parametrize(("version", "value"), [("3.3a", "on"), ("3.4", "all"), ("next-3.6", "all")])
+def test_a_tmux_is_told_to_pass_on_all_only_if_it_can(patient: Patient, version: str, value: str) -> None:
+    patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
+    tell = f'case "$1" in display-message) echo {version}; exit;; esac; '
+    patient.command("tmux", tell + TMUX.format("echo off", "echo on"))
+    assert patient.told(tmux.options)[0].remedy == f"add to ~/.tmux.conf: set -g allow-passthrough {value}"
+    patient.command("tmux", tell + TMUX.format("echo on", "echo on"))
+    assert ("allow-passthrough all" in patient.told(tmux.options)[0].found) is (value == "all")
+
+
 def test_a_tmux_that_lets_it_through_is_fine(patient: Patient) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
     patient.command("tmux", TMUX.format("echo all", "echo on"))

@@ -15,6 +15,7 @@ from agentdash.sessions.model import Status, Stopping
 from agentdash.sessions.notifications import escape_sequences
 from agentdash.sessions.notifications.escape_sequences import notification
 from agentdash.sessions.notifications.events import Notice, Watcher, event_between, merged
+from agentdash.sessions.notifications.outer_terminal import outer_terminals
 from agentdash.sessions.notifications.settings import NotifySettings
 from agentdash.sessions.notifications.terminal_support import way
 from agentdash.sessions.settings.config import load_config
@@ -98,6 +99,37 @@ def test_inside_tmux_a_bell_goes_with_what_may_not_get_through():
     assert text.startswith("\x1bPtmux;\x1b\x1b]99;")
     assert text.endswith("\x1b\\\a")
     assert way("auto", {"TMUX": "x"}).sequence("a", "b") == "\a"
+
+
+IN_TMUX = {"TMUX": "/tmp/tmux-1000/default,1,0", "TMUX_PANE": "%0", "TERM": "tmux-256color"}
+
+
+@pytest.mark.parametrize("kind", ["osc9", "osc99", "osc777"])
+def test_inside_tmux_a_bell_also_goes_with_what_was_chosen(kind):
+    assert way(kind, IN_TMUX).sequence("a", "b").endswith("\x1b\\\a")
+    assert not way(kind, {}).sequence("a", "b").endswith("\a")
+    assert way("bell", IN_TMUX).sequence("a", "b") == "\a"
+
+
+@pytest.mark.parametrize(
+    ("clients", "kind"),
+    [
+        ("xterm-kitty\\tkitty(0.32.2)\n", "osc99"), ("xterm-256color\\tkitty(0.32.2)\n", "osc99"),
+        ("xterm-ghostty\\t\n", "osc777"), ("xterm-256color\\tghostty 1.1.0\n", "osc777"),
+        ("xterm-256color\\tWezTerm 20240203\n", "osc777"), ("xterm-256color\\tiTerm2 3.5.0\n", "osc9"),
+        ("xterm-256color\\tXTerm(379)\n", "bell"), ("xterm-kitty\\t\nxterm-256color\\tiTerm2 3.5.0\n", "bell"),
+        ("", "bell"),
+    ],
+)  # fmt: skip
+def test_inside_tmux_the_terminals_around_it_are_found(tmp_path, clients, kind):
+    program = tmp_path / "tmux"
+    program.write_text(
+        f"#!/bin/sh\n[ \"$1 $2 $3\" = 'list-clients -t %0' ] && printf '{clients}'\n".replace("\n'", "\\n'")
+    )
+    program.chmod(0o755)
+    env = IN_TMUX | {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    found = way("auto", env, outer_terminals(env))
+    assert (found.kind, found.bell) == (kind, kind != "bell")
 
 
 def test_the_settings_have_the_last_word():

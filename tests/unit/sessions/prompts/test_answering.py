@@ -9,7 +9,7 @@ from verbs import verb
 
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.asks.recorded import AskState
-from agentdash.sessions.errors import SessionBusyError, UnknownSessionError, UsageError
+from agentdash.sessions.errors import NotAllowedError, SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.families.rights import Rights
 from agentdash.sessions.launch import Launch, Start
@@ -77,6 +77,27 @@ def test_an_answer_wakes_the_runner_which_finds_it(manager, runner):
     assert manager.reader.asks() == []
 
 
+@pytest.mark.parametrize("body", ["rm -rf x", "ls *.py", "git log --output=x", "cat x | sh"])
+def test_an_agent_cannot_allow_from_inside_its_session_what_only_the_user_can(manager, runner, monkeypatch, body):
+    one = runner.asks(body=body, cwd="/srv")
+    monkeypatch.setattr(Rights, "check", lambda *_, **__: None)  # its lead
+    manager.asks.rights = Rights(Caller(session="12345678-aaaa"))
+    for verdict in (Verdict.ALLOW, Verdict.ALWAYS):
+        with pytest.raises((NotAllowedError, UsageError)):
+            manager.asks.answer(one.id, Answer(verdict=verdict))
+    assert manager.reader.asks() == [one]
+    assert manager.asks.answer(one.id, DENY).answered_by == "session 12345678"
+
+
+def test_an_agent_can_allow_from_inside_its_session_what_a_lead_can(manager, runner, monkeypatch):
+    monkeypatch.setattr(Rights, "check", lambda *_, **__: None)
+    manager.asks.rights = Rights(Caller(session="12345678-aaaa"))
+    assert manager.asks.answer(runner.asks(body="make test").id, ALLOW).answer == ALLOW
+    assert manager.asks.answer(runner.asks("k2", body="make test").id, ALLOW).answer == ALLOW
+    manager.asks.rights = Rights(Caller())
+    assert manager.asks.answer(runner.asks("k3", body="rm -rf x").id, ALLOW).answer == ALLOW  # the user
+
+
 def test_who_comes_second_is_told_who_was_first(manager, runner):
     one = runner.asks()
     manager.asks.answer(one.id, DENY, by="rule: deny all")
@@ -111,13 +132,15 @@ def test_the_number_of_an_ask_of_a_deleted_session_is_never_that_of_another(mana
         manager.asks.answer(gone.id, ALLOW)
 
 
-def test_an_ask_is_named_by_its_number_or_is_the_only_one(manager, runner):
+def test_an_ask_is_named_by_its_number(manager, runner):
     with pytest.raises(SessionBusyError, match="Session abcdef01 asks nothing"):
         manager.asks.named("abcdef01")
     first = runner.asks()
-    assert manager.asks.named("abcdef01") == manager.asks.named("abcdef01", str(first.id)) == first
+    assert manager.asks.named("abcdef01", str(first.id)) == first
+    with pytest.raises(UsageError, match=f"has an open ask: {first.id}. Give the number"):
+        manager.asks.named("abcdef01")
     second = runner.asks("k2")
-    with pytest.raises(UsageError, match=f"has 2 open asks: {first.id}, {second.id}. Name one of them"):
+    with pytest.raises(UsageError, match=f"has 2 open asks: {first.id}, {second.id}. Give the number"):
         manager.asks.named("abcdef01")
     assert manager.asks.named("abcdef01", str(second.id)) == second
     with pytest.raises(UsageError, match=f"has no ask 99. Open: {first.id}, {second.id}"):
@@ -189,13 +212,14 @@ def test_the_verbs_list_and_answer(manager, runner):
     assert one["verdicts"] == ["allow", "always", "deny", "stop"]
     ambiguous = verb("approve", "abcdef01")
     assert (ambiguous.returncode, "has 2 open asks" in ambiguous.stderr) == (2, True)
+    assert "| make build" in ambiguous.stderr
     done = verb("approve", "abcdef01", str(first.id), "--always")
     assert (done.returncode, done.stdout) == (
         0, "allowed for this session: run: make build (session abcdef01)\n",
     )  # fmt: skip
-    refused = verb("approve", "abcdef01", "--always")
+    refused = verb("approve", "abcdef01", str(second.id), "--always")
     assert (refused.returncode, "does not take always. It takes: allow, deny, stop." in refused.stderr) == (2, True)
-    denied = json.loads(verb("deny", "abcdef01", "--message", "not now", "--stop", "--json").stdout)
+    denied = json.loads(verb("deny", "abcdef01", str(second.id), "--message", "not now", "--stop", "--json").stdout)
     assert denied["answer"] == {"verdict": "stop", "message": "not now", "values": {}}
     assert denied["answered_by"] == "you"
     late = verb("deny", "abcdef01", str(second.id))
@@ -207,19 +231,101 @@ def test_questions_are_answered_by_name_or_number(manager, runner):
     facts = {"kind": AskKind.FORM, "questions": (COLOUR, PASSWORD), "verdicts": (Verdict.ANSWER, Verdict.DENY)}
     one = runner.asks(**facts)
     assert "name: Which=colour?" in verb("asks", "abcdef01").stdout
-    wrong = verb("answer", "abcdef01", "size=3")
+    number = str(one.id)
+    wrong = verb("answer", "abcdef01", number, "size=3")
     assert (wrong.returncode, "No question has the name 'size'" in wrong.stderr) == (2, True)
-    assert "'Red' is not NAME=VALUE" in verb("answer", "abcdef01", "1=Red", "Red").stderr
+    assert "'Red' is not NAME=VALUE" in verb("answer", "abcdef01", number, "1=Red", "Red").stderr
     assert verb("answer", "abcdef01", str(one.id)).returncode == 2
-    assert verb("approve", "abcdef01").returncode == 2
+    assert verb("approve", "abcdef01", number).returncode == 2
     done = verb("answer", "abcdef01", str(one.id), "Which=colour?=Bl=ue", "2=hunter2", "--json")
     assert json.loads(done.stdout)["answer"]["values"] == {"Which=colour?": ["Bl=ue"]}
     assert "hunter2" not in done.stdout
     assert manager.store.asks.answered(NAME)[0].answer.values["password"] == ("hunter2",)
     again = runner.asks("k2", **facts)
-    assert verb("answer", "abcdef01", "1=Red", "password=-").returncode == 0
+    late = verb("answer", "abcdef01", "1=Red", "password=-")
+    assert (late.returncode, "Give the number" in late.stderr) == (2, True)
+    assert verb("answer", "abcdef01", str(again.id), "1=Red", "password=-").returncode == 0
     assert manager.store.asks.answered(NAME)[-1].answer.values == {"Which=colour?": ("Red",), "password": ("",)}
     assert manager.store.asks.one(again.id).answer.values == {"Which=colour?": ("Red",)}
+
+
+def test_what_is_open_now_is_never_allowed_in_place_of_what_was_shown(manager, runner):
+    shown = runner.asks("make test")
+    verb("asks", "abcdef01")
+    manager.store.asks.settle(NAME, 1, "make test", answered=False)
+    open_now = runner.asks("rm -rf important")
+    for words in (
+        ["approve", "@last"],
+        ["approve", "abcdef01"],
+        ["deny", "@last"],
+        ["approve", "abcdef01", str(shown.id)],
+    ):
+        assert verb(*words).returncode != 0
+    assert manager.reader.asks() == [open_now]
+
+
+LONG = "make test" + " " * 6_000 + "; touch PWN\n" + "\n".join(f"echo {n}" for n in range(900))
+
+
+def test_the_verbs_show_the_whole_of_what_they_allow(manager, runner):
+    one = runner.asks(title="run: " + LONG.partition("\n")[0] + " …", body=LONG)
+    assert "run: make test⟨6,000 blanks⟩; touch PWN …" in verb("asks").stdout
+    refused = verb("approve", "abcdef01", str(one.id))
+    assert (refused.returncode, "Read it, then repeat this" in refused.stderr) == (2, True)
+    assert manager.reader.asks() == [one]
+    for printed in (refused.stderr, verb("asks", "abcdef01").stdout):
+        assert "| make test⟨6,000 blanks⟩; touch PWN" in printed
+        assert "| echo 899" in printed
+    done = verb("approve", "abcdef01", str(one.id))
+    assert done.stdout.startswith("allowed: run: make test⟨6,000 blanks⟩; touch PWN …")
+
+
+@pytest.mark.parametrize("words", [["asks", "abcdef01"], ["asks", "--json"], ["approve", "abcdef01"]])
+def test_an_ask_that_was_printed_whole_can_be_allowed(manager, runner, words):
+    one = runner.asks(kind=AskKind.EDIT, title="edit a.py", body="-a\n+b", paths=("a.py",))
+    assert verb("approve", "abcdef01", str(one.id), "--json").returncode == 2
+    (manager.layout.told / "old").touch()
+    for record in manager.layout.told.iterdir():
+        record.unlink()
+    verb(*words)
+    assert verb("approve", "abcdef01", str(one.id)).returncode == 0
+
+
+def test_what_was_shown_to_a_session_was_not_shown_to_the_user(manager, runner):
+    one = runner.asks(kind=AskKind.EDIT, title="edit a.py", body="-a\n+b", paths=("a.py",))
+    manager.asks.rights = Rights(Caller(session="12345678-aaaa"))
+    manager.asks.shown.note([one])
+    assert manager.asks.shown.has(one)
+    assert verb("approve", "abcdef01", str(one.id)).returncode == 2
+
+
+def test_what_is_too_long_to_be_shown_can_only_be_denied(manager, runner):
+    one = runner.asks(kind=AskKind.EDIT, title="edit a.py", body="+x\n" * 600_000, paths=("a.py",))
+    shown = verb("asks", "abcdef01").stdout
+    assert "left out: 751,424 of 1,800,000 bytes of its text; so it can only be denied" in shown
+    assert "takes: deny, stop" in shown
+    refused = verb("approve", "abcdef01", str(one.id))
+    assert (refused.returncode, "too long to be shown whole" in refused.stderr) == (2, True)
+    assert verb("deny", "abcdef01", str(one.id)).returncode == 0
+
+
+def test_a_form_is_listed_and_filled_in_with_its_defaults_and_limits(manager, runner):
+    form = (
+        Question(key="n", text="How many?", type="integer", minimum=1, maximum=9, default=("2",)),
+        Question(key="mail", text="Mail", format="email"),
+    )
+    one = runner.asks(kind=AskKind.FORM, questions=form, verdicts=(Verdict.ANSWER, Verdict.DENY))
+    shown = verb("asks", "abcdef01").stdout
+    assert "1  How many? (whole number, 1 to 9)" in shown
+    assert "default: 2" in shown
+    assert "2  Mail (email address)" in shown
+    [field, mail] = json.loads(verb("asks", "--json").stdout)[0]["questions"]
+    assert (field["minimum"], field["maximum"], field["default"], mail["format"]) == (1, 9, ["2"], "email")
+    for words in (["n=99", "mail=a@b.org"], ["mail=notmail"]):
+        refused = verb("answer", "abcdef01", str(one.id), *words)
+        assert (refused.returncode, "it must be" in refused.stderr) == (2, True)
+    done = json.loads(verb("answer", "abcdef01", str(one.id), "mail=a@b.org", "--json").stdout)
+    assert done["answer"]["values"] == {"n": ["2"], "mail": ["a@b.org"]}
 
 
 def test_completion_offers_open_asks_and_plain_choices_alone(manager, runner):

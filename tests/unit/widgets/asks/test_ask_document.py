@@ -86,5 +86,27 @@ def test_a_line_of_a_million_characters_is_shown_in_pieces():
 
 
 def test_a_fact_is_one_clean_line():
-    assert brief("a\x1b[31m\u202e\n\tb" + "x" * 9_000).startswith("a bxxx")
+    assert brief("a\x1b[31m\u202e\n\tb" + "x" * 9_000).startswith("a⟨ESC⟩[31m⟨U+202E⟩ bxxx")
+    assert brief(" " * 100_000 + "x").endswith("…")
     assert len(brief("x" * 9_000)) == 4_000
+
+
+@pytest.mark.parametrize("kind", [AskKind.COMMAND, AskKind.EDIT, AskKind.TOOL, AskKind.PERMISSIONS, AskKind.PLAN])
+@pytest.mark.parametrize(("hider", "sign"), [(" " * 6_000, "⟨6,000 blanks⟩"), ("\n" * 900, "⟨899 empty lines⟩")])
+def test_what_blanks_would_push_out_of_sight_is_beside_their_number(kind, hider, sign):
+    shown = rows(Ask(key="k", kind=kind, title="run: make test", body=f"make test{hider}; touch PWN", paths=("a",)))
+    assert len(shown) < 8
+    assert sign in "\n".join(shown)
+    assert "; touch PWN" in "\n".join(shown)
+
+
+def test_a_long_command_is_shown_once_from_its_beginning_to_its_end():
+    command = "echo " + " ".join(map(str, range(9_000)))
+    shown = "".join(rows(Ask(key="k", kind=AskKind.COMMAND, title=f"run: {command[:3_999]}…", body=command)))
+    assert shown.count("echo") == 1
+    assert "8999" in shown
+
+
+def test_an_ask_whose_row_lacks_a_part_says_so_at_its_end():
+    ask = Ask(key="k", kind=AskKind.COMMAND, title="run: x", body="x", left_out="5 of 9 bytes of its text")
+    assert rows(ask)[-1].startswith("5 of 9 bytes of its text: too long to be shown")

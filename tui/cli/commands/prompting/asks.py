@@ -14,6 +14,7 @@ from .. import common
 if TYPE_CHECKING:
     from .....sessions.asks.model import Answer, Ask
     from .....sessions.asks.recorded import RecordedAsk
+    from .....sessions.manager import SessionManager
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.,:@%+-]+")
 """A choice that a completion can put into the command line: a shell would run other text of an agent."""
@@ -58,13 +59,13 @@ def _open_asks(ref: str | None) -> "list[RecordedAsk]":
 
 
 def _item(value: str, one: "RecordedAsk") -> CompletionItem:
-    from .....sessions.text.sanitize import one_line
+    from .....sessions.text.unhidden import unhidden_line
 
-    return CompletionItem(value, help=one_line(one.ask.title, 60))
+    return CompletionItem(value, help=unhidden_line(one.ask.title, 60))
 
 
 _asking_id = click.argument("ref", metavar="ID", shell_complete=complete_asking_ids)
-_ask = click.argument("name", metavar="[ASK]", required=False, shell_complete=complete_asks)
+_ask = click.argument("name", metavar="ASK", required=False, shell_complete=complete_asks)
 
 
 @click.command()
@@ -75,18 +76,21 @@ def asks(ref: str | None, as_json: bool) -> None:
 
     With ID, show each ask of the session in full: the command or diff, the agent's reason, the questions.
     """
-    with common.settled_reader() as reader:
-        found = reader.asks(ref)
+    with common.settled_manager() as manager:
+        found = manager.reader.asks(ref)
+        shown = manager.asks.shown
     if as_json:
         from .....sessions.json_schema import ask_json
 
         common.print_json([ask_json(one) for one in found])
-        return
-    from ....render.prompts.asks import ask_line, ask_lines
+    else:
+        from ....render.prompts.asks import ask_line, ask_lines
 
-    style = common.style()
-    lines = (line for one in found for line in (ask_lines(one, style) if ref is not None else [ask_line(one, style)]))
-    common.say_on(lines, otherwise="No open asks.")
+        style = common.style()
+        lines = (line for one in found for line in ([ask_line(one, style)] if ref is None else ask_lines(one, style)))
+        common.say_on(lines, otherwise="No open asks.")
+    if as_json or ref is not None:
+        shown.note(found)
 
 
 @click.command()
@@ -97,7 +101,7 @@ def asks(ref: str | None, as_json: bool) -> None:
 def approve(ref: str, name: str | None, always: bool, as_json: bool) -> None:
     """Allow what a live agent asks.
 
-    ASK is the number of the ask, if the session has several.
+    ASK is the number of the ask, as `agentdash asks ID` shows it.
     """
     from .....sessions.asks.model import Answer, Verdict
 
@@ -114,7 +118,8 @@ def approve(ref: str, name: str | None, always: bool, as_json: bool) -> None:
 def deny(ref: str, name: str | None, message: str, stop: bool, as_json: bool) -> None:
     """Deny what a live agent asks.
 
-    ASK is the number of the ask, if the session has several.  The agent goes on without it, unless --stop is given.
+    ASK is the number of the ask, as `agentdash asks ID` shows it.  The agent goes on without it, unless --stop is
+    given.
     """
     from .....sessions.asks.model import Answer, Verdict
 
@@ -125,12 +130,13 @@ def deny(ref: str, name: str | None, message: str, stop: bool, as_json: bool) ->
 @click.command()
 @common.json_option
 @_asking_id
-@click.argument("words", metavar="[ASK] NAME=VALUE...", nargs=-1, required=True, shell_complete=complete_values)
+@click.argument("words", metavar="ASK NAME=VALUE...", nargs=-1, required=True, shell_complete=complete_values)
 def answer(ref: str, words: tuple[str, ...], as_json: bool) -> None:
     """Answer the questions of a live agent.
 
-    ASK is the number of the ask, if the session has several.  NAME is the name or the number of a question, as
-    `agentdash asks ID` shows them; repeat it for several values.  The value - of a secret question is read from stdin.
+    ASK is the number of the ask.  NAME is the name or the number of a question, as `agentdash asks ID` shows them;
+    repeat it for several values.  A question without a value gets its default.  The value - of a secret question is
+    read from stdin.
     """
     name = words[0] if "=" not in words[0] else None
     _answer(ref, name, lambda ask: _answer_of(ask, words[1:] if name is not None else words), as_json=as_json)
@@ -142,6 +148,7 @@ def _answer_of(ask: "Ask", words: Sequence[str]) -> "Answer":
     Raises:
         UsageError: a word is not NAME=VALUE.
     """
+    from .....sessions.asks.answers import with_defaults
     from .....sessions.asks.model import Answer, Verdict
 
     secret = {question.key for question in ask.questions if question.secret}
@@ -157,7 +164,7 @@ def _answer_of(ask: "Ask", words: Sequence[str]) -> "Answer":
         key = names.get(name, name)
         value = word[len(name) + 1 :]
         values[key] = (*values.get(key, ()), _secret() if value == "-" and key in secret else value)
-    return Answer(verdict=Verdict.ANSWER, values=values)
+    return with_defaults(ask, Answer(verdict=Verdict.ANSWER, values=values))
 
 
 def _secret() -> str:
@@ -183,10 +190,20 @@ def _text(word: str) -> str:
 
 
 def _answer(ref: str, name: str | None, answer_to: "Callable[[Ask], Answer]", *, as_json: bool) -> None:
-    """Answer the ask that is named with what ``answer_to`` makes of it, and print the result."""
+    """Answer the ask that is named with what ``answer_to`` makes of it, and print the result.
+
+    Raises:
+        UsageError: no ask is named, or it is to be allowed although it was not shown whole; it is then printed.
+    """
     with common.open_manager() as manager:
+        if name is None:
+            _print_whole(manager, manager.reader.asks(ref))
         asked = manager.asks.named(ref, name)
-        answered = manager.asks.answer(asked.id, answer_to(asked.ask))
+        given = answer_to(asked.ask)
+        if given.verdict not in _DENIALS and not manager.asks.shown.has(asked):
+            _print_whole(manager, [asked])
+            raise UsageError(f"Ask {asked.id} is longer than its line in `agentdash asks`. Read it, then repeat this.")
+        answered = manager.asks.answer(asked.id, given)
         session = manager.reader.by_id(answered.session)
     if as_json:
         from .....sessions.json_schema import ask_json
@@ -196,3 +213,15 @@ def _answer(ref: str, name: str | None, answer_to: "Callable[[Ask], Answer]", *,
     from ....render.prompts.asks import answered_line
 
     common.print_lines([answered_line(answered, session, common.style())])
+
+
+_DENIALS = ("deny", "stop")
+
+
+def _print_whole(manager: "SessionManager", asks: "Sequence[RecordedAsk]") -> None:
+    """Print asks whole on stderr, and record it."""
+    from ....render.prompts.asks import ask_lines
+
+    style = common.style()
+    common.print_lines((line for one in asks for line in ask_lines(one, style)), err=True)
+    manager.asks.shown.note(asks)

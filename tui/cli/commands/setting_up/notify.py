@@ -25,11 +25,12 @@ def notify(kind: "Chosen | None", text: str, as_json: bool) -> None:
     Reports which escape sequence was sent, so that you can check a setup with SSH or tmux.
     """
     from .....sessions.families.user_only import check_user
+    from .....sessions.notifications.outer_terminal import outer_terminals
     from .....sessions.notifications.terminal_support import way
     from .....sessions.settings.config import load_config
 
     check_user("A notification")
-    chosen = way(kind or load_config().notify.terminal, os.environ)
+    chosen = way(kind or load_config().notify.terminal, os.environ, outer_terminals(os.environ))
     if chosen is not None:
         _send(chosen.sequence("agentdash", text))
     if as_json:

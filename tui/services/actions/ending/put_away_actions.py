@@ -1,6 +1,6 @@
 """The way of sessions to the archive and the trash, and back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from .....sessions.lifecycle.taken_check import held_elsewhere
 from .....sessions.model import Session
@@ -12,6 +12,9 @@ from ...background import Requests
 from ...write_access import WriteAccess
 from ..bulk_actions import BulkActions
 from .stop_actions import StopActions
+
+Undo = Callable[[], Awaitable[object]]
+"""Undoes what a key did."""
 
 
 class PutAwayActions:
@@ -41,8 +44,8 @@ class PutAwayActions:
         self._stopping = stopping
         self._keymap = keymap
         self._restored = restored
-        self._undoable: list[list[str]] = []
-        """The sessions that each key put away, the newest key last."""
+        self._undoable: list[list[str] | Undo] = []
+        """The sessions that each key put away, or what undoes its act in another way; the newest key last."""
 
     async def delete_chosen(self, sessions: Sequence[Session]) -> None:
         """Delete one session with its own dialogs, several with one question."""
@@ -81,7 +84,7 @@ class PutAwayActions:
         if self._refused_by_hand("archive", session):
             return
         async with self._bulk.moving:
-            if any(session.id in batch for batch in self._undoable):
+            if any(session.id in batch for batch in self._undoable if isinstance(batch, list)):
                 return  # a second press, before the row is gone
             archived = await self._requests.done(
                 lambda: self._access.manager("archive").housekeeping.archive(session.id)
@@ -107,17 +110,29 @@ class PutAwayActions:
         if not self._undoable:
             self._requests.show_refusal("Nothing to undo.")
             return
-        await self.restore(self._undoable[-1])
+        last = self._undoable[-1]
+        if isinstance(last, list):
+            await self.restore(last)
+        else:
+            self._undoable.pop()
+            await last()
 
     async def restore(self, session_ids: Sequence[str]) -> None:
         """Restore sessions from the archive or the trash."""
         ids = list(session_ids)
         back = await self._bulk.restore(ids)
         returned = {session.id for session in back}
-        known = [[key for key in batch if key not in returned] for batch in self._undoable]
+        known = [
+            [key for key in batch if key not in returned] if isinstance(batch, list) else batch
+            for batch in self._undoable
+        ]
         self._undoable = [batch for batch in known if batch]
         if back:
             self._restored(back[0])
+
+    def remember(self, undo: "Undo") -> None:
+        """Record what undoes an act of one key that put nothing away."""
+        self._undoable.append(undo)
 
     def _undo_hint(self, session: Session) -> str:
         return texts.undoable([session], self._keymap.name("undo"))

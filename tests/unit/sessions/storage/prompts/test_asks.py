@@ -17,7 +17,7 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.storage.files.restore import restore
 from agentdash.sessions.storage.files.session_record import read_identity, write_identity
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.storage.prompts.asks import MOST_QUESTION_BYTES, MOST_QUESTIONS, MOST_TEXT
+from agentdash.sessions.storage.prompts.ask_row import MOST_QUESTION_BYTES, MOST_QUESTIONS, MOST_TEXT
 from agentdash.sessions.storage.store import Store
 
 NAME = "session-1"
@@ -213,10 +213,11 @@ def test_a_secret_is_for_the_runner_alone_and_is_kept_until_it_was_written(store
 
 
 def test_a_long_body_is_cut_with_its_real_size(store):
-    one = recorded(store, body="é" * 200_000)
+    one = recorded(store, body="é" * 800_000)
     assert len(one.ask.body.encode()) < MOST_BODY_BYTES + 100
     assert one.ask.body.startswith("éé")
-    assert one.ask.body.endswith("\n[cut: 400,000 bytes in all]")
+    assert one.ask.body.endswith("\n[cut: 1,600,000 bytes in all]")
+    assert one.ask.left_out == "551,424 of 1,600,000 bytes of its text"
     assert recorded(store, "k2", body="x" * MOST_BODY_BYTES).ask.body == "x" * MOST_BODY_BYTES
 
 
