@@ -39,16 +39,21 @@ def _act(mark: Mark, undone: Mark | None, turns: int, other: str, *, of_fork: bo
             return f"took back {_named(undone)}"
         case MarkKind.COMPACT:
             return f"a summary stands for {count(turns, 'turn')}{_saved(mark.data)}"
-        case MarkKind.CLEAR:
-            return f"turn {mark.turn} cleared the agent's conversation"
         case MarkKind.FORK:
             place = place_words(mark.turn, mark.step)
             session = mark.session if of_fork else mark.origin or ""
             named = f'"{shorten(one_line(other), _TITLE)}" ({short_id(session)})' if other else short_id(session)
             return f"{place} was forked: {named}" if of_fork else f"forked from {place} of {named}"
-        case MarkKind.TAKEOVER:
-            return f"turn {mark.turn} was typed by hand in the agent's own interface"
+    if mark.kind in _BY_TURNS:
+        return f"turn {mark.turn} {_BY_TURNS[mark.kind]}"
     return f"mark of a kind that this version does not know: {one_line(mark.kind, 40)}"
+
+
+_BY_TURNS: Mapping[str, str] = {
+    MarkKind.CLEAR: "cleared the agent's conversation",
+    MarkKind.TAKEOVER: "was typed by hand in the agent's own interface",
+}
+"""What the turn of a mark did."""
 
 
 def compaction_words(compaction: RecordedCompaction) -> str:

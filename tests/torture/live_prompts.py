@@ -83,7 +83,7 @@ class LivePrompts(Queues):
     def _act(self):
         """One act of a user, as a process of its own: the kill that follows may come at any moment of it."""
         act, session = self._dice.choice(ACTS), self._dice.choice(list(self._asked))
-        said = ()
+        said: tuple[str, ...] = ()
         if act == "interrupt and say":
             token = f"said-{self._dice.getrandbits(48):012x}"
             said = ("--say", f"{self._steps()} please note {token}")
@@ -262,8 +262,8 @@ class LivePrompts(Queues):
     def table(self):
         """The counts, for people."""
         acts = ", ".join(f"{name[5:]} {n}" for name, n in sorted(self.counts.items()) if name[:5] == "act: ")
-        names = ("seen, and never sent to the model", "turns", "processes of agents", "gaps", "leftovers", "open asks", "wrong turns",
-                 "runners that crashed", "hangs")  # fmt: skip
+        names = ("seen, and never sent to the model", "turns", "processes of agents", "gaps", "leftovers", "open asks",
+                 "wrong turns", "runners that crashed", "hangs")  # fmt: skip
         hits = ", ".join(f"{name} {count}" for name, count in sorted(self.hits.items()))
         rows = [*((name, self.counts[name]) for name in names), ("prompts on their way", hits), ("acts", acts)]
         return super().table() + "\n" + "\n".join(f"{name:>27}  {value}" for name, value in rows)

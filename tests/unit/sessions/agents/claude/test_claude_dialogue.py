@@ -575,7 +575,9 @@ def test_an_echo_without_a_time_is_no_receipt_of_a_prompt_that_was_taken_back(ru
         return dialogue.feed(json.dumps(line).encode())
 
     feed({"type": "system", "subtype": "init", "cwd": "/"})
-    assert feed({"type": "command_lifecycle", "command_uuid": "k", "state": "queued"}) == [Received("k", Delivery.ACCEPTED)]
+    assert feed({"type": "command_lifecycle", "command_uuid": "k", "state": "queued"}) == [
+        Received("k", Delivery.ACCEPTED)
+    ]
     assert feed({"type": "command_lifecycle", "command_uuid": "k", "state": "cancelled"}) == [
         Received("k", Delivery.WITHDRAWN)
     ]

@@ -243,11 +243,17 @@ def test_an_agent_that_waits_is_found_behind_a_turn_that_was_cancelled(layout, s
         found.channel.close()
 
 
-@pytest.mark.parametrize(("end", "expected"), [("failed", Status.STOPPED), (None, Status.STOPPED), ("completed", Status.DONE)])
+@pytest.mark.parametrize(
+    ("end", "expected"), [("failed", Status.STOPPED), (None, Status.STOPPED), ("completed", Status.DONE)]
+)
 def test_a_turn_whose_runner_was_killed_while_it_was_interrupted_is_stopped(layout, store, end, expected):
     TurnLog(store, SESSION, 1, OWNER).stopping("you")
     over = {"failed": False, "completed": True}.get(end)
-    events = [READY, BEGAN, *([{"type": "turn_ended", "status": "interrupted" if not over else "completed"}] if end else [])]
+    events = [
+        READY,
+        BEGAN,
+        *([{"type": "turn_ended", "status": "interrupted" if not over else "completed"}] if end else []),
+    ]
     layout.session(SESSION).output(1).write_text("".join(f"{json.dumps(event)}\n" for event in events))
     settle(layout, store)
     assert store.session(SESSION).status is expected
