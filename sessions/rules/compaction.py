@@ -1,4 +1,4 @@
-"""What a turn made of its conversation: it was compacted, or a new one begun; and the advice to compact.  Pure."""
+"""The fate of a conversation in a turn: it was compacted, or a new one begun; and the advice to compact.  Pure."""
 
 from msgspec import Struct, structs
 

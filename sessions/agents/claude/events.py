@@ -10,7 +10,7 @@ from ..parsing.json_lines import NULL, Count, CountedWords, Dollars, Part, Words
 from .control_events import Request, Response
 
 SYNTHETIC = "<synthetic>"
-"""The "model" of messages that claude makes up: an error of the API, or its own answer to a command as /context."""
+"""The "model" of messages that claude makes up: errors of the API, and answers to its own commands (``/context``)."""
 
 FILLER = frozenset({"(no content)", "No response requested."})
 """Texts in the model's name that fill the place of an answer (2.1.330 marks them; earlier versions do not)."""
