@@ -561,3 +561,35 @@ def test_an_adopter_that_reads_a_capture_ends_in_the_same_state(name: str) -> No
     for dialogue in (one, other):
         fed(*output(name), dialogue=dialogue)
     assert list(state(one)) == list(state(other))
+
+
+ECHO = {"type": "user", "isReplay": True, "message": {"content": [{"type": "text", "text": "x"}]}}
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_an_echo_without_a_time_is_no_receipt_of_a_prompt_that_was_taken_back(running):
+    """claude knows the key, and never reads the prompt (2.1.197 to 2.1.332)."""
+    dialogue = ClaudeDialogue()
+
+    def feed(line):
+        return dialogue.feed(json.dumps(line).encode())
+
+    feed({"type": "system", "subtype": "init", "cwd": "/"})
+    assert feed({"type": "command_lifecycle", "command_uuid": "k", "state": "queued"}) == [
+        Received("k", Delivery.ACCEPTED)
+    ]
+    assert feed({"type": "command_lifecycle", "command_uuid": "k", "state": "cancelled"}) == [
+        Received("k", Delivery.WITHDRAWN)
+    ]
+    if not running:
+        feed({"type": "result", "subtype": "success"})
+    assert feed(ECHO | {"uuid": "k"}) == []
+    assert feed(ECHO | {"uuid": "other", "timestamp": "2026-01-01T00:00:00Z"})[0] == Received("other", Delivery.SEEN)
+
+
+def test_an_echo_without_a_time_in_a_running_turn_only_proves_that_claude_has_the_prompt():
+    dialogue = ClaudeDialogue()
+    dialogue.feed(json.dumps({"type": "system", "subtype": "init"}).encode())
+    line = json.dumps(ECHO | {"uuid": "k"}).encode()
+    assert dialogue.feed(line) == [Received("k", Delivery.ACCEPTED)]
+    assert dialogue.feed(line) == []
