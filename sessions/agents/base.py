@@ -198,7 +198,7 @@ class Agent(ABC):
     def fixed_start(self, launch: Launch) -> tuple[object, ...]:
         """Return the start of a live process without its conversation, its model and its mode.
 
-        A process serves only turns with the same.
+        A process serves only turns with the same.  By default it is the whole start.
         """
         return launch.argv, launch.opening
 

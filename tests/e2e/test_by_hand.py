@@ -99,7 +99,7 @@ def test_the_interface_gets_the_folder_the_environment_and_the_tags_of_the_sessi
     monkeypatch.setenv("OPENAI_BASE_URL", "http://another")
     run(manager, session)
     argv, env, cwd = interface.seen
-    assert argv == ["resume", "--no-daemon", THREAD]
+    assert argv == ["resume", "--no-daemon", "-s", "workspace-write", "-a", "on-request", "--", THREAD]
     assert (env["CODEX_HOME"], cwd) == (recorded, session.cwd)
     assert "OPENAI_BASE_URL" not in env
     assert env[processes.SESSION_TAG] == session.id
