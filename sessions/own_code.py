@@ -6,10 +6,11 @@ the memory of the loaded modules, and a tenth of the time (6 ms for a runner; lo
 
 import os
 import sys
-from collections.abc import Buffer, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -98,5 +99,5 @@ class _Loader(SourceFileLoader):
         """Return the source that was kept, or the compiled file."""
         return self._file.source if path == self._file.path else super().get_data(path)
 
-    def set_data(self, path: str, data: Buffer, *, _mode: int = 0o666) -> None:
+    def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
         """Write nothing: the folder may be another version's."""

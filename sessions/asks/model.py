@@ -115,7 +115,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     for_user: str = ""
     """The reason why only the user can allow it, as a clause, as its runner concluded; empty if a lead can."""
     left_out: str = ""
-    """What its row lacks, because it is too long: ``2,000 of 3,000 files``.  No one can allow what cannot be shown."""
+    """The parts that its row lacks, because it is too long: ``2,000 of 3,000 files``.  It can then only be denied."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):

@@ -44,16 +44,11 @@ def _act(mark: Mark, undone: Mark | None, turns: int, other: str, *, of_fork: bo
             session = mark.session if of_fork else mark.origin or ""
             named = f'"{shorten(one_line(other), _TITLE)}" ({short_id(session)})' if other else short_id(session)
             return f"{place} was forked: {named}" if of_fork else f"forked from {place} of {named}"
-    if mark.kind in _BY_TURNS:
-        return f"turn {mark.turn} {_BY_TURNS[mark.kind]}"
+        case MarkKind.TAKEOVER | MarkKind.CLEAR:
+            by_hand = mark.kind == MarkKind.TAKEOVER
+            done = "was typed by hand in the agent's own interface" if by_hand else "cleared the agent's conversation"
+            return f"turn {mark.turn} {done}"
     return f"mark of a kind that this version does not know: {one_line(mark.kind, 40)}"
-
-
-_BY_TURNS: Mapping[str, str] = {
-    MarkKind.CLEAR: "cleared the agent's conversation",
-    MarkKind.TAKEOVER: "was typed by hand in the agent's own interface",
-}
-"""What the turn of a mark did."""
 
 
 def compaction_words(compaction: RecordedCompaction) -> str:

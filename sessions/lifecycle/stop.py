@@ -116,6 +116,14 @@ def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> 
     return Receipt(session=session.id, status=Status.STOPPED, ended=ended, note=f"not recorded yet: {why}")
 
 
+def continue_runner(layout: Layout, session_id: str) -> None:
+    """Continue a runner that a signal stopped: it may hold the lock of the database, and know how its agent ended."""
+    signer = runner_lock.signer(layout.session(session_id).lock)
+    runner = procs.by_pid(signer[0]) if signer is not None else None
+    if runner is not None and runner.key == signer and runner.stopped:
+        procs.send(runner, signal.SIGCONT)
+
+
 def _runner(turn: Turn) -> procs.Process | None:
     """Return the turn's runner, checked by identity."""
     here = procs.is_here(turn.boot_id, turn.pid_ns)
@@ -178,10 +186,7 @@ class _Errand:
 
     def _wake(self, turn: Turn) -> None:
         if runner_lock.is_held(self._folder.lock):
-            runner = _runner(turn)
-            if runner is not None and runner.stopped:
-                # Only what it has not recorded yet shows how the agent ended: it goes on instead of being replaced.
-                procs.send(runner, signal.SIGCONT)
+            continue_runner(self._layout, self._session)
             poke(self._folder.poke)
             return
         # A runner that was just started needs a moment before it holds the lock.

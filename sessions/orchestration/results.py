@@ -53,8 +53,8 @@ class Asked(Result, frozen=True, kw_only=True):
     """Its number."""
     kind: str
     wants: str
-    command: str = ""
-    """The whole command, if ``wants`` has only a part of it."""
+    text: str = ""
+    """The command, the diff or the arguments, if ``wants`` does not have all of it; ``…`` at its end if it is cut."""
     why: str = ""
     choices: tuple[str, ...] = ()
     """The decisions or the answers that it takes from its lead."""

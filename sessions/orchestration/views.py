@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..asks.model import AskKind, Verdict
+from ..asks.model import Verdict
 from ..model import Session
 from ..text.units import dollars
 from .facts import TurnFacts, did, facts_of, shared, touched
@@ -178,19 +178,23 @@ def asked(recorded: "RecordedAsk", detail: Detail, folder: str) -> Asked:
         ask=recorded.id,
         kind=str(ask.kind),
         wants=words(wants, 2 * detail.text),
-        command=_whole_command(ask, words(wants, 2 * detail.text), detail),
+        text=text_for_lead(ask, detail.answer),
         why=words(ask.why, detail.text),
         choices=tuple(words(choice, 60) for choice in choices[: max(3, detail.names)]),
     )
 
 
-def _whole_command(ask: "Ask", shown: str, detail: Detail) -> str:
-    """Return a command of which a text shows only a part: a lead allows what it is shown."""
-    from ..asks.dangerous import MOST_SHOWN
-    from ..text.sanitize import clean, shorten
+MOST_FOR_LEAD = 4_000
+"""Most characters of an ask that a lead can allow: no result shows it more."""
 
-    is_whole = ask.kind is not AskKind.COMMAND or shown.endswith(f": {ask.body}")
-    return "" if is_whole else shorten(clean(ask.body[:MOST_SHOWN]), max(200, min(MOST_SHOWN, detail.answer)))
+
+def text_for_lead(ask: "Ask", most: int = MOST_FOR_LEAD) -> str:
+    """Return what a lead would allow, cleaned and cut to ``most`` characters; empty if the title has all of it."""
+    from ..asks.sentence import title_is_whole
+    from ..text.sanitize import clean, shorten
+    from ..text.unhidden import unhidden
+
+    return "" if title_is_whole(ask) else shorten(clean(unhidden(ask.body)), most) if most else "…"
 
 
 def words_of_answer(answer: str, most: int) -> str:

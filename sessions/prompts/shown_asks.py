@@ -1,4 +1,4 @@
-"""Which asks the command line printed whole: only what a caller could read can be allowed by its number.
+"""The asks that the command line printed whole: a caller allows by its number only an ask that it could read.
 
 The record is an empty file for each ask and caller, beside those of notifications.  An hour later the caller reads it
 again.

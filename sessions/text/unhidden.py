@@ -1,7 +1,7 @@
-"""What a reader of a hostile text would not see, shown as signs with numbers: ``make ⟨6,000 blanks⟩; touch x``.
+"""Signs with numbers for the parts of a hostile text that a reader would not see: ``make ⟨6,000 blanks⟩; touch x``.
 
-A text that the user allows must not have a part that is off the screen, invisible, or like a blank.  So long runs of
-blanks and of empty lines, characters without a picture and floods of combining marks become signs.
+A text that the user allows must not have a part that is off the screen, invisible, or like a blank.  Signs
+replace long runs of blanks and of empty lines, characters without a picture, and floods of combining marks.
 """
 
 import re

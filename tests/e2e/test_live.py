@@ -103,6 +103,18 @@ def test_one_process_serves_prompt_after_prompt(manager, live, session_of, at):
     assert all(turn.usage.total_tokens for turn in manager.reader.turns(session.id))
 
 
+def test_the_retry_of_a_turn_that_failed_gets_a_process_and_a_runner_of_its_own(
+    manager, demo_agent, session_of, at, wait_until
+):
+    session = session_of("demo", {"demo": "[[demo:fail]]"})
+    at(session, 1, Status.FAILED)
+    lock = manager.layout.session(session.id).lock
+    wait_until(lambda: not runner_lock.is_held(lock), what="the runner to be gone")
+    assert manager.prompts.retry(session.id).turn == 2
+    at(session, 2, Status.FAILED)
+    assert len({(turn.agent_pid, turn.runner_pid) for turn in manager.reader.turns(session.id)}) == 2
+
+
 @pytest.mark.parametrize("live", AGENTS, indirect=True)
 def test_a_prompt_into_a_running_turn_is_read_in_it(manager, live, session_of, at, wait_until):
     session = session_of(live, LONG)

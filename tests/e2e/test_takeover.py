@@ -204,7 +204,9 @@ def test_what_follows_a_clear_of_claude_belongs_to_the_session(
 def test_the_dashboard_gives_its_terminal_to_the_interface_and_comes_back_to_the_row(
     manager, stand_in, terminal, wait_until, tmp_path, size
 ):
-    begun = [manager.spawn(Start(f"task {n}", agent="codex", cwd=work_folder(tmp_path))) for n in range(3)]
+    begun = [manager.run(["true"], title="task 0")]
+    begun.append(manager.spawn(Start("task 1", agent="codex", cwd=work_folder(tmp_path))))
+    begun.append(manager.run(["true"], title="task 2"))
     manager.wait([one.id for one in begun], timeout=MINUTE)
     stand_in.says("words by hand")
     stand_in.stays()

@@ -262,8 +262,10 @@ class LivePrompts(Queues):
     def table(self):
         """The counts, for people."""
         acts = ", ".join(f"{name[5:]} {n}" for name, n in sorted(self.counts.items()) if name[:5] == "act: ")
-        names = ("seen, and never sent to the model", "turns", "processes of agents", "gaps", "leftovers", "open asks",
-                 "wrong turns", "runners that crashed", "hangs")  # fmt: skip
+        names = (
+            "seen, and never sent to the model", "turns", "processes of agents", "gaps", "leftovers", "open asks",
+            "wrong turns", "runners that crashed", "hangs",
+        )  # fmt: skip
         hits = ", ".join(f"{name} {count}" for name, count in sorted(self.hits.items()))
         rows = [*((name, self.counts[name]) for name in names), ("prompts on their way", hits), ("acts", acts)]
         return super().table() + "\n" + "\n".join(f"{name:>27}  {value}" for name, value in rows)

@@ -1,4 +1,4 @@
-"""Which keys decide something that cannot be taken back: keys of a burst do not."""
+"""Keys that decide what cannot be taken back: those of a burst do nothing."""
 
 from typing import Any
 

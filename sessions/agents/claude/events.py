@@ -10,10 +10,10 @@ from ..parsing.json_lines import NULL, Count, CountedWords, Dollars, Part, Words
 from .control_events import Request, Response
 
 SYNTHETIC = "<synthetic>"
-"""The "model" of messages that claude makes up: errors of the API, and answers to its own commands (``/context``)."""
+"""The "model" of messages that claude makes up: an error of the API, or its own answer to a command as /context."""
 
 FILLER = frozenset({"(no content)", "No response requested."})
-"""What claude says in the model's name if there is nothing to say (2.1.197)."""
+"""Texts in the model's name that fill the place of an answer (2.1.330 marks them; earlier versions do not)."""
 
 LOCAL_COMMAND = "<local-command-"
 """The beginning of a repeated line that is not a prompt: claude's own answer to a command such as ``/compact``."""

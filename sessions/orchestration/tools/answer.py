@@ -8,6 +8,7 @@ from ..calls import Calls
 from ..quoting import words
 from ..refusals import refusal, refused
 from ..results import Answered
+from ..views import MOST_FOR_LEAD, text_for_lead
 
 _NEXT = "wait_for again: the user is asked. Or deny it."
 _QUESTIONS = (AskKind.QUESTION, AskKind.FORM)
@@ -77,5 +78,8 @@ def _check_given(session: Session, ask: Ask, verdict: Verdict) -> None:
     Raises:
         RefusalError: it is one.
     """
-    if reason := not_given(ask, verdict, session.cwd):
+    reason = not_given(ask, verdict, session.cwd)
+    if not reason and verdict is not Verdict.DENY and len(text_for_lead(ask, 2 * MOST_FOR_LEAD)) > MOST_FOR_LEAD:
+        reason = "its text is too long to be shown to a lead whole"
+    if reason:
         raise refusal("needs_the_user", f"Only the user can allow this: {words(reason, 300)}.", _NEXT)

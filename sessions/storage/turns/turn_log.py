@@ -169,8 +169,8 @@ class TurnLog:
     def end(self, facts: Facts, outcome: Outcome, steps: int, build: Build) -> bool:
         """Conclude the turn; False if another process has concluded it.
 
-        The same transaction records the mark of a compaction or of a new conversation, and makes the next prompt of the
-        queue the next turn, with the start that ``build`` makes, or holds the queue.
+        The same transaction records the mark of a compaction or of a new conversation, and makes the next prompt of
+        the queue the next turn, with the start that ``build`` makes, or holds the queue.
         """
         now, reason = now_ms(), _short(outcome.reason)
         with self._database.transaction() as db:

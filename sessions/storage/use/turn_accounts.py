@@ -66,7 +66,7 @@ class TurnAccounts:
         its version finds in the transcript.  If the transcript or the version is not known, they may be those of the
         newest earlier turn of the conversation.
         """
-        # Totals of conversations begin with none in a new one in the same process (``/clear``).
+        # A new conversation in the same process (``/clear``) begins with none if the totals are those of conversations.
         own = name_of(facts.agent_session) if facts.total_counts == "conversation" else None
         earlier = self._of_process(db, own)
         if earlier or facts.total_counts == "process":
@@ -76,7 +76,7 @@ class TurnAccounts:
         return Base(totals=_totals(self._of_conversation(db, facts.agent_session)), certain=False)
 
     def _of_process(self, db: sqlite3.Connection, conversation: str | None) -> list[sqlite3.Row]:
-        """Return the running totals of the newest earlier turn of this turn's process (of one conversation if given)."""
+        """Return the running totals of the newest earlier turn of the process, and of a conversation if given."""
         return db.execute(
             "SELECT * FROM reports WHERE session = ?1 AND source = 'running' AND turn = (SELECT max(reports.turn)"
             " FROM reports JOIN turns ON turns.session = reports.session AND turns.n = reports.turn"

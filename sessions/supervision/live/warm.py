@@ -11,7 +11,7 @@ from ...agents.parsing.line_parts import by_parts
 from ...agents.registry import agent_named
 from ...clock import now_ms
 from ...errors import StoreError
-from ...model import Receipt, Turn
+from ...model import Receipt, Status, Turn
 from ...processes import processes
 from ...storage.files.line_reader import LineReader
 from ...storage.paths import Layout
@@ -114,7 +114,8 @@ class Warm:
         poll = select.poll()
         for descriptor in descriptors:
             poll.register(descriptor, select.POLLIN)
-        closes_at = time.monotonic() + live.launch.warm.keep_seconds
+        # A process that failed may lack what a retry has, such as a sign-in: the retry gets one of its own.
+        closes_at = time.monotonic() + (0 if self._failed() else live.launch.warm.keep_seconds)
         while True:
             live.child.reap()
             if not live.alive:
@@ -145,6 +146,10 @@ class Warm:
                 return self._gone(live)
             for descriptor, _ in poll.poll(self._delay(live, clerk, closes_at) * 1000):
                 inotify.drain(descriptor)
+
+    def _failed(self) -> bool:
+        turn = self._store.one_turn(self._session, self._turn)
+        return turn is not None and turn.status is Status.FAILED
 
     def _delay(self, live: LiveAgent, clerk: Clerk, closes_at: float) -> float:
         """Return the seconds until the next check that nothing else triggers."""

@@ -180,7 +180,7 @@ def asks(store, key, **facts):
 
 def test_what_only_the_user_can_allow_is_the_users_at_once(layout, store, family, monkeypatch):
     ran = []
-    monkeypatch.setattr(hooks, "send", lambda _, hook, session, turn, status, reason: ran.append(session.id))
+    monkeypatch.setattr(hooks, "send", lambda *facts, spare: ran.append(facts[2].id))
     with store.database.transaction() as db:
         db.execute("""UPDATE turns SET launch = json_set(launch, '$.hook', json('{"argv": ["notify"]}'))""")
     before = store.session(WORKER)

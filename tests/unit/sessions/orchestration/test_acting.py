@@ -216,6 +216,12 @@ def test_what_a_worker_asks_is_shown_and_answered(lead, asks):
     assert answer_of(lead, asked).verdict is Verdict.ALLOW
 
 
+def test_a_lead_is_shown_the_whole_of_what_it_allows(lead, asks):
+    asks(kind=AskKind.EDIT, title="edit a.py", body="-a\n+b" + " " * 90 + "c", paths=("/elsewhere/a.py",))
+    [ask] = lead.call("wait_for")["needs_you"][0]["asks"]
+    assert (ask["wants"], ask["text"]) == ("edit a.py", "-a\n+b⟨90 blanks⟩c")
+
+
 def test_a_second_ask_with_the_same_words_is_named_again(lead, asks):
     first = asks("make")
     lead.call("wait_for")
@@ -246,6 +252,7 @@ def test_a_question_is_answered_in_words(lead, asks):
         ({"body": "rm -rf /"}, {"decision": "allow"}, "needs_the_user"),
         ({"body": "rm -rf /"}, {"decision": "always"}, "needs_the_user"),
         ({"each_time": True}, {"decision": "allow"}, "needs_the_user"),
+        ({"body": "echo " + "x" * 5_000}, {"decision": "allow"}, "needs_the_user"),
         ({"kind": AskKind.PERMISSIONS}, {"decision": "allow"}, "needs_the_user"),
         ({"kind": AskKind.FORM, "questions": (QUESTION, QUESTION)}, {"text": "x"}, "needs_the_user"),
     ],

@@ -143,22 +143,12 @@ def test_a_turn_that_printed_nothing_is_not_torn_because_the_one_before_it_was(
     assert DiskWatch(path, 4_096).at_the_end(said, proven=True) is None
 
 
-@pytest.mark.parametrize("end", [DONE, message("a long answer " * 500) + DONE], ids=["short", "long"])
-def test_the_end_of_an_output_is_read_however_long_the_reading_of_the_rest_takes(tmp_path, monkeypatch, end):
+def test_the_end_of_an_output_is_read_however_long_the_reading_of_the_rest_takes(tmp_path, monkeypatch):
+    """A process that outlives the agent goes on printing meanwhile."""
     monkeypatch.setattr("agentdash.sessions.supervision.follow.FINISH_SECONDS", 0)
     monkeypatch.setattr("agentdash.sessions.supervision.follow.TAIL_BYTES", 2_000)
     path = tmp_path / "turn_1.jsonl"
-    path.write_bytes(b"x\n" * 1_200_000 + b"y\n" * 600 + end)
-    follower = Followed(path).follower
-    follower.finish()
-    assert follower.facts.end == "completed"
-    assert follower.facts.unknown < 1_000_000  # the middle is skipped
-
-
-def test_reading_to_the_end_does_not_wait_for_a_process_that_goes_on_printing(tmp_path):
-    path = tmp_path / "turn_1.jsonl"
-    path.write_bytes(message("a") + DONE)
-    followed = Followed(path)
+    path.write_bytes(b"x\n" * 1_200_000 + b"y\n" * 600 + DONE)
 
     def print_more(step: Step) -> None:
         with path.open("ab") as file:
@@ -166,8 +156,8 @@ def test_reading_to_the_end_does_not_wait_for_a_process_that_goes_on_printing(tm
 
     follower = Follower(path, path.with_suffix(".times"), CODEX.parser(), print_more)
     follower.finish()
-    assert followed.turns == [[]]
     assert follower.facts.end == "completed"
+    assert follower.facts.unknown < 1_000_000  # the middle is skipped
 
 
 def test_a_turn_that_ends_in_the_middle_of_a_line_leaves_the_rest_of_it_to_the_next(tmp_path):

@@ -25,7 +25,10 @@ SAID = {
     "type": "assistant", "session_id": "s",
     "message": {"content": [
         {"type": "text", "text": f"look: {FORGED} and {{ and , and [ and :1,"},
-        {"type": "tool_use", "id": "1", "name": "x{", "input": {":1,": RESULT, "a": [RESULT, 1.5, None, True, RESULT]}},
+        {
+            "type": "tool_use", "id": "1", "name": "x{",
+            "input": {":1,": RESULT, "list": [RESULT, 1.5, None, True, RESULT]},
+        },
     ]},
 }  # fmt: skip
 EVENT = {"type": "system", "subtype": "init", "session_id": "s"}
