@@ -47,10 +47,10 @@ FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, 
 NOT_IN_ORDER = f"{SELECT_SESSION} WHERE {OUTDATED}"
 """The sessions in use that runners of earlier versions changed since their urgency was written: rarely any."""
 
+_NEWEST = "SELECT rowid FROM sessions WHERE archived_at IS NULL ORDER BY created_at DESC, rowid DESC LIMIT ?"
 _QUIET = (
-    f"{CURRENT} AND urgency IN ({Urgency.DONE:d}, {Urgency.AT_REST:d}) AND pinned_at IS NULL"  # noqa: S608
-    " AND sessions.rowid NOT IN (SELECT rowid FROM sessions WHERE archived_at IS NULL"
-    " ORDER BY created_at DESC, rowid DESC LIMIT ?)"
+    f"{CURRENT} AND urgency IN ({Urgency.DONE:d}, {Urgency.AT_REST:d}) AND pinned_at IS NULL"
+    f" AND sessions.rowid NOT IN ({_NEWEST})"
 )
 SHOWN_IN_SHORT = (
     f"{SELECT_SESSION} WHERE archived_at IS NULL AND ({_QUIET}) IS NOT 1 ORDER BY created_at DESC, sessions.rowid DESC"

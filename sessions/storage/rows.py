@@ -135,7 +135,7 @@ COUNTED_COLUMNS = (
     "id", "agent", "status", "turn", "total_tokens", "cost_usd", "cost_about_usd", "cost_missing", "tokens_missing",
     "exit_code", "signal", "steps", "started_at", "created_at", "updated_at",
 )  # fmt: skip
-"""The columns that count of a session that is not shown: its state and its use."""
+"""The columns of a session that is not shown: its state and its use."""
 
 
 def counted_from(row: sqlite3.Row) -> Session:

@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from e2e.notebook import THREAD
+from e2e.own_interface import THREAD
 
 from agentdash.sessions.launch import Start
 

@@ -87,7 +87,7 @@ def work_of(function):
 
 
 @pytest.mark.by_turns(3)
-@pytest.mark.parametrize("function", functions(), ids=lambda one: f"{one.__module__}.{one.__name__}"[10:])
+@pytest.mark.parametrize("function", list(functions()), ids=lambda one: f"{one.__module__}.{one.__name__}"[10:])
 def test_the_work_of_a_text_rule_does_not_grow_faster_than_a_text(function):
     work, (short, long) = work_of(function), growth.LENGTHS
     texts = [Attack("", part, end) for part in (*SPECIAL, *MIXED) for end in growth.ENDS]

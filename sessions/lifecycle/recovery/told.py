@@ -15,7 +15,7 @@ LINES = 2_000
 
 
 class Told(Struct, frozen=True):
-    """The values that a stream names; None if it does not."""
+    """The folder and the prompt; None if the stream does not name it."""
 
     cwd: str | None = None
     prompt: str | None = None

@@ -14,10 +14,9 @@ _STDERR_BYTES = 4 << 20
 _MOST_PLACES = 1_000
 
 _places: OrderedDict[tuple[str, int, bool, int], tuple[int, int]] = OrderedDict()
-"""The ends of the pages of steps that this process has read, by session, turn and ``full``.
-
-An end is the offset to the step in which the next page begins, and the characters before it.  So a page costs what it
-shows; without its end, it costs all before.
+"""The ends of the pages of steps that this process returned: by session, turn, ``full`` and offset, the step in which
+the next page begins, and the number of characters before it.  A page then costs what it shows, and else all before it,
+too.
 """
 
 
