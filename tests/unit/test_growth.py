@@ -64,12 +64,15 @@ def functions():
 
 
 def called_with(function):
-    """The arguments that a function needs, each text None; None if it needs anything else."""
+    """The arguments that a function needs, each text None; None if it needs anything else.
+
+    The folder in which an agent works is not one of its texts.
+    """
     kinds = {str: None, "str": None, int: 80, "int": 80, bool: False, "bool": False}
     needed = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
     if any(one.annotation not in kinds or one.kind is one.VAR_KEYWORD for one in needed):
         return None
-    arguments = {one.name: kinds[one.annotation] for one in needed}
+    arguments = {one.name: "/w" if one.name in ("folder", "cwd") else kinds[one.annotation] for one in needed}
     return arguments if None in arguments.values() else None
 
 

@@ -37,9 +37,8 @@ class Measures(Struct, frozen=True, kw_only=True):
 class TranscriptEnd(Struct, frozen=True):
     """The end of a conversation's transcript when a turn began: what is before it belongs to earlier turns."""
 
-    path: Path | None = None
-    """None if the conversation has none yet."""
-    size: int = 0
+    path: Path
+    size: int
     """Bytes."""
 
 

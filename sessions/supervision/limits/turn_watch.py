@@ -92,7 +92,7 @@ class TurnWatch:
         with contextlib.suppress(StoreError, OSError):
             session = self._store.session(self._session)
             if session is None or session.agent_session is None:
-                return TranscriptEnd()
+                return None
             path = agent.transcript(session.agent_session, env, session.created_at or began)
             return TranscriptEnd(path, path.stat().st_size) if path is not None else None
         return None

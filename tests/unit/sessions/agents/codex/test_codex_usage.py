@@ -326,10 +326,3 @@ def test_after_a_clock_step_back_a_turn_counts_its_own_calls_alone(
     transcript.count(at=began + 1, input_tokens=2800, output_tokens=50)
     assert total(found) == 1630
     assert found.thread_before.total_tokens == 1220
-
-
-def test_a_thread_that_begins_with_the_turn_is_all_its_own(tmp_path: Path, transcript: Transcript) -> None:
-    transcript.call(at=BORN - 60_000, input_tokens=1200, output_tokens=20)
-    found = meter(tmp_path, BORN)
-    found.earlier = TranscriptEnd()
-    assert total(found) == 1220
