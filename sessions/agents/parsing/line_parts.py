@@ -25,7 +25,7 @@ _MOST_TOKENS = 1_000_000
 _VALID: msgspec.json.Decoder[msgspec.Raw] = msgspec.json.Decoder(msgspec.Raw)
 
 _BLANKS = "\xef\xbb\xbf\x7f" + "".join(chr(code) for code in range(0x21) if code != 0x1B)
-"""What may be around an event: a byte order mark (each byte is a character here), controls and blanks."""
+"""The characters around events: those of a byte order mark (each byte is one here), controls and blanks."""
 
 _ESCAPE = r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|[\]PX^_][^\x07\x1b]*+(?:\x07|\x1b\\)|[ -/]*+[0-OQ-WYZ\\`-~])"
 _NEXT = re.compile("|".join((rf"(?P<noise>{_ESCAPE})", r"(?P<foreign>\x1b[\]PX^_])", r'\{[ \t\r\n]*+"')))

@@ -1,7 +1,7 @@
 """An agent's own command that begins a new conversation: its mark, the next turn, and what taking it back restores."""
 
 import pytest
-from unit.sessions.conversation.test_compaction import NAME, Session
+from unit.sessions.conversation.test_compaction import NAME, TALK_1, TALK_2, Session
 
 from agentdash.sessions.conversation.history import History
 from agentdash.sessions.conversation.marks import MarkKind
@@ -24,7 +24,7 @@ def session(tmp_path):
     session.store.close()
 
 
-def clear(session, talk="talk-2", *, reported=False, status=Status.DONE):
+def clear(session, talk=TALK_2, *, reported=False, status=Status.DONE):
     facts = Facts(end="completed", agent_session=talk, local=True, cleared=reported)
     session.say("/clear", talk=talk, status=status, facts=facts)
 
@@ -35,14 +35,14 @@ def test_the_next_prompt_goes_into_the_new_conversation_and_a_mark_says_so(sessi
     (mark,) = session.marks
     assert (mark.kind, mark.turn, mark.after, mark.asked_by) == (MarkKind.CLEAR, 3, 3, "you")
     assert mark_words(mark).startswith("turn 3 cleared the agent's conversation at ")
-    launch = session.say("request 4", "answer 4", talk="talk-2")
-    assert (launch.argv[-3:], launch.how) == (("resume", "talk-2", "-"), "")
+    launch = session.say("request 4", "answer 4", talk=TALK_2)
+    assert (launch.argv[-3:], launch.how) == (("--", TALK_2, "-"), "")
     assert launch.stdin == "request 4"
 
 
 def test_what_was_before_is_shown_as_it_was_and_is_not_part_of_the_conversation(session):
     clear(session)
-    session.say("request 4", "answer 4", talk="talk-2")
+    session.say("request 4", "answer 4", talk=TALK_2)
     source = source_of(session.layout, session.store, NAME)
     known = visible_steps(session.layout, session.store, source, source.history())
     assert [step.text for step in known if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)] == [
@@ -55,18 +55,18 @@ def test_what_was_before_is_shown_as_it_was_and_is_not_part_of_the_conversation(
 def test_taking_it_back_goes_on_in_the_conversation_before(session):
     clear(session)
     session.undo()
-    launch = session.say("request 4", "answer 4", talk="talk-1")
-    assert (launch.argv[-3:], launch.how) == (("resume", "talk-1", "-"), "native")
+    launch = session.say("request 4", "answer 4", talk=TALK_1)
+    assert (launch.argv[-3:], launch.how) == (("--", TALK_1, "-"), "native")
     assert History(range(1, 5), session.marks).ignored == []
 
 
 @pytest.mark.parametrize("facts", [
-    Facts(end="completed", agent_session="talk-1", local=True),
-    Facts(end="completed", agent_session="talk-2"),
+    Facts(end="completed", agent_session=TALK_1, local=True),
+    Facts(end="completed", agent_session=TALK_2),
     Facts(end="completed", agent_session=None, local=True, cleared=True),
 ], ids=["the same conversation", "no command", "no conversation"])  # fmt: skip
 def test_no_other_turn_has_such_a_mark(session, facts):
-    session.say("/context", talk="talk-1", facts=facts)
+    session.say("/context", talk=TALK_1, facts=facts)
     assert session.marks == []
 
 
