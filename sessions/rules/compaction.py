@@ -1,4 +1,4 @@
-"""The fate of a conversation in a turn: it was compacted, or a new one begun; and the advice to compact.  Pure."""
+"""The effect of a turn on its conversation, compacted or cleared, and the advice to compact one.  Pure."""
 
 from msgspec import Struct, structs
 

@@ -25,10 +25,10 @@ _MOST_TOKENS = 1_000_000
 _VALID: msgspec.json.Decoder[msgspec.Raw] = msgspec.json.Decoder(msgspec.Raw)
 
 _BLANKS = "\xef\xbb\xbf\x7f" + "".join(chr(code) for code in range(0x21) if code != 0x1B)
-"""The bytes that may be around an event: a byte order mark (each byte is a character here), controls and blanks."""
+"""The characters around events: those of a byte order mark (each byte is one here), controls and blanks."""
 
 _ESCAPE = r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|[\]PX^_][^\x07\x1b]*+(?:\x07|\x1b\\)|[ -/]*+[0-OQ-WYZ\\`-~])"
-_NEXT = re.compile(rf'(?P<noise>{_ESCAPE})|(?P<foreign>\x1b[\]PX^_])|\{{[ \t\r\n]*+"')
+_NEXT = re.compile("|".join((rf"(?P<noise>{_ESCAPE})", r"(?P<foreign>\x1b[\]PX^_])", r'\{[ \t\r\n]*+"')))
 """An escape sequence, one whose text has no end, or the beginning of an object with a key."""
 
 _GAP = re.compile(rf"(?:{_ESCAPE}|[{re.escape(_BLANKS)}])*+")
@@ -164,7 +164,6 @@ def _end_of(text: str, begin: int, budget: list[int]) -> int | _Torn | None:
 
 _VALUES = ("value", "value or end")
 _KEYS = ("key", "key or end")
-_OPENED = {"{": "key or end", "[": "value or end"}
 _PAIRS = {"}": "{", "]": "["}
 
 
@@ -173,14 +172,14 @@ def _after(token: re.Match[str], expected: str, open_: list[str]) -> str | None:
     if token["string"] is not None and expected in _KEYS:
         return "colon"
     mark = token["mark"]
-    if mark is None or mark in _OPENED:
+    if mark is None or mark in "{[":
         if expected not in _VALUES:
             return None
         open_ += mark or ""
-        return _OPENED[mark] if mark is not None else "more"
+        return "more" if mark is None else "key or end" if mark == "{" else "value or end"
     if mark in ":,":
-        following = {":": "value", ",": "key" if open_[-1] == "{" else "value"}
-        return following[mark] if expected == {":": "colon", ",": "more"}[mark] else None
+        following = "value" if mark == ":" or open_[-1] != "{" else "key"
+        return following if expected == ("colon" if mark == ":" else "more") else None
     if expected not in ("more", "key or end", "value or end") or open_[-1] != _PAIRS[mark]:
         return None
     open_.pop()
