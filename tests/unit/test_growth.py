@@ -25,6 +25,9 @@ PURE = tuple(
 )  # fmt: skip
 """The rooms whose functions of a text have no effects."""
 
+OURS = frozenset({"folder", "cwd"})
+"""Arguments that no agent gives."""
+
 SPECIAL = "[](){}<>`*_~#|>-+=.!?,:;'\"\\/@&$%^ \t\n\r0a\x1b\x00\x07\x9b\u202e\u200d\ud800漢é"
 MIXED = (
     "\x1b[", "](", "[a](b", "`a", "**a", "a.)", "a_b ", "- a\n", "\n\n", '\\"', "<a ", "a@b", "$(", "1.", "--- a\n",
@@ -64,15 +67,12 @@ def functions():
 
 
 def called_with(function):
-    """The arguments that a function needs, each text None; None if it needs anything else.
-
-    The folder in which an agent works is not one of its texts.
-    """
+    """The arguments that a function needs, each text None; None if it needs anything else."""
     kinds = {str: None, "str": None, int: 80, "int": 80, bool: False, "bool": False}
     needed = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
     if any(one.annotation not in kinds or one.kind is one.VAR_KEYWORD for one in needed):
         return None
-    arguments = {one.name: "/w" if one.name in ("folder", "cwd") else kinds[one.annotation] for one in needed}
+    arguments = {one.name: "/" if one.name in OURS else kinds[one.annotation] for one in needed}
     return arguments if None in arguments.values() else None
 
 

@@ -15,8 +15,7 @@ _MOST_PLACES = 1_000
 
 _places: OrderedDict[tuple[str, int, bool, int], tuple[int, int]] = OrderedDict()
 """The ends of the pages of steps that this process returned: by session, turn, ``full`` and offset, the step in which
-the next page begins, and the number of characters before it.  A page then costs what it shows, and else all before it,
-too.
+the next page begins, and the number of characters before it.  A page then costs what it shows, else all before it too.
 """
 
 
