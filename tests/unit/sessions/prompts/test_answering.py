@@ -256,7 +256,7 @@ def test_the_verbs_show_the_whole_of_what_they_allow(manager, runner):
         assert "| make test⟨6,000 blanks⟩; touch PWN" in printed
         assert "| echo 899" in printed
     done = verb("approve", "abcdef01", str(one.id))
-    assert done.stdout.startswith("allowed: run: make test⟨6,000 blanks⟩; touch PWN …")
+    assert done.stdout.startswith("allowed: run: make test⟨6,000 blanks⟩; touch PWN")
 
 
 @pytest.mark.parametrize("words", [["asks", "abcdef01"], ["asks", "--json"], ["approve", "abcdef01"]])
