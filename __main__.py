@@ -28,7 +28,9 @@ def _mcp() -> int:
 
 def _command() -> int:
     from .tui.cli.main import run
+    from .tui.terminal.watchdog import guard_command
 
+    guard_command()
     return run()
 
 
@@ -37,7 +39,9 @@ def _dashboard() -> int:
     try:
         from .sessions.projects import state_folder
         from .tui.startup import start
+        from .tui.terminal.watchdog import guard_command
 
+        guard_command()
         state_folder.choose()
         return start()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the command line reports each of them

@@ -16,7 +16,7 @@ from measure import Work, table, work
 from parts import chosen_parts
 from sizes import sized
 from terminal import Terminal
-from wire import Relay, ssh_server
+from wire import SSH_TOOLS, Relay, check_tools, ssh_server
 
 from agentdash.sessions.model import Session
 
@@ -90,6 +90,7 @@ def percent(done: Work) -> float:
 
 def main() -> None:
     chosen_parts(__doc__ or "", [])
+    check_tools(*SSH_TOOLS)
     with tempfile.TemporaryDirectory() as name, bench(demo_only=True) as here, ssh_server(name) as client:
         quiet = here.served(here.kinds[0], live=True)
         rows = [["nothing runs, table and viewer", *watched(here, None, client, "", "hello")]]

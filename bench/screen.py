@@ -24,6 +24,12 @@ LIVE = sized((1, 50), (1, 2))
 KEYS = (("Enter", "\r"), ("Esc", "\x1b"), ("j", "j"), ("k", "k"))
 """Keys in an order in which each has an effect."""
 
+DIALOGS = sized(
+    (("none", ""), ("?", "?"), ("n", "n"), ("L", "L"), (":", ":"), (";", ";"), ("x (asks)", "x"), ("$", "$")),
+    (("none", ""), ("?", "?")),
+)
+OPEN_SECONDS = sized(6, 1)
+
 PHASES = sized((("first minute", 8), ("later", 60)), (("first minute", 1),))
 """Phases of idling, and the seconds to wait before each."""
 
@@ -68,6 +74,27 @@ def silent(manager: SessionManager, count: int) -> None:
     ids = [manager.run(["sleep", "600"], title=f"silent {number}").id for number in range(count)]
     while not all(manager.reader.get(session).status == "running" for session in ids):
         time.sleep(0.1)
+
+
+def dialogs(manager: SessionManager) -> None:
+    """Print the bytes of dialogs that open, stay open and close over a session that prints a line a second."""
+    session = manager.run(["sh", "-c", "while echo line; do sleep 1; done"], title="the printing one")
+    terminal = Terminal(DASHBOARD)
+    rows: list[list[object]] = []
+    try:
+        terminal.until("the printing one")
+        terminal.read(SETTLED_SECONDS)
+        for name, key in DIALOGS:
+            terminal.press(key)
+            opened = terminal.read(SETTLED_SECONDS)
+            stays = terminal.read(OPEN_SECONDS)
+            terminal.press("\x1b" if key else "")
+            rows.append([name, opened, stays, terminal.read(SETTLED_SECONDS)])
+    finally:
+        terminal.close()
+        manager.stop(session.id, now=True)
+    head = ["dialog", f"open, {SETTLED_SECONDS} s", f"stays, {OPEN_SECONDS} s", f"close, {SETTLED_SECONDS} s"]
+    table("bytes while a session prints a line a second", head, rows)
 
 
 def append_to_pixel(manager: SessionManager, scratch: Path) -> list[float]:
@@ -117,6 +144,7 @@ def main() -> None:
         with SessionManager() as manager:
             start_up(manager)
             keys()
+            dialogs(manager)
         for live in LIVE:
             os.environ["AGENTDASH_HOME"] = f"{scratch}/{live}"
             with SessionManager() as manager:

@@ -23,12 +23,20 @@ from terminal import Terminal
 from agentdash.sessions.manager import SessionManager
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from ssh_server import ssh_server
+from ssh_server import SSH_TOOLS, missing_tools, ssh_server
 
 ENDED, LIVE = sized((100, 5), (10, 2))
 SETTLED_SECONDS, MEASURED_SECONDS = sized((8, 60), (1, 2))
+DIALOGS = sized("?nL;", "?")
+"""Keys of dialogs that stay open during a measurement."""
 SILENT = ["sleep", "600"]
 TALKING = ["sh", "-c", "n=0; while sleep 1; do n=$((n+1)); echo test case number $n of the suite has passed; done"]
+
+
+def check_tools(*names: str) -> None:
+    """End the benchmark, with a line that names what is missing, if it cannot run here."""
+    if missing := missing_tools(*names):
+        sys.exit(f"{Path(sys.argv[0]).name}: not installed: {', '.join(missing)}. Install them to run this benchmark.")
 
 
 class Relay:
@@ -65,8 +73,11 @@ class Relay:
             target.shutdown(socket.SHUT_WR)
 
 
-def measured(label: str, argv: list[str] | None, client: Callable[..., list[str]]) -> list[object]:
-    """Return the bytes of a minute while sessions of one kind run; ``argv=None`` runs no session."""
+def measured(label: str, argv: list[str] | None, client: Callable[..., list[str]], dialog: str = "") -> list[object]:
+    """Return the bytes of a minute while sessions of one kind run; ``argv=None`` runs no session.
+
+    ``dialog`` is the key of a dialog that is open.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         home, name = Path(scratch) / "state", f"agentdash-bench-{uuid.uuid4().hex[:8]}"
         newest = fill(home, ENDED)[0]
@@ -81,6 +92,7 @@ def measured(label: str, argv: list[str] | None, client: Callable[..., list[str]
             terminal = Terminal([*client(relay.port), panes])
             try:
                 terminal.until(f"suite {LIVE - 1}" if live else manager.reader.get(newest).title[:10])
+                terminal.press(f"\x02o{dialog}" if dialog else "")  # the pane on the left gets the keys
                 terminal.read(SETTLED_SECONDS)
                 first = relay.to_home, relay.from_home
                 painted = terminal.read(MEASURED_SECONDS)
@@ -93,12 +105,14 @@ def measured(label: str, argv: list[str] | None, client: Callable[..., list[str]
 
 
 def main() -> None:
+    check_tools(*SSH_TOOLS, "tmux")
     os.environ.pop("TMUX", None)
     with tempfile.TemporaryDirectory() as folder, ssh_server(folder) as client:
         rows = [
             measured("nothing runs", None, client),
             measured(f"{LIVE} run and print nothing", SILENT, client),
             measured(f"{LIVE} print a line a second each", TALKING, client),
+            *(measured(f"{LIVE} print, {key} is open", TALKING, client, key) for key in DIALOGS),
         ]
     head = [f"in {MEASURED_SECONDS} s", "to home, bytes", "from home", "on the terminal", "wire, bytes/s"]
     table(f"dashboard and watch in tmux over SSH, 160x45, {ENDED} ended sessions", head, rows)

@@ -9,9 +9,9 @@ from msgspec import Struct, to_builtins
 
 from .asks.recorded import RecordedAsk
 from .clock import now_ms
-from .model import Prompt, Receipt, Session, Step, StepKind, Turn
+from .model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Step, StepKind, Turn
 from .rules.attention import attention
-from .text.sanitize import UNSAFE
+from .text.sanitize import UNSAFE, shorten
 from .text.units import dollars, share_percent
 from .values.adjustments import Adjustment
 
@@ -43,6 +43,7 @@ def session_json(session: Session, now: int | None = None) -> dict[str, Any]:
     # rounded() goes through all keys of a record, which takes a fifth of the time of a long list.
     for key in _SESSION_MONEY:
         data[key] = dollars(data[key])
+    data["task"] = shorten(session.task, MESSAGE_CHARACTERS)
     data["budget"] = data["budget"] and rounded(data["budget"])
     return {key: data[key] for key in SESSION_KEYS} | {
         "context_percent": share_percent(session.context_tokens, session.context_window),

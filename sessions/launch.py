@@ -230,6 +230,21 @@ def with_model(plan: TurnPlan, model: str) -> TurnPlan:
     return structs.replace(plan, model=model, frame=structs.replace(plan.frame, mode=changed))
 
 
+def requested_model(options: Mapping[str, Any], mode: TurnMode | None) -> str | None:
+    """Return the model that a session was asked to use; None leaves the choice to the agent.
+
+    Never the one that the agent's output names: it would choose the model of the later turns.
+
+    Args:
+        options: the options of the session.
+        mode: the settings with which its newest turn ran.
+    """
+    model = options.get("model")
+    if isinstance(model, str) and model:
+        return model
+    return mode.model if mode is not None else None
+
+
 def following(launch: Launch) -> Launch:
     """Return the start of a turn that follows another one in the same process, and answers a prompt."""
     return structs.replace(launch, how="", conversation=None, fork=None, compacts=None)

@@ -152,8 +152,9 @@ class SessionManager(Stopping):
         settings = self.reader.settings.in_folder(start.cwd)
         if (known := self._keyed(start)) is not None:
             return known
-        start = structs.replace(start, prompt=checked_prompt(start.prompt))
-        return self._begin(completed(start, settings.config), settings)
+        start = completed(structs.replace(start, prompt=checked_prompt(start.prompt)), settings.config)
+        start = structs.replace(start, prompt=self.rights.prompt(start.prompt, start.agent))
+        return self._begin(start, settings)
 
     def spawn_copies(self, start: Start) -> list[Session]:
         """Start ``start.copies`` sessions; those that find no free place wait in the queue, in this order.
@@ -217,6 +218,17 @@ class SessionManager(Stopping):
         env = self._environment(start.agent)
         return self._begin_with(Beginning(start=start, config=settings.config, launch=launch, env=env))
 
+    def _check_reach(self, beginning: Beginning) -> None:
+        """Refuse a start whose agent could change agentdash's own files, in its folder or in one added to it.
+
+        Raises:
+            UsageError: it could.
+        """
+        start, agent = beginning.start, agent_named(beginning.start.agent)
+        added = agent.writable_folders(beginning.config.settings_for(start.agent, start.options))
+        for folder in (start.cwd, *(str(Path(start.cwd, one)) for one in added)):
+            check_reach(agent, beginning.launch.mode, folder, self.layout.home, self.reader.settings.path)
+
     def _begin_with(self, beginning: Beginning) -> Session:
         """Record the first turn of a session and send its runner."""
         self.layout.check_writable()
@@ -224,8 +236,7 @@ class SessionManager(Stopping):
         joined(self.caller, parent, start, beginning.config.orchestration)
         self.rights.check_mode(start.agent, beginning.launch.mode, start.options)
         if parent is None or parent.cwd not in (start.cwd, *map(str, Path(start.cwd).parents)):  # else the lead has it
-            mode, settings = beginning.launch.mode, self.reader.settings.path
-            check_reach(agent_named(start.agent), mode, start.cwd, self.layout.home, settings)
+            self._check_reach(beginning)
         start = structs.replace(start, title=checked_text(start.title or title_of(start.prompt), "title"))
         if start.over_budget:
             self.rights.check_no_agent("A start beyond a budget")

@@ -22,7 +22,7 @@ from .settings.config import Config
 from .storage.files import trash
 from .storage.files.trash import Trashed
 from .storage.paths import Layout
-from .storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt, containing, past_prompts
+from .storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt, containing, past_prompts, requested_since
 from .storage.prompts.queued_prompt import QueuedPrompt
 from .storage.prompts.unconfirmed import Unconfirmed
 from .storage.queries import Queries
@@ -30,6 +30,7 @@ from .values.adjustments import Adjustment
 from .values.plan_windows import PlanWindow
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import date
 
     from .costs.usage_table import UsageQuery, UsageTable
@@ -90,6 +91,10 @@ class SessionReader:
         """List the recent prompts to agents, most recent first, each text once."""
         return [prompt.text for prompt in self.past_prompts(limit=limit)]
 
+    def was_requested(self, text: str, since: int) -> bool:
+        """Return whether a text was requested as a prompt since a time, UTC ms."""
+        return requested_since(self._queries.database, text, since)
+
     def past_prompts(self, text: str = "", limit: int = MOST_PROMPTS) -> list[PastPrompt]:
         """List the prompts to agents that contain all words of a text, most recent first, each text once."""
         unprompted = [name for name in agent_names(demo=True) if not takes_prompts(name)]
@@ -127,11 +132,14 @@ class SessionReader:
         start = completed(start, settings.config)
         return build_launch(settings.config, start, home=self.home, notes=settings.notes)
 
-    def continued(self, ref: str, start: Start, *, inherits: bool = True) -> "Continued":
+    def continued(
+        self, ref: str, start: Start, *, inherits: bool = True, words: "Callable[[str, str], str] | None" = None
+    ) -> "Continued":
         """Return the plan of a session that continues another one; nothing is started (:mod:`.lifecycle.starts`)."""
         from .lifecycle.starts.continue_plan import continue_plan
 
-        return continue_plan(self._layout, self._queries, self.settings.in_folder, ref, start, inherits=inherits)
+        settings_in = self.settings.in_folder
+        return continue_plan(self._layout, self._queries, settings_in, ref, start, inherits=inherits, words=words)
 
     def deleted(self) -> list[Trashed]:
         """List the sessions in the trash, which can be restored, most recently deleted first."""
@@ -170,6 +178,10 @@ class SessionReader:
         """List sessions, newest first: those in use, or those that were archived."""
         listed = [s for s in self._queries.sessions(statuses) if (s.archived_at is not None) is archived]
         return listed if cwd is None else [session for session in listed if session.cwd == cwd]
+
+    def listed(self, newest: int) -> tuple[list[Session], list[Session]]:
+        """Return the sessions that a short list may show, newest first, and what counts of all others."""
+        return self._queries.listed(newest)
 
     def first_sessions(self, limit: int = 120) -> tuple[list[Session], int]:
         """Return the sessions that fill the first screen of a table, and the number of all sessions."""
@@ -309,7 +321,8 @@ class SessionReader:
         def config_of(profile: str | None) -> Config:
             return self.settings.in_folder(session.cwd, profile, later=True).config
 
-        return resume_command(session, self._queries.recipe(session.id), config_of, recorded=marked)
+        mode = self._queries.newest_turn(session.id).mode
+        return resume_command(session, self._queries.recipe(session.id), config_of, mode=mode, recorded=marked)
 
     def asks(self, ref: str | None = None) -> list[RecordedAsk]:
         """List the asks that wait for an answer, of one session or of all, the oldest first."""

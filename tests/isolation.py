@@ -26,3 +26,10 @@ def isolate(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("AGENTDASH_OWN_FILES", "writable")  # most agents of tests work in the folder above
     for tag in TAGS:
         monkeypatch.delenv(tag, raising=False)
+
+
+def work_folder(folder: Path) -> str:
+    """Make a folder to work in, beside the state and the settings: above them a limited agent is refused."""
+    made = folder / "project"
+    made.mkdir(exist_ok=True)
+    return str(made)

@@ -10,6 +10,18 @@ import time
 from pathlib import Path
 
 PATIENCE = 60
+SSH_TOOLS = ("ssh", "sshd", "ssh-keygen")
+"""What a server and its client need."""
+
+
+def path_of(tool):
+    """The path of a program; None if it is not installed.  sshd is in a folder that a user's PATH lacks."""
+    return shutil.which(tool, path=os.environ.get("PATH", "") + ":/usr/sbin")
+
+
+def missing_tools(*names):
+    """The programs among these that are not installed."""
+    return [name for name in names if path_of(name) is None]
 
 
 @contextlib.contextmanager
@@ -20,7 +32,7 @@ def ssh_server(folder):
         RuntimeError: it does not listen; says why.
     """
     folder = Path(folder)
-    sshd = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin")
+    sshd = path_of("sshd")
     for name in ("host_key", "key"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
     shutil.copy(folder / "key.pub", folder / "authorized")

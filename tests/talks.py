@@ -23,6 +23,8 @@ from agentdash.sessions.supervision.queue.next_turn import builder
 
 OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
 CODEX = Launch(argv=("codex",))
+THREAD, THREAD_2 = (f"0190f7a2-0000-7000-8000-{number:012d}" for number in (1, 2))
+"""Conversations of codex."""
 
 
 class Talk:
@@ -32,10 +34,12 @@ class Talk:
         self.manager, self.store, self.id = manager, manager.store, session_id
         self.folder = manager.layout.session(session_id)
         self.folder.create()
-        start = Start("prompt 1", agent="codex", title="talk", cwd=str(cwd), session_id=session_id)
+        project = cwd / "project"  # the state is beside it: an agent that works above it is refused
+        project.mkdir(exist_ok=True)
+        start = Start("prompt 1", agent="codex", title="talk", cwd=str(project), session_id=session_id)
         self.store.create(start, CODEX, "r", host=processes.host_name(), mark=mark)
 
-    def answered(self, *, conversation: str | None = "thread-1", torn: bool = False, **facts: Any) -> int:
+    def answered(self, *, conversation: str | None = THREAD, torn: bool = False, **facts: Any) -> int:
         """End the newest turn with two messages; return its number.  The last line of a torn one has no newline."""
         n = self.store.newest_turn(self.id).n
         log = TurnLog(self.store, self.id, n, OWNER)

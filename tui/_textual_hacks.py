@@ -3,11 +3,11 @@
 Each is here because the public interface has no alternative.  Check this module after each update of Textual.
 """
 
-from collections.abc import Callable
-from typing import Any, ClassVar, TextIO
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar, Protocol, TextIO
 
-from rich.console import RenderableType
-from textual import events
+from rich.console import Console, RenderableType
+from textual import _compositor, events
 from textual._compositor import Compositor, CompositorMap, ReflowResult
 from textual._parser import ParseEOF, ParseTimeout
 from textual._xterm_parser import XTermParser
@@ -15,11 +15,13 @@ from textual.app import App
 from textual.drivers import linux_driver
 from textual.geometry import Size
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.widget import Widget
 
 __all__ = [
-    "CheckedDriver", "KeyParser", "ParseEOF", "ParseTimeout", "counted_writes", "is_bound", "lay_out", "on_crash",
-    "send_every_resize", "without_toasts", "write",
+    "CheckedDriver", "KeyParser", "ParseEOF", "ParseTimeout", "counted_writes", "driver_of", "is_bound",
+    "lay_out",
+    "on_crash", "send_every_resize", "without_toasts", "write", "write_changes",
 ]  # fmt: skip
 
 
@@ -28,6 +30,11 @@ def write(app: App[Any], sequence: str) -> None:
     if app._driver is not None:
         app._driver.write(sequence)
         app._driver.flush()
+
+
+def driver_of(app: App[Any]) -> Any:
+    """Return what connects an app to its terminal; None before the start."""
+    return app._driver
 
 
 def counted_writes(app: App[Any], count: Callable[[str], object]) -> Callable[[], None]:
@@ -91,6 +98,104 @@ class _FaithfulCompositor(Compositor):
         return result
 
 
+def _calm_screens() -> None:
+    """Mend two faults of all screens, unless another Textual has other names for what is mended.
+
+    A layout sends the screen a ``Resize`` with the size that was laid out, and a ``Resize`` lays out for the event's
+    size.  So two sizes in the queue, as at a start, bring each other back without end; an old size is dropped here.
+
+    A change below a dialog marks the whole screen as changed, because the screen below marks its own regions again, and
+    the first such region is all of it.
+    """
+    for name, mended in (("_on_resize", _resized), ("_compositor_refresh", _refreshed)):
+        if callable(original := getattr(Screen, name, None)) and not hasattr(original, "mended"):
+            setattr(Screen, name, mended(original))
+
+
+def _resized(original: Callable[..., Any]) -> Callable[..., Any]:
+    async def on_resize(screen: Screen[Any], event: events.Resize) -> None:
+        if event.size == screen.app.size:
+            await original(screen, event)
+        else:
+            event.stop()
+
+    on_resize.mended = True  # type: ignore[attr-defined]
+    return on_resize
+
+
+def _refreshed(original: Callable[..., Any]) -> Callable[..., Any]:
+    def refresh(screen: Screen[Any]) -> None:
+        app = screen.app
+        if app.is_inline or screen is app.screen or screen not in app._background_screens:
+            original(screen)
+        elif regions := set(screen._compositor._dirty_regions):
+            app.screen.refresh(*regions)
+            screen._compositor._dirty_regions.clear()
+            screen._dirty_widgets.clear()
+
+    refresh.mended = True  # type: ignore[attr-defined]
+    return refresh
+
+
+_calm_screens()
+
+Lines = Iterable[tuple[int, Iterable[tuple[int, Strip]]]]
+"""Numbers of lines of the terminal, and the strips in each with the columns at which they begin."""
+
+
+class Writer(Protocol):
+    """Returns what to write for new lines of a picture."""
+
+    def changes(self, size: tuple[int, int], lines: Lines, console: Console) -> str:
+        """Return the text that shows these lines on a terminal of a size."""
+
+
+def write_changes(app: App[Any], writer: Writer) -> None:
+    """Let ``writer`` decide what is written for each picture; another Textual writes as it does by itself."""
+    original = getattr(app, "_display", None)
+    if original is None or not (hasattr(_compositor, "LayoutUpdate") and hasattr(_compositor, "ChopsUpdate")):
+        return
+
+    def display(screen: Screen[Any], renderable: RenderableType | None) -> None:
+        known = isinstance(renderable, _compositor.LayoutUpdate | _compositor.ChopsUpdate)
+        original(screen, _Update(renderable, writer) if known else renderable)
+
+    app._display = display  # type: ignore[method-assign]
+
+
+class _Update(_compositor.CompositorUpdate):
+    """A picture, of which a :class:`Writer` writes what it wants to."""
+
+    def __init__(self, update: Any, writer: Writer) -> None:
+        self._update = update
+        self._writer = writer
+
+    def render_segments(self, console: Console) -> str:
+        """Return the text to write."""
+        update = self._update
+        if isinstance(update, _compositor.LayoutUpdate):
+            return self._writer.changes(update.region.size, _all_lines(update), console)
+        size = Size(update.chop_ends[0][-1], len(update.chop_ends))
+        return self._writer.changes(size, _lines(update), console)
+
+
+def _all_lines(update: _compositor.LayoutUpdate) -> Lines:
+    return [
+        (y, [(update.region.x, Strip.join(list(strips)))]) for y, strips in enumerate(update.strips, update.region.y)
+    ]
+
+
+def _lines(update: _compositor.ChopsUpdate) -> Iterator[tuple[int, list[tuple[int, Strip]]]]:
+    """Yield the strips that the spans to be updated touch, line by line."""
+    touched: dict[int, dict[int, Strip]] = {}
+    for y, x1, x2 in update.spans:
+        for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            if strip is not None and x < x2 and end > x1:
+                touched.setdefault(y, {})[x] = strip
+    for y, strips in touched.items():
+        yield y, sorted(strips.items(), key=lambda item: item[0])
+
+
 def without_toasts(app: App[Any]) -> None:
     """Let no screen have Textual's widgets for toasts: messages have a line of their own."""
     app._disable_notifications = True
@@ -99,11 +204,15 @@ def without_toasts(app: App[Any]) -> None:
 def on_crash(app: App[Any], report: Callable[[], RenderableType]) -> None:
     """Let an app that crashes print only this report.
 
-    Textual would print a traceback with local variables, which contain agents' text.
+    Textual would print a traceback with local variables, which contain agents' text.  An error of an app that was asked
+    to end is not a crash: at the start, handlers then miss widgets that will not come.
     """
 
     def fatal_error() -> None:
-        app._exit_renderables.append(report())
+        if app._exit:
+            app._return_code = 0
+        else:
+            app._exit_renderables.append(report())
         app._close_messages_no_wait()
 
     app._fatal_error = fatal_error  # type: ignore[method-assign]
@@ -126,6 +235,11 @@ class CheckedDriver(linux_driver.LinuxDriver):
         super().__init__(*args, **options)
         if self._file is not None:
             self._file = self.output(self._file)
+
+    @property
+    def app(self) -> Any:
+        """The app that draws."""
+        return self._app
 
     def output(self, terminal: TextIO) -> Any:
         """Return the file to write to instead of the terminal."""

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
@@ -15,6 +14,7 @@ from rich.text import Text
 from textual import events, on, work
 from textual.app import ScreenStackError, SystemCommand
 from textual.binding import BindingType
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
@@ -32,7 +32,7 @@ from ..widgets.drawing import glyphs
 from ..widgets.drawing.plain_scrollbar import PlainScrollBar
 from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
 from . import _textual_hacks
-from .keys.actions import APP_ACTIONS, bindings
+from .keys.actions import APP_ACTIONS, REGISTRY, bindings
 from .keys.deciding import BURST, LAYOUT, decides_nothing, of_other_layout
 from .keys.key_queue import KeysInOrder
 from .keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
@@ -50,16 +50,14 @@ from .services.notifier import Notifier
 from .services.remedies import worded
 from .services.settings_watch import SettingsWatch
 from .services.write_access import WriteAccess
-from .state.crash_log import record
+from .state.crash_log import record, record_stacks
 from .state.ui_state import UiState
 from .terminal import mouse
+from .terminal.driver import TWICE_SECONDS
 from .terminal.state import abandon, hung_up
+from .terminal.watchdog import guard
 from .texts.screen_texts import Tour
 from .themes import THEMES, after
-
-TWICE_SECONDS = 2.0
-"""Two presses of Ctrl+C within this time quit the dashboard."""
-
 
 WARM_SWEEPS = 4
 """Sweeps between two checks for dead runners if all agents only wait for prompts: eight seconds."""
@@ -119,6 +117,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._interrupted_at = -TWICE_SECONDS
         self._layout_named = False
         """True if the user was told that letters of another layout do nothing."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._leaves = False
+        """True if the dashboard is to end, perhaps before it has begun."""
         self._settings_trouble = ""
         """The last error in the settings file."""
         self._recent_commands: list[str] = []
@@ -141,7 +142,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.feed.prime(first[0] if first else None)
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
-        self.drafts = Drafts(DraftFiles(Layout(reader.home)), self.set_timer)
+        self.drafts = Drafts(DraftFiles(Layout(reader.home), reader.was_requested), self.set_timer)
         self._operations = SessionActions(
             self,
             reader,
@@ -200,7 +201,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.app_suspend_signal.subscribe(self, lambda _: self.notifier.end(), immediate=True)
         self.notifier.begin()
         self._report_mouse()
-        self._leave_on_signals()
+        self._loop = asyncio.get_running_loop()
+        if self._leaves:
+            self.exit()
         self.call_after_refresh(self._after_first_paint)
 
     def _after_first_paint(self) -> None:
@@ -226,9 +229,13 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
         It already has the classes of its size: Textual (8.2) sets them after the first picture, which would change.
         """
-        for length, steps in ((self.size.width, HORIZONTAL), (self.size.height, VERTICAL)):
-            self.home.set_class(True, max(step for step in steps if step[0] <= length)[1], update=False)
+        self.home.update_classes(_classes(self.size), update=False)
         return self.home
+
+    def terminal_resized(self, size: Size) -> None:
+        """Give all screens the classes of a size before they handle it: their handlers choose the layout by them."""
+        for screen in self.screen_stack:
+            screen.update_classes(_classes(size), animate=False)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the variables that our style sheets need in addition to Textual's."""
@@ -257,9 +264,23 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     def consumes(self, event: events.Event) -> bool:
         """Remove the message that covers the footer; an Esc that removes an error or a refusal does nothing else.
 
-        A key of a burst that would decide something is refused.
+        The key that paints everything, and a second Ctrl+C, act wherever the keys are.  A key of a burst that would
+        decide something is refused.
         """
-        if self.requests.message.key_pressed(event.key if isinstance(event, events.Key) else ""):
+        key = event.key if isinstance(event, events.Key) else ""
+        taken = self.requests.message.key_pressed(key)
+        if key in self.keymap.keys(REGISTRY["redraw"]):
+            self.action_redraw()
+            return True
+        if key == "ctrl+c":
+            again = monotonic() - self._interrupted_at < TWICE_SECONDS
+            self._interrupted_at = monotonic()
+            if again:
+                self.exit()
+            elif self.screen.is_modal:  # its keys do not reach the app
+                self.action_help_quit()
+            return again
+        if taken:
             return True
         if not self._layout_named and of_other_layout(self.screen, event):
             self._layout_named = True
@@ -270,10 +291,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         return refused
 
     def action_help_quit(self) -> None:
-        """Handle Ctrl+C: the first press shows how to quit, the second quits."""
-        if monotonic() - self._interrupted_at < TWICE_SECONDS:
-            self.exit()
-        self._interrupted_at = monotonic()
+        """Show that the next Ctrl+C quits."""
         self.requests.show_message("Press Ctrl+C again to quit (sessions keep running)")
 
     def action_mouse(self) -> None:
@@ -305,7 +323,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         try:
             keymap = keymap_of(config.keys)
         except UnusableKeyError as error:
-            self.requests.show_error(f"{'.'.join(('keys', *error.path))}: {error}")
+            self._settings_trouble = f"{'.'.join(('keys', *error.path))}: {error}"
+            self.requests.show_error(self._settings_trouble)
             return
         if keymap != self.keymap:
             self.keymap = self._operations.keymap = keymap
@@ -347,8 +366,6 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         pace = SETTLE_SWEEPS if not self.feed.unsettled else WARM_SWEEPS if self.feed.only_warm else 1
         if not self._access.read_only and self._sweeps % pace == 0:
             self._settle()
-        if not self.is_headless and hung_up():
-            self.exit()
         if self._settings_watch.changed():
             self._read_settings()
 
@@ -382,15 +399,30 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     def _session_screens(self) -> list[SessionScreen]:
         return [screen for screen in self.screen_stack if isinstance(screen, SessionScreen)]
 
-    def _leave_on_signals(self) -> None:
-        """Exit on SIGTERM, and on SIGHUP of a terminal that goes away; the sessions keep running."""
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, self.exit)
+    def leave(self) -> None:
+        """End the dashboard soon; the sessions keep running.  Any thread may call this."""
+        self._leaves = True
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.exit)
+
+    def abandon(self) -> None:
+        """Save the drafts and give the terminal back, although the app does not react."""
+        self.drafts.save()
+        where = record_stacks(self._reader.home, "did not end in time")
+        if (driver := _textual_hacks.driver_of(self)) is not None:
+            driver.abandon(f"agentdash: the dashboard did not react; sessions keep running. Details: {where}")
 
     def _crashed(self) -> Text:
         """Record an uncaught error, and return a message with the log's path."""
         where = record(self._reader.home, traceback.format_exc())
         return Text(f"agentdash: the dashboard crashed; sessions keep running. Details: {where}")
+
+
+def _classes(size: Size) -> dict[str, bool]:
+    """Return which of the classes of sizes a screen has."""
+    steps = ((size.width, HORIZONTAL), (size.height, VERTICAL))
+    chosen = {max(step for step in sizes if step[0] <= length)[1] for length, sizes in steps}
+    return {name: name in chosen for _, name in (*HORIZONTAL, *VERTICAL)}
 
 
 def _tour_screen() -> type[MainScreen]:
@@ -434,6 +466,7 @@ def run_dashboard(
         alone=alone,
         first=first,
     )
+    guard().attend(sys.stdin.fileno(), app.leave, app.abandon)
     try:
         app.run(mouse=False)
     finally:

@@ -11,6 +11,7 @@ from ..sessions.errors import AgentdashError
 from ..sessions.launch import Start
 from ..sessions.manager import SessionManager
 from ..sessions.settings.config import PROFILE
+from .terminal.watchdog import guard
 from .tour import TOUR
 
 SCRIPTS = (
@@ -68,6 +69,7 @@ def _end(manager: SessionManager, kept_in: Path | None) -> None:
 
     There is no grace period: a script has nothing to save, and the user waits for the shell.
     """
+    guard().rest()
     # A closed terminal sends SIGHUP again and is not writable; the sessions must be ended even then.
     for number in (signal.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)

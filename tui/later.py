@@ -1,8 +1,10 @@
-"""Load, after the first picture, the modules that the first keys need."""
+"""Load, after the first picture, the modules that the first keys need, and keep all others."""
 
 from contextlib import suppress
 from importlib import import_module
 from threading import Thread
+
+from ..sessions.own_code import EVERYTHING, keep
 
 LATER = (
     "dialogs.asking.ask", "dialogs.asking.rename", "dialogs.asking.save", "dialogs.asking.stopping", "dialogs.command",
@@ -23,3 +25,4 @@ def load() -> None:
     for name in LATER:
         with suppress(Exception):
             import_module(f".{name}", __package__)
+    keep(EVERYTHING)

@@ -4,8 +4,9 @@ An adapter is one instance of a subclass of :class:`Agent`.  It does no I/O of i
 argv, and lines into steps.  Processes and files are handled once, elsewhere, for all agents.
 """
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 from msgspec import Meta, Struct, field
@@ -16,6 +17,8 @@ from ..rules.turn_facts import Facts
 from ..values.adjustments import From
 from ..values.turn_mode import TurnMode
 from .allowance import Allowance
+from .expanding import Expansions
+from .names import PLAIN_NAME
 from .parsing.parser import TurnParser
 from .parsing.usage_meter import Measurable, Measures, Meter, When
 
@@ -66,6 +69,18 @@ class LiveSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
         Literal["ask", "deny"],
         Meta(description="What a live agent needs permission for: ask the user, or deny it at once."),
     ] = "ask"
+
+
+def added_folders(args: Sequence[str]) -> Iterator[str]:
+    """Yield the folders of ``--add-dir`` among arguments: codex and claude have it, and claude takes several."""
+    adds = False
+    for word in args:
+        name, _, value = word.partition("=")
+        is_option = word.startswith("-")
+        adds = name == "--add-dir" if is_option else adds
+        folder = value if is_option else word
+        if adds and folder:
+            yield folder
 
 
 class LaunchRequest(Struct, frozen=True, kw_only=True):
@@ -146,6 +161,10 @@ class Agent(ABC):
     """True if its live process compacts the conversation on request, without wishes for the summary."""
     adjusts_from: ClassVar[From] = "turn"
     """The moment from which a live process uses a changed model or mode."""
+    conversation_ids: ClassVar[re.Pattern[str]] = PLAIN_NAME
+    """The form of its conversations' ids: the agent prints them, and a start has them as arguments."""
+    expands: ClassVar[Expansions] = Expansions()
+    """The parts of a prompt that it replaces: foreign text is made inert with it."""
     forks_ends: ClassVar[bool] = False
     """True if :meth:`launch` can fork a conversation at its end, without a place that :meth:`fork_point` names."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
@@ -163,14 +182,29 @@ class Agent(ABC):
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:  # noqa: ARG002
         """Return the argv that resumes a conversation in the agent's own interface; None if it has no such command.
 
-        ``request`` has the conversation and no prompt.  The user answers the agent's questions there, so the settings
-        for what it may do on its own are left out.
+        ``request`` has the conversation and no prompt.  The interface opens with what the agent may do on its own in
+        the session's next turn.
         """
         return None
 
     @abstractmethod
     def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
         """Return a new parser for one turn of a process with this :attr:`..launch.Launch.transport`."""
+
+    def writable_folders(self, settings: AgentSettings) -> tuple[str, ...]:
+        """Return the folders that the settings let a limited agent write beside its own; relative ones are in it."""
+        return tuple(added_folders(settings.args))
+
+    def fixed_start(self, launch: Launch) -> tuple[object, ...]:
+        """Return the start of a live process without its conversation, its model and its mode.
+
+        A process serves only turns with the same.  By default it is the whole start.
+        """
+        return launch.argv, launch.opening
+
+    def begins_conversation(self, prompt: str) -> bool:  # noqa: ARG002
+        """Return whether the agent answers a prompt by beginning another conversation, whose id it then prints."""
+        return False
 
     def compact_prompt(self, words: str) -> str | None:  # noqa: ARG002
         """Return the prompt with which the agent compacts its conversation in any turn; None if it has none.

@@ -5,6 +5,7 @@ from typing import Any
 
 from .base import Agent, TranscriptFormat
 from .parsing.json_repair import parsed
+from .parsing.line_parts import each_part
 from .registry import PLAIN_COMMAND, agent_named, agent_names, transcript_formats
 
 LOOKED_AT = 50
@@ -13,7 +14,7 @@ LOOKED_AT = 50
 
 def guess_format(lines: Iterable[bytes]) -> str | None:
     """Return the name of the format; None if no line identifies it."""
-    for event in map(_event, lines):
+    for event in map(_event, each_part(lines)):
         if name := _first(transcript_formats(), event) or _agent(event):
             return name
     return None
@@ -26,12 +27,12 @@ def guess_document(beginning: bytes) -> str | None:
 
 def guess_agent(lines: Iterable[bytes]) -> str:
     """Return the name of the agent that printed these lines; ``command`` if no line identifies it."""
-    return next(filter(None, map(_agent, map(_event, lines))), PLAIN_COMMAND)
+    return next(filter(None, map(_agent, map(_event, each_part(lines)))), PLAIN_COMMAND)
 
 
 def guess_transport(agent: Agent, lines: Iterable[bytes]) -> str:
     """Return the transport of the process that printed these lines; empty for a process of one turn."""
-    return next(filter(None, map(agent.transport_of, map(_event, lines))), "")
+    return next(filter(None, map(agent.transport_of, map(_event, each_part(lines)))), "")
 
 
 def _agent(event: dict[str, Any]) -> str | None:

@@ -6,6 +6,7 @@ from msgspec import structs
 from ..errors import UsageError
 from ..launch import Fork, Launch, TurnPlan, Way
 from .base import Agent, AgentSettings, LaunchRequest
+from .names import start_of
 
 
 def settings_of(plan: TurnPlan, agent: Agent) -> AgentSettings:
@@ -46,10 +47,12 @@ def launch_of(
         how: how it takes up the conversation, if it does not follow the turn before it.
 
     Raises:
-        UsageError: the agent cannot take the plan: another version of agentdash made it.
+        UsageError: the agent cannot take the plan (another version of agentdash made it), or a recorded name is not
+            valid.
     """
     settings = settings_of(plan, agent)
-    launch = agent.launch(
+    launch = start_of(
+        agent,
         LaunchRequest(
             prompt=prompt,
             cwd=cwd,
@@ -61,7 +64,7 @@ def launch_of(
             led=plan.frame.led,
             settings=settings,
             argv=plan.argv,
-        )
+        ),
     )
     made = ("argv", "stdin", "env", "model", "transport", "opening", "plain_argv")
     return structs.replace(

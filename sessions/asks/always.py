@@ -1,9 +1,8 @@
-"""Permission for the rest of a session: the agent itself remembers it, or agentdash does; pure."""
+"""Permission for the rest of a session: the agent itself remembers it, or agentdash does."""
 
 from ..text.sanitize import one_line
-from .dangerous import danger
+from .dangerous import danger, of_files
 from .model import MOST_BODY_BYTES, Ask, AskKind, Verdict
-from .places import has_git_folder, resolved
 
 ALLOWABLE = (AskKind.COMMAND, AskKind.EDIT, AskKind.TOOL)
 """The kinds that agentdash can allow; plans, wider permissions and questions are the user's."""
@@ -19,16 +18,16 @@ def own_scope(ask: Ask) -> str:
 def can_remember(ask: Ask) -> bool:
     """Return whether agentdash can allow an ask because the user allowed the same before.
 
-    A dangerous command is the user's each time, and so is a change in the git folder: git runs commands from there.
+    What only the user can allow is the user's each time (:mod:`.dangerous`); it must stay in the folder of the ask.
     """
     if Verdict.ALLOW not in ask.verdicts or ask.kind not in ALLOWABLE or ask.each_time or not ask.body:
         return False
     if len(ask.body.encode("utf-8", "replace")) > MOST_BODY_BYTES:
         return False  # its row has only the beginning
-    acts_in = resolved(ask.cwd, "/")
+    folder = ask.cwd or "/"
     if ask.kind is AskKind.COMMAND:
-        return not danger(ask.body, acts_in, acts_in)
-    return not any(has_git_folder(resolved(path, acts_in)) for path in ask.paths)
+        return not danger(ask.body, folder, folder)
+    return not of_files(ask, folder, folder)
 
 
 def scope(ask: Ask) -> str:

@@ -1,51 +1,93 @@
-"""Name the commands that only the user can allow; pure.
+"""Name the acts that only the user can allow: no rule with a program's name, no lead, and no ``always``.
 
-A rule that allows a command does not apply to these.  The list is short and errs on the side of asking.  A line that
-is not certainly a list of simple commands counts as well, and so does a command that runs another one: their programs
-cannot be named for certain.  Aliases and functions of the user's shell, symbolic links, and what a program does after
-its start are not known here.
+A command of a program of which forms are understood is judged by its form.  Of another program, such as ``make``,
+agentdash cannot know what it does: permission for its name covers all of it.  The programs that are listed here are
+left to the user, because their name says nothing about what they do: they run what is among their arguments, end or
+overwrite things of the machine, or reach another one.
 """
 
 import re
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
-from .places import has_git_folder, is_in, paths_of
-from .simple_command import Simple, commands
+from . import git_forms, reader_forms
+from .command_forms import Form, options, read
+from .model import Ask, AskKind
+from .places import Place, is_folder, paths_in, place_at, real
+from .protected import runs_something
+from .simple_command import commands
+from .understood import LEAVES, NO_LIST, OUTSIDE, at_their_places, has_forms, known_name
+
+OUTSIDE_PATH = "it names a path outside the folder"
+PROTECTED = "it writes a file by which other programs run something"
+NOT_A_FORM = "it is not of a form that is understood"
 
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_NO_LIST = "it is not a list of simple commands"
-
 _ALWAYS = {
-    "it runs with other rights": "sudo doas su pkexec run0 chroot nsenter unshare setpriv runuser",
+    "it runs with other rights": "sudo doas su pkexec run0 chroot nsenter unshare setpriv runuser newgrp sg",
     "it formats or overwrites a disk": "mkfs mke2fs mkswap dd shred wipefs fdisk sfdisk parted mount umount losetup",
-    "it ends processes or the machine": "shutdown reboot halt poweroff init telinit systemctl service killall pkill",
+    "it ends processes or the machine": "shutdown reboot halt poweroff init telinit systemctl service kill killall"
+    " pkill",
     "it runs other commands": (
-        "sh bash dash zsh ksh mksh fish csh tcsh pwsh busybox toybox eval exec source . xargs parallel watch ssh script"
-        " expect entr flock strace ltrace gdb tmux screen at batch crontab coproc builtin pushd popd ex vi vim nvim ed"
+        "sh bash dash zsh ksh mksh fish csh tcsh pwsh ash busybox toybox eval exec source . command builtin noglob"
+        " nocorrect xargs parallel watch script expect entr flock strace ltrace gdb lldb tmux screen at batch crontab"
+        " coproc pushd popd env ionice setsid stdbuf chrt taskset setarch unbuffer ex vi vim"
+        " nvim view ed emacs nano less more most man info pager awk gawk mawk nawk m4 tclsh osascript deno bun fd"
+        " fdfind split csplit tar bsdtar cpio rsync zip unzip ar 7z patch install run-parts ld gcc cc clang jq yq"
+        " fzf openssl gpg npx pnpx bunx uvx pipx dlx hub gh sqlite3 psql mysql mariadb mongosh valgrind perf ffmpeg"
+        " open xdg-open start code subl emacsclient ansible ansible-playbook vagrant terraform tofu systemd-run"
+        " nix-shell"
+    ),
+    "it reaches another machine": (
+        "ssh scp sftp curl wget nc ncat netcat socat telnet ftp lftp rclone rsh rlogin mosh sshpass docker podman"
+        " nerdctl kubectl helm aws gcloud redis-cli"
     ),
     "it changes what later commands mean": (
-        "export declare typeset readonly set unset alias unalias hash enable shopt trap"
+        "cd export declare typeset local readonly set unset alias unalias hash enable shopt setopt trap umask ulimit"
+        " read mapfile"
     ),
+    "it changes permissions": "chmod chown chgrp chattr setfacl setfattr xattr ln link mknod mkfifo",
+    "it deletes or overwrites files": "unlink truncate trash xxd",
+    "it shows or changes settings of the machine": (
+        "printenv hostname sysctl defaults launchctl loginctl security chsh passwd useradd usermod visudo iptables"
+    ),
+    "it installs programs for the machine": "apt apt-get dnf yum pacman apk zypper brew port snap flatpak nix-env",
 }
 _REASON = {name: reason for reason, names in _ALWAYS.items() for name in _names(names)}
-_WRAPPERS = _names("timeout nice ionice nohup setsid stdbuf command time env chrt taskset")
-"""Programs that run the command among their arguments, without a change."""
-_INTERPRETERS = re.compile(r"(?:python|perl|ruby|node|nodejs|php|lua|deno|bun|osascript|tclsh)[0-9.]*")
-_CODE = re.compile(r"-[a-zA-Z]*[cerpEBRi]|--(?:eval|print|run|require|import|command|exec).*|eval|-")
-_NAMES_A_COMMAND = re.compile(
-    r"--(?:exec|exec-batch|exec-path|to-command|checkpoint-action|use-compress-program|rsh|rsync-path|upload-pack"
-    r"|receive-pack|ext-diff|textconv|open-files-in-pager|pre|pager|editor|shell|unzip-command|hostname-bin|config-env|extcmd)(?:=|$)"
+_INTERPRETERS = _names("python pythonw pypy perl ruby node nodejs php lua luajit rscript julia")
+_MODULES = _names(
+    "timeit pdb bdb code asyncio idlelib runpy trace profile cProfile pip ensurepip pydoc http webbrowser"
 )
-_READERS = _names(
-    "basename cat cmp cut diff dirname du echo false grep egrep fgrep head jq ls md5sum nl od printf pwd readlink"
-    " realpath rg sha1sum sha256sum stat tail test tr true type wc which"
-)
-"""Programs that write to no file that is named among their arguments; others have only paths in the folder."""
-_LINES_OF_FILE = re.compile(r"[0-9]+(?:,(?:[0-9]+|\$))?p|\$p")
+"""Modules of python that run code among their arguments or from elsewhere."""
+_VERSION = re.compile(r"[-.]?[0-9][0-9.]*$")
+
+_WRAPPERS: Mapping[str, re.Pattern[str]] = {
+    "timeout": re.compile(r"[0-9.]+[smhd]? "),
+    "nice": re.compile(r"(?:-n [0-9]+ )?"),
+    "nohup": re.compile(""),
+    "time": re.compile(""),
+}
+"""Programs that run the command among their arguments without a change, and what is before it."""
+
+_FILES: Mapping[str, Form] = {
+    "mkdir": Form(options=options("-p -v --parents --verbose"), operands="paths"),
+    "touch": Form(options=options("-a -c -m"), operands="paths"),
+    "rm": Form(options=options("-f -v --force --verbose"), operands="paths"),
+    "rmdir": Form(options=options("-v --verbose"), operands="paths"),
+    "cp": Form(options=options("-p -v -n -f --verbose --no-clobber --force"), operands="paths"),
+    "mv": Form(options=options("-v -n -f --verbose --no-clobber --force"), operands="paths"),
+    "tee": Form(options=options("-a --append"), operands="paths"),
+}
+"""Programs that change the files that they name, and nothing else."""
+
+
+MOST_SHOWN = 2_000
+"""Characters of a command; a lead is shown no longer one."""
 
 
 def danger(line: str, folder: str, cwd: str) -> str:
@@ -53,161 +95,139 @@ def danger(line: str, folder: str, cwd: str) -> str:
 
     Args:
         line: the line, as the agent would give it to a shell.
-        folder: the folder in which it may write; an absolute path.
+        folder: the folder in which it may act; an absolute path.
         cwd: the folder in which it would run; an absolute path.
     """
-    found = commands(line)
-    if found is None:
-        return _NO_LIST
-    moved = False
-    for one in found:
-        if reason := _of_command(one, folder, cwd):
-            return reason
-        if moved and any(".." in word.split("/") for word in one.words):
-            return "it leaves the folder to which it changed"
-        moved = moved or _program(one.words) == "cd"
-    return ""
+    place, found = place_at(folder, cwd), commands(line)
+    if found is None or place is None:
+        return NO_LIST if found is None else OUTSIDE
+    reasons = (LEAVES if there is None else _of_words(one.words, there) for one, there in at_their_places(found, place))
+    return next(filter(None, reasons), "")
 
 
-def _of_command(one: Simple, folder: str, cwd: str) -> str:
-    reason = _of_words(one.words, piped=one.piped)
-    if reason or _program(one.words) in _READERS:
-        return reason
-    for word in one.words[1:]:
-        for path in paths_of(word, cwd):
-            if path != "/dev/null" and not is_in(path, folder):
-                return "it names a path outside the folder"
-            if has_git_folder(path):
-                return "it names a path in the git folder"
-    return ""
+def only_the_user(ask: Ask, folder: str) -> str:
+    """Return the reason why only the user can allow an ask, as a clause; empty if a lead can.
+
+    Args:
+        ask: the ask.
+        folder: the folder of its session, an absolute path.
+    """
+    if ask.each_time or ask.kind is AskKind.PERMISSIONS:
+        return "the agent requires the user each time" if ask.each_time else "it asks for wider permissions"
+    if ask.kind is AskKind.COMMAND:
+        too_long = len(ask.body) > MOST_SHOWN
+        return "it is too long for its lead" if too_long else danger(ask.body, folder, ask.cwd or folder)
+    if ask.kind in (AskKind.EDIT, AskKind.TOOL):
+        return of_files(ask, folder, folder)
+    return _of_questions(ask) if ask.kind in (AskKind.QUESTION, AskKind.FORM) else ""
 
 
-def _of_words(words: Sequence[str], *, piped: bool = False) -> str:
-    program, arguments = _program(words), words[1:]
-    if program in _REASON:
-        return _REASON[program]
-    if program.startswith("mkfs."):
-        return _REASON["mkfs"]
-    if any(_NAMES_A_COMMAND.match(word) for word in arguments):
-        return _REASON["sh"]
-    if program in _WRAPPERS:
-        return _of_wrapped(program, arguments)
-    if _INTERPRETERS.fullmatch(program) and (piped or not arguments or any(map(_CODE.fullmatch, arguments))):
+def _of_questions(ask: Ask) -> str:
+    if any(question.secret for question in ask.questions):
+        return "its answer is secret"
+    return "" if len(ask.questions) == 1 else f"it has {len(ask.questions)} questions, which need a form"
+
+
+def of_files(ask: Ask, folder: str, cwd: str) -> str:
+    """Return the reason why only the user can allow an edit, or a tool that reads files, as a clause; empty if none.
+
+    Args:
+        ask: the ask.
+        folder: the folder in which the files must be; an absolute path.
+        cwd: the folder in which the session works, if the ask names none; an absolute path.
+    """
+    writes = ask.kind is AskKind.EDIT
+    if writes and not ask.paths:
+        return "its files are not known"
+    place = Place(real(folder, "/"), real(ask.cwd or cwd, "/"))
+    if not all(map(place.has, ask.paths)):
+        return "it writes outside the folder" if writes else "it reads outside the folder"
+    return PROTECTED if writes and _any_runs(ask.paths, place) else ""
+
+
+def _any_runs(paths: Iterable[str], place: Place, *, hidden: bool = False) -> bool:
+    return any(runs_something(path, place.folder, place.cwd, hidden=hidden) for path in paths)
+
+
+def _of_words(words: Sequence[str], place: Place) -> str:
+    program, arguments = words[0], words[1:]
+    name, known = _plain_name(program), known_name(program)
+    if has_forms(name):
+        understood = known == name and _is_understood(name, arguments, place)
+        return "" if understood else _REASON.get(name, NOT_A_FORM)
+    if name in _FILES:
+        return _of_files(name, arguments, place) if known == name else NOT_A_FORM
+    if name in _WRAPPERS and known == name:
+        return _of_wrapped(_WRAPPERS[name], arguments, place)
+    if name in _REASON or name.startswith("mkfs."):
+        return _REASON.get(name, _REASON["mkfs"])
+    if name in _INTERPRETERS and not _runs_a_file(arguments):
         return "it runs code that is in no file"
-    check = _CHECKS.get(program)
-    return check(arguments) if check is not None else ""
+    return _of_unknown(program, arguments, place)
 
 
-def _of_wrapped(program: str, arguments: Sequence[str]) -> str:
-    """Check each end of the arguments as a command, because the options of the wrapper are not known."""
-    if program == "env" and any(word.startswith("-") or "=" in word for word in arguments):
-        return "it changes the environment of a command"
-    return next(filter(None, (_of_words(arguments[begin:]) for begin in range(len(arguments)))), "")
+def _of_wrapped(begin: re.Pattern[str], arguments: Sequence[str], place: Place) -> str:
+    found = begin.match(" ".join(arguments) + " ")
+    rest = arguments[found.group().count(" ") :] if found is not None else ()
+    return _of_words(rest, place) if rest and not rest[0].startswith("-") else _REASON["env"]
 
 
-def _program(words: Sequence[str]) -> str:
-    return words[0].rpartition("/")[2].casefold()
+def _plain_name(program: str) -> str:
+    """Return the name of a program without folder, version, capitals and the letter that GNU programs have on a Mac."""
+    name = program.rpartition("/")[2].casefold()
+    short = _VERSION.sub("", name)
+    known = (_REASON, _FILES, _INTERPRETERS)
+    for one in (name, short, name[1:] if name.startswith("g") else name):
+        if has_forms(one) or any(one in names for names in known):
+            return one
+    return name
 
 
-def _short(words: Sequence[str], letters: str) -> bool:
-    """Return whether a group of short options has one of these letters."""
-    return any(len(word) > 1 and word[0] == "-" != word[1] and set(word[1:]) & set(letters) for word in words)
+def _is_understood(name: str, arguments: Sequence[str], place: Place) -> bool:
+    if name == "git":
+        return git_forms.is_understood(arguments, place, acts=True)
+    return reader_forms.is_reading(name, arguments, place)
 
 
-def _long(words: Sequence[str], *options: str) -> bool:
-    """Return whether the words have one of these long options, maybe shortened or with a value."""
-    names = [word.partition("=")[0] for word in words if word.startswith("--") and len(word) > 2]
-    return any(option.startswith(name) for name in names for option in options)
+def _of_files(name: str, arguments: Sequence[str], place: Place) -> str:
+    found = read(_FILES[name], arguments)
+    if found is None:
+        return "it acts on whole folders" if name == "rm" else NOT_A_FORM
+    paths = list(found.operands)
+    if any(path.startswith("-") for path in paths):
+        return NOT_A_FORM
+    if name in ("cp", "mv") and paths:
+        paths += [f"{paths[-1]}/{path.rstrip('/').rpartition('/')[2]}" for path in paths[:-1]]
+    if not all(map(place.has, paths)):
+        return OUTSIDE_PATH
+    return PROTECTED if _any_runs(paths, place) else ""
 
 
-def _recursive(words: Sequence[str]) -> str:
-    found = _short(words, "rR") or _long(words, "--recursive", "--no-preserve-root")
-    return "it acts on whole folders" if found else ""
+def _runs_a_file(arguments: Sequence[str]) -> bool:
+    """Return whether an interpreter runs a file that is named first, or a module by its name."""
+    if not arguments:
+        return False
+    if arguments[0] == "-m":
+        module = re.fullmatch(r"([A-Za-z_]\w*)[\w.]*", arguments[1]) if len(arguments) > 1 else None
+        return module is not None and module[1] not in _MODULES
+    return not arguments[0].startswith("-")
 
 
-def _find(words: Sequence[str]) -> str:
-    acting = ("-delete", "-exec", "-ok", "-fprint", "-fls")
-    return "it acts on the files that it finds" if any(word.startswith(acting) for word in words) else ""
+def _of_unknown(program: str, arguments: Sequence[str], place: Place) -> str:
+    # Some shells change to a folder of this name if there is no such program.
+    changes = is_folder(Path(place.cwd, program)) and shutil.which(program) is None
+    if changes or not (known_name(program) or _is_of_folder(program, place)):
+        return "its program is not one of the system or of the folder"
+    paths = [path for word in arguments for path in paths_in(word) if path != "/dev/null"]
+    if not all(map(place.has, paths)):
+        return OUTSIDE_PATH
+    return PROTECTED if _any_runs(paths, place, hidden=True) else ""
 
 
-def _fd(words: Sequence[str]) -> str:
-    return _REASON["sh"] if _short(words, "xX") else ""
-
-
-def _kill(words: Sequence[str]) -> str:
-    return _REASON["killall"] if any(re.fullmatch(r"-?0*[01]|--", word) for word in words) else ""
-
-
-def _sed(words: Sequence[str]) -> str:
-    """Only printing lines by number is known to run and write nothing."""
-    prints = len(words) >= 2 and words[0] == "-n" and _LINES_OF_FILE.fullmatch(words[1])
-    return "" if prints and not any(word.startswith("-") for word in words[2:]) else "it may write files"
-
-
-def _awk(words: Sequence[str]) -> str:
-    acting = any(re.search(r"system|getline|[|>@]", word) or word.startswith("-") for word in words)
-    return "it may run commands or write files" if acting else ""
-
-
-def _archive(words: Sequence[str]) -> str:
-    return _REASON["sh"] if _short(words, "IFeT") else ""
-
-
-def _cd(words: Sequence[str]) -> str:
-    return "" if len(words) == 1 and not words[0].startswith("-") else "it changes to an unknown folder"
-
-
-def _git(words: Sequence[str]) -> str:
-    rest = list(words)
-    while rest and rest[0].startswith("-"):
-        option = rest.pop(0)
-        if option.startswith("-c"):
-            return "it sets options of git"
-        if option in ("-C", "--git-dir", "--work-tree", "--namespace") and rest:
-            rest.pop(0)
-    if not rest:
-        return ""
-    verb, arguments = rest[0], rest[1:]
-    check = _GIT.get(verb)
-    by_helper = any("::" in word for word in arguments)  # git starts the program that ext:: names
-    if by_helper or verb in _GIT_ALWAYS or (check is not None and check(arguments)):
-        return "it can lose work, or run commands, in git"
-    return ""
-
-
-def _makes_a_branch(words: Sequence[str]) -> bool:
-    """Return whether the arguments of checkout are ``-b NAME``: of files with a name alone, it discards the changes."""
-    return len(words) == 2 and words[0] == "-b" and not words[1].startswith("-")
-
-
-_GIT_ALWAYS = _names(
-    "clean config filter-branch filter-repo gc prune update-ref reflog bisect difftool mergetool replace"
-    " send-email instaweb daemon credential"
-)
-_GIT: dict[str, Callable[[Sequence[str]], bool]] = {
-    "push": lambda words: (
-        _short(words, "fd")
-        or _long(words, "--force", "--force-with-lease", "--force-if-includes", "--mirror", "--delete", "--prune")
-        or any(word.startswith(("+", ":")) for word in words)
-    ),
-    "reset": lambda words: _long(words, "--hard", "--merge", "--keep"),
-    "checkout": lambda words: not _makes_a_branch(words),
-    "switch": lambda words: _short(words, "fC") or _long(words, "--force", "--discard-changes", "--force-create"),
-    "restore": lambda words: not _long(words, "--staged") or _long(words, "--worktree"),
-    "branch": lambda words: _short(words, "dDMCf") or _long(words, "--delete", "--force"),
-    "tag": lambda words: _short(words, "df") or _long(words, "--delete", "--force"),
-    "stash": lambda words: "drop" in words or "clear" in words,
-    "rebase": lambda words: _short(words, "xi") or _long(words, "--exec", "--interactive"),
-    "submodule": lambda words: "foreach" in words or "deinit" in words,
-    "worktree": lambda words: "remove" in words or "prune" in words,
-    "remote": lambda words: "remove" in words or "rm" in words or "set-url" in words or "add" in words,
-    "clone": lambda words: _short(words, "uc") or _long(words, "--config"),
-    "grep": lambda words: _short(words, "O"),
-    "rm": lambda words: _short(words, "rf") or _long(words, "--force"),
-}
-_CHECKS: dict[str, Callable[[Sequence[str]], str]] = {
-    "rm": _recursive, "chmod": _recursive, "chown": _recursive, "chgrp": _recursive,
-    "find": _find, "fd": _fd, "fdfind": _fd, "kill": _kill, "cd": _cd, "git": _git,
-    "sed": _sed, "gsed": _sed, "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk,
-    "tar": _archive, "rsync": _archive, "zip": _archive,
-}  # fmt: skip
+def _is_of_folder(program: str, place: Place) -> bool:
+    """Return whether a program is in the folder, or a link there to one of the same name, as in an environment."""
+    found = real(program, place.cwd)
+    if "/" not in program:
+        return False
+    in_folder = place.has(program.rpartition("/")[0] or "/")
+    return place.has(program) or (in_folder and _plain_name(found) == _plain_name(program))

@@ -112,6 +112,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     each_time: bool = False
     """The agent requires the user's decision each time: no rule and no earlier answer allows it."""
     questions: tuple[Question, ...] = ()
+    for_user: str = ""
+    """The reason why only the user can allow it, as a clause, as its runner concluded; empty if a lead can."""
     left_out: str = ""
     """The parts that its row lacks, because it is too long: ``2,000 of 3,000 files``.  It can then only be denied."""
 

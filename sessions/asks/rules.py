@@ -1,22 +1,26 @@
-"""Decide an ask by the user's rules; pure.
+"""Decide an ask by the user's rules.
 
-Rules save questions.  They are not a wall: a command that is allowed can do anything after its start.  When a
-condition cannot be judged for certain, the user is asked: a rule that allows then does not fit, and a rule that
+Rules save questions.  A rule without a command allows the commands that are understood (:mod:`.understood`).  One that
+names a program allows that program with what follows; of a program of which forms are understood, those forms alone.
+When a condition cannot be judged for certain, the user is asked: a rule that allows then does not fit, and a rule that
 denies or asks keeps later rules from allowing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct, structs
 
 from .always import ALLOWABLE, can_remember, own_scope
-from .dangerous import danger
+from .dangerous import danger, of_files
 from .model import Answer, Ask, AskKind, Verdict
-from .places import has_git_folder, is_in, paths_of, resolved
+from .other_names import may_be
+from .places import is_in, paths_in, real, resolved
+from .reader_forms import names_files
 from .recorded import RULE
 from .settings import AskRule
-from .simple_command import commands, single
+from .simple_command import Simple, commands, single
+from .understood import not_understood
 
 ALWAYS = "always for this session"
 """The author of an answer that the user gave before."""
@@ -106,29 +110,39 @@ def _fits_words(rule: AskRule, ask: Ask) -> bool | None:
         return True
     if rule.decide == "allow":
         return False
-    return None if lines is None or any(_may_be(line.words, wanted) for line in lines) else False
-
-
-def _may_be(words: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Return whether a command may be the wanted one: by its path, behind another program, with options in between."""
-    names = iter([word.rpartition("/")[2] for word in words])
-    return all(name.rpartition("/")[2] in names for name in wanted)
+    return None if lines is None or may_be(ask.body, wanted) else False
 
 
 def _fits_folder(folder: str, ask: Ask, cwd: str) -> bool | None:
-    place, acts_in = resolved(folder, cwd), resolved(ask.cwd, cwd)
+    """Return whether all paths of an ask are in a folder; None if some are, or if one is a folder above it."""
+    acts_in = resolved(ask.cwd, cwd)
     if ask.kind is AskKind.COMMAND:
         lines = commands(ask.body)
-        if lines is None:
+        if lines is None or (len(lines) > 1 and any(".." in word.split("/") for one in lines for word in one.words)):
             return None
-        words = [word for line in lines for word in line.words[1:]]
-        if len(lines) > 1 and any(".." in word.split("/") for word in words):
-            return None
-        paths = [acts_in, *(path for word in words for path in paths_of(word, acts_in) if path != "/dev/null")]
+        paths = list(_paths_of(lines, acts_in))
     else:
-        paths = [resolved(path, acts_in) for path in ask.paths]
-    inside = [is_in(path, place) for path in paths]
-    return None if not inside else True if all(inside) else None if any(inside) else False
+        paths = [form for path in ask.paths for form in _forms(path, acts_in)]
+    places = {resolved(folder, cwd), real(folder, cwd)}
+    inside = [any(is_in(path, place) for place in places) for path in paths]
+    above = any(is_in(place, path) for path in paths for place in places)
+    return None if not inside else True if all(inside) else None if any(inside) or above else False
+
+
+def _paths_of(lines: Sequence[Simple], acts_in: str) -> Iterator[str]:
+    """Yield the paths of commands, and the folder in which they run if one may act on it without naming it."""
+    if not all(names_files(one.words[0]) and len(one.words) > 1 for one in lines):
+        yield from _forms(acts_in, "/")
+    for one in lines:
+        for word in one.words[1:]:
+            for path in paths_in(word):
+                if path != "/dev/null":
+                    yield from _forms(path, acts_in)
+
+
+def _forms(path: str, cwd: str) -> tuple[str, str]:
+    """Return a path as it is written, and as it leads to a file now."""
+    return resolved(path, cwd), real(path, cwd)
 
 
 def _only_asked(rule: AskRule, ask: Ask, cwd: str) -> str:
@@ -143,16 +157,8 @@ def _only_asked(rule: AskRule, ask: Ask, cwd: str) -> str:
     if ask.kind not in ALLOWABLE:
         return "only commands, edits and tools are allowed by a rule"
     if ask.kind is AskKind.COMMAND:
-        return danger(ask.body, folder, acts_in) if is_in(acts_in, folder) else "it runs outside the folder"
-    return _only_asked_of_files([resolved(path, acts_in) for path in ask.paths], folder, ask.kind)
-
-
-def _only_asked_of_files(paths: Sequence[str], folder: str, kind: AskKind) -> str:
-    if not paths and kind is AskKind.EDIT:
-        return "its files are not known"
-    if not all(is_in(path, folder) for path in paths):
-        return "it writes outside the folder"
-    return "it writes in the git folder" if any(map(has_git_folder, paths)) else ""
+        return danger(ask.body, folder, acts_in) if rule.words else not_understood(ask.body, folder, acts_in)
+    return of_files(ask, folder, acts_in)
 
 
 def _same(ask: Ask, earlier: Ask) -> bool:

@@ -32,8 +32,8 @@ class Simple(Struct, frozen=True):
 
     words: tuple[str, ...]
     """The program and its arguments, exactly as the program gets them."""
-    piped: bool = False
-    """Its standard input is the output of the command before it."""
+    after: str = ""
+    """The operator before it; empty for the first."""
     quiet: bool = False
     """Some of its output goes to ``/dev/null``, or its errors to its output."""
 
@@ -61,7 +61,7 @@ def _commands(line: str) -> tuple[Simple, ...] | None:
         return None
     found: list[Simple] = []
     words: list[str] = []
-    piped = quiet = False
+    after, quiet = "", False
     for kind, text in (*_tokens(line.strip(" \t\n")), ("joint", "")):
         if kind == "other":
             return None
@@ -72,8 +72,8 @@ def _commands(line: str) -> tuple[Simple, ...] | None:
                 return None
             words.append(text)
         elif words:
-            found.append(Simple(tuple(words), piped, quiet))
-            words, piped, quiet = [], text == "|", False
+            found.append(Simple(tuple(words), after, quiet))
+            words, after, quiet = [], text, False
         else:
             return None
     return tuple(found)

@@ -26,7 +26,7 @@ class Recorded(Struct, frozen=True):
     conversations: Mapping[int, str | None] = field(default_factory=dict)
     """The agent's conversation of each turn, None if it named none; read only if there are marks."""
     unstarted: frozenset[int] = frozenset()
-    """The turns whose agent was never started: nothing was said in them."""
+    """The turns whose agent was never started, or ended before it printed anything: nothing was said in them."""
 
     @property
     def history(self) -> History:
@@ -70,7 +70,7 @@ def continuation(
         history: the history of the session.
         marks: its marks.
         conversations: the agent's conversation of each turn; None if the turn ended before the agent named it.
-        unstarted: the turns whose agent was never started.
+        unstarted: the turns in which nothing was said, so that the next one goes on where they began.
     """
     at = history.position
     while isinstance(at, Place) and at.turn in unstarted:
@@ -88,7 +88,7 @@ def _is_by_agent(mark: Mark) -> bool:
 
 
 def _behind_mark(mark: Mark, compacted: Sequence[int], conversations: Mapping[int, str | None]) -> Continuation:
-    if _is_by_agent(mark):
+    if _is_by_agent(mark) or mark.kind == MarkKind.CLEAR:
         return _behind_turn(Place(mark.turn or 0), compacted, conversations)
     conversation = mark.data.get("conversation")
     if mark.kind == MarkKind.FORK and isinstance(conversation, str) and mark.turn is not None:

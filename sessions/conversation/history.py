@@ -25,7 +25,7 @@ class Place(Struct, frozen=True):
 
 
 class Marked(Struct, frozen=True):
-    """A place that a mark made: the summary of a compaction, or the conversation that a fork begins with."""
+    """A place that a mark made: a summary, an empty conversation, or the conversation that a fork begins with."""
 
     mark: int
     """Its id."""
@@ -41,7 +41,7 @@ class Part(Struct, frozen=True):
     through: int | None = None
     """Index of its last visible step; None for all."""
     mark: Mark | None = None
-    """The fork or the compaction, if it is not a turn."""
+    """The fork, the compaction or the clearing, if it is not a turn."""
 
 
 class History:
@@ -96,7 +96,7 @@ class History:
         return self._before.get(mark)
 
     def undoable(self) -> Mark | None:
-        """Return the newest rewind or compaction that was not taken back; None if there is none."""
+        """Return the newest rewind, compaction or clearing that was not taken back; None if there is none."""
         undone: set[int] = set()
         for number in sorted(self._before, reverse=True):
             mark = self._marks[number]
@@ -123,12 +123,12 @@ class History:
         self.position = target
 
     def _position_before(self, mark: Mark) -> Position:
-        """Return the position that a mark leaves; of a compaction the one before its own turn.
+        """Return the position that a mark leaves; of a compaction or a clearing the one before its own turn.
 
-        That turn belongs to the compaction: behind its end, the agent's conversation has the summary.
+        That turn belongs to the mark: behind its end, the agent's conversation has the summary, or nothing.
         """
         own = Place(mark.turn or 0)
-        if mark.kind == MarkKind.COMPACT and self.position == own:
+        if mark.kind in (MarkKind.COMPACT, MarkKind.CLEAR) and self.position == own:
             return self._parents[own]
         return self.position
 
@@ -141,7 +141,7 @@ class History:
                 return Place(mark.turn or 0, mark.step)
             case MarkKind.UNDO:
                 return self._before.get(mark.undoes or 0)
-            case MarkKind.COMPACT if Place(mark.turn or 0) in self._parents:
+            case MarkKind.COMPACT | MarkKind.CLEAR if Place(mark.turn or 0) in self._parents:
                 return Marked(mark.id)
             case MarkKind.FORK if isinstance(self.position, Root) and not self._parents:
                 return Marked(mark.id)

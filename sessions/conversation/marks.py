@@ -21,6 +21,8 @@ class MarkKind(StrEnum):
     """The effect of an earlier mark is taken back: all is visible that was visible before it."""
     COMPACT = "compact"
     """A summary stands for all that was visible."""
+    CLEAR = "clear"
+    """The agent began a new conversation at the user's request: it does not know what was said before."""
     TAKEOVER = "takeover"
     """A turn was typed by hand in the agent's own interface; it changes nothing of what is visible."""
 
@@ -35,8 +37,8 @@ class Mark(Struct, frozen=True, kw_only=True):
     after: int
     """The newest turn at that time; 0 before the first one."""
     turn: int | None = None
-    """The turn that it names: of a rewind the one to go back to, of a compaction the one with the summary, of a fork
-    one of the origin.  None for a rewind before the first turn.
+    """The turn that it names: of a rewind the one to go back to, of a compaction the one with the summary, of a
+    clearing the one with the command, of a fork one of the origin.  None for a rewind before the first turn.
     """
     step: int | None = None
     """Index of the last step of that turn that stays, or of the summary; None for the whole turn."""

@@ -44,9 +44,16 @@ def _act(mark: Mark, undone: Mark | None, turns: int, other: str, *, of_fork: bo
             session = mark.session if of_fork else mark.origin or ""
             named = f'"{shorten(one_line(other), _TITLE)}" ({short_id(session)})' if other else short_id(session)
             return f"{place} was forked: {named}" if of_fork else f"forked from {place} of {named}"
-        case MarkKind.TAKEOVER:
-            return f"turn {mark.turn} was typed by hand in the agent's own interface"
+    if mark.kind in _BY_TURNS:
+        return f"turn {mark.turn} {_BY_TURNS[mark.kind]}"
     return f"mark of a kind that this version does not know: {one_line(mark.kind, 40)}"
+
+
+_BY_TURNS: Mapping[str, str] = {
+    MarkKind.CLEAR: "cleared the agent's conversation",
+    MarkKind.TAKEOVER: "was typed by hand in the agent's own interface",
+}
+"""The acts of the turns of these marks, in words."""
 
 
 def compaction_words(compaction: RecordedCompaction) -> str:
@@ -77,6 +84,8 @@ def _named(mark: Mark | None) -> str:
     """Return an act that was taken back."""
     if mark is None:
         return "an earlier mark"
+    if mark.kind == MarkKind.CLEAR:
+        return "the clearing of the conversation"
     return "the summary" if mark.kind == MarkKind.COMPACT else f'"{_act(mark, None, 0, "", of_fork=False)}"'
 
 

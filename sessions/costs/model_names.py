@@ -14,7 +14,10 @@ _PROVIDERS = frozenset({
 })  # fmt: skip
 """The parts before a slash that name who serves a model; another one may be a model of its own."""
 
-_ARN = re.compile(r"arn:aws[a-z-]*:bedrock:.*(?:inference-profile|foundation-model)/", re.ASCII)
+_LONGEST = 500
+"""Characters read of a name, which the output of an agent may give."""
+
+_ARN = re.compile(r"\Aarn:aws[a-z-]*:bedrock:.*(?:inference-profile|foundation-model)/", re.ASCII)
 _BEDROCK = re.compile(r"(?:(?:us|us-gov|eu|ap|apac|au|ca|jp|sa|global)\.)?(anthropic|openai)\.(?=[a-z])", re.ASCII)
 _VERSION = re.compile(r"-v\d{1,2}:\d{1,2}$", re.ASCII)
 _BEDROCK_VERSION = re.compile(r"-v\d{1,2}(?::\d{1,2})?$", re.ASCII)
@@ -31,7 +34,7 @@ def without_context(name: str) -> str:
 
 def plain_name(name: str) -> str:
     """Return the name of a model in small letters, without provider, region, version, context and date."""
-    plain = _ARN.sub("", without_context(name.strip().lower()))
+    plain = _ARN.sub("", without_context(name[:_LONGEST].strip().lower()))
     head, slash, rest = plain.partition("/")
     while slash and head in _PROVIDERS:
         plain = rest

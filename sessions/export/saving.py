@@ -3,7 +3,9 @@
 import os
 import stat
 import tempfile
+import uuid
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors import SaveError, UsageError
@@ -16,7 +18,8 @@ class ExistsError(UsageError):
 def save(path: Path, pieces: Iterable[str], *, force: bool = False) -> int:
     """Write a document piece by piece; return its size in bytes.
 
-    It is written to a temporary file beside its path, and moved there when it is complete.
+    It is written to a file without a name, which gets its path when it is complete: an agent that can write in the
+    folder cannot reach it before.  A file system without such files has a temporary name beside the path.
 
     Args:
         path: the file; a link is followed.
@@ -31,20 +34,33 @@ def save(path: Path, pieces: Iterable[str], *, force: bool = False) -> int:
     target = Path(os.path.realpath(path))
     _check(path, target, force=force)
     try:
-        descriptor, name = tempfile.mkstemp(prefix=".agentdash-", suffix=".part", dir=target.parent)
+        descriptor, part = _opened(target.parent)
     except OSError as error:
         raise SaveError(f"{path}: cannot be written: {error.strerror}.") from None
-    part = Path(name)
     try:
         count = _write(descriptor, pieces)
-        _put(part, target, force=force)
+        _put(descriptor, part, target, force=force)
     except FileExistsError:
         raise ExistsError(_there(path)) from None
     except OSError as error:
         raise SaveError(f"{path}: cannot be written: {error.strerror}. No file was left.") from None
     finally:
-        part.unlink(missing_ok=True)
+        os.close(descriptor)
+        if part is not None:
+            part.unlink(missing_ok=True)
     return count
+
+
+def _opened(folder: Path) -> tuple[int, Path | None]:
+    """Open a new file in a folder; return its descriptor, and its name if it needs one.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    with suppress(AttributeError, OSError):
+        return os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600), None
+    descriptor, name = tempfile.mkstemp(prefix=".agentdash-", suffix=".part", dir=folder)
+    return descriptor, Path(name)
 
 
 def _check(path: Path, target: Path, *, force: bool) -> None:
@@ -69,7 +85,7 @@ def _there(path: Path) -> str:
 def _write(descriptor: int, pieces: Iterable[str]) -> int:
     """Write all pieces and sync them, so that a full disk raises its error here; return the size in bytes."""
     count = 0
-    with open(descriptor, "wb") as file:
+    with open(descriptor, "wb", closefd=False) as file:
         for piece in pieces:
             count += file.write(piece.encode("utf-8", "replace"))
         file.flush()
@@ -77,11 +93,30 @@ def _write(descriptor: int, pieces: Iterable[str]) -> int:
     return count
 
 
-def _put(part: Path, target: Path, *, force: bool) -> None:
-    """Move the file to its path; without ``force`` never over an existing file, even one that was just created."""
+def _put(descriptor: int, part: Path | None, target: Path, *, force: bool) -> None:
+    """Give the file its path; without ``force`` never that of an existing file, even one that was just created."""
     if force:
-        part.replace(target)
-        return
+        named = part or target.with_name(f".{uuid.uuid4()}.part")
+        if part is None:
+            _name(descriptor, named)
+        named.replace(target)
+    elif part is None:
+        _name(descriptor, target)
+    else:
+        _move(part, target)
+
+
+def _name(descriptor: int, path: Path) -> None:
+    """Give a file without a name its first one, which no other file may have."""
+    folder = os.open("/dev/fd", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        # With a folder Python uses linkat(2), which can follow the link.
+        os.link(str(descriptor), path, src_dir_fd=folder, follow_symlinks=True)
+    finally:
+        os.close(folder)
+
+
+def _move(part: Path, target: Path) -> None:
     try:
         target.hardlink_to(part)
     except FileExistsError:

@@ -34,7 +34,7 @@ class Link(Struct, frozen=True):
     pid: int
     start: int
     env: Mapping[str, str] = field(default_factory=dict)
-    """The environment with which it was started: a claim, because whoever starts a process chooses it."""
+    """The environment with which it was started: a claim, because the process that starts another one chooses it."""
 
     @property
     def key(self) -> tuple[int, int]:
@@ -55,7 +55,7 @@ class Link(Struct, frozen=True):
 
     @property
     def completing(self) -> Mapping[str, str]:
-        """What it adds to a stripped environment: of a runner only its state folder."""
+        """The variables that it adds to a stripped environment: of a runner only its state folder."""
         if _tag(self.env) is None and self.runs:
             folders = Path(self.env[processes.RUNNER_MARK]).parents
             return {processes.HOME: str(folders[2])} if len(folders) > 2 else {}

@@ -1,8 +1,9 @@
 """The session that a caller is inside of, by what the state folder recorded about processes.
 
-A tag in an environment is a claim of whoever chose that environment.  A process that a session's turn recorded, its
-runner, its agent or what was seen below them, is a fact: the nearest one decides, whatever is claimed below it.  A
-claim can then only narrow: it counts if nothing is recorded, or if it names a session below the recorded one.
+A tag in an environment is a claim of the process that chose that environment.  A process that a turn of a session
+recorded, its runner, its agent or what was seen below them, is a fact: the nearest one decides, whatever is claimed
+below it.  A claim can then only narrow: it counts if nothing is recorded, or if it names a session below the recorded
+one.
 """
 
 from collections.abc import Callable, Sequence

@@ -28,7 +28,7 @@ _FATES: Mapping[Lifecycle, str] = {
 
 def family_facts(queries: Queries, session: Session) -> tuple[Fact, ...]:
     """Return a worker's place and what it leaves to its lead, and why a lead is woken; empty outside a family."""
-    facts = [*_place(session), *([_worker(session)] if session.led is not None else [])]
+    facts = [*_place(session), *([_worker(queries, session)] if session.led is not None else [])]
     wakes = Wakes(queries.database)
     family = wakes.family(session.id) if wakes.is_lead(session.id) else None
     if family is None:
@@ -57,11 +57,12 @@ def _place(session: Session) -> list[Fact]:
     return facts + [Fact(name, one_line(value), f"sessions.{name}") for name, value in named.items() if value]
 
 
-def _worker(session: Session) -> Fact:
+def _worker(queries: Queries, session: Session) -> Fact:
     name = short_id(session.parent or "")
     value = f"{name} {_LEADS[session.led or Led.OVER]}"
     if session.escalated:
-        value += "; it did not see to this in time"
+        reserved = any(asked.ask.for_user for asked in queries.open_asks(session.id))
+        value += "; only you can allow what it asks" if reserved else "; it did not see to this in time"
     if session.status.ended:
         read = "has" if session.reported_turn >= session.turn else "has not"
         value += f"; it {read} read the end of turn {session.turn}"

@@ -112,8 +112,17 @@ class Rights:
         Raises:
             NotAllowedError: an agent asks, inside agentdash or outside.
         """
-        if self.caller.lead is not None or not self.caller.acts_for_user:
+        if self.is_agent:
             raise only_the_user(what)
+
+    @property
+    def is_agent(self) -> bool:
+        """True if an agent calls, inside agentdash or outside."""
+        return self.caller.lead is not None or not self.caller.acts_for_user
+
+    def prompt(self, text: str, agent: str) -> str:
+        """Return a prompt of the caller for an agent: the words of an agent are made inert, those of the user stay."""
+        return agent_named(agent).expands.inert(text, at_first=True) if self.is_agent else text
 
     def check_mode(self, agent: str, mode: TurnMode | None, options: Collection[str] = ()) -> None:
         """Refuse permissions that the caller cannot give: they are more than its own.

@@ -1,4 +1,4 @@
-"""What only the user does and what needs no manager: changes of the settings file, a rebuild, a notification."""
+"""The acts of the user alone that need no manager: changes of the settings file, a rebuild, a notification."""
 
 from pathlib import Path
 

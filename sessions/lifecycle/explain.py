@@ -157,6 +157,7 @@ def counted(unreadable: Mapping[str, int]) -> str:
 
 def _ask_fact(asked: RecordedAsk) -> Fact:
     verdict = f" ({asked.answer.verdict} by {asked.answered_by})" if asked.answer is not None else ""
+    verdict += f" (neither a rule nor a lead can allow it: {asked.ask.for_user})" if asked.ask.for_user else ""
     return Fact(f"ask {asked.id}", f"{unhidden_line(asked.ask.title)}: {asked.state}{verdict}", "asks")
 
 

@@ -55,11 +55,18 @@ def stop_session(
     if turn.status.live and is_foreign(session, turn):
         raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; stop it there.")
     cancelled = turn.status is Status.QUEUED and store.cancel_queued(
-        session.id, turn.n, Status.STOPPED, stop_reason(by), "stop requested before it started", by=by
+        session.id,
+        turn.n,
+        Status.STOPPED,
+        stop_reason(by),
+        "stop requested before it started",
+        by=by,
+        again=only is not None,
     )
     if cancelled:
         run_end_hook(layout, store, session.id, turn.n, Status.STOPPED, stop_reason(by))
-    if (cancelled or turn.status.ended) and not _has_processes(layout, turn):
+    # An interrupt ends no processes that were there before the turn.
+    if (cancelled or turn.status.ended) and ((cancelled and only is not None) or not _has_processes(layout, turn)):
         if cancelled:
             return Receipt(session=session.id, status=Status.STOPPED, note="not started yet", reason=given_reason(by))
         store.count_left(session.id, 0, None)
@@ -107,6 +114,14 @@ def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> 
         time.sleep(POLL_SECONDS)
     ended = tuple(Ended(pid=p.pid, command=p.command, signal=None, observed=True) for p in before)
     return Receipt(session=session.id, status=Status.STOPPED, ended=ended, note=f"not recorded yet: {why}")
+
+
+def continue_runner(layout: Layout, session_id: str) -> None:
+    """Continue a runner that a signal stopped: it may hold the lock of the database, and know how its agent ended."""
+    signer = runner_lock.signer(layout.session(session_id).lock)
+    runner = procs.by_pid(signer[0]) if signer is not None else None
+    if runner is not None and runner.key == signer and runner.stopped:
+        procs.send(runner, signal.SIGCONT)
 
 
 def _runner(turn: Turn) -> procs.Process | None:
@@ -171,10 +186,7 @@ class _Errand:
 
     def _wake(self, turn: Turn) -> None:
         if runner_lock.is_held(self._folder.lock):
-            runner = _runner(turn)
-            if runner is not None and runner.stopped:
-                # Only what it has not recorded yet shows how the agent ended: it goes on instead of being replaced.
-                procs.send(runner, signal.SIGCONT)
+            continue_runner(self._layout, self._session)
             poke(self._folder.poke)
             return
         # A runner that was just started needs a moment before it holds the lock.

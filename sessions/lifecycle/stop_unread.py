@@ -16,6 +16,7 @@ from ..processes.process_ownership import SessionProcesses
 from ..processes.stop_ladder import KILL_PATIENCE
 from ..storage.paths import SESSION_ID, Layout
 from ..text.units import count
+from .stop import continue_runner
 
 POLL_SECONDS = 0.05
 LEAST_ID = 4
@@ -42,8 +43,7 @@ def stop_unread(layout: Layout, ref: str, why: StoreError) -> Receipt:
         raise why
     living = SessionProcesses(folder.id, folder.lock, folder.procs)
     before = living.find()
-    if runner.stopped:
-        procs.send(runner, signal.SIGCONT)
+    continue_runner(layout, folder.id)
     procs.send(runner, signal.SIGUSR1)
     ladder = Ladder()
     deadline = monotonic() + ladder.interrupt + ladder.terminate + ladder.sweep + 2 * KILL_PATIENCE

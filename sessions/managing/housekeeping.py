@@ -168,7 +168,7 @@ class Housekeeping(Guarded):
     def mark_seen(self, ref: str, steps: int | None = None) -> None:
         """Record that the user has seen ``steps`` steps (default: all recorded steps); never fewer than before.
 
-        What a session reads counts for nobody: it must not hide a need from the user.
+        A read by a session does not count: it must not hide a need from the user.
         """
         session = self._reader.get(ref)
         if self.rights.caller.acts_for_user:

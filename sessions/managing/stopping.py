@@ -6,7 +6,7 @@ from ..errors import AgentdashError, SessionBusyError, StoreError, UnknownSessio
 from ..families.caller import Caller
 from ..families.guarded import Guarded, acts
 from ..families.stopper import stopper
-from ..lifecycle.stop import stop_session
+from ..lifecycle.stop import continue_runner, stop_session
 from ..lifecycle.stop_family import AT_ONCE, stop_with_workers, stop_workers
 from ..lifecycle.taken_check import check_free, check_movable
 from ..model import Receipt, Session
@@ -38,6 +38,7 @@ class Stopping(Guarded):
             SessionBusyError: a user has taken it over.
             AgentdashError: it could not be stopped.
         """
+        continue_runner(self.layout, self.reader.get(ref, destructive=True).id)
         session = self._not_taken(ref, "stopped")
         self.store.wakes.waive(session.id)  # before the ends of its workers, which would wake it
         return stop_with_workers(self.store, session, lambda one: self._stop_one(one, now=now, reason=reason))

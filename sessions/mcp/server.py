@@ -123,6 +123,8 @@ class Server:
                 self._begin(message, message.key)
             else:
                 self._answer(message, self._result(message))
+            if message.method == "tools/list":
+                threading.Thread(target=_keep_own_code, daemon=True).start()
         except ProtocolError as error:
             self._send(protocol.failure(message.key, error))
 
@@ -210,6 +212,13 @@ class Server:
         calls = Calls(manager, client.under(settings, os.environ), call.cancelled, call.progress)
         call.reading = calls.reading
         return calls
+
+
+def _keep_own_code() -> None:
+    """Keep all that tools may import: this server lives as long as its client."""
+    from ..own_code import keep
+
+    keep(("sessions",))
 
 
 def _refuse_more() -> str:

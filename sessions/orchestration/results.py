@@ -47,7 +47,7 @@ class Did(Result, frozen=True, kw_only=True):
 
 
 class Asked(Result, frozen=True, kw_only=True):
-    """An open ask of a worker; the tool ``answer`` decides."""
+    """An open ask of a worker; the tool ``answer`` decides, if the user alone does not."""
 
     ask: int
     """Its number."""
@@ -57,7 +57,9 @@ class Asked(Result, frozen=True, kw_only=True):
     """The command, the diff or the arguments, if ``wants`` does not have all of it; ``…`` at its end if it is cut."""
     why: str = ""
     choices: tuple[str, ...] = ()
-    """The decisions or the answers that it takes."""
+    """The decisions or the answers that it takes from its lead."""
+    decides: str = ""
+    """``the user`` and the reason, if a lead can only deny it; the user is asked at once."""
 
 
 class WorkerResult(Result, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec import Struct
 
+from ..asks.model import Verdict
 from ..model import Session
 from ..text.units import dollars
 from .facts import TurnFacts, did, facts_of, shared, touched
@@ -158,18 +159,22 @@ class Views:
     def _asks(self, session: Session, detail: Detail) -> tuple[Asked, ...]:
         if not session.asking:
             return ()
-        return tuple(asked(one, detail) for one in self._reader.asks(session.id)[: max(1, detail.names)])
+        return tuple(asked(one, detail, session.cwd) for one in self._reader.asks(session.id)[: max(1, detail.names)])
 
 
-def asked(recorded: "RecordedAsk", detail: Detail) -> Asked:
-    """Return what a worker asks."""
-    from ..asks.answers import taken
+def asked(recorded: "RecordedAsk", detail: Detail, folder: str) -> Asked:
+    """Return what a worker asks, and the decisions that its lead can make; ``folder`` is the worker's."""
+    from ..asks.dangerous import only_the_user
+    from ..asks.lead_answers import decisions
 
-    ask = recorded.ask
+    ask, reason = recorded.ask, only_the_user(recorded.ask, folder)
     wants = " ".join(question.text for question in ask.questions) or ask.title
     labels = [choice.label for question in ask.questions for choice in question.choices]
-    choices: Sequence[str] = labels if ask.questions else [str(verdict) for verdict in taken(ask)]
+    choices: Sequence[str] = labels
+    if reason or not ask.questions:
+        choices = [str(verdict) for verdict in decisions(ask, folder) if verdict is not Verdict.ANSWER]
     return Asked(
+        decides=words(f"the user: {reason}", detail.text) if reason else "",
         ask=recorded.id,
         kind=str(ask.kind),
         wants=words(wants, 2 * detail.text),

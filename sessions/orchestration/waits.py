@@ -224,8 +224,9 @@ def _is_ready(moment: Moment, quantor: str) -> bool:
 
 def _next(waited: Waited, *, more: bool) -> str:
     """Return the next step; ``more``: something ended, which another answer names if this one does not."""
-    if any(one.asks for one in waited.needs_you):
-        return "answer what they ask."
+    if asks := [ask for one in waited.needs_you for ask in one.asks]:
+        of_user = all(ask.decides for ask in asks)
+        return "the user decides; wait_for again, or do other work." if of_user else "answer what they ask."
     if waited.needs_you:
         return "read the steps of those that need you; send_message with interrupt, or stop_sessions."
     if waited.more:

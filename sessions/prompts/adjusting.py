@@ -6,12 +6,13 @@ from typing import Any
 from msgspec import structs
 
 from ..agents.base import Agent
+from ..agents.names import LONGEST_MODEL, is_model
 from ..agents.planned import launch_of
 from ..agents.registry import agent_named
 from ..errors import SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
 from ..families.rights import Rights
-from ..launch import Launch, TurnPlan, plan_like, with_mode, with_model
+from ..launch import Launch, TurnPlan, plan_like, requested_model, with_mode, with_model
 from ..lifecycle.starts.launch_plan import checked_text, recorded_profile
 from ..lifecycle.starts.own_folders import check_reach
 from ..lifecycle.wait import wait_until
@@ -24,13 +25,9 @@ from ..storage.store import Store
 from ..supervision.runner_process import poke
 from ..values.adjustments import Adjustment, Setting
 from ..values.turn_mode import TurnMode
-from .prompter import model_option
 
 ANSWER_SECONDS = 5.0
 """The time that a running agent is given to confirm a change before the caller goes on; it can confirm it later."""
-
-LONGEST_MODEL = 200
-"""Characters of the name of a model."""
 
 
 class SessionAdjuster(Guarded):
@@ -63,7 +60,7 @@ class SessionAdjuster(Guarded):
         """
         session, agent = self._adjustable(ref)
         name = checked_text(name, "model").strip()
-        if not name or name.startswith("-") or len(name) > LONGEST_MODEL or not name.isprintable():
+        if not is_model(name):
             raise UsageError(f"{name[:LONGEST_MODEL]!r} is not a valid name of a model.")
         return self._adjust(session, agent, "model", name, {"model": name})
 
@@ -106,7 +103,7 @@ class SessionAdjuster(Guarded):
         before = config.settings_for(session.agent, recipe.options)
         mode = self._store.newest_turn(session.id).mode
         # The agent may report an alias by its whole name, after the prompt was requested.
-        usual_models = {None, model_option(recipe.options), session.model, mode.model if mode is not None else None}
+        usual_models = {None, session.model, requested_model(recipe.options, mode), mode.model if mode else None}
         keys = [key for key in options if key != "model"]
 
         def changed_mode(plan: TurnPlan) -> TurnPlan:

@@ -4,7 +4,7 @@ from ..asks.answers import check_answer, takes_none
 from ..asks.model import Answer
 from ..asks.recorded import AskState, RecordedAsk
 from ..clock import now_ms
-from ..errors import SessionBusyError, UnknownSessionError, UsageError
+from ..errors import NotAllowedError, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
 from ..families.rights import Rights
 from ..managing.housekeeping import Housekeeping
@@ -14,6 +14,7 @@ from ..reader import SessionReader
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..supervision.runner_process import poke
+from ..text.sanitize import one_line
 from .shown_asks import ShownAsks
 
 _ENDS_TURN = frozenset({"stop", "kill", "interrupt"})
@@ -78,11 +79,13 @@ class SessionAsks(Guarded):
             SessionBusyError: it was answered before, the agent no longer waits, its turn is being ended, or it runs on
                 another host.
             UnknownSessionError: its session was deleted.
+            NotAllowedError: an agent allows what only the user can allow.
         """
         self._layout.check_writable()
         asked = self._known(ask_id)
         author = self._author(asked, by)
         check_answer(asked.ask, answer)
+        self._check_given(asked, answer)
         self._check_reachable(asked)
         self._check_not_ending(asked)
         if not self._store.asks.answer(ask_id, answer, author):
@@ -104,6 +107,20 @@ class SessionAsks(Guarded):
         if inside == asked.session:
             raise UsageError("A session cannot answer what it asks itself.")
         return f"session {short_id(inside)}"
+
+    def _check_given(self, asked: RecordedAsk, answer: Answer) -> None:
+        """Refuse an agent what only the user can allow.
+
+        Raises:
+            NotAllowedError: it is so.
+        """
+        if self.rights.caller.acts_for_user:
+            return
+        from ..asks.lead_answers import not_given
+
+        if reason := not_given(asked.ask, answer.verdict, self._reader.by_id(asked.session).cwd):
+            fact = f"Only the user can allow this: {one_line(reason, 300)}."
+            raise NotAllowedError("needs_the_user", fact, "The user is asked. You can deny it.")
 
     def _check_reachable(self, asked: RecordedAsk) -> None:
         """Refuse an answer that no runner can write; the asks of a process that ended are then lost.

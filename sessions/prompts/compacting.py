@@ -73,7 +73,9 @@ class SessionCompactor(Guarded):
         """
         session = self._housekeeping.settled(ref)
         self._check(session)
-        asked = Compaction(by=BY_SUMMARY if summary else "", words=" ".join(words.split()))
+        asked = Compaction(
+            by=BY_SUMMARY if summary else "", words=self.rights.prompt(" ".join(words.split()), session.agent)
+        )
         options = structs.replace(options or PromptOptions(), compacts=asked)
         sent = self._prompter.inject(session.id, asked.prompt, options)
         return Compacting(sent=sent, by=self._way(sent))

@@ -12,7 +12,7 @@ from ..conversation.continuation import Recorded
 from ..conversation.history import Place
 from ..conversation.marks import Mark, MarkKind
 from ..errors import SessionBusyError, UsageError
-from ..launch import Start, TurnPlan, following
+from ..launch import Start, TurnPlan, following, requested_model
 from ..lifecycle.starts.launch_plan import Beginning, build_launch, checked_prompt, completed, session_folder
 from ..model import Session
 from ..processes import processes
@@ -23,7 +23,6 @@ from ..transcript.visible.retelling import retold
 from ..transcript.visible.visible_steps import Source, visible_steps
 from .conversation_records import ConversationRecords, Opened, busy
 from .effects import Effect
-from .prompter import model_option
 
 
 class ForkOptions(Struct, frozen=True, kw_only=True):
@@ -72,13 +71,15 @@ class Forker(ConversationRecords):
         source = opened.source
         turn, step = self._fork_place(source, turn, step)
         origin = source.session
+        prompt = self.rights.prompt(prompt, origin.agent)
         loaded, recipe = self._settings(source)
+        newest = source.turns[-1] if source.turns else None
         kept = {key: value for key, value in recipe.options.items() if key != "model"}
         start = completed(
             Start(
                 prompt,
                 agent=origin.agent,
-                model=options.model or model_option(recipe.options) or origin.model,
+                model=options.model or requested_model(recipe.options, newest.mode if newest is not None else None),
                 title=options.title,
                 options=merged(kept, options.settings),
                 source=MarkKind.FORK,
@@ -93,7 +94,7 @@ class Forker(ConversationRecords):
         text = prompt
         if taken.how == "retold":
             steps = visible_steps(self._layout, self._store, source, source.history(), Place(turn, step))
-            text = retold(origin.cwd, steps, prompt)
+            text = retold(origin.cwd, steps, prompt, agent_named(start.agent).expands)
         elif taken.follows is not None:
             before = self._store.one_turn(*taken.follows)
             text = with_instructions(before.mode if before is not None else None, usual.mode, prompt)
@@ -123,7 +124,7 @@ class Forker(ConversationRecords):
         if turn is None:
             shown = source.history().parts()[-1:]
             turn, step = next(((part.turn, part.through) for part in shown), (None, None))
-            if shown and shown[0].mark is not None and shown[0].mark.kind == MarkKind.COMPACT:
+            if shown and shown[0].mark is not None and shown[0].mark.kind in (MarkKind.COMPACT, MarkKind.CLEAR):
                 turn = shown[0].mark.turn
         if not turn:
             raise UsageError("A fork begins behind a step. To begin with nothing, start a session: agentdash spawn")

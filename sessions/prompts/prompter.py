@@ -18,7 +18,7 @@ from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError,
 from ..families.guarded import Guarded, acts
 from ..families.rights import Rights
 from ..kept_settings import keep_settings
-from ..launch import Start, TurnPlan
+from ..launch import Start, TurnPlan, requested_model
 from ..lifecycle.recovery.reconcile import survivors
 from ..lifecycle.starts.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
 from ..lifecycle.starts.own_folders import check_reach
@@ -143,7 +143,7 @@ class Prompter(Guarded):
         """
         checked_prompt(prompt)
         self._layout.check_writable()
-        session = self._housekeeping.settled(ref)
+        session, options = self._housekeeping.settled(ref), options or PromptOptions()
         if not agent_named(session.agent).resumable:
             again = f"Run it again: agentdash retry {session.short_id}" if session.status.ended else ""
             raise SessionBusyError(
@@ -151,7 +151,8 @@ class Prompter(Guarded):
                 Remedy.RETRY if again else None,
                 again,
             )
-        return self._add(session, prompt, options or PromptOptions(), "inject")
+        text = prompt if options.compacts is not None else self.rights.prompt(prompt, session.agent)
+        return self._add(session, text, options, "inject")
 
     @acts("retry")
     def retry(self, ref: str, options: PromptOptions | None = None, *, allow_denied: bool = False) -> Sent:
@@ -260,7 +261,7 @@ class Prompter(Guarded):
         if say is not None:
             # Recorded first: a front end that dies between the two loses nothing.
             at_once = structs.replace(options or PromptOptions(), at_once=True, steer=False)
-            sent = self._add(session, checked_prompt(say), at_once, "inject")
+            sent = self._add(session, self.rights.prompt(checked_prompt(say), session.agent), at_once, "inject")
         receipt = self._stop(session.id, session.turn)
         if sent is not None:
             # A turn that no runner had taken was cancelled by us: no runner sends what follows it.
@@ -282,13 +283,13 @@ class Prompter(Guarded):
     def _plan(
         self, session: Session, prompt: str, options: PromptOptions, recipe: Recipe, kept: dict[str, Any], verb: str
     ) -> TurnPlan:
-        settings = self._settings_of(session, recipe.env)
+        settings, before = self._settings_of(session, recipe.env), self._store.newest_turn(session.id).mode
         plan = plan_turn(
             settings.config,
             Start(
                 prompt,
                 agent=session.agent,
-                model=options.model or model_option(kept) or session.model,
+                model=options.model or requested_model(kept, before),
                 cwd=session_folder(session),
                 options=merged(kept, options.settings),
                 argv=recipe.command,
@@ -301,20 +302,17 @@ class Prompter(Guarded):
                 agent_session=session.agent_session,
                 limits=options.limits,
                 env=recipe.env,
-                mode=self._store.newest_turn(session.id).mode,
+                mode=before,
                 options={*options.settings, *({"instructions"} & kept.keys())},
             ),
             notes=settings.notes,
         )
         self.rights.check_mode(session.agent, plan.frame.mode, options.settings)
-        before, mode = self._store.newest_turn(session.id).mode, plan.frame.mode
+        mode = plan.frame.mode
         if before is not None and mode is not None and mode.permissions != before.permissions:
             check_reach(agent_named(session.agent), mode, session.cwd, self._layout.home, self._reader.settings.path)
         check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
-        asked, mode = options.model or model_option(kept), plan.frame.mode
-        if mode is not None and mode.model is not None and asked is None and mode.model == session.model:
-            mode = structs.replace(mode, model=None)  # the agent named it: no one asked for it
-        return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts, mode=mode))
+        return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts))
 
     def sent(self, prompt_id: int) -> Sent:
         """Return a prompt and its present place.
@@ -444,9 +442,3 @@ def _kept(recipe: Recipe, asked: PromptOptions) -> dict[str, Any]:
     if asked.instructions is not None:
         options = merged(options, {"instructions": asked.instructions})
     return options
-
-
-def model_option(options: Mapping[str, Any]) -> str | None:
-    """Return the model among the options of a session; None if they name none."""
-    model = options.get("model")
-    return model if isinstance(model, str) and model else None

@@ -71,6 +71,7 @@ class SessionQueue(Guarded):
         self._layout.check_writable()
         if prompt.plan.frame.compacts is not None:
             raise UsageError("A compaction cannot be edited. Cancel it, and ask for another one: agentdash compact.")
+        text = self.rights.prompt(text, self._reader.by_id(prompt.session).agent)
         plan = None
         if options is not None:
             plan = self._prompter.plan(self._reader.by_id(prompt.session), text, options)

@@ -91,6 +91,17 @@ class StepsReader:
         session = self._get(ref)
         return self._with_diffs(session, self._recorded(session), turn)
 
+    def steps_from(self, ref: str, turn: int, first: int) -> Iterator[Step]:
+        """Iterate over the steps of one turn from a place on, with diffs: what is before it costs nothing again.
+
+        Raises:
+            UsageError: it has no such turn.
+            StoreError: a turn file cannot be read.
+        """
+        session = self._get(ref)
+        find_turn(session, turn)
+        return self._opened(session, self._recorded(session)).steps_from(turn, first)
+
     def _with_diffs(self, session: Session, recorded: "Recorded", turn: int | None) -> Iterator[Step]:
         from ..changes.recorded import Dealer
 

@@ -1,4 +1,4 @@
-"""The verdict on a turn that was to compact its conversation, and the advice to compact one.  Pure."""
+"""The fate of a conversation in a turn: it was compacted, or a new one begun; and the advice to compact.  Pure."""
 
 from msgspec import Struct, structs
 
@@ -30,16 +30,18 @@ def judged(verdict: Verdict, compacts: Compaction | None, facts: Facts) -> tuple
     """Return the verdict on a turn that was to compact, and the compaction; None if there is none.
 
     A turn that ended well without evidence of a compaction failed: claude 2.1.197 calls a turn a success in which it
-    found nothing to compact.
+    found nothing to compact.  An ordinary turn compacted if its prompt was the agent's own command for it.
 
     Args:
         verdict: the verdict on the turn as an ordinary one.
         compacts: the request of its launch; None for an ordinary turn.
         facts: the facts of its stream.
     """
+    found = facts.compacted
+    if compacts is None and found is not None and found.requested and facts.local:
+        compacts = Compaction(by=BY_AGENT)
     if compacts is None or verdict.status is not Status.DONE:
         return verdict, None
-    found = facts.compacted
     mark = CompactionMark(by=compacts.by, step=None, tokens_before=compacts.tokens_before, words=compacts.words)
     if compacts.by == BY_AGENT and found is not None:
         return verdict, structs.replace(
@@ -51,8 +53,24 @@ def judged(verdict: Verdict, compacts: Compaction | None, facts: Facts) -> tuple
     has_summary = facts.message_step is not None and (facts.last_message or "").strip()
     if compacts.by == BY_SUMMARY and has_summary:
         return verdict, structs.replace(mark, step=(facts.message_step or 0) + _FIRST)
-    missing = "the agent wrote no summary" if compacts.by == BY_SUMMARY else "the agent did not compact"
+    why = facts.last_message if facts.local else None
+    missing = "the agent wrote no summary" if compacts.by == BY_SUMMARY else why or "the agent did not compact"
     return Verdict(Status.FAILED, missing, "the turn ended well, and shows no compaction"), None
+
+
+def cleared(status: Status, facts: Facts, resumed: str | None) -> bool:
+    """Return whether the prompt of a turn was the agent's own command that begins a new conversation.
+
+    claude 2.1.197 does not report its ``/clear``: it answers with nothing and is in another conversation.
+
+    Args:
+        status: the status of the turn.
+        facts: the facts of its stream.
+        resumed: the agent's conversation that the turn went on with; None if it began one, or forked one.
+    """
+    if status is not Status.DONE or facts.agent_session is None or not facts.local:
+        return False
+    return facts.cleared or resumed not in (None, facts.agent_session)
 
 
 def should_compact(tokens: int | None, window: int | None, share: float = COMPACT_FROM) -> bool:

@@ -269,10 +269,11 @@ KINDS: Mapping[str, Callable[[Session, int], object]] = {
     "blocked": lambda session, _: session.blocked,
     "archived": lambda session, _: session.archived_at and not session.deleted_at,
     "deleted": lambda session, _: session.deleted_at,
+    "trash": lambda session, _: session.deleted_at,
 }
 """The values of ``is:``, with their tests."""
 
-_AWAY = frozenset({"archived", "deleted"})
+_AWAY = frozenset({"archived", "deleted", "trash"})
 
 _STUCK = "stuck"
 STATES = (*map(str, Status), _STUCK)

@@ -63,6 +63,8 @@ _STOPPED = "a stop was requested before the turn ended"
 _LOST = "no process is alive, no exit code was recorded, and the output has no final event"
 _UNUSABLE = "the live agent did not take the prompt, so its process was ended"
 _GOOD_EXIT = "the command exited with code 0"
+NO_PROOF = "exit 0 alone is no proof: the agent did not report a completed turn"
+"""The rule behind a failed turn whose process ended well, and whose final event was not read."""
 
 
 MEANINGS = {
@@ -95,7 +97,7 @@ def while_running(
         return Status.FINISHING, "finished, process still exiting"
     if facts.waiting is not None and not answered:
         return Status.WAITING, facts.waiting
-    remarks = (_denied(facts), facts.notice or _over_limit(crossed), blind)
+    remarks = (_denied(facts), facts.strange, facts.notice or _over_limit(crossed), blind)
     return Status.RUNNING, "; ".join(filter(None, remarks)) or None
 
 
@@ -139,7 +141,7 @@ def _by_its_end(end: EndFacts) -> Verdict:
 
 
 def _done_note(end: EndFacts, note: str | None) -> str | None:
-    notes = [_denied(end.facts)]
+    notes = [_denied(end.facts), end.facts.strange]
     if end.lingered:
         notes.append("the process stayed after its final event and was ended")
     elif end.ended:
@@ -179,4 +181,4 @@ def _failure_rule(end: EndFacts) -> str:
         return "a signal that agentdash did not send ended the agent"
     if end.exit_code:
         return "the exit code is not 0"
-    return "exit 0 alone is no proof: the agent did not report a completed turn"
+    return NO_PROOF

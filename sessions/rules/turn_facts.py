@@ -23,12 +23,16 @@ class Compacted(Struct, frozen=True):
     tokens_before: int | None = None
     tokens_after: int | None = None
     """The tokens of the context before and after it, if the agent reports them."""
+    requested: bool = False
+    """The user asked for it, by the agent's own account."""
 
 
 class Facts(Struct, kw_only=True):
     """The facts that a parser has concluded from one turn so far."""
 
     agent_session: str | None = None
+    strange: str | None = None
+    """Why the conversation that the output names is not taken; None if it is that of the turn."""
     model: str | None = None
     turn_model: str | None = None
     """The model of this turn's calls, if the agent takes a changed ``model`` only from its next turn on."""
@@ -43,6 +47,10 @@ class Facts(Struct, kw_only=True):
     """Index of the step of the main agent's newest message, as the parser counts."""
     compacted: Compacted | None = None
     """The newest compaction of the turn; None if there was none."""
+    local: bool = False
+    """The prompt was a command of the agent itself: no model was asked."""
+    cleared: bool = False
+    """The agent began a new conversation in the turn, by its own account."""
     usage: Usage = field(default_factory=Usage)
     """This turn's tokens, if the agent counts per turn or process."""
     thread_usage: Usage = field(default_factory=Usage)

@@ -24,11 +24,23 @@ cannot be used with file, line and key; `agentdash config list` shows every valu
   that its agent starts, have the same settings.
 - `asks.rules` are tables, each after a line `[[asks.rules]]`. `decide = "allow"`, `"deny"` or `"ask"` applies to an
   ask that fits all of `tool`, `command` (the first words, `"git log"`), `folder` (of all its paths; a relative one
-  begins at the session's folder) and `agent`. The first rule that fits decides; without one, you are asked. `command`
-  fits only one simple command, without pipes, redirections and expansions. Rules allow no command that is dangerous
-  (`rm -r`, `git push --force`, `sudo`) or not understood for certain, and nothing outside the folder; symbolic links
-  are not followed, so a link in the folder can lead out. Rules save questions: a program that is allowed can do
-  anything.
+  begins at the session's folder) and `agent`. The first rule that fits decides; without one, you are asked.
+  - A rule that allows commands without `command` allows those that are understood: forms of `git log`, `ls`, `grep`
+    and about forty others that only read files of the folder, also as a list or with pipes.
+  - A rule with `command` fits one command that begins with these words, without pipes, redirections and expansions. Of
+    `git` and of the programs that are understood it allows the understood forms; if you name the verb, also plain forms
+    of `git add`, `commit`, `fetch`, `pull`, `push`, `switch` and `checkout -b`. Of any other program (`make`,
+    `npm test`) it allows all that the program does: that is your choice.
+  - Always asked: an option that is shortened or not known to agentdash; a path outside the folder, links followed; a
+    repository whose own settings may run a program, or that begins above the folder; `rm -r`, `git push --force`;
+    `sudo`, shells, `python -c`, `tar`, `curl`, `ssh`, `find -exec` and others that run, or reach, what their arguments
+    name.
+  - A rule for a tool that writes (`Write`, `Edit`, `apply_patch`) allows files of the folder, links followed, but none
+    by which other programs run something: settings and instructions of agents, `.git`, editors, shells, environments,
+    package scripts, builds, hooks and CI. One for `Read`, `Grep` or `Glob` allows files of the folder.
+  - A rule that denies or asks also keeps later rules from what may be its command: by another path, behind another
+    program, in a shell, by another verb for the same act (`git push`, `git send-pack`).
+  - `folder` widens the folder: a rule for a monorepo whose sessions work below its top names the top.
 """
 
 

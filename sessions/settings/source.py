@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from ..errors import ConfigError
-from .toml_positions import error_line, line_of
+from .toml_positions import dotted, error_line, key_at, line_of
 
 T = TypeVar("T")
 
@@ -32,7 +32,8 @@ class Source:
             self.data: Mapping[str, Any] = tomllib.loads(self.text)
         except (ValueError, RecursionError) as error:  # tomllib's own error, a number of 5,000 digits, 5,000 brackets
             line = error_line(str(error), self.text)
-            raise ConfigError(f"{path}:{line}: {error}", line) from None
+            key = key_at(self.text, line, unclosed=str(error).startswith("Unclosed"))
+            raise ConfigError(f"{path}:{line}: {f'{dotted(key)}: ' if key else ''}{error}", line) from None
 
     def convert(self, data: Any, kind: type[T], section: tuple[str, ...]) -> T:
         """Convert a part of the file to a value of its type.

@@ -31,6 +31,32 @@ def error_line(message: str, text: str) -> int:
     return int(match[1]) if match else max(1, len(text.splitlines()))
 
 
+def key_at(text: str, line: int, *, unclosed: bool) -> tuple[str, ...]:
+    """Return the key whose value ends in an error at a line; () if none is before it.
+
+    ``unclosed``: the error is a list or a table without its end, so that what follows it was read as a part of it.
+    """
+    begun = sorted((at, len(key), key) for key, at in _lines(text).items() if at <= line)
+    lines = text.split("\n")
+    values = [key for at, _, key in begun if _assigns(lines[at - 1])]
+    if unclosed:
+        open_ones = (key for at, _, key in begun if _assigns(lines[at - 1]) and not _closes(lines, at, begun))
+        return next(open_ones, values[-1] if values else ())
+    at, _, key = begun[-1] if begun else (0, 0, ())
+    return key if at == line else ()
+
+
+def _assigns(line: str) -> bool:
+    return _HEADER.match(line) is None and _ASSIGNMENT.match(line) is not None
+
+
+def _closes(lines: list[str], at: int, begun: list[tuple[int, int, tuple[str, ...]]]) -> bool:
+    """Return whether each bracket of a value that begins at a line is closed before the next key."""
+    end = next((later for later, _, _ in begun if later > at), len(lines) + 1)
+    value = "\n".join(lines[at - 1 : end - 1])
+    return value.count("[") + value.count("{") <= value.count("]") + value.count("}")
+
+
 def _lines(text: str) -> dict[tuple[str, ...], int]:
     lines_of: dict[tuple[str, ...], int] = {}
     section: tuple[str, ...] = ()

@@ -125,8 +125,10 @@ def recorded(rows: Callable[[str, tuple[object, ...]], list[sqlite3.Row]], sessi
     marks = tuple(map(_mark, rows(_OF_SESSION, (session_id,))))
     if not marks:
         return Recorded(conversation)
-    turns = rows("SELECT n, agent_session, started_at FROM turns WHERE session = ? ORDER BY n", (session_id,))
-    unstarted = frozenset(row["n"] for row in turns if row["started_at"] is None)
+    turns = rows("SELECT n, agent_session, started_at, steps FROM turns WHERE session = ? ORDER BY n", (session_id,))
+    unstarted = frozenset(
+        row["n"] for row in turns if row["started_at"] is None or (row["agent_session"] is None and not row["steps"])
+    )
     return Recorded(conversation, marks, {row["n"]: row["agent_session"] for row in turns}, unstarted)
 
 

@@ -12,6 +12,7 @@ from ..errors import UnknownSessionError
 from ..launch import Launch
 from ..model import Changes, Prompt, Receipt, Session, Status, Turn, Usage, short_id
 from ..rules.urgency import by_urgency
+from ..rules.urgency_levels import Urgency
 from ..values.adjustments import Adjustment
 from ..values.compaction import RecordedCompaction
 from .compactions import compactions_of
@@ -25,7 +26,17 @@ from .prompts.asks import Asks
 from .prompts.prompt_queue import PromptQueue
 from .prompts.queued_prompt import QueuedPrompt
 from .prompts.unconfirmed import Unconfirmed, unconfirmed
-from .rows import OPEN, SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
+from .rows import (
+    COUNTED_COLUMNS,
+    OPEN,
+    SELECT_SESSION,
+    counted_from,
+    launch_from,
+    load,
+    prompt_from,
+    session_from,
+    turn_from,
+)
 from .urgency import CURRENT, OUTDATED
 from .use.period_budgets import PeriodBudgets
 from .use.plan_windows import PlanWindows
@@ -35,6 +46,16 @@ FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, 
 
 NOT_IN_ORDER = f"{SELECT_SESSION} WHERE {OUTDATED}"
 """The sessions in use that runners of earlier versions changed since their urgency was written: rarely any."""
+
+_QUIET = (
+    f"{CURRENT} AND urgency IN ({Urgency.DONE:d}, {Urgency.AT_REST:d}) AND pinned_at IS NULL"  # noqa: S608
+    " AND sessions.rowid NOT IN (SELECT rowid FROM sessions WHERE archived_at IS NULL"
+    " ORDER BY created_at DESC, rowid DESC LIMIT ?)"
+)
+SHOWN_IN_SHORT = (
+    f"{SELECT_SESSION} WHERE archived_at IS NULL AND ({_QUIET}) IS NOT 1 ORDER BY created_at DESC, sessions.rowid DESC"
+)
+COUNTED_IN_SHORT = f"SELECT {', '.join(COUNTED_COLUMNS)} FROM sessions WHERE {_QUIET}"  # noqa: S608
 
 IN_ORDER = f"SELECT COUNT(*) AS n FROM sessions WHERE {CURRENT}"  # noqa: S608
 
@@ -84,6 +105,16 @@ class Queries:
             total = self.database.rows(IN_ORDER)[0]["n"] + len(outdated)
         sessions = [session_from(row) for row in (*outdated, *rows)]
         return sorted(sessions, key=by_urgency)[:limit], total
+
+    def listed(self, newest: int) -> tuple[list[Session], list[Session]]:
+        """Return the sessions in use that a short list may show, newest first, and all others without their texts.
+
+        The others are at rest, or done and unread; they have only what the header of a list counts.
+        """
+        with self.database.snapshot():
+            rows = self.database.rows(SHOWN_IN_SHORT, (newest,))
+            others = self.database.rows(COUNTED_IN_SHORT, (newest,))
+        return [session_from(row) for row in rows], [counted_from(row) for row in others]
 
     def archived(self) -> int:
         """The number of archived sessions."""
@@ -163,6 +194,14 @@ class Queries:
         rows = self.database.rows("SELECT * FROM turns WHERE session = ? AND n = ?", (session_id, n))
         return turn_from(rows[0]) if rows else None
 
+    def started_before(self, session_id: str, n: int) -> Turn | None:
+        """Return the newest turn before a turn whose agent was started; None if there is none."""
+        rows = self.database.rows(
+            "SELECT * FROM turns WHERE session = ? AND n < ? AND agent_pid IS NOT NULL ORDER BY n DESC LIMIT 1",
+            (session_id, n),
+        )
+        return turn_from(rows[0]) if rows else None
+
     def thread_total_before(self, session_id: str, n: int) -> Usage:
         """Return the thread's tokens as earlier turns of the same process reported them; unknown if none did."""
         rows = self.database.rows(
@@ -172,6 +211,24 @@ class Queries:
             (session_id, n),
         )
         return load(rows[0]["thread_usage"], Usage) or Usage() if rows else Usage()
+
+    def conversation_before(self, session_id: str, n: int) -> str | None:
+        """Return the conversation of the newest turn before a turn that named one."""
+        rows = self.database.rows(
+            "SELECT agent_session FROM turns WHERE session = ? AND n < ? AND agent_session IS NOT NULL"
+            " ORDER BY n DESC LIMIT 1",
+            (session_id, n),
+        )
+        return str(rows[0]["agent_session"]) if rows else None
+
+    def session_of_conversation(self, conversation: str, *, but: str) -> str | None:
+        """Return the id of a session, not ``but``, that has a conversation of an agent or had it in a turn."""
+        rows = self.database.rows(
+            "SELECT id FROM sessions WHERE agent_session = ?1 AND id <> ?2"
+            " UNION ALL SELECT session FROM turns WHERE agent_session = ?1 AND session <> ?2 LIMIT 1",
+            (conversation, but),
+        )
+        return str(rows[0]["id"]) if rows else None
 
     def queued_turns(self, session_id: str) -> list[Turn]:
         """Return the turns of a session that no runner has taken."""
@@ -227,6 +284,10 @@ class Queries:
         """The queued and live turns of all sessions."""
         rows = self.database.rows(f"SELECT * FROM turns WHERE status IN ({OPEN}) ORDER BY created_at")  # noqa: S608
         return [turn_from(row) for row in rows]
+
+    def ended_by(self, rule: str) -> list[Turn]:
+        """The ended turns of all sessions whose status followed from a rule."""
+        return [turn_from(row) for row in self.database.rows("SELECT * FROM turns WHERE rule = ?", (rule,))]
 
     def open_elsewhere(self, host: str) -> set[str]:
         """The ids of the sessions in use that another machine than ``host`` started."""

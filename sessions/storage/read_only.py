@@ -92,8 +92,10 @@ def _copied(path: Path, log: Path, before: Signature, seconds: float) -> Opened:
     import shutil  # here only: runners would load it for nothing
     from tempfile import TemporaryDirectory
 
+    from .scratch import scratch_parent
+
     try:
-        folder = TemporaryDirectory(prefix="agentdash-")  # mode 0700
+        folder = TemporaryDirectory(dir=scratch_parent())
         copy = Path(folder.name) / path.name
         shutil.copyfile(path, copy)
         if log.exists():

@@ -131,6 +131,21 @@ def session_from(row: sqlite3.Row) -> Session:
     )  # fmt: skip
 
 
+COUNTED_COLUMNS = (
+    "id", "agent", "status", "turn", "total_tokens", "cost_usd", "cost_about_usd", "cost_missing", "tokens_missing",
+    "exit_code", "signal", "steps", "started_at", "created_at", "updated_at",
+)  # fmt: skip
+"""The columns that count of a session that is not shown: its state and its use."""
+
+
+def counted_from(row: sqlite3.Row) -> Session:
+    """The session of a row with `COUNTED_COLUMNS`: it has no texts."""
+    values = dict(zip(COUNTED_COLUMNS, row, strict=True))
+    status, _ = _status(values.pop("status"))
+    usage = Usage(total_tokens=values.pop("total_tokens"))
+    return Session(status=status, usage=usage, title="", task="", cwd="", **values)
+
+
 def turn_from(row: sqlite3.Row) -> Turn:
     """The turn of a ``turns`` row."""
     values = {name: row[name] for name in _TURN_COLUMNS}

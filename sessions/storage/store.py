@@ -237,11 +237,19 @@ class Store(Queries):
             )
 
     def cancel_queued(
-        self, session_id: str, n: int, status: Status, reason: str, rule: str, *, by: str | None = None
+        self,
+        session_id: str,
+        n: int,
+        status: Status,
+        reason: str,
+        rule: str,
+        *,
+        by: str | None = None,
+        again: bool = False,
     ) -> bool:
         """End a turn that no runner has taken; False if a runner took it first.
 
-        ``by`` names who requested it; None if it was not requested.
+        ``by`` names who requested it; None if it was not requested.  ``again``: its prompt returns to the queue.
         """
         now = now_ms()
         with self.database.transaction() as db:
@@ -258,8 +266,8 @@ class Store(Queries):
                     " WHERE id = ? AND turn = ?",
                     (status, reason, now, now, session_id, n),
                 )
-                if status is Status.FAILED:
-                    put_back(db, session_id, n)  # no agent was started: nothing can have seen it
+                if again or status is Status.FAILED:
+                    put_back(db, session_id, n, always=again)  # no agent was started: nothing can have seen it
                 hold_after(db, session_id, n, status, by_user=by is not None)
                 note_end(db, session_id)
         return bool(changed)

@@ -31,6 +31,8 @@ _WRITE = (
 _ESCALATE_MS = "SELECT COALESCE((SELECT value FROM settings WHERE name = 'escalate_ms'), 120000)"
 """The setting ``orchestration.escalate_seconds``, and its default before a front end stored it."""
 
+_FOR_USER = "SELECT 1 FROM asks WHERE session = ? AND state = 'open' AND json_extract(ask, '$.for_user') <> '' LIMIT 1"
+
 
 def write_urgency(connection: sqlite3.Connection) -> None:
     """Compute and write the urgency of the sessions in use whose facts changed; part of the caller's transaction."""
@@ -50,8 +52,10 @@ def write_urgency(connection: sqlite3.Connection) -> None:
 def _escalates_at(connection: sqlite3.Connection, session: Session, before: int | None) -> int | None:
     """Return when what a worker needs of its lead counts for the user, UTC ms; None if it needs nothing of a lead.
 
-    While it needs something, the time stays.
+    While it needs something, the time stays.  What only the user can allow is the user's at once.
     """
     if session.led is None or not needs_answer(session):
         return None
+    if session.asking and connection.execute(_FOR_USER, (session.id,)).fetchone() is not None:
+        return min(before or now_ms(), now_ms())
     return before if before is not None else now_ms() + int(connection.execute(_ESCALATE_MS).fetchone()[0])

@@ -1,11 +1,13 @@
 """The runner's reader of its turn file: new bytes in, facts and arrival times out."""
 
 import contextlib
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ..agents.parsing.line_parts import by_parts
 from ..agents.parsing.parser import TurnParser
 from ..clock import now_ms
 from ..model import Step
@@ -16,9 +18,10 @@ PASS_SECONDS = 0.1
 """Maximum duration of one read: an agent that floods its output must not keep the runner from a stop."""
 
 FINISH_SECONDS = 5.0
-"""Maximum duration of the reading after the end; the rest is skipped, except the tail with the final event."""
+"""Time after which the rest of what was printed is skipped, up to the tail, which is always read."""
 
 TAIL_BYTES = 1 << 20
+"""The end of the output, with the final event: of the shortest lines, it takes some ten seconds to read."""
 
 
 class Follower:
@@ -32,11 +35,15 @@ class Follower:
         tell: Callable[[Step], None] = lambda _: None,
         meter: Callable[[bytes], None] | None = None,
         begin: int = 0,
+        *,
+        shared: bool = False,
     ) -> None:
         """Begin at an offset: the beginning of the turn.
 
         ``tell`` is called with each new step, and again with each replacement of it; ``meter`` with each line.
+        ``shared``: the file has several turns, of which one may end in the middle of a line.
         """
+        self._shared = shared
         self._reader = LineReader(output, begin)
         self.position = begin
         """The offset behind the last line that the parser got."""
@@ -96,7 +103,8 @@ class Follower:
         self._read_all()
         rest = self._reader.rest()
         if rest is not None:
-            self._lines = iter([(self._reader.offset, rest)])
+            lines = [(self._reader.offset, rest)]
+            self._lines = by_parts(lines) if self._shared else iter(lines)
             self.catch_up()
         self._parser.close()
         self._reader.close()
@@ -104,11 +112,14 @@ class Follower:
             os.close(self._times)
 
     def _read_all(self) -> None:
+        """Read up to the present end of the file, which a process that outlives the agent may go on to write."""
+        self._reader.end = self._reader.size
         if self.catch_up(FINISH_SECONDS):
             if self._reader.ahead > TAIL_BYTES:
                 self._reader.skip_to_tail(TAIL_BYTES)
                 self._lines = None
-            self.catch_up(FINISH_SECONDS)
+            self.catch_up(math.inf)
+        self._reader.end = None
 
     def _new_lines(self) -> Iterator[tuple[int, bytes]]:
         while chunk := self._reader.read():
@@ -116,7 +127,8 @@ class Follower:
             if self._stamped:
                 self.last_event_at = now_ms()
                 self._record(self.last_event_at)
-            yield from self._reader.split(chunk)
+            lines = self._reader.split(chunk)
+            yield from by_parts(lines) if self._shared else lines
 
     def _record(self, now: int) -> None:
         if self._times is not None:

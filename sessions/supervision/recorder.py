@@ -39,6 +39,7 @@ from .follow import Follower
 from .limits.idleness import Look
 from .limits.spending import Spending
 from .limits.turn_watch import TurnWatch
+from .own_conversation import OwnConversation
 from .queue.next_turn import builder
 from .queue.prompt_evidence import with_transcript
 from .spawn import StartError
@@ -86,6 +87,7 @@ class Recorder:
         self._unanswered: Callable[[], int | None] = int
         self._not_recorded: tuple[int, int] | None = None
         self._compacts: Compaction | None = None
+        self._conversation: OwnConversation | None = None
         self._began_at = 0
         self._env: dict[str, str] = {}
 
@@ -144,6 +146,7 @@ class Recorder:
         """
         self._agent = agent
         self._compacts = launch.compacts
+        self._conversation = OwnConversation(self._store, agent, self._session, self._turn, launch)
         self._env, self._began_at = dict(os.environ) | dict(launch.env), began
         self._watch = TurnWatch(
             self._store,
@@ -174,6 +177,7 @@ class Recorder:
             self._step,
             self._line,
             output.stdout.begin,
+            shared=self._hears is not None,
         )
         if adopted_after_s is not None:
             self._follower.take_over()
@@ -184,11 +188,18 @@ class Recorder:
         if self._follower is None:
             return False
         more = self._follower.catch_up()
+        self._check_conversation()
         if self._watch is not None:
             more = self._watch.update(self.facts) or more
         self._disk.check()
         self._commit(self._follower)
         return more
+
+    def _check_conversation(self) -> None:
+        """Drop a conversation that is not the turn's."""
+        conversation, facts = self._conversation, self.facts
+        if conversation is not None:
+            self.guarded(lambda: conversation.check(facts))
 
     def over_limit(self) -> tuple[str | None, float | None]:
         """Return the crossed limits for which to stop the turn, in words, and the seconds until the next check.
@@ -300,6 +311,7 @@ class Recorder:
         facts, steps, end = self.facts, 0, self.position
         if self._follower is not None:
             self._follower.finish()
+            self._check_conversation()
             steps = self._follower.steps
             if self._watch is not None:
                 self._watch.finish(facts)

@@ -8,7 +8,8 @@
 ``sweep``  end the processes that an ended or lost session has left.
 
 It holds the session's lock for its whole life, and goes on with the next prompt of the session's queue.  It spawns
-the agent first and imports the adapter straight after, never later: an upgrade may replace the files during the turn.
+the agent first and keeps straight after what it may have to import later (:mod:`..own_code`): an upgrade may replace
+the files during the turn.  Runners of other versions start this module by its name and with these arguments.
 """
 
 import contextlib
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from ..errors import StoreError
 from ..model import LIVE, Status
+from ..own_code import keep
 from ..processes import processes, runner_lock
 from ..storage.paths import Layout
 from ..storage.store import Store
@@ -58,6 +60,8 @@ def main(argv: list[str]) -> int:
 
 def _serve(layout: Layout, session_id: str, turn: int, mode: str) -> None:
     """Serve turns of a session until none is left for this process."""
+    if mode != "run":
+        keep()  # an agent or its processes live
     store, signals = Store(layout.database, CACHE_KIB), StopSignals()
     if mode == "warm":
         if store.session(session_id) is None:

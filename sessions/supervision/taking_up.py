@@ -3,7 +3,7 @@
 import contextlib
 import math
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ..agents.base import Agent, AgentSettings
 from ..agents.registry import agent_named
@@ -12,6 +12,7 @@ from ..conversation.history import Part, Place
 from ..conversation.marks import MarkKind
 from ..errors import StoreError
 from ..launch import Fork, Way
+from ..rules.prompts.delivery import PromptState
 from ..storage.files.line_reader import LineReader
 from ..storage.paths import Layout
 from ..storage.queries import Queries
@@ -46,7 +47,8 @@ def taken_up(layout: Layout, queries: Queries, session_id: str, recorded: Record
     """
     going_on = recorded.continuation()
     parts = recorded.history.parts()
-    newest = next((part.turn or _of_compaction(part) for part in reversed(parts)), None)
+    said = (part for part in reversed(parts) if part.turn not in recorded.unstarted)
+    newest = next((part.turn or _of_mark(part) for part in said), None)
     if going_on.fork is not None and going_on.conversation is not None:
         place, origin = going_on.fork, going_on.origin or session_id
         fork = _fork(layout, queries, origin, place, going_on.conversation, settings, is_own=origin == session_id)
@@ -60,9 +62,10 @@ def taken_up(layout: Layout, queries: Queries, session_id: str, recorded: Record
     return TakenUp(how="retold" if parts else "new")
 
 
-def _of_compaction(part: Part) -> int | None:
-    """Return the turn that compacted the conversation, if the part is its summary."""
-    return part.mark.turn if part.mark is not None and part.mark.kind == MarkKind.COMPACT else None
+def _of_mark(part: Part) -> int | None:
+    """Return the turn that compacted or cleared the conversation, if the part is what it made."""
+    own = part.mark is not None and part.mark.kind in (MarkKind.COMPACT, MarkKind.CLEAR)
+    return part.mark.turn if part.mark is not None and own else None
 
 
 def _fork(
@@ -132,6 +135,9 @@ def retold_prompt(layout: Layout, queries: Queries, session_id: str, prompt: str
     source = source_of(layout, queries, session_id)
     if source is None:
         return prompt
+    # A prompt that its turn never gave the agent, and that is sent again now, is told once.
+    told = [one for one in source.prompts if one.state != PromptState.UNSENT or one.text != prompt]
+    source = structs.replace(source, prompts=told)
     session = source.session
     with contextlib.closing(source.reader(layout)) as reader:
         try:
@@ -145,6 +151,9 @@ def retold_prompt(layout: Layout, queries: Queries, session_id: str, prompt: str
         except OSError as error:
             raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
     steps = steps_of(layout, queries, source, visible.parts)
+    expands = agent_named(session.agent).expands
     if visible.summary is None:
-        return retold(session.cwd, steps, prompt)
-    return retold_compacted(session.cwd, visible.requests, visible.summary, steps, prompt, by=session.agent)
+        return retold(session.cwd, steps, prompt, expands)
+    return retold_compacted(
+        session.cwd, visible.requests, visible.summary, steps, prompt, by=session.agent, expands=expands
+    )

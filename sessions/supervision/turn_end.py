@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from ..agents.base import Agent
 from ..model import Left, Receipt, Status
-from ..rules.prompts.delivery import PromptState, TurnEvidence
+from ..rules.prompts.delivery import PromptState, TurnEvidence, evidence
 from ..rules.prompts.questions import question
 from ..rules.status import EndFacts
 from ..rules.turn_facts import Facts
@@ -69,14 +69,18 @@ def end_facts(ending: Ending, agent: Agent | None, facts: Facts, stderr: str) ->
 
 def evidence_of(ending: Ending, agent: Agent | None, facts: Facts, steps: int) -> TurnEvidence:
     """Return what the output of a turn with this number of steps shows about the way of its prompt."""
-    way, proper = ending.prompt, facts.end is not None
-    printed = steps > 0 or (agent is not None and not agent.prompted)
-    started = way is not PromptState.QUEUED
-    if way is not None:
-        printed = way is PromptState.SEEN
-    # An agent without an exit code ended by a signal; if no stop was requested, the signal is not ours.
-    crashed = ending.stopped_by is None and ending.child.exit_code is None
-    return TurnEvidence(started=started, printed=printed, proper_end=proper and started, crashed=crashed)
+    stopped = ending.stopped_by is not None
+    # An agent names its conversation before it reads the prompt.
+    named = int(stopped and facts.agent_session is not None)
+    return evidence(
+        ending.prompt,
+        started=True,
+        printed=steps > named or (agent is not None and not agent.prompted),
+        proper_end=facts.end is not None,
+        # An agent without an exit code ended by a signal; if no stop was requested, the signal is not ours.
+        crashed=not stopped and ending.child.exit_code is None,
+        stopped=stopped,
+    )
 
 
 def asked_at_the_end(status: Status, agent: Agent | None, message: str | None) -> str | None:

@@ -6,7 +6,7 @@ import re
 from ..errors import UsageError
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_DURATION = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([smhdw]?)\s*", re.ASCII)
+_DURATION = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*+([smhdw]?)\s*", re.ASCII)
 
 
 def seconds(text: str) -> float:

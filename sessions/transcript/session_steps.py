@@ -163,6 +163,11 @@ class SessionSteps:
         Raises:
             OSError: a file cannot be read.
         """
+        for index in self._read_whole(turns):
+            yield from index.every()
+
+    def _read_whole(self, turns: Container[int] | None) -> Iterator[TurnIndex]:
+        """Yield the indexes of the turns, each read to the end of its turn."""
         recorded, prompts = self._facts()
         self._meet(recorded, prompts)
         self._read_from = 0
@@ -171,7 +176,24 @@ class SessionSteps:
                 index.read_on(float("inf"))
                 self._finish(index, facts)
                 index.know_share(facts)
-                yield from index.every()
+                yield index
+
+    def steps_from(self, turn: int, first: int) -> Iterator[Step]:
+        """Yield the steps of a turn from a place on, with whole texts and diffs, and close the files after the last.
+
+        What is before the place is not parsed again if the index of the turn is saved.
+
+        Raises:
+            StoreError: a file cannot be read.
+        """
+        try:
+            index = next(iter(self._read_whole((turn,))))
+            for place, step in enumerate(index.every(first), first):
+                yield index.whole(place) if step.lacks_diffs and index.fill(place) else step
+        except OSError as error:
+            raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
+        finally:
+            self.close()
 
     def every_step_once(self, turns: Container[int] | None = None) -> Iterator[Step]:
         """Yield the steps of :meth:`every_step`, and close the files after the last one.

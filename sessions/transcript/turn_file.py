@@ -19,6 +19,7 @@ from ..agents.formats import Reader, TransportReader, reader_named
 from ..agents.registry import agent_named, is_agent
 from ..errors import NotATranscriptError
 from ..model import Step
+from ..storage.scratch import scratch_parent
 from .index.block_cache import BlockCache
 from .index.turn_index import LINE_CAP, TurnIndex
 
@@ -114,7 +115,7 @@ def plain_file(path: Path | None, stream: BufferedReader) -> Iterator[Path]:
     if path is not None and not packed:
         yield path
         return
-    with tempfile.NamedTemporaryFile(prefix="agentdash-view-") as copy:
+    with tempfile.NamedTemporaryFile(dir=scratch_parent()) as copy:
         try:
             with gzip.GzipFile(fileobj=stream) if packed else nullcontext(stream) as plain:
                 shutil.copyfileobj(plain, copy)

@@ -35,7 +35,13 @@ TITLES = {
         "from the end of an agent's process to the start of the next queued one",
         "a queued turn of a real agent beside its bare resume (medians)",
     ],
-    "screen": ["start to first paint, ms (median)", "keys of the dashboard", "append to pixel, ms", "idle for 1 s"],
+    "screen": [
+        "start to first paint, ms (median)",
+        "keys of the dashboard",
+        "bytes while a session prints a line a second",
+        "append to pixel, ms",
+        "idle for 1 s",
+    ],
     "streams": ["the last of 5 turns in a stream of 0 MB"],
     "supervision": ["one runner", "2 sessions"],
     "table": ["the dashboard, 160x45 (medians)", "a table of sessions, 160x45"],
@@ -113,3 +119,12 @@ def tables(printed):
         title, head, _, *rows = block.strip("\n").split("\n")
         found[title] = [row for row in rows if len(row) == len(head)]
     return found
+
+
+@pytest.mark.parametrize("name", ["wire", "live_wire"])
+def test_without_an_ssh_server_it_says_so_in_one_line(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    argv = [sys.executable, f"{name}.py"]
+    done = subprocess.run(argv, check=False, cwd=BENCH, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 1
+    assert re.fullmatch(rf"{name}\.py: not installed: ssh, .*\. Install them to run this benchmark\.\n", done.stderr)

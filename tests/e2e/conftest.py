@@ -83,6 +83,7 @@ class Terminal:
     def __init__(self, tmux, socket, wait_until):
         self._base = [tmux, "-L", socket, "-f", "/dev/null"]
         self._wait_until = wait_until
+        self._measured = 0
 
     def start(self, command, width=160, height=45):
         """Run a shell command; its exit code stays on the screen as ``exited N``."""
@@ -132,6 +133,24 @@ class Terminal:
             return self._wait_until(all_there, timeout=timeout, what=f"{texts} on the screen")
         except StuckError:
             pytest.fail(f"waited in vain for {texts}; the screen:\n{self.screen}")
+
+    def settles(self):
+        """Wait until the screen no longer changes."""
+        seen = []
+
+        def same():
+            seen.append(self.screen)
+            return len(seen) > 5 and len(set(seen[-5:])) == 1
+
+        self._wait_until(same, what="the screen to settle")
+
+    def cells(self, text):
+        """The number of cells that tmux gives a text; the program here prints what it is typed."""
+        self._measured += 1
+        mark = f"<{self._measured}>"
+        self.type(f"\x1b[2K\r{text}{mark}")
+        self._wait_until(lambda: mark in self.screen, what=f"{text!r} to be printed")
+        return int(self.told("cursor_x")) - len(mark)
 
     def lacks(self, text, timeout=60):
         """Wait until a text is no longer on the screen."""

@@ -1,15 +1,17 @@
-"""A stand-in for codex that notes each prompt that it gets, and waits at a gate if the prompt says so."""
+"""A stand-in for codex that notes each prompt that it gets, and waits at a gate if the prompt says so.
+
+The thread of each session has the id of the session.
+"""
 
 import os
 
-THREAD = "0190f7a2-0000-7000-8000-000000000001"
 SCRIPT = """#!/bin/sh
 prompt=$(cat)
 printf '%s\\n' "$prompt" >> {folder}/said
 printf '%s\\n' "$*" >> {folder}/argv
 case "$prompt" in
   *nameless*) ;;
-  *) echo '{{"type":"thread.started","thread_id":"{thread}"}}' ;;
+  *) printf '{{"type":"thread.started","thread_id":"%s"}}\\n' "$AGENTDASH_SESSION_ID" ;;
 esac
 echo '{{"type":"turn.started"}}'
 echo '{{"type":"item.completed","item":{{"id":"item_0","type":"agent_message","text":"heard"}}}}'
@@ -27,7 +29,7 @@ class Notebook:
         folder.mkdir()
         os.mkfifo(folder / "gate")
         self.command = folder / "codex"
-        self.command.write_text(SCRIPT.format(folder=folder, thread=THREAD))
+        self.command.write_text(SCRIPT.format(folder=folder))
         self.command.chmod(0o700)
 
     @property

@@ -5,10 +5,13 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
 import termios
+import time
+from pathlib import Path
 
 import pytest
 from ssh_server import ssh_server
@@ -24,6 +27,7 @@ class Outer:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", *size, 0, 0))
         self._received = b""
+        self._before = None
         self._process = subprocess.Popen(
             [*([sys.executable, "-c", _TAKE_TERMINAL] if controlling else []), *argv],
             stdin=slave, stdout=slave, stderr=slave, env=os.environ | env, start_new_session=True,
@@ -45,6 +49,41 @@ class Outer:
     def exit_code(self):
         """None while the program runs."""
         return self._process.poll()
+
+    @property
+    def modes(self):
+        """The local modes of the terminal: whether it gives out whole lines, for example."""
+        return termios.tcgetattr(self._master)[3]
+
+    @property
+    def reads_database(self):
+        """The program has opened the state folder, after all that it loads."""
+        with contextlib.suppress(OSError):
+            opened = Path(f"/proc/{self._process.pid}/fd").iterdir()
+            return any("agentdash.db" in str(link.readlink()) for link in opened)
+        return False
+
+    def resize(self, lines, columns):
+        """Give the terminal another size."""
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("4H", lines, columns, 0, 0))
+
+    @property
+    def is_quiet(self):
+        """The program used no processor time and wrote nothing since half a second before."""
+        now = time.monotonic(), self._work, len(self.received)
+        if self._before is None or now[1:] != self._before[1:]:
+            self._before = now
+        return now[0] - self._before[0] > 0.5
+
+    @property
+    def _work(self):
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    def terminate(self, wait_until):
+        """Ask the program to end, and read what it writes until it does."""
+        self.send_signal(signal.SIGTERM)
+        wait_until(lambda: self.received and self.exit_code is not None, timeout=20, what="its end")
 
     def send_signal(self, number):
         self._process.send_signal(number)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from isolation import work_folder
 from verbs import verb
 
 from agentdash.sessions.clock import now_ms
@@ -227,8 +228,8 @@ def test_T12_what_the_sandbox_stopped_is_told_while_it_runs_and_at_the_end(manag
 @pytest.mark.by_turns(2)
 @pytest.mark.real
 def test_a_question_in_the_last_message_of_a_real_agent_is_found(manager, agent, tmp_path):
-    asking = manager.spawn(Start("Shall I delete the old table?", agent=agent, cwd=str(tmp_path)))
-    telling = manager.spawn(Start("Delete the old table.", agent=agent, cwd=str(tmp_path)))
+    asking = manager.spawn(Start("Shall I delete the old table?", agent=agent, cwd=work_folder(tmp_path)))
+    telling = manager.spawn(Start("Delete the old table.", agent=agent, cwd=work_folder(tmp_path)))
     manager.wait([asking.id, telling.id], timeout=60)
     asks, tells = manager.reader.get(asking.id), manager.reader.get(telling.id)
     assert (asks.status, asks.asks) == (Status.DONE, "You said: Shall I delete the old table?")
@@ -247,7 +248,7 @@ FREE = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode"
 @pytest.mark.by_turns(2)
 @pytest.mark.real
 def test_what_a_real_agent_does_now_is_recorded_until_it_ends(manager, agent, tmp_path, wait_until):
-    start = Start("[[fake:sleep600]] go", agent=agent, cwd=str(tmp_path), options=FREE[agent])
+    start = Start("[[fake:sleep600]] go", agent=agent, cwd=work_folder(tmp_path), options=FREE[agent])
     session = manager.spawn(start)
     wait_until(lambda: "sleep 600" in str(manager.reader.get(session.id).activity), what="the command in the row")
     activity = manager.reader.get(session.id).activity
@@ -259,6 +260,6 @@ def test_what_a_real_agent_does_now_is_recorded_until_it_ends(manager, agent, tm
 
 @pytest.mark.real
 def test_the_plan_of_the_real_codex_is_recorded(manager, codex_env, tmp_path):
-    start = Start("[[fake:plan]] go", agent="codex", cwd=str(tmp_path))
+    start = Start("[[fake:plan]] go", agent="codex", cwd=work_folder(tmp_path))
     [done] = manager.wait([manager.spawn(start).id], timeout=60)
     assert done.plan == Plan(3, 3, "")

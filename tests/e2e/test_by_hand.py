@@ -10,6 +10,7 @@ import time
 
 import pytest
 from e2e.own_interface import THREAD, OwnInterface, said
+from isolation import work_folder
 from repetition import SEED, repeated
 
 from agentdash.sessions.errors import AgentdashError, SessionBusyError, StoreError, UsageError
@@ -44,7 +45,7 @@ def interface(tmp_path, monkeypatch):
 @pytest.fixture
 def session(manager, interface, tmp_path):
     """A session that had one turn."""
-    begun = manager.spawn(Start("first words", agent="codex", cwd=str(tmp_path)))
+    begun = manager.spawn(Start("first words", agent="codex", cwd=work_folder(tmp_path)))
     ended = manager.wait([begun.id], timeout=60)[0]
     assert (ended.status, ended.agent_session) == (Status.DONE, THREAD)
     return ended
@@ -98,7 +99,7 @@ def test_the_interface_gets_the_folder_the_environment_and_the_tags_of_the_sessi
     monkeypatch.setenv("OPENAI_BASE_URL", "http://another")
     run(manager, session)
     argv, env, cwd = interface.seen
-    assert argv == ["resume", "--no-daemon", THREAD]
+    assert argv == ["resume", "--no-daemon", "-s", "workspace-write", "-a", "on-request", "--", THREAD]
     assert (env["CODEX_HOME"], cwd) == (recorded, session.cwd)
     assert "OPENAI_BASE_URL" not in env
     assert env[processes.SESSION_TAG] == session.id
@@ -146,7 +147,7 @@ def test_a_prompt_waits_and_is_sent_when_the_interface_is_closed(manager, sessio
 def test_a_session_that_follows_waits_until_the_interface_is_closed(manager, session, interface, tmp_path):
     taken = manager.take_over(session.id)
     interface.says("by hand")
-    next_one = manager.spawn(Start("then this", agent="codex", cwd=str(tmp_path), after=session.id))
+    next_one = manager.spawn(Start("then this", agent="codex", cwd=work_folder(tmp_path), after=session.id))
     manager.housekeeping.settle()
     assert manager.reader.get(next_one.id).status is Status.QUEUED
     program = subprocess.Popen(taken.argv, cwd=taken.cwd, env=taken.env)
@@ -306,7 +307,7 @@ def test_a_session_that_works_is_refused(manager, interface, tmp_path):
         config.write("[queue]\nmax_running = 1\n")
     blocker = manager.run(["sleep", "600"], cwd=str(tmp_path))
     manager.started(blocker.id)
-    queued = manager.spawn(Start("waits", agent="codex", cwd=str(tmp_path)))
+    queued = manager.spawn(Start("waits", agent="codex", cwd=work_folder(tmp_path)))
     with manager.store.database.transaction() as db:
         db.execute("UPDATE sessions SET agent_session = ? WHERE id = ?", (THREAD, queued.id))
     with pytest.raises(SessionBusyError, match="is queued: it can be taken over when turn 1 has ended"):

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from isolation import work_folder
 from real_clis import CLAUDES
 
 from agentdash.sessions.conversation.marks import MarkKind
@@ -106,7 +107,7 @@ def test_claude_that_finds_nothing_to_compact_fails_in_its_own_words_and_goes_on
 ):
     options = {"permission_mode": "bypassPermissions", "live": live}
     agent = use_agent("claude-2.1.197")
-    session = manager.spawn(Start("the only request", agent=agent, cwd=str(tmp_path), options=options)).id
+    session = manager.spawn(Start("the only request", agent=agent, cwd=work_folder(tmp_path), options=options)).id
     manager.wait([session], timeout=3 * MINUTE)
     manager.compacting.compact(session)
     (ended,) = manager.wait([session], timeout=3 * MINUTE)
@@ -122,7 +123,7 @@ def test_claude_that_finds_nothing_to_compact_fails_in_its_own_words_and_goes_on
 def test_codex_that_compacts_by_itself_has_it_in_its_record(manager, use_agent, fake_model, tmp_path):
     options = {"sandbox": "danger-full-access", "config": {"model_auto_compact_token_limit": 3100}}
     agent = use_agent("codex")
-    start = Start("[[fake:work]] begin", agent=agent, cwd=str(tmp_path), options=options)
+    start = Start("[[fake:work]] begin", agent=agent, cwd=work_folder(tmp_path), options=options)
     session = manager.spawn(start).id
     manager.wait([session], timeout=3 * MINUTE)
     manager.prompts.inject(session, "and go on")

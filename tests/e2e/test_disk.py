@@ -10,6 +10,7 @@ import sys
 
 import pytest
 from e2e.notebook import Notebook
+from isolation import work_folder
 
 from agentdash.sessions.errors import DiskFullError
 from agentdash.sessions.launch import Start
@@ -118,7 +119,10 @@ def test_S3_the_limit_of_file_sizes_is_named(tmp_path, monkeypatch):
 def test_S3_a_full_disk_refuses_a_prompt_in_words_and_keeps_those_that_wait(manager, small_home, tmp_path, wait_until):
     notebook = Notebook(tmp_path / "notebook")
     start = Start(
-        "wait at the gate", agent="codex", cwd=str(tmp_path), options={"live": False, "bin": str(notebook.command)}
+        "wait at the gate",
+        agent="codex",
+        cwd=work_folder(tmp_path),
+        options={"live": False, "bin": str(notebook.command)},
     )
     session = manager.spawn(start)
     wait_until(lambda: notebook.said, what="the first turn")

@@ -37,12 +37,12 @@ def family(demo_agent, manager, at, tmp_path):
     hook.chmod(0o755)
     mark_demo(manager.reader.home, tmp_path)
 
-    def begin(seconds):
+    def begin(seconds, script="edit"):
         settings = f'[notify]\nhook = ["{hook}"]\n[orchestration]\nescalate_seconds = {seconds}\n'
         manager.reader.settings.path.write_text(settings)
         lead = manager.spawn(Start("lead", agent="demo", options={"script": "long"}))
         options = {"live": True, "speed": 50}
-        start = Start("[[demo:edit]] x", agent="demo", cwd=str(tmp_path), lifecycle="linked", options=options)
+        start = Start(f"[[demo:{script}]] x", agent="demo", cwd=str(tmp_path), lifecycle="linked", options=options)
         with SessionManager(caller=Caller(session=lead.id, evidence="environment")) as caller:
             return lead, caller.spawn(start)
 
@@ -70,6 +70,17 @@ def test_a_need_counts_for_the_user_once_its_lead_did_not_answer_in_time(family,
     [asked] = manager.reader.asks(worker.id)
     manager.asks.answer(asked.id, Answer(verdict=Verdict.ALLOW))
     wait_until(lambda: not manager.reader.by_id(worker.id).escalated, what="the end of the need")
+
+
+def test_what_only_the_user_can_allow_is_the_users_at_once(family, manager, at, wait_until, tmp_path):
+    _, worker = family(3600, "ask")
+    row = at(worker, 1, Status.WAITING)
+    assert (row.led, row.escalated) == (Led.AT_WORK, True)
+    assert attention(row, now_ms()).reason == "asks to run: rm -rf build"
+    assert waiting_ids() == [worker.id]
+    told = tmp_path / "told"
+    wait_until(told.exists, what="the hook")
+    assert told.read_text().splitlines() == [f"{worker.id} waiting asks to run: rm -rf build"]
 
 
 def test_a_need_counts_for_the_user_when_the_lead_has_ended(family, manager, at):

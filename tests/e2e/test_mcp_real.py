@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from isolation import work_folder
 from places import TESTS
 from real_clis import EVERY_CLI
 from verbs import verb
@@ -43,7 +44,7 @@ def counted(manager, session, turn=1):
 @pytest.mark.parametrize("live", [False, True], ids=["one-turn", "live"])
 def test_an_agent_that_leads_calls_a_tool_in_each_of_its_turns(manager, lead, live, at, tmp_path):
     options = {"lead": True, "live": live}
-    session = manager.spawn(Start("[[fake:count]] go", agent=lead, cwd=str(tmp_path), options=options))
+    session = manager.spawn(Start("[[fake:count]] go", agent=lead, cwd=work_folder(tmp_path), options=options))
     ended = at(session, 1, Status.DONE, Status.FAILED)
     assert (ended.status, ended.denied) == (Status.DONE, 0), ended.reason
     facts = counted(manager, session)
@@ -57,7 +58,7 @@ def test_an_agent_that_leads_calls_a_tool_in_each_of_its_turns(manager, lead, li
 
 
 def test_an_agent_that_does_not_lead_has_no_such_tool(manager, lead, tmp_path):
-    session = manager.spawn(Start("[[fake:count]] go", agent=lead, cwd=str(tmp_path), options={"lead": False}))
+    session = manager.spawn(Start("[[fake:count]] go", agent=lead, cwd=work_folder(tmp_path), options={"lead": False}))
     manager.wait([session.id], timeout=120)
     outputs = [step.output for step in manager.reader.steps.trajectory(session.id) if step.output]
     assert not any("go go go" in output for output in outputs)

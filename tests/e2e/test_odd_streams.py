@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from isolation import work_folder
 
 from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.explain import counted
@@ -29,7 +30,7 @@ def play(manager: SessionManager, tmp_path: Path) -> Play:
         path.chmod(0o755)
         (tmp_path / "config.toml").write_text(f"[agents.{agent}]\nlive = false\nbin = '{path}'\n")
         with SessionManager() as fresh:  # it reads the settings
-            [ended] = fresh.wait([fresh.spawn(Start("go", agent=agent, cwd=str(tmp_path))).id], timeout=60)
+            [ended] = fresh.wait([fresh.spawn(Start("go", agent=agent, cwd=work_folder(tmp_path))).id], timeout=60)
             return ended
 
     return run

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from isolation import work_folder
 from real_clis import EVERY_CLI
 from verbs import verb
 
@@ -133,7 +134,7 @@ def test_a_turn_that_uses_more_than_usual_takes_what_is_left_and_is_ended_for_wh
     options = OPTIONS[agent] | {"live": False}
 
     def start(prompt, **more):
-        return manager.spawn(Start(prompt, agent=agent, cwd=str(tmp_path), options=options, **more))
+        return manager.spawn(Start(prompt, agent=agent, cwd=work_folder(tmp_path), options=options, **more))
 
     usual = manager.wait([start("[[fake:plain]] go").id], timeout=2 * MINUTE)[0].usage.total_tokens
     verb("budget", "--day-tokens", str(3 * usual + usual // 2))

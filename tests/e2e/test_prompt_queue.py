@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 
 import pytest
-from e2e.notebook import THREAD, Notebook
+from e2e.notebook import Notebook
 from repetition import SEED, repeated
 
 from agentdash.sessions.errors import SessionBusyError, UnknownSessionError
@@ -217,7 +217,7 @@ def test_ZX9_a_prompt_that_was_queued_before_the_conversation_had_a_name_resumes
     manager.prompts.inject(session.id, "three")
     finished(session, 3)
     assert notebook.said == ["one", "two", "three"]
-    assert [f"resume {THREAD}" in argv for argv in notebook.argv] == [False, True, True]
+    assert [f"resume -- {session.id}" in argv for argv in notebook.argv] == [False, True, True]
 
 
 def test_ZX10_a_queued_prompt_of_200_kb_arrives_whole(manager, at_work, notebook, finished):
@@ -319,7 +319,7 @@ def test_the_queue_of_an_older_runner_is_served_by_the_next_command(manager, at_
     with sqlite3.connect(manager.layout.database) as db:
         for statement in OLD_END.split(";\n"):
             db.execute(
-                statement, {"id": at_work.id, "now": manager.reader.get(at_work.id).created_at, "thread": THREAD}
+                statement, {"id": at_work.id, "now": manager.reader.get(at_work.id).created_at, "thread": at_work.id}
             )
     db.close()
     settle_by_command()

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from isolation import work_folder
 
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
@@ -92,7 +93,7 @@ def test_the_row_of_a_real_agent_shows_its_open_task_and_its_command(
     # claude 2.1.330 offers the tools of its plan to newer models only with this variable.
     monkeypatch.setenv("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1")
     part = "tasks" if agent == "claude" else "plan_slow"
-    session = manager.spawn(Start(f"[[fake:{part}]] go", agent=agent, cwd=str(tmp_path), options=FREE[agent]))
+    session = manager.spawn(Start(f"[[fake:{part}]] go", agent=agent, cwd=work_folder(tmp_path), options=FREE[agent]))
     terminal.start("agentdash")
     wait_until(lambda: DOING.search(terminal.screen), what="the task, and the command with its duration")
     (tmp_path / "go").touch()

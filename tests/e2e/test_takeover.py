@@ -7,6 +7,7 @@ import sys
 import pytest
 from e2e.own_interface import OwnInterface
 from e2e.test_real_counting import cost, dollars
+from isolation import work_folder
 from real_clis import EVERY_CLI, NEWEST
 from served import listed, printed, tokens_of
 
@@ -28,6 +29,7 @@ def welcome(scratch_home, folder):
     home = scratch_home / "claude"
     if home.exists():
         answered = {"hasCompletedOnboarding": True, "theme": "dark", "customApiKeyResponses": {"approved": ["dummy"]}}
+        answered["bypassPermissionsModeAccepted"] = True  # it opens with the session's mode
         trusted = {"projects": {str(folder): {"hasTrustDialogAccepted": True}}}
         (home / ".claude.json").write_text(json.dumps(answered | trusted))
 
@@ -202,7 +204,9 @@ def test_what_follows_a_clear_of_claude_belongs_to_the_session(
 def test_the_dashboard_gives_its_terminal_to_the_interface_and_comes_back_to_the_row(
     manager, stand_in, terminal, wait_until, tmp_path, size
 ):
-    begun = [manager.spawn(Start(f"task {n}", agent="codex", cwd=str(tmp_path))) for n in range(3)]
+    begun = [manager.run(["true"], title="task 0")]
+    begun.append(manager.spawn(Start("task 1", agent="codex", cwd=work_folder(tmp_path))))
+    begun.append(manager.run(["true"], title="task 2"))
     manager.wait([one.id for one in begun], timeout=MINUTE)
     stand_in.says("words by hand")
     stand_in.stays()
@@ -225,7 +229,7 @@ def test_the_dashboard_gives_its_terminal_to_the_interface_and_comes_back_to_the
 
 
 def test_ctrl_c_while_it_is_open_is_for_the_interface(manager, stand_in, terminal, wait_until, tmp_path):
-    session = manager.spawn(Start("task", agent="codex", cwd=str(tmp_path)))
+    session = manager.spawn(Start("task", agent="codex", cwd=work_folder(tmp_path)))
     manager.wait([session.id], timeout=MINUTE)
     stand_in.says("words by hand")
     stand_in.stays()
@@ -237,7 +241,7 @@ def test_ctrl_c_while_it_is_open_is_for_the_interface(manager, stand_in, termina
 
 
 def test_without_a_terminal_it_is_refused(manager, stand_in, tmp_path):
-    session = manager.spawn(Start("task", agent="codex", cwd=str(tmp_path)))
+    session = manager.spawn(Start("task", agent="codex", cwd=work_folder(tmp_path)))
     manager.wait([session.id], timeout=MINUTE)
     argv = [sys.executable, "-m", "agentdash", "takeover", session.id]
     done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

@@ -3,6 +3,7 @@
 import re
 import signal
 import sys
+import termios
 
 import pytest
 
@@ -68,3 +69,106 @@ def test_a_terminal_that_goes_away_and_wakes_the_dashboard_lets_it_end(open_oute
 
     wait_until(woken_until_its_end, what="its end")
     ended_well(outer, manager)
+
+
+STUCK = """
+import sys, threading, time
+from agentdash.__main__ import main
+from agentdash.tui.app import Dashboard
+
+def busy(*_):
+    print("stuck now", file=sys.__stderr__, flush=True)
+    while True:
+        pass
+
+def waiting(*_):
+    print("stuck now", file=sys.__stderr__, flush=True)
+    time.sleep(1_000_000)
+
+def thread(*_):
+    threading.Thread(target=time.sleep, args=(1_000_000,)).start()
+    print("stuck now", file=sys.__stderr__, flush=True)
+
+Dashboard.action_theme = {how}
+sys.argv = ["agentdash", *sys.argv[1:]]
+main()
+"""
+"""The dashboard, stuck from the key of the theme on: in its loop, in a call, or with a thread that its exit awaits."""
+
+ENDS = {
+    "SIGTERM": lambda outer: outer.send_signal(signal.SIGTERM),
+    "SIGHUP": lambda outer: outer.send_signal(signal.SIGHUP),
+    "SIGINT": lambda outer: outer.send_signal(signal.SIGINT),
+    "its terminal": lambda outer: outer.pull_plug(),
+    "Ctrl+C twice": lambda outer: outer.type(b"\x03\x03"),
+}
+
+
+@pytest.fixture
+def stuck(open_outer, manager, silent, wait_until):
+    """Starts a front end that is stuck from now on."""
+
+    def start(how, *arguments, **options):
+        argv = [sys.executable, "-c", STUCK.format(how=how), *arguments]
+        outer = open_outer(argv, TERM="xterm-256color", **options)
+        wait_until(lambda: b"the long build" in outer.received, what="the first picture")
+        outer.type(b"t")
+        wait_until(lambda: b"stuck now" in outer.received, what="it to be stuck")
+        return outer
+
+    return start
+
+
+@pytest.mark.parametrize("how", ["busy", "waiting", "thread"])
+@pytest.mark.parametrize("end", ENDS)
+def test_a_front_end_that_does_not_react_ends_all_the_same(stuck, manager, silent, wait_until, how, end):
+    outer = stuck(how)
+    ENDS[end](outer)
+    wait_until(lambda: outer.exit_code is not None, timeout=20, what="its end")
+    assert manager.reader.get(silent.id).status == "running"
+    if how != "thread":
+        assert "did not end in time" in (manager.reader.home / "dashboard.log").read_text()
+
+
+@pytest.mark.parametrize("arguments", [("watch", "@last"), ("table",)], ids=" ".join)
+def test_every_front_end_ends(stuck, wait_until, arguments):
+    outer = stuck("busy", *arguments, controlling=False)
+    outer.pull_plug()
+    wait_until(lambda: outer.exit_code is not None, timeout=20, what="its end")
+
+
+def test_a_front_end_that_does_not_react_gives_the_terminal_back(stuck, wait_until):
+    outer = stuck("busy")
+    assert outer.modes & termios.ICANON == 0
+    outer.send_signal(signal.SIGTERM)
+    wait_until(lambda: outer.exit_code is not None, timeout=20, what="its end")
+    assert outer.modes & termios.ICANON
+    assert outer.received.rindex(b"\x1b[?1049l") > outer.received.rindex(b"\x1b[?1049h")
+    assert outer.received.rindex(b"\x1b[?25h") > outer.received.rindex(b"\x1b[?25l")
+    assert b"agentdash: the dashboard did not react; sessions keep running." in outer.received
+
+
+def test_two_ctrl_c_quit_from_a_dialog_too(open_outer, manager, silent, wait_until):
+    outer = open_outer(DASHBOARD, TERM="xterm-256color")
+    wait_until(lambda: b"the long build" in outer.received, what="the table")
+    outer.type(b"?")
+    wait_until(lambda: b"PgUp PgDn" in outer.received, what="the help")
+    outer.type(b"\x03")
+    wait_until(lambda: b"Press Ctrl+C again" in outer.received, what="the hint")
+    outer.type(b"\x03")
+    wait_until(lambda: outer.exit_code is not None, what="its end")
+    ended_well(outer, manager)
+
+
+@pytest.mark.parametrize(
+    "words", [("tail", "--follow-turns"), ("logs", "-f"), ("wait",), ("events", "--follow")], ids=" ".join
+)
+def test_a_command_that_follows_ends_with_a_terminal_that_sends_no_signal(
+    open_outer, manager, silent, wait_until, words
+):
+    ids = [] if words[0] == "events" else [silent.id]
+    outer = open_outer([*DASHBOARD, *words, *ids], controlling=False)
+    wait_until(lambda: outer.reads_database, what="its work")
+    outer.pull_plug()
+    wait_until(lambda: outer.exit_code is not None, timeout=20, what="its end")
+    assert manager.reader.get(silent.id).status == "running"

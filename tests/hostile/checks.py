@@ -1,6 +1,7 @@
 """What has to hold of everything that an agent's words become, whatever they are."""
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -78,8 +79,18 @@ _SILENT = {"turn.started", "stream_event", "tool_progress", "keep_alive"}
 
 
 def says_nothing(line: bytes) -> bool:
+    """Whether the events of a line have nothing to show; a terminal's escape sequences have nothing."""
+    rest, decoder = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line.decode()).strip(), json.JSONDecoder()
+    while rest:
+        event, end = decoder.raw_decode(rest)
+        if not _is_silent(event):
+            return False
+        rest = rest[end:].strip()
+    return True
+
+
+def _is_silent(event: Any) -> bool:
     """Whether an event has nothing to show: a turn that begins, a sign of life, a message without a piece."""
-    event: Any = json.loads(line)
     content = event["message"].get("content") if event["type"] in ("assistant", "user") else "x"
     return event["type"] in _SILENT or content in ([], None)
 

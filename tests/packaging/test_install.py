@@ -1,6 +1,5 @@
 """What is installed: exactly the package, without a word from the build."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -49,36 +48,6 @@ def commit_of(checkout):
     """The commit of a checkout, as `git describe` abbreviates it."""
     argv = ["git", "rev-parse", "--short=8", "HEAD"]
     return subprocess.run(argv, cwd=checkout, check=True, capture_output=True, text=True).stdout.strip()
-
-
-@pytest.fixture(scope="module")
-def builder(once_a_run, absent):
-    """The Python of a new environment with the newest pip and setuptools, which say the most."""
-
-    def fill(folder):
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
-        pip = [sys.executable, "-m", "pip", "--python", str(folder)]
-        argv = [*pip, "install", "--quiet", "--no-compile", "pip", "setuptools"]
-        if subprocess.run(argv, check=False, capture_output=True, timeout=280).returncode != 0:
-            absent("a package index with setuptools")
-
-    return once_a_run("builder", fill) / "bin/python"
-
-
-@pytest.fixture(scope="module")
-def pip(builder):
-    """Runs pip on a checkout; everything that it printed."""
-
-    def run(command, *words, cwd):
-        env = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-        argv = [str(builder), "-m", "pip", command, "--no-deps", "--no-build-isolation"]
-        done = subprocess.run(
-            [*argv, *words], cwd=cwd, env=env, check=False, text=True, capture_output=True, timeout=280
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout + done.stderr
-
-    return run
 
 
 def expected(source):

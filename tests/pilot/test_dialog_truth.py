@@ -6,6 +6,7 @@ import stat
 from typing import Any
 
 import pytest
+from isolation import work_folder
 from msgspec import structs
 from textual.app import App
 
@@ -112,7 +113,7 @@ def request(agent, like, tmp_path):
     words = {"{mode_key}": AGENTS[agent][0], "{other}": AGENTS[agent][1]}
     options = {words.get(key, key): words.get(value, value) if isinstance(value, str) else value
                for key, value in LIKE[like].items()}  # fmt: skip
-    return Start("go", agent=agent, cwd=str(tmp_path), options=options, model=None)
+    return Start("go", agent=agent, cwd=work_folder(tmp_path), options=options, model=None)
 
 
 @pytest.mark.by_turns(3)
@@ -170,7 +171,7 @@ async def test_another_agent_takes_neither_the_model_nor_the_arguments_of_the_fi
         f"[agents.codex]\nbin = '{tmp_path}/agent'\n[agents.claude]\nbin = '{tmp_path}/agent'\n"
     )
     options = {"full_danger": True, "args": ["--search"]}
-    first = Start("go", agent="codex", cwd=str(tmp_path), model="gpt-5.5", options=options)
+    first = Start("go", agent="codex", cwd=work_folder(tmp_path), model="gpt-5.5", options=options)
     dialog = Dialog(manager, first)
     _, chosen, danger, _ = await dialog.run("tab", "right")
     assert (chosen, danger) == ("acceptEdits", False)

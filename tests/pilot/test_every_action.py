@@ -535,6 +535,14 @@ async def says_how_to_quit(d, keys):
     await d.shows("again to quit")
 
 
+@scenario("redraw")
+async def paints_everything_again(d, keys):
+    forgotten = []
+    d.app.shown.forget = lambda: forgotten.append(True)
+    await keys("redraw")
+    await d.until(lambda: forgotten)
+
+
 @scenario("suspend")
 async def suspends(d, keys):
     await keys("suspend")

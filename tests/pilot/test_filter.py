@@ -3,6 +3,7 @@
 import pytest
 from factories import T0
 from msgspec import structs
+from textual.events import Key
 
 from agentdash.sessions.model import Status
 from pilot.fakes import SESSIONS
@@ -139,3 +140,29 @@ async def test_a_quick_filter_that_leaves_nothing_says_what_there_is_none_of(das
         await d.shows("Esc clears the filter")
         await d.press("escape")
         await d.until(lambda: len(table(d)) == 5)
+
+
+async def test_letters_typed_in_a_burst_choose_the_sessions_once(dashboard, monkeypatch):
+    async with dashboard() as d:
+        await d.press("slash")
+        await d.until(lambda: d.main.pane.has_class("-asking"))
+        chosen, choose = [], d.main.table.choose
+
+        def counted(*given):
+            chosen.append(given)
+            return choose(*given)
+
+        monkeypatch.setattr(d.main.table, "choose", counted)
+        for letter in "fix the flaky":
+            d.app.post_message(Key("space" if letter == " " else letter, letter))
+        await d.until(lambda: table(d) == ["fix"])
+        assert len(chosen) < 4
+
+
+async def test_a_filter_is_tried_although_a_key_that_waited_did_not_change_it(dashboard):
+    async with dashboard() as d:
+        await d.press("slash")
+        await d.until(lambda: d.main.pane.has_class("-asking"))
+        for key, character in (("z", "z"), ("z", "z"), ("home", None)):
+            d.app.post_message(Key(key, character))
+        await d.until(lambda: table(d) == [])

@@ -135,7 +135,7 @@ async def test_a_terminal_that_nobody_knows_gets_a_bell(dashboard, monkeypatch):
 
 async def test_the_title_counts_and_is_set_only_when_it_changes(dashboard):
     async with dashboard(notify=QUIET) as d:
-        assert d.app.notifier._title == "1 waiting · 1 running - agentdash"
+        assert d.app.notifier._title == "1 waiting · 1 failed · 1 running - agentdash"
         written = Written(d)
         d.manager.put(structs.replace(d.manager.get("running1"), steps=141))
         ends(d, "running1", Status.DONE)
@@ -143,7 +143,7 @@ async def test_the_title_counts_and_is_set_only_when_it_changes(dashboard):
         d.manager.put(structs.replace(d.manager.get("running1"), steps=142))
         ends(d, "waiting1", Status.DONE)
         await d.until(lambda: len(written.titles) > 1)
-        assert written.titles == ["1 waiting - agentdash", "agentdash"]
+        assert written.titles == ["1 waiting · 1 failed - agentdash", "1 failed - agentdash"]
 
 
 async def test_the_title_goes_back_while_somebody_else_has_the_terminal(dashboard):

@@ -7,14 +7,18 @@ import contextlib
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 from waiting import StuckError, until
 
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.launch import Start
 from torture import book as world
+from torture import kept
 from torture.queues import OPTIONS, Queues
 
 AIM_SECONDS = 3.0
@@ -36,6 +40,9 @@ AIMS = ON_THE_WAY + (
     " WHERE p.state = 'queued' AND t.status = 'running'"
 )
 """The moments in which runners are killed: between the record and the line, before the receipt, before both."""
+ACTS = ("interrupt", "interrupt and say", "release")
+"""What a user does beside the kills; an act may be cut by the next kill."""
+
 STATES = ("seen", "unconfirmed", "cancelled", "unsent", "resent")
 """The states in which a prompt stays."""
 
@@ -43,9 +50,12 @@ STATES = ("seen", "unconfirmed", "cancelled", "unsent", "resent")
 class LivePrompts(Queues):
     """A run: live sessions with prompts, so many kills of each kind, then the count."""
 
-    def __init__(self, *args, patience=120, **options):
+    def __init__(self, *args, patience=120, acts=False, **options):
         super().__init__(*args, **options)
         self.hits = Counter()
+        self._acts, self._running = acts, []
+        self._said = {}
+        """The acts with a prompt: the process of each, by its token."""
         self._patience = patience
         self._killed_at, self._stuck_at = None, 0.0
 
@@ -57,7 +67,12 @@ class LivePrompts(Queues):
     def _request(self, number, token):
         if number % 2:
             return f"please note {token}", True
-        return f"{SEVERAL_STEPS[self.kind]} please note {token}", False
+        return f"{self._steps()} please note {token}", False
+
+    def _steps(self):
+        """A prompt whose turn has several steps; its calls have ids of their own."""
+        marker = SEVERAL_STEPS[self.kind]
+        return marker if self.kind == "demo" else f"{marker[:-2]}-{self._dice.getrandbits(24)}]]"
 
     def _chaos(self, manager):
         try:
@@ -65,7 +80,26 @@ class LivePrompts(Queues):
         except StuckError as error:
             self._check(False, "hangs", f"{error}: {self._scene(manager)}")
 
+    def _act(self):
+        """One act of a user, as a process of its own: the kill that follows may come at any moment of it."""
+        act, session = self._dice.choice(ACTS), self._dice.choice(list(self._asked))
+        said: tuple[str, ...] = ()
+        if act == "interrupt and say":
+            token = f"said-{self._dice.getrandbits(48):012x}"
+            said = ("--say", f"{self._steps()} please note {token}")
+        words = ("queue", session, "release") if act == "release" else ("interrupt", session, *said)
+        with (self.folder / "acts.log").open("ab") as log:
+            command = [Path(sys.executable).parent / "agentdash", *words]
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self._running.append(process)
+        if said:
+            self._said[token] = process
+        self.counts[f"act: {act}"] += 1
+        time.sleep(self._dice.uniform(0, 0.5))
+
     def _kill(self, victim):
+        if self._acts:
+            self._act()
         if self._killed_at != self.faults:
             self._killed_at, self._stuck_at = self.faults.copy(), time.monotonic() + self._patience
         elif time.monotonic() > self._stuck_at:
@@ -127,9 +161,23 @@ class LivePrompts(Queues):
             until(lambda: self._released(manager), timeout=self._patience, what="the prompts to be delivered")
         except StuckError as error:
             self._check(False, "hangs", f"{error}: {self._rows(ON_THE_WAY)} {self._scene(manager)}")
+        if self._acts:
+            self._say_the_last_words(manager)
         (self.folder / "enough").touch()
         if self._front is not None:
             self._front.wait(self._patience)
+
+    def _say_the_last_words(self, manager):
+        """Give the model one more turn, in which it is sent all that the conversation has."""
+        for process in self._running:
+            process.wait(self._patience)
+        try:
+            until(lambda: self._released(manager), timeout=self._patience, what="the acts to be over")
+            for session in self._asked:
+                manager.prompts.inject(session, "the last words")
+            until(lambda: self._released(manager), timeout=self._patience, what="the last words")
+        except StuckError as error:
+            self._check(False, "hangs", f"{error}: {self._scene(manager)}")
 
     def _released(self, manager):
         if self._front is None or self._front.poll() is not None:
@@ -153,7 +201,16 @@ class LivePrompts(Queues):
 
     def _count(self):
         super()._count()
-        for token, states in self._states().items():
+        found, known = self._states(), kept.said(self.kind, self._kept_at)
+        for token, process in self._said.items():
+            times = sum(text.count(token) for texts in known.values() for text in texts)
+            states = found.get(token, [])
+            if states or times or process.returncode == 0:  # else nothing was running, and nothing was recorded
+                self._judge(token, times, states)
+        for token, states in found.items():
+            if states[-1] == "seen" and token.startswith(("token-", "said-")) and self._acts and self.kind != "demo":
+                self._check(self._was_shown(token), "seen, and never sent to the model", f"{token}: {states}")
+        for token, states in found.items():
             if token.startswith("token-"):
                 self._check(states[-1] in STATES, "states that are wrong", f"{token} stays {states[-1]}")
         self._count_slices()
@@ -204,8 +261,9 @@ class LivePrompts(Queues):
 
     def table(self):
         """The counts, for people."""
-        names = ("turns", "processes of agents", "gaps", "leftovers", "open asks", "wrong turns",
-                 "runners that crashed", "hangs")  # fmt: skip
+        acts = ", ".join(f"{name[5:]} {n}" for name, n in sorted(self.counts.items()) if name[:5] == "act: ")
+        names = ("seen, and never sent to the model", "turns", "processes of agents", "gaps", "leftovers", "open asks",
+                 "wrong turns", "runners that crashed", "hangs")  # fmt: skip
         hits = ", ".join(f"{name} {count}" for name, count in sorted(self.hits.items()))
-        rows = [*((name, self.counts[name]) for name in names), ("prompts on their way", hits)]
+        rows = [*((name, self.counts[name]) for name in names), ("prompts on their way", hits), ("acts", acts)]
         return super().table() + "\n" + "\n".join(f"{name:>27}  {value}" for name, value in rows)

@@ -67,3 +67,11 @@ def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_the_agent_is_killed(liv
     kills = {"agent": MANY // 4 - both, BOTH: both, "runner": both} if MANY else {"agent": 3, BOTH: 1, "runner": 1}
     prompts = 30 if MANY else 6
     counted(live_run(cli, kills=kills, prompts=prompts // 2), kills, prompts, show)
+
+
+@pytest.mark.timeout(900 + 20 * MANY)
+@pytest.mark.parametrize("cli", AGENTS)
+def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_turns_are_interrupted_meanwhile(live_run, cli, show):
+    kills = {"runner": MANY, "agent": MANY // 5, BOTH: MANY // 10} if MANY else {"runner": 6, "agent": 2, BOTH: 1}
+    kills, prompts = repeated({"runner": 1}, kills), repeated(2, 20 if MANY else 6)
+    counted(live_run(cli, kills=kills, prompts=prompts, acts=True), kills, prompts, show)

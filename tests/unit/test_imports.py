@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import shutil
 import subprocess
 import sys
 from functools import cache
@@ -10,6 +11,10 @@ from functools import cache
 import pytest
 from places import ROOT
 
+from agentdash.sessions.own_code import SERVES_TURNS
+from agentdash.sessions.supervision.hooks.hooks import KEEPER
+from agentdash.sessions.supervision.queue.wake_waiter import WAITER
+from agentdash.sessions.supervision.runner_process import RUNNER
 from agentdash.tui.later import LATER
 
 HEAVY = {
@@ -92,7 +97,7 @@ def defined_by(path):
 
 def test_one_module_knows_the_private_names_of_textual():
     used = {path: sorted(textual_privates(path)) for path in modules("widgets") + modules("tui")}
-    knowing = {name_of(path): names for path, names in used.items() if names}
+    knowing = {name_of(path): names for path, names in used.items() if names and names != ["os._exit"]}  # documented
     assert {"textual._xterm_parser.XTermParser", "app._driver", "CheckedDriver._sigcont_application"} <= set(
         knowing.pop("agentdash.tui._textual_hacks")
     )
@@ -193,3 +198,50 @@ def test_the_first_screen_loads_neither_the_command_line_nor_what_comes_after_it
 def test_what_is_loaded_later_can_be_loaded():
     loaded = loaded_by("from agentdash.tui import later; later.load()")
     assert {f"agentdash.tui.{name}" for name in LATER} <= loaded
+
+
+def test_all_that_a_process_which_serves_turns_imports_later_is_in_the_folders_that_it_keeps():
+    """An upgrade may have replaced the files by then."""
+    kept = tuple(f"agentdash.{folder.replace('/', '.')}." for folder in SERVES_TURNS)
+    names = {name_of(path): path for path in modules("sessions")}
+    starts = [RUNNER, WAITER, *(name for name in names if name.startswith("agentdash.sessions.agents."))]
+    at_first = loaded_by(f"import {RUNNER}, {WAITER}")
+    seen, waiting = set(), list(starts)
+    while waiting:
+        name = waiting.pop()
+        found = name if name in names else name.rpartition(".")[0]
+        if found in names and found not in seen:
+            seen.add(found)
+            waiting += imported_by(names[found])
+    assert {name for name in seen - at_first if not name.startswith(kept)} == set()
+
+
+def test_a_module_that_was_kept_is_imported_as_it_was(tmp_path):
+    """Its file has changed, or is gone with its folder, and nothing is written beside the new one."""
+    package = tmp_path / "agentdash"
+    shutil.copytree(ROOT / "sessions", package / "sessions", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "__init__.py", package)
+    program = (
+        "from agentdash.sessions import own_code\n"
+        "import shutil, pathlib\n"
+        "own_code.keep()\n"
+        "root = own_code.ROOT / 'sessions'\n"
+        "(root / 'text/units.py').write_text('raise SystemExit(1)')\n"
+        "shutil.rmtree(root / 'transcript')\n"
+        "from agentdash.sessions.text.units import tokens\n"
+        "from agentdash.sessions.transcript.blocks import describe\n"
+        "print(tokens(1_000), describe.__module__, list(root.glob('transcript*')))"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{program}"],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert done.stdout.split() == ["1.0k", "agentdash.sessions.transcript.blocks", "[]"]
+
+
+def test_runners_of_other_versions_find_what_they_start():
+    """They know these names: a new version keeps them."""
+    assert (RUNNER, WAITER, KEEPER) == (
+        "agentdash.sessions.supervision.runner",
+        "agentdash.sessions.supervision.queue.wake_process",
+        "agentdash.sessions.supervision.hooks.hook_process",
+    )
+    assert all(importlib.import_module(name).__name__ == name for name in (RUNNER, WAITER, KEEPER))

@@ -135,7 +135,12 @@ class VerbGroup(SuggestingGroup):
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the verb, and keep the words of the command line in the context."""
+        """Find the verb, and keep the words of the command line in the context; ``help VERB`` is ``VERB --help``."""
+        if args[0] == "help" and not ctx.resilient_parsing:
+            if len(args) == 1:
+                click.echo(ctx.get_help())
+                ctx.exit()
+            args = [*args[1:], ctx.help_option_names[-1]]
         ctx.meta[WORDS] = args  # click (8) does not pass them to the function of the group
         return super().resolve_command(ctx, args)
 

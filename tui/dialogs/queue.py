@@ -191,7 +191,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
             return
         question = ConfirmScreen(
             f"Cancel queued prompt {queued[0]}?", [texts.quoted(queued[1].text)], "It is not sent.", "cancel it",
-            signs=self._signs,
+            keep="keep it", signs=self._signs,
         )  # fmt: skip
         if await self.app.push_screen_wait(question) is Answer.YES:
             await self._done("cancel", lambda queue: queue.cancel(queued[1]))

@@ -234,6 +234,7 @@ APP_ACTIONS = tuple(
     for name, keys, help_, does, fixed in (
         ("palette", "ctrl+p", "command palette", "command_palette", False),
         ("suspend", "ctrl+z", "suspend (fg resumes)", "suspend_process", False),
+        ("redraw", "ctrl+l", "paint everything again", "redraw", False),
         ("interrupt", "ctrl+c", "press twice to quit", "help_quit", True),
     )
 )

@@ -8,13 +8,15 @@ from typing import TypeVar
 
 from textual import events
 from textual.app import App
+from textual.geometry import Size
 from textual.message import Message
 from textual.message_pump import MessagePump
 
 from ...sessions.clock import monotonic
-from .._textual_hacks import is_bound, lay_out
+from .._textual_hacks import is_bound, lay_out, write_changes
 from ..terminal.driver import TerminalDriver
 from ..terminal.escape_keys import EscapedKey
+from ..terminal.shown import Shown
 from .presence import Presence
 
 PATIENCE_SECONDS = 2.0
@@ -47,6 +49,8 @@ class KeysInOrder(App[Result]):
 
     def __init__(self) -> None:
         super().__init__(driver_class=TerminalDriver)
+        self.shown = Shown()
+        write_changes(self, self.shown)
         self._typed: deque[events.Event] = deque()
         self._busy = False
         self._watch = 0
@@ -54,8 +58,15 @@ class KeysInOrder(App[Result]):
         self._holders = 0
         self._patience: asyncio.TimerHandle | None = None
         self.presence = Presence(monotonic)
+        self._resized = False
+        """True once the terminal reported its size."""
         self.key_time = 0.0
         """When the key or paste that is being handled was typed, in seconds on a clock that never goes back."""
+
+    @property
+    def keys_wait(self) -> bool:
+        """True if keys were typed that have not been handled yet."""
+        return bool(self._typed)
 
     @contextmanager
     def keys_held(self) -> Iterator[None]:
@@ -76,7 +87,25 @@ class KeysInOrder(App[Result]):
             if not self._busy:
                 await self._hand_out()
         else:
+            if isinstance(event, events.Resize):
+                self._terminal_changed(event)
             await super().on_event(event)
+
+    def _terminal_changed(self, event: events.Resize) -> None:
+        """Paint all of the terminal again: it can have cut off lines, also if its size is the former one by now."""
+        if event.size != self.size:
+            self.terminal_resized(event.size)
+        elif self._resized:
+            self.action_redraw()
+        self._resized = True
+
+    def terminal_resized(self, size: Size) -> None:
+        """Prepare the screens for another size of the terminal."""
+
+    def action_redraw(self) -> None:
+        """Write the whole picture again, whatever the terminal shows."""
+        self.shown.forget()
+        self.refresh()
 
     async def on_handled(self, message: Handled) -> None:
         """Send the message round again, or pass on the next key."""

@@ -62,6 +62,9 @@ class Keymap(Struct, frozen=True):
 DEFAULT = Keymap()
 """The default keys."""
 
+_GIVES_WAY = "redraw"
+"""The action whose usual key the user can give to any other action without giving it a new one."""
+
 
 def _narrow(action: Action) -> bool:
     return not {Place.TABLE, Place.STEPS} <= action.where
@@ -78,6 +81,11 @@ def keymap(stated: Mapping[str, Any]) -> Keymap:
     """
     paths = dict(_flat(stated, ()))
     changed = {name: _keys(name, path, value) for name, (path, value) in paths.items()}
+    if _GIVES_WAY not in changed:
+        wanted = {key for keys in changed.values() for key in keys}
+        usual = REGISTRY[_GIVES_WAY].keys.split(",")
+        if wanted.intersection(usual):
+            changed[_GIVES_WAY] = tuple(key for key in usual if key not in wanted)
     made = Keymap(changed)
     for one, other in combinations(REGISTRY.values(), 2):
         if (one.id in changed or other.id in changed) and (key := _clash(made, one, other)):

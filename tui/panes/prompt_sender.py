@@ -86,18 +86,27 @@ class PromptSender:
             self._owner.run_worker(self._send(text, target, pane, interrupts=interrupts), group="send")
 
     async def _send(self, text: str, target: ActionTarget, pane: SessionPane, *, interrupts: bool) -> None:
-        chosen, current = target.chosen, target.current
-        async with self._sending:  # one at a time: the second text may be for the session that the first one starts
-            if len(chosen) > 1:
-                sent = await self._operations.broadcasts.send(chosen, text)
-            else:
-                sent = await self._send_one(chosen[0] if chosen else current, text, interrupts=interrupts)
+        current = target.current
+        drafted = current.id if current is not None else None
+        drafts = self._operations.drafts
+        drafts.hold(drafted)
+        try:
+            sent = await self._sent(text, target, interrupts=interrupts)
+            if not sent:
+                pane.prompt.give_back(drafted, text)
+        finally:
+            drafts.release(drafted)
         if sent:
             pane.prompt.accepted(text)
             if current is None or pane.viewer.session_id in (None, current.id):  # the user may have gone on meanwhile
                 pane.steps.following = True
-        else:
-            pane.prompt.give_back(current.id if current is not None else None, text)
+
+    async def _sent(self, text: str, target: ActionTarget, *, interrupts: bool) -> bool:
+        chosen, current = target.chosen, target.current
+        async with self._sending:  # one at a time: the second text may be for the session that the first one starts
+            if len(chosen) > 1:
+                return await self._operations.broadcasts.send(chosen, text)
+            return await self._send_one(chosen[0] if chosen else current, text, interrupts=interrupts)
 
     async def _send_one(self, session: Session | None, text: str, *, interrupts: bool) -> bool:
         if session is None:

@@ -73,7 +73,7 @@ class MainScreen(SessionScreen):
         self._plans = PlanNote(lambda seconds: self.set_timer(seconds, self._plan_ended), clock)
         self.status = StatusLine(signs=signs, note="read-only" if self.read_only else "", id="status")
         self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
-        self.pane = TablePane(self.table, ui_state, requests, signs, reader)
+        self.pane = TablePane(self.table, ui_state, requests, signs, reader, lambda: operations.app.keys_wait)
         self.pane.missing = missing
         operations.bulk.progress = self.pane.show_progress
         self._alone = alone

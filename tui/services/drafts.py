@@ -22,6 +22,8 @@ class Drafts:
         self._later = later
         self._texts: dict[str, str] = {}
         self._changed: set[str] = set()
+        self._held: set[str] = set()
+        """The drafts that are being sent: the file stays until the prompt is recorded."""
         self._waiting = False
         self._writing = Lock()
 
@@ -43,6 +45,15 @@ class Drafts:
             self._waiting = True
             self._later(WRITE_SECONDS, self._save_soon)
 
+    def hold(self, session_id: str | None) -> None:
+        """Keep the file of a draft as it is: its text is being sent."""
+        self._held.add(session_id or NO_SESSION)
+
+    def release(self, session_id: str | None) -> None:
+        """Write a draft that was held: its text was sent, or was given back."""
+        self._held.discard(session_id or NO_SESSION)
+        self._later(0, self._save_soon)
+
     async def _save_soon(self) -> None:
         self._waiting = False
         await asyncio.to_thread(self.save)
@@ -51,7 +62,8 @@ class Drafts:
         """Write the changed drafts; return the reason if one could not be written."""
         reason = None
         with self._writing:
-            changed, self._changed = self._changed, set()
+            changed = self._changed - self._held
+            self._changed &= self._held
             for key in sorted(changed):
                 try:
                     self._files.write(key, self._texts[key])

@@ -4,7 +4,6 @@ import asyncio
 import os
 import shutil
 import signal
-import tempfile
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from textual.app import App, SuspendNotSupported
 
 from ...sessions.clipboard import copy_natively
+from ...sessions.storage.scratch import scratch_folder, write_private
 from ...sessions.text.sanitize import clean
 from ...sessions.text.units import count
 from ...widgets.drawing.short_forms import place
@@ -123,9 +123,9 @@ class ExternalPrograms:
             self._requests.show_error("No editor: set VISUAL or EDITOR.")
             return None
         try:
-            with tempfile.TemporaryDirectory(prefix="agentdash-") as folder:
-                path = Path(folder) / name
-                _write_private(path, f"{text}\n")
+            with scratch_folder() as folder:
+                path = folder / name
+                write_private(path, f"{text}\n")
                 if not self._run([*argv, str(path)]):
                     return None
                 return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
@@ -135,9 +135,9 @@ class ExternalPrograms:
 
     def _with_file(self, text: str, name: str, show: Any) -> None:
         try:
-            with tempfile.TemporaryDirectory(prefix="agentdash-") as folder:
-                path = Path(folder) / name
-                _write_private(path, clean(text))
+            with scratch_folder() as folder:
+                path = folder / name
+                write_private(path, clean(text))
                 show(path)
         except OSError as error:
             self._requests.show_error(f"{name} could not be written: {error.strerror or error}.")
@@ -173,10 +173,3 @@ class ExternalPrograms:
         if code not in codes:
             self._requests.show_error(f"{argv[0]} exited with code {code}.")
         return code in codes
-
-
-def _write_private(path: Path, text: str) -> None:
-    """Write a new file that only the user can read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "w", encoding="utf-8", errors="replace") as file:
-        file.write(text)

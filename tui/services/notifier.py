@@ -19,6 +19,9 @@ from ...widgets.table.status_line import Tally
 GATHER_SECONDS = 0.3
 """Events within this time become one notification; those that the user reads or answers within it need none."""
 
+_TITLED = (("waiting", "waiting"), ("stuck", "stuck"), ("failed new", "failed"), ("running", "running"))
+"""The groups of sessions that the title counts, and their words in it."""
+
 
 class Host(Protocol):
     """The app of a notifier."""
@@ -117,9 +120,7 @@ class Notifier:
 
     def _name(self) -> None:
         """Set the title if it changed."""
-        counts = [
-            f"{self._tally.groups[word]} {word}" for word in ("waiting", "stuck", "running") if self._tally.groups[word]
-        ]
+        counts = [f"{self._tally.groups[group]} {word}" for group, word in _TITLED if self._tally.groups[group]]
         title = " - ".join(filter(None, (self._between.join(counts), "agentdash")))
         if title != self._title:
             self._title = title

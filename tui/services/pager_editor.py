@@ -10,6 +10,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from ...sessions.supervision.work_folder import opened
+from ..terminal.watchdog import nothing
 
 _PLUS_LINE = frozenset(
     {"vi", "vim", "nvim", "view", "gvim", "nano", "pico", "emacs", "emacsclient", "mg", "jed", "joe", "kak", "micro",
@@ -118,7 +119,7 @@ def _take_terminal() -> None:
 def deaf(*numbers: signal.Signals) -> Iterator[None]:
     """Do nothing on these signals; only the main thread can."""
     # Handlers that do nothing: the program would inherit an ignored signal, but a handler becomes the default there.
-    before = {number: signal.signal(number, lambda *_: None) for number in numbers}
+    before = {number: signal.signal(number, nothing) for number in numbers}
     try:
         yield
     finally:

@@ -1,8 +1,18 @@
 """Records a crash: details in the state folder's log, one line on the terminal, and no screenful of traceback."""
 
+import faulthandler
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+
+
+def record_stacks(home: Path, why: str) -> str:
+    """Append what each thread does now to the dashboard's log; return its path, or why it could not be written."""
+    where = record(home, why)
+    with suppress(OSError), open(where, "ab") as file:
+        faulthandler.dump_traceback(file)
+    return where
 
 
 def record(home: Path, details: str) -> str:

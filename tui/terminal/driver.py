@@ -3,9 +3,17 @@
 from contextlib import suppress
 from typing import TextIO
 
+from textual import events
+from textual.message import Message
+
+from ...sessions.clock import monotonic
 from .._textual_hacks import CheckedDriver
 from .escape_keys import EscapeParser
-from .state import hung_up
+from .state import give_back, hung_up
+from .watchdog import guard
+
+TWICE_SECONDS = 2.0
+"""Two presses of Ctrl+C within this time quit the dashboard."""
 
 
 class LastingFile:
@@ -37,6 +45,33 @@ class TerminalDriver(CheckedDriver):
     """Reads keys by :class:`EscapeParser`, in one thread at a time, and writes to a :class:`LastingFile`."""
 
     parser = EscapeParser
+    has_terminal = False
+    """True while the terminal shows the dashboard, not another program."""
+    _interrupted_at = -TWICE_SECONDS
+
+    def start_application_mode(self) -> None:
+        """Take the terminal, which is empty then."""
+        self.app.shown.forget()
+        self.has_terminal = True
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back."""
+        super().stop_application_mode()
+        self.has_terminal = False
+
+    def abandon(self, words: str) -> None:
+        """Give the terminal back without waiting for the app, and print a line; any thread may call this."""
+        if self.has_terminal:
+            give_back(self.attrs_before, words)
+
+    def process_message(self, message: Message) -> None:
+        """Pass on what was typed; two presses of Ctrl+C end the app even if it does not react."""
+        if isinstance(message, events.Key) and message.key == "ctrl+c":
+            if monotonic() - self._interrupted_at < TWICE_SECONDS:
+                guard().expect_end()
+            self._interrupted_at = monotonic()
+        super().process_message(message)
 
     def output(self, terminal: TextIO) -> LastingFile:
         """Return the terminal, wrapped in a :class:`LastingFile`."""

@@ -5,7 +5,7 @@ import select
 import sys
 import termios
 from contextlib import suppress
-from typing import TextIO
+from typing import Any, TextIO
 
 USUAL_SIZE = (24, 80)
 """Lines and columns."""
@@ -19,6 +19,26 @@ def give_size(terminal: TextIO) -> None:
     with suppress(OSError, termios.error):
         if termios.tcgetwinsize(terminal) == (0, 0):
             termios.tcsetwinsize(terminal, USUAL_SIZE)
+
+
+_GIVEN_BACK = (
+    "\x1b[?2026l\x1b[0m\x1b[?2048l\x1b[?2004l\x1b[?1000l\x1b[?1006l\x1b[?1004l\x1b[?7h\x1b[<u\x1b[?1049l\x1b[?25h\r"
+)
+"""Ends what Textual (8.2.8) and the dashboard begin: a picture, pastes in brackets, the mouse, the other screen."""
+
+
+def give_back(modes: list[Any] | None, words: str) -> None:
+    """Give the terminal back at an end that cannot wait for Textual, and print a line; a stopped terminal gets neither.
+
+    ``modes`` are those of its lines before the start.
+    """
+    if sys.__stderr__ is None:
+        return
+    with suppress(OSError, termios.error):
+        terminal = os.open(os.ttyname(sys.__stderr__.fileno()), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        if modes is not None:
+            termios.tcsetattr(terminal, termios.TCSANOW, modes)
+        os.write(terminal, f"{_GIVEN_BACK}{words}\n".encode())
 
 
 def abandon() -> None:

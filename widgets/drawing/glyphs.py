@@ -113,6 +113,7 @@ UNICODE = Signs(
         MarkKind.REWIND: "↶",
         MarkKind.UNDO: "↷",
         MarkKind.COMPACT: "≡",
+        MarkKind.CLEAR: "∅",
         MarkKind.TAKEOVER: "✎",
     },
     endings=ENDINGS,
@@ -162,6 +163,7 @@ ASCII = Signs(
         MarkKind.REWIND: "<",
         MarkKind.UNDO: ">",
         MarkKind.COMPACT: "=",
+        MarkKind.CLEAR: "0",
         MarkKind.TAKEOVER: "&",
     },
     endings={

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterable
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from ...sessions.text.sanitize import cell_width
 from .glyphs import Signs
 from .roles import ROLES, Ground, resolved
 
@@ -54,9 +56,16 @@ class Painter:
         """One line; ``over`` names a role whose style overrides all others, such as the cursor's."""
         top = self.style(over) if over else None
         segments = []
-        for text, style in _joined(spans):
-            segments.append(Segment(painted(self._plain(text)), top if top is not None else self.style(style)))
+        for text, style in _joined((self._with_room(text), role) for text, role in spans):
+            segments.append(Segment(text, top if top is not None else self.style(style)))
         return Strip(segments).adjust_cell_length(width, top if top is not None else self.style(""))
+
+    def _with_room(self, text: str) -> str:
+        """The text as it is painted, with as many cells as were counted on: Rich (15) can use fewer, a terminal not."""
+        if text.isascii():
+            return text
+        text = painted(self._plain(text))
+        return text + " " * (cell_width(text) - cell_len(text))
 
 
 _SHAPERS = re.compile("[\u200c\u200d\ufe0e\ufe0f]")

@@ -18,7 +18,9 @@ from ...text.units import listed
 from ...values.taken_by import BY_HAND
 from ..allowance import Allowance
 from ..base import Agent, AgentSettings, LaunchRequest
+from ..expanding import Expansions
 from ..leading import ALL_TOOLS, LeadingAgent, LeadSettings, leads
+from ..names import UUID
 from ..parsing.parser import TurnParser
 from ..parsing.usage_meter import Measurable, Measures, Meter, When
 
@@ -44,6 +46,20 @@ _RULE = r"^[A-Za-z_*][^\x00-\x1f]*$"
 _WITHOUT_RULES = frozenset({"auto", "plan"})
 """Permission modes in which an allowed tool can still be refused (2.1.197, 2.1.330)."""
 
+_EXPANDS = Expansions(
+    anywhere=((re.compile(r"(?<![A-Za-z0-9_\\])@"), r"\\@"),),
+    at_first=re.compile(r"\s*/"),
+    note=r"In the following text, \@ is written for @.",
+)
+"""Files, folders, resources of MCP servers (``@server:uri``) and commands, as seen in requests of 2.1.197 and 2.1.332.
+
+``@`` counts behind white space of any kind and some other characters, also in fences and behind ``|``; not behind a
+letter or a backslash.  A command counts only at the beginning of a prompt, in stream-json also behind spaces.
+"""
+
+_CHANGEABLE = frozenset({"--resume", "--session-id", "--resume-session-at", "--model", "--permission-mode"})
+"""Options with a value in which the turns of one process can differ."""
+
 _RANKS = {"plan": 0, "default": 1, "dontAsk": 1, "acceptEdits": 1, "auto": 1}
 
 _NARROWER = {
@@ -59,6 +75,11 @@ _NARROWER = {
 
 _TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 """The name of a tool.  The model chooses the name of a refused call, so it must not become a rule with a pattern."""
+
+
+_STAYS = {"CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR": "1"}
+"""Each command begins in the session's folder (2.1.197, 2.1.332): an ask does not name the folder of a command, and a
+rule judges its paths.  Without it, a ``cd`` moves all later commands."""
 
 
 class ClaudeSettings(LeadSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -89,6 +110,13 @@ def _home(env: Mapping[str, str | None]) -> Path:
 
 _CLOSED = '{"crossSessionInbound":"refuse"}'
 """The setting with which claude refuses the messages of other programs (2.1.330, 2.1.332)."""
+
+
+def _permissions(settings: ClaudeSettings) -> list[str]:
+    """Return the option for what claude may do on its own."""
+    if settings.full_danger:
+        return ["--dangerously-skip-permissions"]
+    return ["--permission-mode", settings.permission_mode]
 
 
 def _instructions(settings: AgentSettings) -> list[str]:
@@ -126,6 +154,8 @@ class Claude(Agent, LeadingAgent):
     adjusts_from = "step"  # prompts 1.1
     unlimited = "no-checks"
     forks_ends = True
+    conversation_ids = UUID
+    expands = _EXPANDS
     lost_conversation = "No conversation found"  # 2.1.197 and 2.1.330, also if it is run in another folder
     env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
 
@@ -151,10 +181,7 @@ class Claude(Agent, LeadingAgent):
         argv: list[str] = []
         if model:
             argv += ["--model", model]
-        if settings.full_danger:
-            argv.append("--dangerously-skip-permissions")
-        else:
-            argv += ["--permission-mode", settings.permission_mode]
+        argv += _permissions(settings)
         allowed = (*settings.allowed_tools, *([ALL_TOOLS] if settings.lead else []))
         argv += ["--allowedTools", *allowed] if allowed else []
         argv += self.lead_args(settings)
@@ -176,7 +203,23 @@ class Claude(Agent, LeadingAgent):
             model=model,
             transport=STREAM_JSON,
             plain_argv=plain,
+            env=_STAYS if settings.approvals == "ask" else {},
         )
+
+    def fixed_start(self, launch: Launch) -> tuple[object, ...]:
+        """Return the argv without the options of the conversation, the model and the permission mode."""
+        words = iter(launch.argv)
+        kept: list[str] = []
+        for word in words:
+            if word in _CHANGEABLE:
+                next(words, None)
+            elif word != "--fork-session":
+                kept.append(word)
+        return (tuple(kept),)
+
+    def begins_conversation(self, prompt: str) -> bool:
+        """Return whether the prompt is ``/clear`` (2.1.197, 2.1.332), or one of its other names."""
+        return prompt.split(maxsplit=1)[:1] in (["/clear"], ["/new"], ["/reset"])
 
     def compact_prompt(self, words: str) -> str | None:
         """Return ``/compact WORDS``, which a process of one turn takes as well (2.1.197, 2.1.330)."""
@@ -188,11 +231,12 @@ class Claude(Agent, LeadingAgent):
         return next(words, None) if "--session-id" in words else None
 
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
-        """Return ``claude --resume CONVERSATION`` with the model (2.1.197); claude finds it only in its own folder."""
-        model = request.model or request.settings.model
+        """Return ``claude --resume CONVERSATION`` with its model and mode; claude finds it only in its own folder."""
+        settings, model = request.settings, request.model or request.settings.model
         argv = (request.settings.bin or "claude", "--resume", request.agent_session or "")
         named = ("--model", model) if model else ()
-        return (*argv, *named, *self.lead_args(request.settings), *_instructions(request.settings))
+        mode = _permissions(settings) if isinstance(settings, ClaudeSettings) else ()
+        return (*argv, *named, *mode, *self.lead_args(request.settings), *_instructions(request.settings))
 
     def lead_args(self, settings: AgentSettings) -> tuple[str, ...]:
         """Return ``--mcp-config`` with the server; its tools are allowed beside those of the settings."""

@@ -1,7 +1,7 @@
 """A compaction in claude's stream (2.1.197 and 2.1.330, prompts 5).
 
 ``status`` has the outcome, ``compact_boundary`` the tokens, and a line in the user's name after it the summary.  The
-``result`` of a turn that only compacts is a success without a model call, also if claude had nothing to compact: its
+``result`` of a turn that only compacts is a success without a model call, also if the compaction failed: its
 ``stop_reason`` is null, so the outcome decides.
 """
 
@@ -9,6 +9,9 @@ from msgspec import Struct
 
 from ...rules.turn_facts import Compacted
 from . import events
+
+NOTHING_TO_DO = "Not enough messages to compact."
+"""The outcome ``failed`` of a command that had nothing to do (2.1.197 to 2.1.332): an answer, not a failure."""
 
 
 class CompactionNotes(Struct):
@@ -28,7 +31,9 @@ class CompactionNotes(Struct):
             return None
         self.due = True
         known = event.compact_metadata or events.CompactMetadata()
-        return Compacted(tokens_before=known.pre_tokens, tokens_after=known.post_tokens)
+        return Compacted(
+            tokens_before=known.pre_tokens, tokens_after=known.post_tokens, requested=known.trigger == "manual"
+        )
 
     def verdict(self, event: events.Result, why: str | None) -> str | None:
         """Return why the turn of a result failed; None if it is good.
@@ -41,7 +46,9 @@ class CompactionNotes(Struct):
         self.outcome, self.error, self.due = None, "", False
         if outcome is None or event.num_turns != 0 or event.is_error:
             return why
-        return None if outcome == "success" else error or event.result or "claude did not compact the conversation"
+        if outcome == "success" or error == NOTHING_TO_DO:
+            return None
+        return error or event.result or "claude did not compact the conversation"
 
 
 def compaction_text(event: events.System) -> str | None:

@@ -10,10 +10,16 @@ from ..parsing.json_lines import NULL, Count, CountedWords, Dollars, Part, Words
 from .control_events import Request, Response
 
 SYNTHETIC = "<synthetic>"
-"""The "model" of messages that claude makes up; they hold the text of an API error."""
+"""The "model" of messages that claude makes up: errors of the API, and answers to its own commands (``/context``)."""
+
+FILLER = frozenset({"(no content)", "No response requested."})
+"""Texts in the model's name that fill the place of an answer (2.1.330 marks them; earlier versions do not)."""
 
 LOCAL_COMMAND = "<local-command-"
 """The beginning of a repeated line that is not a prompt: claude's own answer to a command such as ``/compact``."""
+
+COMMAND = "<command-"
+"""The beginning of a repeated prompt that is a command: claude puts its name and its arguments into tags."""
 
 
 class CacheWrites(Struct):
@@ -151,6 +157,8 @@ class Assistant(Line, tag="assistant"):
     """The model speaks, thinks or calls a tool."""
 
     message: Message
+    error: Words | None = None
+    """The kind of an error of the API, of which the message has the text; only with :data:`SYNTHETIC`."""
 
 
 class Origin(Struct):
@@ -212,7 +220,8 @@ class Result(Line, tag="result"):
     the process (2.1.197), or of the conversation, whose total a resumed process continues (2.1.330).
 
     If the model's API failed, ``subtype`` is still ``success``, but ``is_error`` is true.  An answer that was cut in
-    mid-stream has no such sign; it only lacks ``stop_reason``.
+    mid-stream has no such sign; it only lacks ``stop_reason``.  So does a command of claude itself, of which no model
+    was asked: it has 0 ``num_turns`` and no ``terminal_reason``.
     """
 
     subtype: str = ""

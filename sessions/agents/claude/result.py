@@ -6,7 +6,7 @@ Three of its fields decide; they are never guessed.
   ``subtype`` alone decides.
 - ``subtype``: ``success`` or the name of an error; if it is missing, an ``is_error`` of false decides.
 - ``stop_reason``: why the model stopped (Messages API, "Stop reasons").  A cut answer is not a good end; if the field
-  is missing or null, the stream broke off (protocols 3.2).
+  is missing or null, the stream broke off (protocols 3.2), unless no model was asked (:func:`is_local`).
 
 If one of them has another type, or ``is_error`` and ``subtype`` are both missing, nothing proves a good end: the turn
 failed, and the reason names the field.  Every other field can be missing or have any type.
@@ -35,12 +35,23 @@ reason that a later version of the API adds, because ``is_error`` and ``subtype`
 """
 
 
-def failure(event: Result, unread: Sequence[Unread]) -> str | None:
+def is_local(event: Result) -> bool:
+    """Return whether a success is that of a command of claude itself: no model was asked, so none gave a stop reason.
+
+    Such a result has ``num_turns`` 0 and no ``terminal_reason`` (``/context``, ``/clear``, ``/compact``, an unknown
+    command; 2.1.197 to 2.1.332); that of a cut answer has 1 and ``completed``.
+    """
+    good = event.subtype == "success" and event.is_error is False
+    return good and event.num_turns == 0 and event.stop_reason is None and event.terminal_reason is None
+
+
+def failure(event: Result, unread: Sequence[Unread], *, spoken: bool = True) -> str | None:
     """Return the reason why a result is not the proper end of a good turn; None if it is.
 
     Args:
         event: the result.
         unread: its fields that could not be read.
+        spoken: the model spoke since the last result, so that this one cannot be that of a command of claude itself.
     """
     if event.is_error or (event.subtype and event.subtype != "success"):
         return _error(event)
@@ -49,6 +60,8 @@ def failure(event: Result, unread: Sequence[Unread]) -> str | None:
             return f"the result's {field.name} could not be read: {field.value}"
     if event.is_error is None and not event.subtype:
         return "the result does not report success or failure"
+    if is_local(event) and not spoken:
+        return None
     if not event.stop_reason:
         return "the answer was cut off: no stop reason"
     return CUT.get(event.stop_reason)

@@ -1,4 +1,4 @@
-"""claude's stream as steps (Claude Code 2.1.197 to 2.1.330): one turn, or several turns of one process.
+"""claude's stream as steps (Claude Code 2.1.197 to 2.1.332): one turn, or several turns of one process.
 
 Exit 0 proves little: the proper end is a ``result`` without ``is_error``, with a ``stop_reason`` that does not mean a
 cut (protocols 3, :mod:`.result`).
@@ -13,6 +13,7 @@ from msgspec import Raw, structs
 from ...model import Step, StepKind, StepStatus, Usage
 from ...values.compaction import SUMMARY_EVENT
 from ...values.steps import OTHER_PROGRAM
+from ..names import UUID
 from ..parsing.event_parser import NOT_SHOWN, EventParser, EventState
 from ..parsing.json_lines import declared_type, joined, value_of
 from ..parsing.parser import MOST_OPEN
@@ -25,7 +26,7 @@ from .live.control import changed_setting
 from .live.held import SHOWS
 from .notices import NOTICES, SILENT, notice_text
 from .peer import is_from_peer, peer_text
-from .result import failure
+from .result import failure, is_local
 from .tools import TaskList, answered, begun, details_of, tool_name
 from .use.reports import note_compaction, note_message, note_result
 from .use.running_cost import RunningCost, counted_by
@@ -47,7 +48,9 @@ class ClaudeState(EventState, kw_only=True):
     prompted: bool = False
     """A prompt was repeated: the first is the turn's own, unless the model spoke before."""
     spoken: bool = False
-    """The model has spoken."""
+    """The model has spoken since the last result."""
+    answered: bool = False
+    """claude has answered a command of its own since the last result."""
 
 
 class ClaudeParser(EventParser):
@@ -62,6 +65,7 @@ class ClaudeParser(EventParser):
     state: ClaudeState
     state_type = ClaudeState
     decoder = TolerantDecoder(events.Event)
+    conversation_ids = UUID
 
     def __init__(self, turn: int = 1, *, live: bool = False) -> None:
         super().__init__(turn)
@@ -92,13 +96,7 @@ class ClaudeParser(EventParser):
 
     def _system(self, event: events.System, line: bytes, at: int | None) -> list[Step]:
         if event.subtype == "init":
-            self.facts.agent_session = event.session_id or self.facts.agent_session
-            self.facts.model = event.model or self.facts.model
-            self.facts.total_counts = counted_by(event.claude_code_version)
-            # A process with an open stdin plays several turns: the end of the previous turn is not the end of this one.
-            self.facts.end = self.state.error = self.state.thought = None
-            self.state.asks.cwd = event.cwd
-            return [self._new(StepKind.START, at=at, agent_session=event.session_id, model=event.model)]
+            return [self._begins(event, at)]
         if event.subtype == "thinking_tokens":
             return [self._thinks(event, at)]
         if event.subtype in SILENT:
@@ -116,6 +114,16 @@ class ClaudeParser(EventParser):
         if event.subtype == "api_retry":
             self.facts.notice = text
         return [self._new(StepKind.NOTICE, text, at=at, event=event.subtype)]
+
+    def _begins(self, event: events.System, at: int | None) -> Step:
+        start = self._converses(event.session_id or "", at, model=event.model)
+        if start.kind is StepKind.START:
+            self.facts.model = event.model or self.facts.model
+            self.facts.total_counts = counted_by(event.claude_code_version)
+            # A process with an open stdin plays several turns: the end of the previous turn is not the end of this one.
+            self.facts.end = self.state.error = self.state.thought = None
+            self.state.asks.cwd = event.cwd
+        return start
 
     def _repeats_mode(self, mode: str | None) -> bool:
         """Keep the mode that an event reports; return whether a notice has it already."""
@@ -150,15 +158,16 @@ class ClaudeParser(EventParser):
     def _assistant(self, event: events.Assistant, line: bytes, at: int | None) -> list[Step]:
         message = event.message
         self.facts.notice = None
-        self.state.spoken = self.state.spoken or event.parent_tool_use_id is None
+        own = event.parent_tool_use_id is None and message.model != events.SYNTHETIC
+        self.state.spoken = self.state.spoken or own
         self._count(message, event.parent_tool_use_id)
         if isinstance(message.content, str):
-            return [self._words(message, message.content, event, at)]
-        steps = []
+            return self._words(message.content, event, at)
+        steps: list[Step] = []
         for block in message.content:
             match block:
                 case events.Text():
-                    steps.append(self._words(message, block.text, event, at))
+                    steps += self._words(block.text, event, at)
                 case events.Thinking():
                     steps.append(self._thought(block.thinking, event.parent_tool_use_id, at))
                 case events.RedactedThinking():
@@ -169,16 +178,32 @@ class ClaudeParser(EventParser):
                     steps.append(self._unknown(line, at, f"assistant {type(block).__name__}"))
         return steps
 
-    def _words(self, message: events.Message, text: str, event: events.Line, at: int | None) -> Step:
-        self._end_thought(event.parent_tool_use_id)
-        if message.model == events.SYNTHETIC:
-            self.facts.error = text
-            error = self._new(StepKind.ERROR, text, at=at, fatal=False, parent=event.parent_tool_use_id)
-            self.state.error = error
-            return error
-        if event.parent_tool_use_id is None:
+    def _words(self, text: str, event: events.Assistant, at: int | None) -> list[Step]:
+        parent = event.parent_tool_use_id
+        self._end_thought(parent)
+        if event.message.model == events.SYNTHETIC:
+            return self._made_up(text, event, at)
+        if parent is None:
             self.facts.last_message = text
-        return self._new(StepKind.MESSAGE, text, at=at, parent=event.parent_tool_use_id)
+        return [self._new(StepKind.MESSAGE, text, at=at, parent=parent)]
+
+    def _made_up(self, text: str, event: events.Assistant, at: int | None) -> list[Step]:
+        """Return the step of claude's own words in the model's name; none of filler.
+
+        An error of the API has its kind beside it; other words answer a command of claude itself.  The result repeats
+        both, and calls an error one.
+        """
+        parent = event.parent_tool_use_id
+        if text.strip() in events.FILLER:
+            return []
+        if event.error is not None:
+            self.facts.error = text
+            self.state.error = self._new(StepKind.ERROR, text, at=at, fatal=False, parent=parent)
+            return [self.state.error]
+        answer = self._new(StepKind.MESSAGE, text, at=at, parent=parent)
+        if parent is None:
+            self.state.error, self.state.answered = answer, True
+        return [answer]
 
     def _tool(self, block: events.ToolUse, parent: str | None, at: int | None) -> Step:
         self._end_thought(parent)
@@ -236,7 +261,7 @@ class ClaudeParser(EventParser):
             return []
         own, self.state.prompted = not (self.state.prompted or self.state.spoken), True
         if not own:
-            return content
+            return _as_typed(content) if isinstance(content, str) else content
         return content[1:] if isinstance(content, list) else []
 
     def _said(self, text: str, event: events.User, at: int | None) -> Step:
@@ -310,14 +335,26 @@ class ClaudeParser(EventParser):
             usage=event.usage.counted() if event.usage is not None else None,
             cost_usd=cost,
         )
-        why = self.state.compaction.verdict(event, failure(event, self.unread))
+        spoken, self.state.spoken = self.state.spoken, False
+        why = self.state.compaction.verdict(event, failure(event, self.unread, spoken=spoken))
         if why is None:
             self.facts.end, self.facts.error = "completed", None
-            return [usage]
+            return [usage, *self._local_answer(event, at, spoken=spoken)]
         self.facts.end, self.facts.error = "failed", why
         if self.state.error is not None and self.state.error.text == why:
-            return [usage, structs.replace(self.state.error, fatal=True)]
+            return [usage, structs.replace(self.state.error, kind=StepKind.ERROR, fatal=True)]
         return [usage, self._new(StepKind.ERROR, why, at=at, fatal=True)]
+
+    def _local_answer(self, event: events.Result, at: int | None, *, spoken: bool) -> list[Step]:
+        """Take the answer of a command of claude itself as the turn's last message; return its step if none has it."""
+        answered, self.state.answered = self.state.answered, False
+        if spoken or not is_local(event):
+            return []
+        self.facts.local = True
+        if not event.result:
+            return []
+        self.facts.last_message = event.result
+        return [] if answered else [self._new(StepKind.MESSAGE, event.result, at=at)]
 
     def _count_denials(self, denials: list[events.Denial]) -> None:
         """Count a result's denials, which cover the time since the previous result, except those known from a step."""
@@ -347,6 +384,7 @@ class ClaudeParser(EventParser):
             case events.PromptSuggestion():
                 text = event.suggestion
             case events.ConversationReset():
+                self.facts.cleared = True
                 text = f"conversation reset: {event.trigger}" if event.trigger else ""
         name = str(event.__struct_config__.tag)
         return [self._new(StepKind.NOTICE, text or name.replace("_", " "), at=at, event=name)]
@@ -388,6 +426,15 @@ class ClaudeParser(EventParser):
             self.facts.context_tokens = used.total_tokens or self.facts.context_tokens
         self._live = self._live.plus(used)
         self.facts.usage = self._earlier.plus(self._live)
+
+
+def _as_typed(text: str) -> str:
+    """Return a repeated prompt as it was typed: claude puts a command of its own into tags."""
+    if not text.startswith(events.COMMAND):
+        return text
+    from .project.project_text import prompt_text  # few turns have such a prompt
+
+    return prompt_text(text)
 
 
 def _window(result: events.Result, model: str | None) -> int | None:

@@ -15,7 +15,9 @@ from ...launch import Launch
 from ...values.taken_by import BY_HAND
 from ..allowance import Allowance
 from ..base import Agent, AgentSettings, LaunchRequest
+from ..expanding import Expansions
 from ..leading import LeadingAgent, LeadSettings, leads
+from ..names import UUID
 from ..parsing.parser import TurnParser
 from ..parsing.usage_meter import Measurable, Measures, Meter, When
 
@@ -35,6 +37,16 @@ _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "fu
 
 
 _NEXT_SANDBOX = {"read-only": "workspace-write", "workspace-write": "danger-full-access"}
+
+_EXPANDS = Expansions(
+    anywhere=((re.compile(r"\$([A-Za-z0-9_-]*[A-Za-z_][A-Za-z0-9_-]*)"), r"${\1}"), (re.compile(r"\[@"), r"[\\@")),
+    note="In the following text, ${name} is written for a dollar sign and a name, and [\\@ for [@.",
+)
+"""Skills: ``$name`` adds a skill's text to the request, also behind a backslash and in quotes; ``${name}`` does not.
+
+Seen with 0.169.0 and 0.171.0.  ``[$name](path)`` counts too; ``[@name](plugin://…)`` is of the same kind.  Neither
+``@path`` nor ``/command`` counts in ``exec`` or in the app-server.
+"""
 
 _RANKS = {"read-only": 0, "workspace-write": 1}
 
@@ -66,6 +78,11 @@ class CodexSettings(LeadSettings, frozen=True, kw_only=True, forbid_unknown_fiel
             examples=[{"model_reasoning_effort": "high"}],
         ),
     ] = msgspec.field(default_factory=dict)
+
+
+def _sandbox(settings: CodexSettings) -> list[str]:
+    """Return the option for what codex may do on its own; it does not remember it with a thread."""
+    return ["--dangerously-bypass-approvals-and-sandbox"] if settings.full_danger else ["-s", settings.sandbox]
 
 
 def _config(settings: CodexSettings) -> list[str]:
@@ -178,8 +195,25 @@ class Codex(Agent, LeadingAgent):
     writing = frozenset({"workspace-write"})
     unlimited = "no-sandbox"
     forks_ends = True
+    conversation_ids = UUID
+    expands = _EXPANDS
     lost_conversation = "no rollout found"  # 0.169.0
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
+
+    def writable_folders(self, settings: AgentSettings) -> tuple[str, ...]:
+        """Return also ``sandbox_workspace_write.writable_roots`` of the overrides of codex's configuration."""
+        config = settings.config if isinstance(settings, CodexSettings) else {}
+        nested = config.get("sandbox_workspace_write")
+        roots = nested.get("writable_roots") if isinstance(nested, dict) else None
+        roots = roots or config.get("sandbox_workspace_write.writable_roots")
+        named = tuple(root for root in roots if isinstance(root, str)) if isinstance(roots, list) else ()
+        return (*super().writable_folders(settings), *named)
+
+    def fixed_start(self, launch: Launch) -> tuple[object, ...]:
+        """Return the argv, and the settings with which the thread was opened."""
+        from .app_server.launching import fixed_opening
+
+        return launch.argv, fixed_opening(launch.opening)
 
     def plan_windows(self, line: bytes) -> "tuple[PlanWindow, ...]":
         """Return the windows of a notification of the app-server; ``codex exec`` prints none."""
@@ -209,26 +243,28 @@ class Codex(Agent, LeadingAgent):
         argv = [settings.bin or "codex", "exec", "--json", "--skip-git-repo-check", "-C", request.cwd]
         if model:
             argv += ["-m", model]
-        argv += ["--dangerously-bypass-approvals-and-sandbox"] if settings.full_danger else ["-s", settings.sandbox]
-        argv += [*_config(settings), *self.lead_args(settings), *settings.args]
+        argv += [*_sandbox(settings), *_config(settings), *self.lead_args(settings), *settings.args]
         if request.agent_session is not None:
-            argv += ["resume" if request.fork is None else "fork", request.agent_session]
+            argv += ["resume" if request.fork is None else "fork", "--", request.agent_session]
         plain = (*argv, "-")
         if settings.live:
             return _live(request, settings, model, plain, self.lead_args(settings))
         return Launch(argv=plain, stdin=request.prompt, model=model)
 
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
-        """Return ``codex resume THREAD`` with the model and the overrides of codex's own configuration (0.169.0).
+        """Return ``codex resume -- THREAD`` with the model, the sandbox and the overrides of codex's configuration.
 
+        A thread remembers the approvals of its last turn (``never`` after ``codex exec``), so they are given again.
         Without ``--no-daemon``, a server that codex starts keeps the thread's lock for 58 s after the end (prompts 6).
         """
         settings, model = request.settings, request.model or request.settings.model
-        argv = [settings.bin or "codex", "resume", "--no-daemon", request.agent_session or ""]
+        argv = [settings.bin or "codex", "resume", "--no-daemon"]
         if model:
             argv += ["-m", model]
-        own = _config(settings) if isinstance(settings, CodexSettings) else ()
-        return (*argv, *own, *self.lead_args(settings))
+        if isinstance(settings, CodexSettings):
+            asks = [] if settings.full_danger else ["-a", "on-request" if settings.approvals == "ask" else "never"]
+            argv += [*_sandbox(settings), *asks, *_config(settings)]
+        return (*argv, *self.lead_args(settings), "--", request.agent_session or "")
 
     def lead_args(self, settings: AgentSettings) -> tuple[str, ...]:
         """Return ``-c`` with each key of the server."""

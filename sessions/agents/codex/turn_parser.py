@@ -11,6 +11,7 @@ from msgspec import structs
 
 from ...costs.reports import THREAD, Report
 from ...model import Step, StepKind, StepStatus, Usage
+from ..names import UUID
 from ..parsing.event_parser import EventState
 from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
@@ -32,13 +33,13 @@ class CodexParser(CallItemParser):
     state: CodexState
     state_type = CodexState
     decoder = TolerantDecoder(events.Event)
+    conversation_ids = UUID
 
     def event(self, event: events.Event, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
         """Return the steps of one event."""
         match event:
             case events.ThreadStarted():
-                self.facts.agent_session = event.thread_id or self.facts.agent_session
-                return [self._new(StepKind.START, at=at, agent_session=event.thread_id)]
+                return [self._converses(event.thread_id or "", at)]
             case events.TurnStarted():
                 return []
             case events.TurnCompleted():

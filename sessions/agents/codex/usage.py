@@ -145,7 +145,8 @@ class CodexMeter(Meter):
             for count, (end, line) in enumerate(self._lines, 1):
                 self._at = end
                 if any(mark in line for mark in _MARKS):
-                    self._line(line)
+                    for event in _DECODER.every(line):
+                        self._count_event(event)
                 elif (compacted := _COMPACTED.match(line)) is not None:
                     self._compacted(compacted[1].decode())
                 if count % _LINES_BETWEEN_LOOKS == 0 and monotonic() >= deadline:
@@ -170,8 +171,7 @@ class CodexMeter(Meter):
         if path is not None:
             self._reader, self.path, self.seeks = LineReader(path, cap=LINE_CAP), path, False
 
-    def _line(self, line: bytes) -> None:
-        event = _DECODER.best(line)
+    def _count_event(self, event: _ContextLine | _CountLine | _RecordLine) -> None:
         match event:
             case _ContextLine():
                 self.model = event.payload.model or self.model

@@ -80,6 +80,17 @@ class Demo(Agent):
             plain_argv=plain,
         )
 
+    def fixed_start(self, launch: Launch) -> tuple[object, ...]:
+        """Return the argv without its conversation; a live player takes the model and the mode from its stdin."""
+        words = iter(launch.argv)
+        kept: list[str] = []
+        for word in words:
+            if word in ("--resume", "--conversation"):
+                next(words, None)
+            else:
+                kept.append(word)
+        return (tuple(kept),)
+
     def dialogue(self, launch: Launch) -> "Dialogue | None":
         """Return a new dialogue with a live player."""
         if launch.transport != TRANSPORT:

@@ -44,7 +44,9 @@ class DemoDialogue(Dialogue):
 
     def feed(self, line: bytes) -> list[Event]:
         """Read one line of the output; an event that fits no state is ignored."""
-        event = _DECODER.best(line)
+        return [event for read in _DECODER.every(line) for event in self._read(read)]
+
+    def _read(self, event: live_events.AnyLiveEvent) -> list[Event]:
         match event:
             case live_events.Asked() | live_events.Answered() | live_events.AskCancelled():
                 return self._about_ask(event)

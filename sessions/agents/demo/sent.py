@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ..names import PLAIN_NAME
 from ..parsing.sent_prompt import CLOCK_MS, SentPrompt, is_readable
 from .conversation import Conversation
 
@@ -16,7 +17,7 @@ def conversation_has(home: Path, sent: SentPrompt) -> bool | None:
         sent: the prompt.
     """
     name = sent.agent_session or _named_in(sent.launch.argv)
-    if name is None or not is_readable(home) or "/" in name or "\0" in name:
+    if name is None or not is_readable(home) or PLAIN_NAME.fullmatch(name) is None:
         return None
     conversation = Conversation(home, name)
     if sent.key:

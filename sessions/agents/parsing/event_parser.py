@@ -6,6 +6,7 @@ an event at all becomes an unknown step.
 
 import re
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from msgspec import field
@@ -14,6 +15,7 @@ from ...model import Step, StepKind
 from ...text.sanitize import one_line
 from .json_lines import NOT_JSON, UNREADABLE
 from .json_repair import parsed
+from .line_parts import parts
 from .parser import ParserState, TurnParser
 from .tolerant_decoder import Reading, TolerantDecoder, Unread
 
@@ -55,12 +57,17 @@ class EventParser(TurnParser):
         """The fields of the current event that could not be read."""
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
-        """Decode one line as an event; read it as far as possible if the strict decoder refuses it."""
+        """Decode one line as an event; if the strict decoder refuses it, read each of its parts as far as possible."""
         try:
             event = self._decode(line)
         except UNREADABLE:
-            return self._tolerantly(line, at)
+            found = parts(line)
+            return self._tolerantly(line, at) if found == [line] else self._each(found, at)
         return self.event(event, line, at)
+
+    def _each(self, found: Sequence[bytes], at: int | None) -> list[Step]:
+        """Return the steps of the parts of one line."""
+        return [step for part in found for step in self.parse(part, at)]
 
     @abstractmethod
     def event(self, event: Any, line: bytes, at: int | None) -> list[Step]:

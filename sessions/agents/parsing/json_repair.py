@@ -22,8 +22,8 @@ _ESCAPE = 6
 DEEPEST = 64
 """Levels that are read of a line whose nesting is too deep for the stack."""
 
-_STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|[\[{]++|[\]}]++', re.DOTALL)
-"""Strings, which are skipped, and runs of brackets."""
+_STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]++|[\]}]++', re.DOTALL)
+"""Strings, which are skipped, and runs of brackets.  A string without an end goes on to the end of the text."""
 
 _LARGE = re.compile(r"[0-9]{19}|[eE][+]?[0-9]{3}")
 """Text that may be a number beyond 64 bits."""

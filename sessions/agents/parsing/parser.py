@@ -1,5 +1,6 @@
 """The contract of a parser: it turns the lines of one turn into steps, and its state can be saved and restored."""
 
+import re
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ from msgspec import Struct, field, structs
 from ...model import Step, StepKind, StepStatus
 from ...rules.truncate import trimmed
 from ...rules.turn_facts import Facts
+from ..names import PLAIN_NAME
 
 MOST_OPEN = 10_000
 """Steps that may be open at once.  No agent needs this many; the limit bounds memory if steps begin and never end."""
@@ -24,6 +26,8 @@ class ParserState(Struct, kw_only=True):
     """The index of the next new step."""
     open: dict[str, Step] = field(default_factory=dict)
     """Open steps, by the agent's own id."""
+    conversation: str | None = None
+    """The conversation that the turn's lines named first."""
 
 
 class TurnParser(ABC):
@@ -35,6 +39,8 @@ class TurnParser(ABC):
 
     state: ParserState
     state_type: ClassVar[type[ParserState]] = ParserState
+    conversation_ids: ClassVar[re.Pattern[str]] = PLAIN_NAME
+    """The form of the agent's conversations (:attr:`..base.Agent.conversation_ids`)."""
 
     def __init__(self, turn: int = 1) -> None:
         self.turn = turn
@@ -87,6 +93,24 @@ class TurnParser(ABC):
         step = Step(turn=self.turn, index=self.state.next, kind=kind, text=text, at=at, **fields)
         self.state.next += 1
         return step
+
+    def _converses(self, name: str, at: int | None, **fields: Any) -> Step:
+        """Keep the conversation that a line names, and return its step.
+
+        The first one of a turn is kept.  A later line with another one, or with text that is not an id, may be another
+        program's: it becomes a notice.
+        """
+        if name and not self._is_conversation(name):
+            what = "is not that of the turn" if self.conversation_ids.fullmatch(name) else "is not a valid id"
+            text = f"a conversation was named that {what}: {name}"
+            return self._new(StepKind.NOTICE, text, at=at, event="conversation")
+        if name:
+            self.state.conversation = self.facts.agent_session = name
+        return self._new(StepKind.START, at=at, agent_session=name or None, **fields)
+
+    def _is_conversation(self, name: str) -> bool:
+        """Return whether a name is a valid id, and that of the turn if its lines have named one."""
+        return self.conversation_ids.fullmatch(name) is not None and self.state.conversation in (None, name)
 
     def _remember(self, key: str, step: Step) -> None:
         """Keep an open step until its end; drop the oldest if more than `MOST_OPEN` are open."""

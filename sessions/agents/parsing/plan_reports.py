@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ...values.plan_windows import PlanWindow, from_claude, from_codex
+from .line_parts import parts
 
 _TAIL_BYTES = 256 * 1024
 """Bytes at the end of a transcript in which the newest report is searched."""
@@ -17,10 +18,8 @@ _TAIL_BYTES = 256 * 1024
 
 def claude_report(line: bytes, agent: str) -> tuple[PlanWindow, ...]:
     """Return the windows of a ``rate_limit_event`` of claude (2.1.330, its own schema)."""
-    event = _decoded(line)
-    if event.get("type") != "rate_limit_event":
-        return ()
-    return from_claude(event.get("rate_limit_info"), agent)
+    event = next((one for one in map(_decoded, parts(line)) if one.get("type") == "rate_limit_event"), None)
+    return from_claude(event.get("rate_limit_info"), agent) if event is not None else ()
 
 
 def server_report(line: bytes, agent: str) -> tuple[PlanWindow, ...]:
@@ -43,9 +42,10 @@ def rollout_report(path: Path, agent: str) -> tuple[PlanWindow, ...]:
     for line in reversed(lines):
         if b'"rate_limits"' not in line:
             continue
-        payload = _decoded(line).get("payload")
-        if isinstance(payload, dict) and (found := from_codex(payload.get("rate_limits"), agent)):
-            return found
+        for part in reversed(parts(line)):
+            payload = _decoded(part).get("payload")
+            if isinstance(payload, dict) and (found := from_codex(payload.get("rate_limits"), agent)):
+                return found
     return ()
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ...launch import Launch
 from ...storage.files.line_reader import LineReader
+from .line_parts import parts
 
 SEARCHED_BYTES = 64 << 20
 """Bytes at the end of a transcript that are searched: the prompt of a turn that has just crashed is near its end."""
@@ -58,8 +59,8 @@ def has_prompt(
     with LineReader(path, cap=LINE_CAP) as reader:
         reader.skip_to_tail(SEARCHED_BYTES)
         for line in reader.all_lines():
-            if all(mark in line for mark in marks):
-                recorded = read(line)
+            for part in parts(line) if all(mark in line for mark in marks) else ():
+                recorded = read(part)
                 if recorded is not None and recorded[0].strip() == sent.text.strip() and is_since(recorded[1], sent.at):
                     return True
     return False

@@ -16,6 +16,7 @@ from msgspec import Raw, Struct, inspect
 
 from .json_lines import NOT_JSON, UNREADABLE, declared_type_of_value
 from .json_repair import Numeral, parsed, repaired, shallow
+from .line_parts import parts
 
 T = TypeVar("T")
 
@@ -71,6 +72,13 @@ class TolerantDecoder(Generic[T]):
             return self.decode(data)
         except UNREADABLE:
             return self.read(bytes(data)).event
+
+    def every(self, line: bytes) -> list[T]:
+        """Decode each whole object of a line that may have others beside it, as much of it as possible."""
+        try:
+            return [self.decode(line)]
+        except UNREADABLE:
+            return [event for event in map(self.best, parts(line)) if event is not None]
 
     def read(self, line: bytes) -> Reading[T]:
         """Read a line as far as possible; never raises."""

@@ -14,6 +14,7 @@ from msgspec import Raw, field, structs
 from ...model import Step, StepKind, StepStatus, Usage
 from .event_parser import EventParser, EventState
 from .json_lines import UNREADABLE, declared_type
+from .line_parts import parts
 from .tolerant_decoder import Reading, TolerantDecoder, Unread
 
 T = TypeVar("T")
@@ -78,7 +79,8 @@ class TranscriptParser(EventParser):
         try:
             steps = self.event(self._read(line, self.decoder), line, at)
         except UNREADABLE:
-            return [self._unknown(line, at, declared_type(line))]
+            found = parts(line)
+            return [self._unknown(line, at, declared_type(line))] if found == [line] else self._each(found, at)
         if self._odd:
             steps += self._name_unread(Reading(kind=declared_type(line), unread=tuple(self._odd)), at)
         return steps

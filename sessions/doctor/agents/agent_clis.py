@@ -14,7 +14,7 @@ from .. import commands
 from ..commands import Answer
 from ..model import Finding, Subject, fail, ok, warn
 
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
+_VERSION = re.compile(r"\d{1,9}(?:\.\d{1,9})+")
 
 
 def agent_clis(subject: Subject) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from ..model import Finding, Subject, ok, warn
 _PLACES = ("etc", "run", "usr/local/lib", "usr/lib")
 """The folders in which logind searches for its settings, highest priority first."""
 
-_SETTING = re.compile(r"^\s*KillUserProcesses\s*=\s*(\S+)\s*$", re.MULTILINE)
+_SETTING = re.compile(r"^[ \t]*KillUserProcesses[ \t]*=[ \t]*(\S+)[ \t]*$", re.MULTILINE)
 _PROPERTY = (
     "get-property", "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
     "KillUserProcesses",

@@ -25,7 +25,11 @@ _REMOVED = 12
 
 def folders_and_rows(subject: Subject) -> Iterator[Finding]:
     """Report folders without rows and rows without a folder, each with its remedy; none if the rows cannot be read."""
-    layout = subject.layout
+    return differences(subject.layout)
+
+
+def differences(layout: Layout) -> Iterator[Finding]:
+    """Compare the folders of a state folder with the rows of its database."""
     # Read the folders first and check each difference again: other processes create and delete sessions during this.
     folders = session_folders(layout)
     known = session_rows(layout)

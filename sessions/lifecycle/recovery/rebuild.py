@@ -18,6 +18,7 @@ from ...storage.use.day_sums import forget as forget_days
 from .ghosts import Ghost, ghosts, remove_empty
 from .reconcile import settle
 from .salvage import salvaged
+from .unread_ends import correct_ends
 
 
 class Rebuilt(Struct, frozen=True, kw_only=True):
@@ -31,12 +32,14 @@ class Rebuilt(Struct, frozen=True, kw_only=True):
     """Folders moved to the trash: their deletion was cut off, or they hold nothing that can be shown."""
     skipped: tuple[str, ...] = ()
     """The reason why a folder was left as it is, one line each."""
+    corrected: tuple[str, ...] = ()
+    """Sessions with a turn that was recorded as failed because the end of its output was not read."""
     set_aside: str | None = None
     """The path to which an unusable database was moved."""
 
 
 def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
-    """Give every session folder its rows again; existing rows stay as they are.
+    """Give every session folder its rows again; existing rows stay as they are, but for the ends that were not read.
 
     A folder whose record is lost gets one made from its turn files.  The empty folder of a start that was cut off is
     removed.  A deletion that was cut off is finished.  Deleted sessions stay deleted, and count in the sums of their
@@ -61,6 +64,7 @@ def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
                 done = structs.replace(done, skipped=(*done.skipped, str(error)))
         remember(store, trash.sessions(layout))
         settle(layout, store)
+        done = structs.replace(done, corrected=tuple(dict.fromkeys(correct_ends(layout, store))))
     finally:
         store.close()
     return done

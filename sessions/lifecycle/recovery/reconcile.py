@@ -20,7 +20,7 @@ from ...model import LIVE, Left, Session, Status, Turn, left_text
 from ...processes import agent_group, processes, runner_lock
 from ...processes.process_ownership import SessionProcesses
 from ...rules.compaction import judged
-from ...rules.prompts.delivery import PromptState, TurnEvidence, fate
+from ...rules.prompts.delivery import TurnEvidence, evidence, fate
 from ...rules.status import EndFacts, at_the_end
 from ...rules.turn_facts import Facts
 from ...storage.files.file_part import FilePart
@@ -34,6 +34,7 @@ from ...storage.turns.live_log import LiveLog
 from ...storage.turns.turn_log import TurnLog
 from ...storage.turns.turn_output import output_in, remove_output
 from ...supervision.hooks.hooks import run_end_hook
+from ...supervision.own_conversation import OwnConversation
 from ...supervision.queue.next_turn import builder
 from ...supervision.queue.prompt_evidence import recover_steered, with_transcript
 from ...supervision.queue.pump import pump
@@ -251,12 +252,12 @@ def _goes_on(store: Store, turn: Turn) -> bool:
 def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
     """Conclude a turn; only its own file can show how it ended."""
     facts, steps = read_facts(layout, store, turn)
-    evidence = _evidence(layout, store, turn, facts, steps)
+    known = _evidence(layout, store, turn, facts, steps)
     log = TurnLog(store, turn.session, turn.n, _nobody(turn))
     if turn.transport:
         recover_steered(store, turn.session, turn.n, facts.agent_session)
         store.asks.lose(turn.session, turn.stream_number)
-    if fate(evidence).again and turn.launches < MAX_LAUNCHES and _start_again(layout, turn, log):
+    if fate(known).again and known.crashed and turn.launches < MAX_LAUNCHES and _start_again(layout, turn, log):
         return
     session = store.session(turn.session)
     agent = agent_named(session.agent) if session else None
@@ -264,7 +265,8 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
         EndFacts(
             facts=facts,
             succeeded=agent is not None and agent.succeeded(facts, None),
-            stopped_by=turn.stop_by if facts.end is None else None,
+            # A turn that fails after a stop was requested was interrupted.
+            stopped_by=turn.stop_by if facts.end != "completed" else None,
             runner_killed=True,
             rebooted=turn.boot_id != processes.boot_id(),
         )
@@ -276,7 +278,7 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
         reason=verdict.reason,
         rule=verdict.rule,
         left=survivors(layout, turn),
-        prompt=fate(evidence),
+        prompt=fate(known),
         compaction=compaction,
     )
     with suppress(OSError):
@@ -298,19 +300,18 @@ def _evidence(layout: Layout, store: Store, turn: Turn, facts: Facts, steps: int
     """Return the facts about the turn's prompt; the turn's file is made just before the agent is started."""
     folder = layout.session(turn.session)
     started = folder.output(turn.stream_number).exists() or not folder.path.is_dir()
-    proper = facts.end is not None
-    crashed = turn.stop_requested_at is None
     session = store.session(turn.session)
     prompt = LiveLog(store.database, turn.session).prompt(turn.n) if turn.transport else None
-    if prompt is not None:
-        # A live agent runs and prints also before it has the prompt.
-        started, steps = prompt.state is not PromptState.QUEUED, int(prompt.state is PromptState.SEEN)
-        proper = proper and started
-    elif turn.transport:
-        started, steps = True, 1  # the agent began the turn by itself
-    printed = steps > 0 or (session is not None and not agent_named(session.agent).prompted)
-    evidence = TurnEvidence(started=started, printed=printed and started, proper_end=proper, crashed=crashed)
-    return with_transcript(evidence, store, turn.session, turn.n, facts.agent_session)
+    own = bool(turn.transport) and prompt is None  # the agent began the turn by itself
+    known = evidence(
+        prompt.state if prompt is not None else None,
+        started=started or own,
+        printed=steps > 0 or own or (session is not None and not agent_named(session.agent).prompted),
+        proper_end=facts.end is not None,
+        crashed=turn.stop_requested_at is None,
+        stopped=turn.stop_requested_at is not None,
+    )
+    return with_transcript(known, store, turn.session, turn.n, facts.agent_session)
 
 
 def _start_again(layout: Layout, turn: Turn, log: TurnLog) -> bool:
@@ -335,6 +336,7 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     if launch is not None and output.stream == turn.n:
         parser.facts.total_before = agent.total_before(launch, env, began)
     facts, steps = parsed_facts(output.stdout, parser)
+    OwnConversation(store, agent, turn.session, turn.n, launch).check(facts)
     count_broken_off(agent, facts, env, began)
     if facts.agent_session is None:
         # Behind a mark, the conversation of the turn before is another one.

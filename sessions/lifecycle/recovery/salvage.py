@@ -23,9 +23,10 @@ from ...storage.turns.live_log import OWN
 from ..starts.launch_plan import title_of
 from .reconcile import parsed_facts
 from .stream_turns import turns_in
+from .told import Told, told
 
 UNKNOWN_FOLDER = "?"
-"""The working folder of a session whose record is lost."""
+"""The working folder of a session whose record is lost, if its agent did not name it."""
 
 _NO_PROMPT = "(prompt unknown)"
 
@@ -35,8 +36,9 @@ _NOTE = "record lost and rebuilt from its files"
 def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     """Build the record from the folder's files; None if it has no turn file.
 
-    The agent is guessed from its output, the prompts are those that it was given, and the outcome of each turn is read
-    from its output.  A file is one turn, or the turns of a live agent that its lines show.
+    The agent is guessed from its output, the prompts are those that it was given or repeated, the folder is the one
+    that it named, and the outcome of each turn is read from its output.  A file is one turn, or the turns of a live
+    agent that its lines show.
     """
     numbers = _turn_numbers(folder)
     if not numbers:
@@ -51,7 +53,11 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
         model = facts.model or model
         facts.cost_usd, running = _cost(facts, running)
         turns.append(_turn(folder, part, facts, usage, steps, good=agent.succeeded(facts, None)))
-    prompts = tuple(_prompt(folder, turn) for part, turn in zip(parts, turns, strict=True) if not part.own)
+    named = [_told(part.output(folder)) for part in parts]
+    prompts = tuple(
+        _prompt(folder, turn, one.prompt) for part, turn, one in zip(parts, turns, named, strict=True) if not part.own
+    )
+    cwd = next((one.cwd for one in named if one.cwd is not None and Path(one.cwd).is_absolute()), UNKNOWN_FOLDER)
     newest = turns[-1]
     task = prompts[0].text if prompts else _NO_PROMPT
     total = Usage()
@@ -60,7 +66,7 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     costs = [turn.cost_usd for turn in turns if turn.cost_usd is not None]
     session = Session(
         id=folder.id, agent=agent.name, title=title_of(task), task=task, status=newest.status,
-        reason=newest.reason, cwd=UNKNOWN_FOLDER, model=model, turn=newest.n, usage=total,
+        reason=newest.reason, cwd=cwd, model=model, turn=newest.n, usage=total,
         cost_usd=sum(costs) if costs else None, created_at=turns[0].created_at, updated_at=newest.ended_at or 0,
         ended_at=newest.ended_at, last_message=facts.last_message, agent_session=facts.agent_session,
         steps=sum(turn.steps for turn in turns), unknown=newest.unknown, host=host,
@@ -142,11 +148,16 @@ def _turn(folder: SessionFolder, part: _Part, facts: Facts, usage: Usage, steps:
     )  # fmt: skip
 
 
-def _prompt(folder: SessionFolder, turn: Turn) -> Prompt:
+def _told(output: FilePart) -> Told:
+    with LineReader(output.path, output.begin, end=output.end) as reader:
+        return told(reader.all_lines())
+
+
+def _prompt(folder: SessionFolder, turn: Turn, repeated: str | None) -> Prompt:
     try:
         text = folder.prompt(turn.n).read_text("utf-8", "replace")
     except OSError:
-        text = _NO_PROMPT
+        text = repeated or _NO_PROMPT
     return Prompt(id=turn.n, session=folder.id, turn=turn.n, text=text, state="seen", created_at=turn.created_at)
 
 

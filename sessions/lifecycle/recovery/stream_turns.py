@@ -5,6 +5,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ...agents.dialogue import Delivery, Dialogue, Event, Received, TurnBegan, TurnEnded
+from ...agents.parsing.line_parts import by_parts
 from ...clock import monotonic
 from ...storage.files.line_reader import LineReader
 
@@ -34,7 +35,7 @@ def turns_in(output: Path, dialogue: Dialogue, most: int | None) -> list[Found]:
     found: list[Found] = []
     current, deadline = _Current(), monotonic() + READ_SECONDS
     with LineReader(output) as reader:
-        for position, line in reader.lines():
+        for position, line in by_parts(reader.lines()):
             for event in dialogue.feed(line):
                 current.hear(event)
             if not current.over:

@@ -15,7 +15,7 @@ from ...agents.registry import agent_named
 from ...conversation.history import Marked, Place
 from ...conversation.marks import Mark, MarkKind
 from ...errors import Remedy, SessionBusyError, UnknownSessionError, UsageError
-from ...launch import Launch, Start
+from ...launch import Launch, Start, requested_model
 from ...model import Session, short_id
 from ...processes import processes
 from ...settings.config import Loaded
@@ -82,6 +82,7 @@ def continue_plan(
     start: Start,
     *,
     inherits: bool = True,
+    words: Callable[[str, str], str] | None = None,
 ) -> Continued:
     """Return the exact start of a session that continues another one; nothing is started or recorded.
 
@@ -92,6 +93,8 @@ def continue_plan(
         ref: the session to continue; also one in the archive or in the trash.
         start: the request.  Empty fields are taken from the source, as far as the agent has them: its folder, its
             title, its limits; its model and its options if the agent is the same.
+        words: returns the caller's prompt as an agent gets it (:meth:`...families.rights.Rights.prompt`); None for the
+            user's, which stays as it is.
         inherits: False takes only the folder and the title: a dialog shows all other values.
 
     Raises:
@@ -105,13 +108,16 @@ def continue_plan(
     source = source_of(layout, queries, session_id)
     if source is None:
         raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
-    start = _filled(source.session, recipe if inherits else None, start)
+    start = _filled(source, recipe if inherits else None, start)
     settings = settings_in(start.cwd)
     start = completed(start, settings.config, _same(source.session, start.cwd))
     if not agent_named(start.agent).prompted:
         raise UsageError(f"A {start.agent} takes no prompts. Choose an agent: --agent NAME")
+    if words is not None:
+        start = structs.replace(start, prompt=words(start.prompt, start.agent))
     record = _record(layout, queries, source)
-    prompt = framed(record, start.prompt, _opening(source.session, start.cwd))
+    expands = agent_named(start.agent).expands
+    prompt = framed(record, start.prompt, _opening(source.session, start.cwd), expands)
     prompted = structs.replace(start, prompt=prompt)
     launch = build_launch(settings.config, prompted, home=layout.home, notes=settings.notes)
     origin, turn, step = _place(source)
@@ -173,10 +179,11 @@ def _same(session: Session, folder: str) -> str | None:
     return None
 
 
-def _filled(session: Session, recipe: Recipe | None, start: Start) -> Start:
+def _filled(source: Source, recipe: Recipe | None, start: Start) -> Start:
     """Return the start with what it does not say taken from the source; without a recipe, no options."""
+    session = source.session
     agent = start.agent or session.agent
-    options, model = _inherited(session, recipe, agent) if recipe is not None else ({}, None)
+    options, model = _inherited(source, recipe, agent) if recipe is not None else ({}, None)
     return structs.replace(
         start,
         prompt=checked_prompt(start.prompt.strip() or GO_ON),
@@ -188,12 +195,11 @@ def _filled(session: Session, recipe: Recipe | None, start: Start) -> Start:
     )
 
 
-def _inherited(session: Session, recipe: Recipe, agent: str) -> tuple[dict[str, object], str | None]:
+def _inherited(source: Source, recipe: Recipe, agent: str) -> tuple[dict[str, object], str | None]:
     """Return the options and the model of a source that the new session keeps: for another agent only the limits."""
-    if agent != session.agent:
+    if agent != source.session.agent:
         return {key: value for key, value in recipe.options.items() if key == "limits"}, None
-    own = recipe.options.get("model")
-    return recipe.options, own if isinstance(own, str) else session.model
+    return recipe.options, requested_model(recipe.options, source.turns[-1].mode if source.turns else None)
 
 
 def _record(layout: Layout, queries: Queries, source: Source) -> Record:

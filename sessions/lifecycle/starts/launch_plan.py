@@ -9,11 +9,13 @@ from msgspec import Struct, structs, to_builtins
 
 from ...agents.base import Agent, AgentSettings, LaunchRequest
 from ...agents.demo.place import check_demo
+from ...agents.names import start_of
 from ...agents.registry import agent_named
 from ...conversation.marks import Mark
 from ...errors import Remedy, UsageError
 from ...launch import Launch, Start, TurnPlan
 from ...model import Session
+from ...rules.prompts.chained_prompt import FIELD
 from ...settings.config import PROFILE, Config
 from ...settings.place import CONFIG
 from ...settings.prices.imported import in_force
@@ -28,12 +30,22 @@ LONGEST_TITLE = 200
 """The maximum number of characters in a title that the user gives."""
 
 
+PROMPT_CHARACTERS = 900_000
+"""The most characters of a prompt.  codex (0.169.0) refuses more than 1,048,576, of which a conversation that is retold
+with the prompt can take 120,000; claude (2.1.197) refuses more than 10 MB, and its context is full long before."""
+
+
 def checked_prompt(prompt: str) -> str:
     """Return the prompt as it will be sent.
 
     Raises:
-        UsageError: it is empty, or cannot be encoded as UTF-8 (a lone surrogate in argv).
+        UsageError: it is empty or too long, or cannot be encoded as UTF-8 (a lone surrogate in argv).
     """
+    if len(prompt) > PROMPT_CHARACTERS:
+        raise UsageError(
+            f"The prompt is longer than {PROMPT_CHARACTERS:,} characters, which is more than the agents take. "
+            "Put the text into a file, and name the file in the prompt."
+        )
     if not prompt.strip():
         raise UsageError("The prompt is empty. Pass it as an argument, or - to read stdin.")
     return checked_text(prompt, "prompt")
@@ -100,8 +112,9 @@ def session_folder(session: Session) -> str:
 
 
 def title_of(text: str) -> str:
-    """Return the first non-blank line, shortened."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    """Return the first line with words, shortened; a line that is only the answer of another session has none yet."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = next((line for line in lines if line != FIELD), "answer of another session" if lines else "")
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
 
 
@@ -180,7 +193,8 @@ def build_launch(
         check_demo(home, start.cwd)
     settings = config.settings_for(start.agent, start.options)
     settings = structs.replace(settings, instructions=_instructions(agent, settings, later))
-    launch = agent.launch(
+    launch = start_of(
+        agent,
         LaunchRequest(
             prompt=start.prompt,
             cwd=start.cwd,
@@ -191,7 +205,7 @@ def build_launch(
             settings=settings,
             argv=start.argv,
             led=start.led,
-        )
+        ),
     )
     limits = settings.limits.over(config.limits)
     prices = in_force(config)

@@ -1,7 +1,6 @@
 """The shell command that resumes a session's conversation in the agent's own interface."""
 
 import os
-import re
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
@@ -9,19 +8,19 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from ...agents.base import LaunchRequest
+from ...agents.names import check_names
 from ...agents.registry import agent_named
 from ...conversation.continuation import Continuation, Recorded
 from ...conversation.marks import MarkKind
 from ...errors import UsageError
+from ...launch import requested_model
 from ...model import Session
 from ...settings.config import Config
 from ...settings.place import CONFIG
 from ...storage.queries import Recipe
 from ...supervision.work_folder import FolderError, check
+from ...values.turn_mode import TurnMode
 from .launch_plan import recorded_profile, session_folder
-
-_CONVERSATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]*")
-"""The form of a conversation's id, which the agent printed: it must never be taken for an option."""
 
 
 class ResumeCommand(Struct, frozen=True, kw_only=True):
@@ -43,6 +42,7 @@ def resume_command(
     config_of: Callable[[str | None], Config],
     env: Mapping[str, str] = os.environ,
     *,
+    mode: TurnMode | None = None,
     recorded: Recorded | None = None,
 ) -> ResumeCommand:
     """Return the command that resumes a session's conversation.
@@ -52,6 +52,7 @@ def resume_command(
         recipe: the options and the environment that were recorded with it.
         config_of: returns the settings under a profile: the one with which the session began.
         env: the environment of this process.
+        mode: the settings with which its newest turn ran.
         recorded: the records of its conversation, if it has marks.
 
     Raises:
@@ -73,7 +74,7 @@ def resume_command(
         cwd=session.cwd,
         session_id=session.id,
         agent_session=conversation,
-        model=session.model,
+        model=requested_model(recipe.options, mode),
         settings=config_of(recorded_profile(recipe.env)).settings_for(session.agent, recipe.options),
     )
     argv = agent.resume_argv(request)
@@ -82,8 +83,9 @@ def resume_command(
             f"{agent.title} has no command that resumes a session." if agent.prompted
             else "A plain command has no conversation to resume."
         )  # fmt: skip
-    if not _CONVERSATION.fullmatch(conversation):
+    if not conversation:
         raise UsageError(f"{agent.title} has not reported a conversation id for session {session.short_id} yet.")
+    check_names(agent, request)
     cwd = session_folder(session)
     try:
         check(cwd)

@@ -1,6 +1,6 @@
 """The tool ``answer``."""
 
-from ...asks.dangerous import danger
+from ...asks.lead_answers import not_given
 from ...asks.model import Answer, Ask, AskKind, Verdict
 from ...model import Session
 from ..arguments import AnswerAsk
@@ -10,6 +10,7 @@ from ..refusals import refusal, refused
 from ..results import Answered
 from ..views import MOST_FOR_LEAD, text_for_lead
 
+_NEXT = "wait_for again: the user is asked. Or deny it."
 _QUESTIONS = (AskKind.QUESTION, AskKind.FORM)
 
 
@@ -45,42 +46,40 @@ def answer(calls: Calls, arguments: AnswerAsk) -> Answered:
 
 def _answer(session: Session, ask: Ask, arguments: AnswerAsk) -> Answer:
     if ask.kind in _QUESTIONS and arguments.decision != "deny":
-        return _words(ask, arguments)
+        return _words(session, ask, arguments)
     if arguments.decision is None:
         fact = f"Worker {session.short_id} asks for permission: {words(ask.title, 200)}."
         raise refusal("no_decision", fact, "give decision: allow, deny or always.")
     if arguments.decision == "deny":
         return Answer(verdict=Verdict.DENY, message=arguments.text)
-    _check_allowable(session, ask)
-    return Answer(verdict=Verdict(arguments.decision))
+    verdict = Verdict(arguments.decision)
+    _check_given(session, ask, verdict)
+    return Answer(verdict=verdict)
 
 
-def _words(ask: Ask, arguments: AnswerAsk) -> Answer:
+def _words(session: Session, ask: Ask, arguments: AnswerAsk) -> Answer:
     """Return the answer to a question.
 
     Raises:
-        RefusalError: there is no answer, or there are several questions.
+        RefusalError: there is no answer, or only the user can give it.
     """
     if len(ask.questions) != 1:
-        fact = f"This ask has {len(ask.questions)} questions, which need a form."
-        raise refusal("needs_the_user", fact, "ask the user to answer it, or deny it.")
+        fact = f"Only the user can answer this: it has {len(ask.questions)} questions, which need a form."
+        raise refusal("needs_the_user", fact, _NEXT)
+    _check_given(session, ask, Verdict.ANSWER)
     if not arguments.text.strip():
         raise refusal("no_text", f"It asks: {words(ask.questions[0].text, 300)}", "give the answer as text.")
     return Answer(verdict=Verdict.ANSWER, values={ask.questions[0].key: (arguments.text,)})
 
 
-def _check_allowable(session: Session, ask: Ask) -> None:
-    """Refuse permission that only the user may give: no agent can widen what another one may do in this way.
+def _check_given(session: Session, ask: Ask, verdict: Verdict) -> None:
+    """Refuse a decision that only the user can make.
 
     Raises:
-        RefusalError: it is such a permission.
+        RefusalError: it is one.
     """
-    reason = "the agent requires the user each time" if ask.each_time else ""
-    if len(text_for_lead(ask, 2 * MOST_FOR_LEAD)) > MOST_FOR_LEAD:
-        reason = reason or "its text is too long to be shown to a lead whole"
-    if ask.kind is AskKind.COMMAND:
-        reason = reason or danger(ask.body, session.cwd, ask.cwd or session.cwd)
-    elif ask.kind is AskKind.PERMISSIONS:
-        reason = "it asks for wider permissions"
+    reason = not_given(ask, verdict, session.cwd)
+    if not reason and verdict is not Verdict.DENY and len(text_for_lead(ask, 2 * MOST_FOR_LEAD)) > MOST_FOR_LEAD:
+        reason = "its text is too long to be shown to a lead whole"
     if reason:
-        raise refusal("needs_the_user", f"Only the user can allow this: {reason}.", "ask the user, or deny it.")
+        raise refusal("needs_the_user", f"Only the user can allow this: {words(reason, 300)}.", _NEXT)

@@ -1,10 +1,12 @@
 """The prompt of a session that starts with the answer of another one.  Pure.
 
-An answer is foreign text.  Where the user put ``{answer}`` it replaces the field.  Otherwise it follows the prompt
-between two fences that the answer cannot close, with the name of the session that it comes from.
+An answer is foreign text, which is made inert for the agent that gets it.  Where the user put ``{answer}`` it replaces
+the field.  Otherwise it follows the prompt between two fences that the answer cannot close, with the name of the
+session that it comes from.
 """
 
 import re
+from typing import Protocol
 
 from ...model import short_id
 from ...text.sanitize import one_line
@@ -20,18 +22,38 @@ NO_ANSWER = "(no answer)"
 """Replaces the field if there is no answer."""
 
 
-def chained_prompt(task: str, before: Predecessor, answer: str | None) -> str:
+class Inert(Protocol):
+    """Makes foreign text inert for one agent (:class:`...agents.expanding.Expansions`)."""
+
+    def inert(self, text: str, *, at_first: bool = False) -> str:
+        """Return a text that the agent does not replace; ``at_first``: the prompt begins with it."""
+        ...
+
+    def quoted(self, text: str) -> str:
+        """Return the same of a part of a prompt that quotes foreign text."""
+        ...
+
+
+def unanswered_prompt(task: str) -> str:
+    """Return the prompt to send if there is no answer, or if the user wants none."""
+    return task.replace(FIELD, NO_ANSWER)
+
+
+def chained_prompt(task: str, before: Predecessor, answer: str | None, expands: Inert) -> str:
     """Return the prompt to send.
 
     Args:
         task: the user's prompt.
         before: the session that gave the answer.
-        answer: its last message in full; None if it gave none, or if the user wants none.
+        answer: its last message in full; None if there is none.
+        expands: makes the answer inert.
     """
-    text = _sendable(answer) if answer is not None else None
+    if answer is None:
+        return unanswered_prompt(task)
+    text = _sendable(answer)
     if FIELD in task:
-        return task.replace(FIELD, NO_ANSWER if text is None else text)
-    return task if text is None else f"{task.rstrip()}\n\n{_block(before, text)}"
+        return task.replace(FIELD, expands.inert(text, at_first=task.lstrip().startswith(FIELD)))
+    return f"{task.rstrip()}\n\n{expands.quoted(_block(before, text))}"
 
 
 def _block(before: Predecessor, text: str) -> str:

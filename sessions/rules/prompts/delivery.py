@@ -41,6 +41,10 @@ class TurnEvidence(Struct, frozen=True, kw_only=True):
     """The agent reported the end of the turn."""
     crashed: bool
     """A signal that agentdash did not send ended the agent, or its end was not seen."""
+    stopped: bool = False
+    """A stop or an interrupt ended the turn."""
+    live: bool = False
+    """The agent is live: it was started without the prompt, which was written to it later."""
     in_transcript: bool | None = None
     """The agent's own transcript has the prompt; None if it has no transcript that can be read."""
 
@@ -52,21 +56,50 @@ class Fate(Struct, frozen=True):
     again: bool = False
 
 
+def evidence(
+    way: PromptState | None,
+    *,
+    started: bool,
+    printed: bool,
+    proper_end: bool,
+    crashed: bool,
+    stopped: bool,
+) -> TurnEvidence:
+    """Return the evidence about the prompt of a turn.
+
+    Args:
+        way: the recorded state of a live agent's prompt, which decides if there is one: such an agent runs and prints
+            also before it has the prompt.  None for a process of one turn.
+        started, printed, proper_end, crashed, stopped: as in :class:`TurnEvidence`, by process and output.
+    """
+    if way is not None:
+        started, printed = way is not PromptState.QUEUED, way is PromptState.SEEN
+    return TurnEvidence(
+        started=started,
+        printed=printed and started,
+        proper_end=proper_end and started,
+        crashed=crashed,
+        stopped=stopped,
+        live=way is not None,
+    )
+
+
 def fate(turn: TurnEvidence) -> Fate:
     """Return the fate of the prompt of an ended turn.
 
-    A prompt goes back to the queue only if it certainly never reached the conversation, and a crash was the reason: an
-    agent that refuses to start would refuse again.
+    A prompt goes back to the queue only if it certainly never reached the conversation, and a crash, a stop or an
+    interrupt was the reason: an agent that refuses to start would refuse again.
     """
     if turn.proper_end or turn.in_transcript:
         return Fate(PromptState.SEEN)
+    again = turn.crashed or turn.stopped
     if not turn.started:
-        return Fate(PromptState.UNSENT, again=turn.crashed)
+        return Fate(PromptState.UNSENT, again=again)
     if turn.in_transcript is None:
-        silent = PromptState.UNCONFIRMED if turn.crashed else PromptState.SENT
+        silent = PromptState.UNCONFIRMED if turn.crashed or (turn.stopped and turn.live) else PromptState.SENT
         return Fate(PromptState.SEEN if turn.printed else silent)
     # Absent from the transcript: an agent that printed something may still have acted on the prompt.
-    return Fate(PromptState.UNCONFIRMED) if turn.printed else Fate(PromptState.UNSENT, again=turn.crashed)
+    return Fate(PromptState.UNCONFIRMED) if turn.printed else Fate(PromptState.UNSENT, again=again)
 
 
 def fate_of_steered(in_transcript: bool | None) -> PromptState:
@@ -81,4 +114,5 @@ def fate_of_steered(in_transcript: bool | None) -> PromptState:
 
 def needs_transcript(turn: TurnEvidence) -> bool:
     """Return whether the agent's own transcript has to decide."""
-    return turn.started and turn.crashed and not turn.proper_end
+    unknown = turn.crashed or (turn.stopped and not turn.printed)
+    return turn.started and unknown and not turn.proper_end

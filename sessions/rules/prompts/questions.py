@@ -12,8 +12,10 @@ from msgspec import Struct
 from ...text.sanitize import one_line
 
 _FENCE = re.compile(r"^\s*(```|~~~)")
-_INLINE_CODE = re.compile(r"(`+).+?\1")
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_TICKS = re.compile("(`+)")
+_LINK = re.compile(r"\[([^\[\]]*+)\]\([^()]*+\)")
+"""Neither part can reach over the beginning of the next link, so no part of a text is read again and again."""
+
 _EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}|_{1,3}(?!\w)|^\s{0,3}#{1,6}\s+")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\(?[0-9a-zA-Z]{1,2}[.)])\s+")
 _ASIDE = re.compile(r"^\s*(?:>|\||-{3,}\s*$|\*{3,}\s*$)")
@@ -107,7 +109,25 @@ def _paragraphs(message: str) -> list[list[str]]:
 def _plain(line: str) -> str:
     item = _ITEM.match(line)
     start = item.end() if item is not None else 0
-    return line[:start] + _EMPHASIS.sub("", _LINK.sub(r"\1", _INLINE_CODE.sub("…", line[start:])))
+    return line[:start] + _EMPHASIS.sub("", _LINK.sub(r"\1", _without_code(line[start:])))
+
+
+def _without_code(line: str) -> str:
+    """Replace code, which is between two runs of as many backticks, by ``…``."""
+    parts = _TICKS.split(line)
+    closing: dict[int, int] = {}
+    later: dict[str, int] = {}
+    for place in range(len(parts) - 2, 0, -2):
+        ticks = parts[place]
+        if ticks in later:
+            closing[place] = later[ticks]
+        later[ticks] = place
+    kept, place = [], 0
+    while place < len(parts):
+        end = closing.get(place)
+        kept.append(parts[place] if end is None else "…")
+        place = (place if end is None else end) + 1
+    return "".join(kept)
 
 
 def _sentences(passage: str) -> list[str]:

@@ -105,17 +105,18 @@ class LineReader:
         return max(0, self.size - self.offset)
 
     def skip_to_tail(self, size: int) -> None:
-        """Skip everything except the whole lines in the last ``size`` bytes."""
-        if self._opened() is None or self._descriptor is None:
+        """Skip everything except the whole lines in the last ``size`` bytes; a longer last line is kept."""
+        descriptor = self._opened()
+        if descriptor is None:
             return
-        start = self.size - size
-        if start <= self.offset:
-            return
-        self.offset = start
-        self._take()  # drop the line begun before the gap: what follows the gap is not its rest
-        window = os.pread(self._descriptor, size, start)
-        # The first line of the window is cut: start with the next one.
-        self.offset += window.find(b"\n") + 1
+        while (start := self.size - size) > self.offset:
+            # The first line of the window is cut: start with the next one, if there is one.
+            begin = os.pread(descriptor, size - 1, start).find(b"\n") + 1
+            if begin or size >= LINE_CAP:
+                self.offset = start + begin
+                self._take()  # drop the line begun before the gap: what follows the gap is not its rest
+                return
+            size *= 4
 
     def split(self, chunk: bytes) -> Iterator[tuple[int, bytes]]:
         """Yield the lines that a chunk, just read, completes, each with the offset just after it."""

@@ -14,7 +14,7 @@ from ...errors import SessionBusyError, UnknownSessionError, UsageError
 from ...launch import Launch
 from ...model import Status, short_id
 from ...rules.prompts.chain import Predecessor, Standing
-from ...rules.prompts.chained_prompt import chained_prompt
+from ...rules.prompts.chained_prompt import unanswered_prompt
 from ..database import Database
 from ..families.admission import admit_chained
 from ..rows import dump, launch_from
@@ -143,7 +143,7 @@ def give_up(db: sqlite3.Connection, session_id: str) -> None:
     if row is None:
         return
     waiting = _waiting(row)
-    text = chained_prompt(waiting.task, waiting.before, None)
+    text = unanswered_prompt(waiting.task)
     _insert_prompt(db, waiting.id, waiting.turn, text, now_ms())
     db.execute("UPDATE sessions SET after = NULL, blocked = 0 WHERE id = ?", (session_id,))
 

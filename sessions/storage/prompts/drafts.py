@@ -6,6 +6,7 @@ changed since this front end last read or wrote it, the front end writes to a ne
 
 import os
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,10 +32,16 @@ class DraftFiles:
     """The drafts of one front end, by session id or one of the names above.
 
     Reading never raises.  One thread may read while another writes, but not the same draft.
+
+    Args:
+        layout: the state folder.
+        was_sent: returns whether a text was requested as a prompt since a time (UTC ms).  The file of such a draft
+            outlived its front end, which was killed when the prompt was recorded.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, was_sent: Callable[[str, int], bool] = lambda *_: False) -> None:
         self._layout = layout
+        self._was_sent = was_sent
         self._folder = layout.drafts
         self._known: dict[str, tuple[Path, bytes]] = {}
         """The file of a draft, and what this front end last read from it or wrote to it."""
@@ -46,7 +53,10 @@ class DraftFiles:
             return ""
         for path in self._files(key):
             with suppress(OSError, UnicodeDecodeError):
-                data = _read(path)
+                data, written = _read(path), _written_at(path)
+                if self._was_sent(data.decode(), written // 1_000_000):
+                    path.unlink()
+                    continue
                 self._known[key] = (path, data)
                 return data.decode()
         return ""

@@ -63,6 +63,15 @@ def past_prompts(database: Database, unprompted: Sequence[str], limit: int = MOS
     return found
 
 
+def requested_since(database: Database, text: str, at: int) -> bool:
+    """Return whether a text was requested as a prompt at or after a time (UTC ms), also as that of a new session."""
+    recorded = " UNION ALL ".join(
+        f"SELECT 1 FROM {table} WHERE {column} IN (?1, ?2) AND created_at >= ?3"  # noqa: S608 - names from here
+        for table, column in (("prompts", "text"), ("queue", "text"), ("sessions", "task"))
+    )
+    return bool(database.rows(f"{recorded} LIMIT 1", (text, text.strip(), at)))
+
+
 def containing(prompts: Iterable[PastPrompt], text: str) -> list[PastPrompt]:
     """Return the prompts that contain all words of a text, in any case."""
     words = text.casefold().split()

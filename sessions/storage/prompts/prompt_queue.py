@@ -19,7 +19,7 @@ from ..families.rounds import admit_round
 from ..rows import dump
 from ..use.period_admission import PeriodAdmission
 from .new_turn import take
-from .queue_rows import ORDER, UNDER_WAY, WAITING, hold, insert_prompt, let_go_if_empty, place_at_edge
+from .queue_rows import ORDER, UNDER_WAY, WAITING, first_key, hold, insert_prompt, let_go_if_empty, place_at_edge
 from .queued_prompt import AGAIN, Build, QueuedPrompt, Request, attempt_of, prompt_of, resend_key
 from .unconfirmed import decide
 
@@ -57,9 +57,7 @@ class PromptQueue:
     def waiting_again(self, session_id: str, turn: int) -> QueuedPrompt | None:
         """Return the waiting prompt that was put back from a turn; None if none was, or it was sent or cancelled."""
         taken = self.of_turn(session_id, turn)
-        if taken is None:
-            return None
-        original, attempt = attempt_of(taken.key)
+        original, attempt = attempt_of(taken.key if taken is not None else first_key(turn))
         again = f"{original}{AGAIN}{attempt + 1}"
         return next((prompt for prompt in self.waiting(session_id) if prompt.key == again), None)
 

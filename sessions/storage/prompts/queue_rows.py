@@ -4,11 +4,13 @@ Each function works inside the transaction of its caller.
 """
 
 import sqlite3
+from typing import Any
 
 from ...clock import now_ms
+from ...launch import plan_like
 from ...model import Status
 from ...rules.prompts.delivery import HELD_BY_USER
-from ..rows import dump
+from ..rows import dump, launch_from
 from .queued_prompt import AGAIN, Request, attempt_of
 
 UNDER_WAY = "state IN ('sending', 'sent')"
@@ -51,15 +53,19 @@ def insert_prompt(db: sqlite3.Connection, request: Request) -> sqlite3.Cursor:
     )  # fmt: skip
 
 
-def put_back(db: sqlite3.Connection, session_id: str, turn: int) -> bool:
-    """Queue the prompt of a turn again, before all others; False if it was tried too often or never queued."""
+def put_back(db: sqlite3.Connection, session_id: str, turn: int, *, always: bool = False) -> bool:
+    """Queue the prompt of a turn again, before all others; False if it was tried too often.
+
+    ``always``: it was not a crash that kept it from the agent, so that it may be tried any number of times.
+    """
     row = db.execute(
         "SELECT * FROM queue WHERE session = ? AND turn = ? AND state = 'taken'", (session_id, turn)
     ).fetchone()
+    row = row or _first_prompt(db, session_id, turn)
     if row is None:
         return False
     original, attempt = attempt_of(row["key"])
-    if attempt >= MOST_ATTEMPTS:
+    if attempt >= MOST_ATTEMPTS and not always:
         return False
     now = now_ms()
     db.execute(
@@ -71,6 +77,23 @@ def put_back(db: sqlite3.Connection, session_id: str, turn: int) -> bool:
         ),
     )  # fmt: skip
     return True
+
+
+def first_key(turn: int) -> str:
+    """Return the key of a turn's prompt that was never queued: that of a session's first turn."""
+    return f"turn {turn}"
+
+
+def _first_prompt(db: sqlite3.Connection, session_id: str, turn: int) -> dict[str, Any] | None:
+    """Return the prompt of a turn that was never queued as a row of the queue has it; None if the turn has none."""
+    row = db.execute(
+        "SELECT text, prompts.created_at, launch, asked_by FROM prompts JOIN turns ON turns.session = prompts.session"
+        " AND n = turn WHERE prompts.session = ? AND turn = ?",
+        (session_id, turn),
+    ).fetchone()
+    if row is None:
+        return None
+    return {**dict(row), "key": first_key(turn), "plan": dump(plan_like(launch_from(row)))}
 
 
 def hold_after(db: sqlite3.Connection, session_id: str, turn: int, status: Status, *, by_user: bool) -> None:

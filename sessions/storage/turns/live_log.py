@@ -35,15 +35,26 @@ class Steered(Struct, frozen=True, kw_only=True):
     text: str
     state: PromptState
     attempt: int
-    run_id: str
-    """Names the prompt for the agent; a turn that begins with it has this id."""
+    session: str
+
+    @property
+    def run_id(self) -> str:
+        """Names the prompt for the agent; a turn that begins with it has this id."""
+        return self.run_id_of(self.attempt)
+
+    def run_id_of(self, attempt: int) -> str:
+        """Return the name of an attempt: a UUID, as claude demands.
+
+        Each attempt has its own, because claude never reads a prompt whose key it knows, also if it was taken back.
+        """
+        import uuid  # few runners need it
+
+        again = f":{attempt}" if attempt > 1 else ""
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, f"agentdash:{self.session}:{self.id}{again}"))
 
 
-def run_id_of(session_id: str, prompt_id: int) -> str:
-    """Return the name of a queued prompt for the agent: a UUID, as claude demands."""
-    import uuid  # few runners need it
-
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"agentdash:{session_id}:{prompt_id}"))
+_AGAIN = "attempt = MAX(attempt, 1) + 1"
+"""A prompt that the agent had goes back to the queue: the next attempt is another one."""
 
 
 class LiveLog:
@@ -171,14 +182,23 @@ class LiveLog:
         return bool(changed)
 
     def steered_is(self, prompt_id: int, state: PromptState, turn: int, attempt: int | None = None) -> bool:
-        """Record the state of a prompt into a running turn; False if it was cancelled or seen before."""
+        """Record the state of a prompt into a running turn; False if it was cancelled or seen before.
+
+        If it goes back to the queue, its next attempt is another one.
+        """
         with self._database.transaction() as db:
-            changed = db.execute(
-                "UPDATE queue SET state = ?, turn = CASE ? WHEN 'queued' THEN NULL ELSE ? END,"
-                " attempt = COALESCE(?, attempt), changed_at = ?"
-                " WHERE id = ? AND state IN ('queued', 'sending', 'sent')",
-                (state, state, turn, attempt, now_ms(), prompt_id),
-            ).rowcount
+            if state is PromptState.QUEUED:
+                changed = db.execute(
+                    f"UPDATE queue SET state = 'queued', turn = NULL, {_AGAIN}, changed_at = ?"  # noqa: S608
+                    f" WHERE id = ? AND {UNDER_WAY}",
+                    (now_ms(), prompt_id),
+                ).rowcount
+            else:
+                changed = db.execute(
+                    "UPDATE queue SET state = ?, turn = ?, attempt = COALESCE(?, attempt), changed_at = ?"
+                    " WHERE id = ? AND state IN ('queued', 'sending', 'sent')",
+                    (state, turn, attempt, now_ms(), prompt_id),
+                ).rowcount
         return bool(changed)
 
     def steered_turn(
@@ -211,7 +231,8 @@ class LiveLog:
         if late is not None:
             with self._database.transaction() as db:
                 db.execute(
-                    "UPDATE queue SET state = 'queued', turn = NULL, steers = 0, changed_at = ? WHERE id = ?",
+                    f"UPDATE queue SET state = 'queued', turn = NULL, steers = 0, {_AGAIN}, changed_at = ?"  # noqa: S608
+                    " WHERE id = ?",
                     (now_ms(), late.id),
                 )
 
@@ -219,7 +240,8 @@ class LiveLog:
         """Queue a prompt again that the agent read, but did not keep before it was killed."""
         with self._database.transaction() as db:
             db.execute(
-                "UPDATE queue SET state = 'queued', turn = NULL, changed_at = ? WHERE id = ? AND state = 'seen'",
+                f"UPDATE queue SET state = 'queued', turn = NULL, {_AGAIN}, changed_at = ?"  # noqa: S608
+                " WHERE id = ? AND state = 'seen'",
                 (now_ms(), prompt_id),
             )
 
@@ -235,7 +257,7 @@ class LiveLog:
                 text=row["text"],
                 state=PromptState(row["state"]),
                 attempt=max(1, row["attempt"]),
-                run_id=run_id_of(self._session, row["id"]),
+                session=self._session,
             )
             for row in rows
         ]

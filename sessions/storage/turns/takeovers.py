@@ -73,14 +73,6 @@ class Takeovers:
             ).rowcount
         return bool(changed)
 
-    def is_other(self, session_id: str, conversation: str) -> bool:
-        """Return whether a conversation belongs to another session."""
-        return bool(
-            self._database.rows(
-                "SELECT 1 FROM sessions WHERE agent_session = ? AND id <> ? LIMIT 1", (conversation, session_id)
-            )
-        )
-
     def finish(
         self, session_id: str, taken: TakenBy, done: ByHand, content: Slice | None, owner: Owner, build: Build
     ) -> bool:

@@ -4,7 +4,8 @@ A turn is claimed, adopted and ended by compare-and-set.  Only the process that 
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import structs
 
@@ -24,9 +25,10 @@ from ...model import (
     left_text,
 )
 from ...rules.attention import Stuck
-from ...rules.compaction import CompactionMark
+from ...rules.compaction import CompactionMark, cleared
 from ...rules.limits.period_shares import Share, least_of
 from ...rules.prompts.delivery import PromptState
+from ...rules.status import Verdict
 from ...rules.turn_facts import Facts
 from ..families.worker_share import keep_worker_share
 from ..marks import add_mark
@@ -167,8 +169,8 @@ class TurnLog:
     def end(self, facts: Facts, outcome: Outcome, steps: int, build: Build) -> bool:
         """Conclude the turn; False if another process has concluded it.
 
-        The same transaction records the mark of a compaction, and makes the next prompt of the queue the next turn,
-        with the start that ``build`` makes, or holds the queue.
+        The same transaction records the mark of a compaction or of a new conversation, and makes the next prompt of the
+        queue the next turn, with the start that ``build`` makes, or holds the queue.
         """
         now, reason = now_ms(), _short(outcome.reason)
         with self._database.transaction() as db:
@@ -200,26 +202,59 @@ class TurnLog:
             )  # fmt: skip
             if outcome.compaction is not None:
                 self._mark_compaction(db, outcome.compaction)
+            if facts.local and cleared(outcome.status, facts, self._resumed(db)):
+                self._mark(db, MarkKind.CLEAR)
             self._serve_queue(db, outcome, build)
             note_end(db, self._session)
         _forget_written(facts)
         return True
 
+    def correct(self, facts: Facts, verdict: Verdict, steps: int) -> bool:
+        """Record again how a failed turn ended, by an end that was not read before; False if it was not failed.
+
+        What followed from the earlier record stays: a queue that it held is released by the user.
+        """
+        with self._database.transaction() as db:
+            changed = db.execute(
+                "UPDATE turns SET status = ?, reason = ?, rule = ? WHERE session = ? AND n = ? AND status = 'failed'",
+                (verdict.status, _short(verdict.reason), verdict.rule, self._session, self._n),
+            ).rowcount
+            if changed:
+                self.write_facts(db, facts, steps)
+                db.execute(
+                    "UPDATE sessions SET status = ?, reason = ?, updated_at = ? WHERE id = ?"
+                    " AND ? = (SELECT MAX(n) FROM turns WHERE session = id)",
+                    (verdict.status, _short(verdict.reason), now_ms(), self._session, self._n),
+                )
+        _forget_written(facts)
+        return bool(changed)
+
     def _mark_compaction(self, db: sqlite3.Connection, compaction: CompactionMark) -> None:
         """Record that a summary stands for the conversation, and how many tokens it left, if that is known."""
-        asked_by = db.execute("SELECT asked_by FROM turns WHERE session = ? AND n = ?", (self._session, self._n))
         data = {name: value for name, value in structs.asdict(compaction).items() if name != "step" and value}
-        add_mark(
-            db,
-            self._session,
-            MarkKind.COMPACT,
-            after=self._n,
-            turn=self._n,
-            step=compaction.step,
-            data=data,
-            asked_by=asked_by.fetchone()["asked_by"] or StoppedBy.YOU,
-        )
+        self._mark(db, MarkKind.COMPACT, step=compaction.step, data=data)
         db.execute("UPDATE sessions SET context_tokens = ? WHERE id = ?", (compaction.tokens_after, self._session))
+
+    def _mark(
+        self, db: sqlite3.Connection, kind: MarkKind, *, step: int | None = None, data: Mapping[str, Any] | None = None
+    ) -> None:
+        """Record what the turn made of the conversation."""
+        row = db.execute("SELECT asked_by FROM turns WHERE session = ? AND n = ?", (self._session, self._n)).fetchone()
+        asked_by = row["asked_by"] or StoppedBy.YOU
+        add_mark(db, self._session, kind, after=self._n, turn=self._n, step=step, data=data, asked_by=asked_by)
+
+    def _resumed(self, db: sqlite3.Connection) -> str | None:
+        """Return the agent's conversation that the turn went on with; None if it began one, or forked one."""
+        row = db.execute("SELECT launch FROM turns WHERE session = ? AND n = ?", (self._session, self._n)).fetchone()
+        launch = launch_from(row)
+        if launch.how:
+            return launch.conversation if launch.fork is None else None
+        earlier = db.execute(
+            "SELECT agent_session FROM turns WHERE session = ? AND n < ? AND agent_session IS NOT NULL"
+            " ORDER BY n DESC LIMIT 1",
+            (self._session, self._n),
+        ).fetchone()
+        return earlier["agent_session"] if earlier is not None else None
 
     def start_again(self) -> bool:
         """Queue the turn again whose agent was certainly never started, or never got its prompt; False if it ended.
@@ -254,9 +289,24 @@ class TurnLog:
         requester = StoppedBy.recorded(by)
         by_user = stop is not None or (requester is not None and requester.knows)
         if outcome.prompt.again:
-            put_back(db, self._session, self._n)
+            self._forget_conversation(db)
+            put_back(db, self._session, self._n, always=outcome.status is Status.STOPPED)
         hold_after(db, self._session, self._n, outcome.status, by_user=by_user)
         take(db, self._session, build)
+
+    def _forget_conversation(self, db: sqlite3.Connection) -> None:
+        """Forget a conversation that the turn was to begin: the agent named it, and kept nothing of it."""
+        earlier = "SELECT agent_session FROM turns WHERE session = ?1 AND n < ?2 AND agent_session IS NOT NULL"
+        db.execute(
+            f"UPDATE turns SET agent_session = NULL WHERE session = ?1 AND n = ?2"  # noqa: S608
+            f" AND agent_session NOT IN ({earlier})",
+            (self._session, self._n),
+        )
+        db.execute(
+            f"UPDATE sessions SET agent_session = ({earlier} ORDER BY n DESC LIMIT 1) WHERE id = ?1"  # noqa: S608
+            f" AND agent_session NOT IN ({earlier})",
+            (self._session, self._n),
+        )
 
     def _mark_prompt(self, db: sqlite3.Connection, state: PromptState, only_from: PromptState | None = None) -> None:
         """Change the state of the turn's prompt."""

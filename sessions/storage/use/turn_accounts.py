@@ -66,22 +66,24 @@ class TurnAccounts:
         its version finds in the transcript.  If the transcript or the version is not known, they may be those of the
         newest earlier turn of the conversation.
         """
-        earlier = self._of_process(db)
+        # Totals of conversations begin with none in a new one in the same process (``/clear``).
+        own = name_of(facts.agent_session) if facts.total_counts == "conversation" else None
+        earlier = self._of_process(db, own)
         if earlier or facts.total_counts == "process":
             return Base(totals=_totals(earlier), certain=True)
         if facts.total_before is not None:
             return Base(totals=facts.total_before, certain=facts.total_counts is not None)
         return Base(totals=_totals(self._of_conversation(db, facts.agent_session)), certain=False)
 
-    def _of_process(self, db: sqlite3.Connection) -> list[sqlite3.Row]:
-        """Return the running totals of the newest earlier turn of this turn's process."""
+    def _of_process(self, db: sqlite3.Connection, conversation: str | None) -> list[sqlite3.Row]:
+        """Return the running totals of the newest earlier turn of the process (of one conversation if given)."""
         return db.execute(
             "SELECT * FROM reports WHERE session = ?1 AND source = 'running' AND turn = (SELECT max(reports.turn)"
             " FROM reports JOIN turns ON turns.session = reports.session AND turns.n = reports.turn"
             " WHERE reports.session = ?1 AND reports.source = 'running' AND reports.turn < ?2"
             " AND coalesce(turns.stream, turns.n) = (SELECT coalesce(stream, n) FROM turns WHERE session = ?1"
-            " AND n = ?2))",
-            (self._session, self._n),
+            " AND n = ?2) AND (?3 IS NULL OR turns.agent_session = ?3))",
+            (self._session, self._n, conversation),
         ).fetchall()
 
     def _of_conversation(self, db: sqlite3.Connection, conversation: str | None) -> list[sqlite3.Row]:

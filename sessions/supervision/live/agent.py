@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from msgspec import structs
 
+from ...agents.base import Agent
 from ...agents.dialogue import Changed, Dialogue, Event, NotChanged
+from ...agents.parsing.line_parts import by_parts
 from ...launch import Launch
 from ...storage.files.line_reader import LineReader
 from ...values.turn_mode import TurnMode
@@ -110,16 +112,17 @@ class LiveAgent:
         """True if the agent has not confirmed the settings of the turn: its prompt waits for that."""
         return bool(self._changing)
 
-    def serves(self, launch: Launch) -> bool:
+    def serves(self, launch: Launch, agent: Agent) -> bool:
         """Return whether a turn can run on this process: it lives, and needs changes of model and mode at most.
 
+        Its whole start is compared, so that the settings that are recorded with a turn are those of its process.
         A turn behind a mark needs a process of its own, because this one remembers what the mark hides.
         Permissions without limits need a process of their own: if a change were refused, the turn would have others.
         """
         if launch.how or not self.alive or self.launch.transport != launch.transport or self.launch.env != launch.env:
             return False
         own, asked = self.launch.mode, launch.mode
-        if own is None or asked is None or self.launch.argv[0] != launch.argv[0]:
+        if own is None or asked is None or agent.fixed_start(self.launch) != agent.fixed_start(launch):
             return False
         if _fixed(own) != _fixed(asked) or own.dangerous != asked.dangerous:
             return False
@@ -186,7 +189,10 @@ class LiveAgent:
         """Feed the dialogue the output up to an offset, which an earlier runner has handled."""
         self._repeats_at = time.monotonic() + REPEAT_SECONDS
         with LineReader(output, end=end) as reader:
-            for position, line in reader.lines():
+            for position, line in by_parts(reader.lines()):
+                self.feed(line, position)
+            # A turn may end in the middle of a line.
+            for position, line in by_parts([(end, reader.rest() or b"")]):
                 self.feed(line, position)
 
     def feed(self, line: bytes, position: int, *, between: bool = False) -> None:

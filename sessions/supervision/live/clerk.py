@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from ...agents.dialogue import Asked, Event, Settled
 from ...agents.registry import agent_named
 from ...asks.model import Answer, Ask, Verdict
@@ -157,9 +159,11 @@ class Clerk:
         return next((number for number in self._open.values() if number not in self._answered), None)
 
     def _ask(self, ask: Ask) -> None:
-        from ...asks.rules import decide  # only a process whose agent asks needs them
+        from ...asks.dangerous import only_the_user  # only a process whose agent asks needs them
+        from ...asks.rules import decide
 
         with contextlib.suppress(AgentdashError):
+            ask = msgspec.structs.replace(ask, for_user=only_the_user(ask, self._cwd))
             due_at = self._settings.due_at(ask, now_ms())
             recorded = self._store.asks.record(self._session, self._turn, self._live.stream, ask, due_at)
             self._open[ask.key], self._asks[ask.key] = recorded.id, ask
@@ -241,9 +245,11 @@ class Clerk:
         if self._live.dialogue.hears_denial(recorded.ask) or not self._launch.settings:
             return False
         key = f"words of the denial of ask {recorded.id}"
-        steers = answer.verdict is Verdict.DENY
+        steers, text = answer.verdict is Verdict.DENY, answer.message
+        if recorded.answered_by != StoppedBy.YOU:  # an agent's words
+            text = agent_named(self._agent).expands.inert(text, at_first=True)
         return self._store.queue.add_waiting(
-            Request(session=self._session, key=key, text=answer.message, plan=self._plan(), first=True, steers=steers)
+            Request(session=self._session, key=key, text=text, plan=self._plan(), first=True, steers=steers)
         )
 
     def _plan(self) -> TurnPlan:

@@ -54,6 +54,7 @@ class Courier:
         compacts: the turn compacts the conversation; the prompt is sent if the agent has no request for that.
         state: its recorded state.
         attempt: how often it was sent, this time included.
+        key_of: returns the key of an attempt; None if all have the same.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Courier:
         state: PromptState,
         attempt: int,
         compacts: bool = False,
+        key_of: Callable[[int], str] | None = None,
     ) -> None:
         self._live = live
         self._record = record
@@ -74,6 +76,7 @@ class Courier:
         self._text = text
         self._compacts = compacts
         self._attempt = attempt
+        self._key_of = key_of
         self._way = _beginning(key, state)
         self._deadline = time.monotonic() + HANDSHAKE_SECONDS
         self._unrecorded: PromptState | None = None
@@ -84,7 +87,7 @@ class Courier:
         self.agent_session: str | None = None
         """The conversation, as the handshake named it."""
         self.withdrawn = False
-        """True if the agent dropped the prompt unread."""
+        """True if the prompt was taken back before it was read."""
         self.cancelled = False
         """True if the prompt was cancelled before it was written."""
         self.failed: str | None = None
@@ -96,6 +99,8 @@ class Courier:
         """The recorded state of the prompt; None for a turn without one."""
         if self.seen:
             return PromptState.SEEN
+        if self.withdrawn:
+            return PromptState.QUEUED
         return _STATES[self._way]
 
     def hear(self, event: Event) -> None:
@@ -124,7 +129,7 @@ class Courier:
             StoreError: a state could not be recorded; the next call tries again.
         """
         self.catch_up()
-        if self.failed is not None or self.key is None or self.cancelled:
+        if self.failed is not None or self.key is None or self.cancelled or self.withdrawn:
             return
         if not self._live.dialogue.ready:
             self._live.repeat_handshake()
@@ -136,6 +141,15 @@ class Courier:
             self._ask()
         elif self._way is _Way.PROBED:
             self._weigh()
+
+    def withdraw(self) -> None:
+        """Take the prompt back if the agent has not read it, and can give it back."""
+        if self.key is None or self.done:
+            return
+        if self._way is _Way.UNWRITTEN:
+            self.withdrawn = True
+        else:
+            self._live.send(self._live.dialogue.withdraw(self.key))
 
     @property
     def arrived(self) -> bool:
@@ -228,6 +242,7 @@ class Courier:
         arrived = self._live.dialogue.arrived(self.key or "", self._attempt)
         if arrived is False:
             self._attempt += 1
+            self.key = self._key_of(self._attempt) if self._key_of is not None else self.key
             self._write()
         elif arrived:
             self._written()

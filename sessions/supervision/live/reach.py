@@ -104,7 +104,8 @@ def orphan(
         child: becomes its process.
         also_gone: return it if its process has ended too, so that the rest of its output is read.
     """
-    before = store.one_turn(session_id, turn - 1)
+    # A turn between them may have been cancelled before it was started.
+    before = store.started_before(session_id, turn)
     session = store.session(session_id)
     if before is None or session is None or not before.transport or before.end_byte is None:
         return None

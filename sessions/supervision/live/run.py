@@ -54,7 +54,7 @@ class LiveRun:
         self._unreachable: str | None = None
         """The reason why the process of a live launch cannot be written to."""
         self._found: PromptState | None = None
-        """The state of the prompt when that was found."""
+        """The state of the prompt when that was found, or when its process was gone."""
 
     @property
     def goes_on(self) -> bool:
@@ -94,9 +94,10 @@ class LiveRun:
             StartError: it could not be started.
         """
         self.agent = self.agent or orphan(self._folder, self._store, self._session, self._number, child)
-        if self.agent is not None and not (self.agent.serves(claim.launch) and _is_in_place(claim.cwd)):
-            close(self.agent, self._layout.live_name(self._session, self.agent.stream))
-            self._store.asks.lose(self._session, self.agent.stream)
+        live, agent = self.agent, agent_named(claim.agent)
+        if live is not None and not (live.serves(claim.launch, agent) and _is_in_place(claim.cwd)):
+            close(live, self._layout.live_name(self._session, live.stream))
+            self._store.asks.lose(self._session, live.stream)
             self.agent, child = None, AgentChild()
         if self.agent is not None:
             self._log.continue_stream(self._number, self.agent.stream, self.agent.end_byte, self.agent.end_error_byte)
@@ -123,7 +124,10 @@ class LiveRun:
 
     def adopt(self, claim: Claim, child: AgentChild) -> None:
         """Take over the live agent of a turn whose runner was killed, if it lives."""
-        if not claim.launch.transport or child.gone:
+        if not claim.launch.transport:
+            return
+        if child.gone:
+            self._find_prompt()
             return
         stream = claim.stream or self._number
         launch = self._store.launch(self._session, stream) or claim.launch
@@ -148,6 +152,10 @@ class LiveRun:
 
     def _cannot_reach(self, why: str) -> None:
         self._unreachable = why
+        self._find_prompt()
+
+    def _find_prompt(self) -> None:
+        """Read the recorded way of the prompt: no process takes it, and the record is the evidence."""
         with contextlib.suppress(StoreError):
             prompt = self._log.prompt(self._number)
             self._found = prompt.state if prompt is not None else None

@@ -81,8 +81,8 @@ class LiveTurn:
 
     @property
     def over(self) -> bool:
-        """True if the agent reported the end of the turn."""
-        return self.courier.over
+        """True if the agent reported the end of the turn, or gave its prompt back before the turn began."""
+        return self.courier.over or (self.interrupted_at is not None and self.courier.withdrawn)
 
     def begin(self) -> None:
         """Write the prompt if no runner has tried to, and the agent is ready.
@@ -173,10 +173,12 @@ class LiveTurn:
     def interrupt(self, now: float) -> float:
         """Ask the agent to end the turn, once it can be asked; return the time of the first call.
 
-        codex 0.169.0 refuses it until it has reported the beginning of the turn.  A prompt that the agent has and did
-        not read is taken back first, and returns to the queue: claude would begin a turn with it (prompts 1.1).
+        codex 0.169.0 refuses it until it has reported the beginning of the turn.  Prompts that it did not read are
+        taken back first, and return to the queue: claude would begin a turn with one (prompts 1.1).
         """
         self.interrupted_at = self.interrupted_at or now
+        if self.courier.state is PromptState.QUEUED:
+            self.courier.withdraw()
         if not self._interrupted and (lines := self.live.dialogue.interrupt()):
             self._interrupted = True
             self._take_back()
@@ -191,24 +193,27 @@ class LiveTurn:
         return min(usual, *(due for due in (self.courier.due, self.clerk.due) if due is not None), usual)
 
     def _take_back(self) -> None:
-        """Take back the prompt that is on its way into the turn."""
-        if self._steered is None or self._steered.done:
-            return
-        if self._steered.state is PromptState.QUEUED:
-            self._steered = None
-        else:
-            self.live.send(self.live.dialogue.withdraw(self._steered.key or ""))
+        """Take back the prompt of the turn, and the one that is on its way into it."""
+        self.courier.withdraw()
+        if self._steered is not None:
+            self._steered.withdraw()
 
     def _courier_of(self, prompt: Steered) -> Courier:
         """Return the courier of a prompt into this turn."""
 
         def record(state: PromptState, attempt: int | None) -> bool:
-            if state is PromptState.SENDING and attempt == 1:
+            if state is PromptState.SENDING and prompt.state is PromptState.QUEUED and attempt == prompt.attempt:
                 return self._log.begin_steering(prompt, self._turn)
             return self._log.steered_is(prompt.id, state, self._turn, attempt)
 
         return Courier(
-            self.live, record, key=prompt.run_id, text=prompt.text, state=prompt.state, attempt=prompt.attempt
+            self.live,
+            record,
+            key=prompt.run_id,
+            text=prompt.text,
+            state=prompt.state,
+            attempt=prompt.attempt,
+            key_of=prompt.run_id_of,
         )
 
     def _hear(self, event: Event) -> None:

@@ -7,6 +7,7 @@ import time
 import uuid
 
 from ...agents.dialogue import Event, TurnBegan
+from ...agents.parsing.line_parts import by_parts
 from ...agents.registry import agent_named
 from ...clock import now_ms
 from ...errors import StoreError
@@ -160,7 +161,7 @@ class Warm:
     def _read(self, live: LiveAgent) -> None:
         """Read the output, up to the beginning of a turn: what follows is for the runner of that turn."""
         with LineReader(self._folder.output(live.stream), live.position) as reader:
-            for position, line in reader.lines():
+            for position, line in by_parts(reader.lines()):
                 if self._began:
                     return
                 live.feed(line, position, between=True)

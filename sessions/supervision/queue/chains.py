@@ -61,7 +61,7 @@ def release(layout: Layout, store: Store, waiting: Waiting, answer: str | None) 
         return False
     text, launch = waiting.task, recorded
     if takes_prompts(waiting.agent):
-        text = chained_prompt(waiting.task, waiting.before, answer)
+        text = chained_prompt(waiting.task, waiting.before, answer, agent_named(waiting.agent).expands)
         launch = _launch_with(text, waiting, recorded)
     if not store.chains.start(waiting, text, launch, recorded):
         return False

@@ -65,6 +65,7 @@ def _wake(layout: Layout, store: Store, family: Family) -> bool:
         return store.wakes.drop(family)
     did = {end.session: facts(layout, store, end) for end in family.ends[:_MOST_READ]}
     text = wake_text(family.ends, did, Workers(store.database).spoken_to(lead.id, None))
+    text = agent_named(lead.agent).expands.quoted(text)
     if not store.wakes.wake(family, text, plan_like(launch), builder(layout, store)):
         return False
     with suppress(OSError):

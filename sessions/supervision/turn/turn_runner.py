@@ -9,6 +9,7 @@ from ...clock import now_ms
 from ...errors import StoreError
 from ...launch import Ladder
 from ...model import Left, Receipt, Status, StoppedBy
+from ...own_code import keep
 from ...processes import agent_group, processes
 from ...processes.process_ownership import SessionProcesses
 from ...processes.stop_ladder import POLL
@@ -157,6 +158,7 @@ class TurnRunner:
         self._loop()
 
     def _watch(self, claim: Claim) -> None:
+        keep()
         self._processes.agent = self._child.identity
         self._output = self._live.converse(claim, self._recorder) or self._output
         if self._child.identity is not None:
@@ -276,6 +278,7 @@ class TurnRunner:
     def _end_live_turn(self) -> None:
         """Conclude a turn whose agent lives on."""
         turn = self._live.turn
+        self._recorder.end_here()
         if turn is None or turn.interrupted_at is None:
             if turn is not None and self._recorder.facts.end != "completed":
                 self._stopped_by = turn.clerk.stopped_by
@@ -310,14 +313,21 @@ class TurnRunner:
             self._recorder.guarded(lambda: self._log.stopping(by))
         self._end_workers(by)
         self._live.close_asks()
-        if self._recorder.facts.end is not None:
+        if self._ended_by_itself:
             self._lingered = not self._child.gone
-        elif not self._child.gone or self._unfinished_stop is not None:
+        elif not self._child.gone or self._unfinished_stop is not None or self._recorder.facts.end is not None:
             self._stopped_by = by
         waited = self._requests.waited_s()
         self._stop = TurnStop(
             self._processes, self._child, self._ladder, self._log, self._recorder.guarded, now, waited
         )
+
+    @property
+    def _ended_by_itself(self) -> bool:
+        """True if the turn has its proper end, and that is not the failure which an interrupt brought about."""
+        turn, end = self._live.turn, self._recorder.facts.end
+        asked = self._unfinished_stop is not None or (turn is not None and turn.interrupted_at is not None)
+        return end is not None and not (asked and end != "completed")
 
     def _end_workers(self, by: str | None) -> None:
         """Request the stop of the linked workers, if a limit ends this session; a front end stops them itself."""

@@ -268,14 +268,14 @@ class TurnIndex:
         whole = sorted((steps | {place: latest(steps.get(place), step) for place, step in extra.items()}).items())
         return {place: self._later.sought(place, self._later.added(place, step)) for place, step in whole}
 
-    def every(self) -> Iterator[Step]:
-        """Yield all steps in their order, with their whole texts; a block with long steps is parsed only once.
+    def every(self, first: int = 0) -> Iterator[Step]:
+        """Yield all steps from a place on, with their whole texts; a block with long steps is parsed only once.
 
         Raises:
             OSError: the file can no longer be read.
         """
         number, block = -1, dict[int, Step]()
-        for place in range(len(self)):
+        for place in range(first, len(self)):
             step = self.step(place)
             if step.cut:
                 if self._blocks[place] != number:

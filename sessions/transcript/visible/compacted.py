@@ -8,6 +8,7 @@ speaker's.
 import re
 from collections.abc import Iterable, Sequence
 
+from ...agents.expanding import Expansions
 from ...model import Step, StepKind
 
 _LEAST = 5
@@ -15,7 +16,14 @@ _RUN = re.compile(r"=+")
 
 
 def retold_compacted(
-    cwd: str, requests: Sequence[str], summary: str, later: Iterable[Step], prompt: str, *, by: str = ""
+    cwd: str,
+    requests: Sequence[str],
+    summary: str,
+    later: Iterable[Step],
+    prompt: str,
+    *,
+    by: str = "",
+    expands: Expansions,
 ) -> str:
     """Return the summary of a conversation with what the user asked for before it and all that follows it.
 
@@ -26,6 +34,7 @@ def retold_compacted(
         later: the prompts and messages since then; other steps are left out.
         prompt: what the user asks for next; it comes last, behind the final line of ``=``.
         by: the author of the summary.
+        expands: what the agent replaces in a prompt; all but ``prompt`` is made inert.
     """
     count = len(requests)
     parts = [(f"request {number} of {count}, by the user", text) for number, text in enumerate(requests, 1)]
@@ -37,7 +46,8 @@ def retold_compacted(
         f"This continues an earlier conversation in {cwd}, which was compacted.  The user's requests before that are"
         " in the user's own words; a summary stands for everything else.\n\n"
     )
-    return f"{beginning}{''.join(blocks)}{line}\n\n{prompt}"
+    told = f"{beginning}{''.join(blocks)}{line}"
+    return f"{expands.quoted(told)}\n\n{prompt}"
 
 
 _SPEAKERS = {StepKind.PROMPT: "user, after the summary", StepKind.MESSAGE: "assistant, after the summary"}

@@ -1,13 +1,15 @@
 """A conversation retold in a prompt, for an agent that does not remember it.
 
 Programs wrote most of it, so it is foreign text.  Each of its lines begins with ``|``: no text can end the record, or
-be taken for the prompt.  Inside the record each line of a text is indented, and the name of a speaker is not.
+be taken for the prompt, and it is inert for the agent that gets it.  Inside the record each line of a text is indented,
+and the name of a speaker is not.
 """
 
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from ...agents.expanding import Expansions
 from ...model import Step, StepKind, StoppedBy
 from ...text.sanitize import clean, one_line
 from ...values.steps import OTHER_PROGRAM
@@ -149,27 +151,29 @@ def recorded(steps: Iterable[Step], most: int = RETOLD_CHARACTERS) -> Record:
     return record
 
 
-def retold(cwd: str, steps: Iterable[Step], prompt: str) -> str:
+def retold(cwd: str, steps: Iterable[Step], prompt: str, expands: Expansions) -> str:
     """Return the visible conversation of a session and its next prompt; the prompt alone if nothing was said before.
 
-    Used if the agent has no conversation of its own to resume.
+    Used if the agent, which replaces ``expands`` in a prompt, has no conversation of its own to resume.
     """
     record = recorded(steps)
     record.without_repeated(prompt)
-    return framed(record, prompt, f"This continues an earlier conversation in {one_line(cwd)}.")
+    return framed(record, prompt, f"This continues an earlier conversation in {one_line(cwd)}.", expands)
 
 
-def framed(record: Record, prompt: str, opening: str) -> str:
+def framed(record: Record, prompt: str, opening: str, expands: Expansions) -> str:
     """Return a record and the prompt that follows it; the prompt alone if the record is empty.
 
     Args:
         record: the record.
         prompt: the words of the user.
         opening: a sentence of ours that names the conversation.
+        expands: what the agent replaces in a prompt; the record is made inert.
     """
     if record.empty:
         return prompt
-    return "\n".join([f"{opening}\n\n{_BEFORE}\n", *record.lines(), f"\n{_AFTER}\n", f"USER: {prompt}"])
+    told = "\n".join([f"{opening}\n\n{_BEFORE}\n", *record.lines(), f"\n{_AFTER}\n"])
+    return f"{expands.quoted(told)}\nUSER: {prompt}"
 
 
 _BEFORE = (

@@ -3,6 +3,7 @@
 Nothing heavy is imported before a verb runs: ``--help`` and the completion of a word must be instant.
 """
 
+import codecs
 import os
 import shutil
 import stat
@@ -64,6 +65,16 @@ def settled_reader() -> "Iterator[SessionReader]":
 def complete_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the ids that begin with ``incomplete``, with state and title as help."""
     return _completed(incomplete, live=False)
+
+
+def complete_filter(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return a filter with its last word completed in each way that is possible."""
+    from ....sessions.rules.filter_query import completions
+
+    before, blank, word = incomplete.rpartition(" ")
+    with suppress(AgentdashError), open_reader() as reader:
+        return [f"{before}{blank}{one}" for one in completions(word, reader.sessions())] if word else []
+    return []
 
 
 def complete_live_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -158,6 +169,9 @@ def say_on(lines: Iterable[str], *, otherwise: str) -> None:
     if not printed:
         print_lines([otherwise])
 
+
+_STDIN_BYTES = 4_000_000
+"""Bytes read of stdin: a prompt has fewer, and of more no more is needed to refuse it."""
 
 _PIECE = 500
 """Number of lines or values that are printed at once."""
@@ -312,6 +326,8 @@ def _is_fed() -> bool:
 
 def _stdin_text() -> str:
     try:
-        return sys.stdin.buffer.read().decode().removesuffix("\n")
+        data = sys.stdin.buffer.read(_STDIN_BYTES)
+        text = codecs.getincrementaldecoder("utf-8")().decode(data, final=len(data) < _STDIN_BYTES)
+        return text.removesuffix("\n")
     except UnicodeDecodeError:
         raise UsageError("The prompt on stdin is not UTF-8 text.") from None

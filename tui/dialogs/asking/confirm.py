@@ -41,15 +41,17 @@ class ConfirmScreen(ModalScreen[Answer]):
         verb: str,
         *,
         more: str | None = None,
+        keep: str = "cancel",
         signs: Signs = UNICODE,
     ) -> None:
-        """``more`` is the label of ``a``; without it, ``a`` does nothing."""
+        """``more`` is the label of ``a``, which else does nothing; ``keep`` is that of ``n``."""
         super().__init__()
         self._question = question
         self._details = MiddleLines(details, signs=signs)
         self._consequence = consequence
         self._verb = verb
         self._more = more
+        self._keep = keep
 
     def compose(self) -> ComposeResult:
         """Yield the details, the consequence, and the keys; the question is the border title."""
@@ -58,7 +60,7 @@ class ConfirmScreen(ModalScreen[Answer]):
             with VerticalScroll(can_focus=False):
                 yield self._details
             yield Static(self._consequence, markup=False, classes="consequence")
-            keys = [f"y {self._verb}", *([f"a {self._more}"] if self._more else []), "n cancel"]
+            keys = [f"y {self._verb}", *([f"a {self._more}"] if self._more else []), f"n {self._keep}"]
             yield Static("   ".join(keys), markup=False, classes="keys")
 
     def action_answer(self, value: str) -> None:

@@ -1,7 +1,7 @@
 """The table with the bar above it and the filter field: the choice of sessions, and how they are shown."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import structs
 from textual import on, work
@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
+from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from ....sessions.errors import UsageError
@@ -54,6 +55,9 @@ _SORTED = {
     "procs": "most processes now first, measured every 5 s", "ctx": "fullest context first",
 }  # fmt: skip
 
+_MOST_KEYS_SECONDS = 0.1
+"""Time after which a filter that was not tried is tried, if none of the keys that waited changed or settled it."""
+
 
 class TablePane(Vertical):
     """The choice, order, groups and columns of the sessions in the table; remembers the user's choices.
@@ -64,6 +68,7 @@ class TablePane(Vertical):
         requests: runs reads in a thread, and shows messages.
         signs: the characters to draw with.
         reader: reads the archived and the deleted sessions.
+        keys_wait: returns whether keys were typed that have not been handled yet.
     """
 
     DEFAULT_CSS = """
@@ -83,7 +88,13 @@ class TablePane(Vertical):
         """The user left the sessions that another screen chose."""
 
     def __init__(
-        self, table: SessionTable, ui_state: UiState, requests: Requests, signs: Signs, reader: SessionReader
+        self,
+        table: SessionTable,
+        ui_state: UiState,
+        requests: Requests,
+        signs: Signs,
+        reader: SessionReader,
+        keys_wait: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__(id="table-pane")
         self.table = table
@@ -103,6 +114,9 @@ class TablePane(Vertical):
         self._row: Session | None = None
         """The session under the cursor when the user began to write a filter."""
         self._problem = ""
+        self._keys_wait = keys_wait
+        self._later: Timer | None = None
+        """Tries the filter that was not tried because keys waited."""
         self.bar = Line(signs=signs, id="bar")
         self.count = Line(signs=signs, id="filter-count")
         """The number of sessions that match the filter while the user writes it."""
@@ -335,13 +349,25 @@ class TablePane(Vertical):
     @on(Input.Changed, "#filter")
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        if self.has_class("-asking"):
-            wanted, otherwise = while_typing(event.value)
-            self._try(wanted)
-            if otherwise != wanted and not self._problem and not self.table.counts[0]:
-                self._try(otherwise)
-            if self._row is not None:
-                self.table.select(self._row.id)
+        self._try_typed(event.value)
+
+    def _try_typed(self, text: str) -> None:
+        """Show what matches, unless the next key waits and is about to change it: choosing among many takes time."""
+        if self._later is not None:
+            self._later.stop()
+            self._later = None
+        if not self.has_class("-asking"):
+            return
+        if self._keys_wait():
+            field = self.query_one("#filter", HistoryInput)
+            self._later = self.set_timer(_MOST_KEYS_SECONDS, lambda: self._try_typed(field.value))
+            return
+        wanted, otherwise = while_typing(text)
+        self._try(wanted)
+        if otherwise != wanted and not self._problem and not self.table.counts[0]:
+            self._try(otherwise)
+        if self._row is not None:
+            self.table.select(self._row.id)
 
     @on(Input.Submitted, "#filter")
     def _entered(self, event: Input.Submitted) -> None:

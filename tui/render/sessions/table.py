@@ -48,25 +48,31 @@ LISTED = (STATE, _ID, *_OTHERS, _WHERE)
 
 
 def sessions_text(
-    sessions: Sequence[Session], style: Style, *, older: Sequence[Session] = (), filtered: bool = False
+    sessions: Sequence[Session],
+    style: Style,
+    *,
+    older: Sequence[Session] = (),
+    quiet: Sequence[Session] = (),
+    filtered: bool = False,
 ) -> list[str]:
     """Return a header with counts, one row per session, and a second line for its remark if there is one.
 
-    ``older`` sessions have no row: they count in the header, and the last lines show how to list them.  ``filtered``
-    distinguishes an empty result from an empty store.
+    ``older`` sessions have no row: they count in the header, and the last lines show how to list them.  So do the
+    ``quiet`` ones, which need nothing, and of which only state and use are known.  ``filtered`` distinguishes an empty
+    result from an empty store.
     """
     if not sessions:
         return ["No matching sessions."] if filtered else _EMPTY.splitlines()
     columns = fitting(LISTED, style.width)
-    lines = [counts([*sessions, *older], style), style.paint(headings(columns, style.width), "dim")]
+    lines = [counts([*sessions, *older, *quiet], style), style.paint(headings(columns, style.width), "dim")]
     for session in sessions:
         lines.append(row(session, columns, style))
         lines += below(session, style)
     if not filtered and (needing := sum(map(needs_you, (*sessions, *older)))):
         words = count(needing, "needs you", "need you")
         lines.append(style.paint(cut(f"{words}: agentdash ls --filter is:needs_you", style.width), "dim"))
-    if older:
-        lines.append(style.paint(style.signs.plain(f"… and {len(older):,} more (--all)"), "dim"))
+    if more := len(older) + len(quiet):
+        lines.append(style.paint(style.signs.plain(f"… and {more:,} more (--all)"), "dim"))
     return lines
 
 

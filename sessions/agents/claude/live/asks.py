@@ -1,6 +1,7 @@
 """claude's requests as asks: ``can_use_tool`` and ``elicitation`` (2.1.197 and 2.1.330, prompts 1.1).  Pure."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -21,6 +22,9 @@ MOST_OPEN_ASKS = 100
 
 _ABOUT = ("file_path", "notebook_path", "path", "url", "query", "pattern", "skill", "description")
 """The arguments of which the first is named with a tool."""
+
+_READERS = frozenset({"Read", "NotebookRead", "Grep", "Glob", "LS"})
+"""The tools that read the files that their arguments name."""
 
 
 def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
@@ -53,7 +57,7 @@ def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
             "kind": AskKind.EDIT,
             "title": f"{verb} {place_of(path, cwd).shown if cwd and path else path}",
             "body": proposed(tool, given),
-            "paths": (path,) if path else (),
+            "paths": tuple(_named(given, "file_path", "notebook_path")),
         }
     elif tool == "AskUserQuestion":
         fields = _question(given)
@@ -62,6 +66,7 @@ def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
     else:
         title = _tool_title(tool, given)
         fields = {"title": title, "body": _readable(arguments), "why": why or _other(request.description, title)}
+        fields["paths"] = tuple(_read_paths(tool, given)) if tool in _READERS else ()
     return msgspec.structs.replace(base, **fields)
 
 
@@ -101,6 +106,20 @@ def _tool_title(tool: str, given: Mapping[str, Any]) -> str:
     title = f"use {name} of {server}" if server else f"use {name}"
     about = next((text for key in _ABOUT if (text := text_in(given.get(key)))), "")
     return f"{title}: {opening(about)}" if about else title
+
+
+def _named(given: Mapping[str, Any], *keys: str) -> Iterator[str]:
+    return (text for key in keys if (text := text_in(given.get(key))))
+
+
+def _read_paths(tool: str, given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the paths that a tool reads: without one, it reads the folder; a pattern can begin at another."""
+    named = list(_named(given, "file_path", "notebook_path", "path"))
+    yield from named or ["."]
+    path = named[-1] if named else "."
+    if pattern := text_in(given.get({"Glob": "pattern", "Grep": "glob"}.get(tool, ""))):
+        literal = re.split(r"[*?\[{]", pattern)[0]
+        yield f"{path}/.." if ".." in pattern else literal if literal[:1] in ("/", "~") else f"{path}/{literal}"
 
 
 def _other(text: str | None, title: str) -> str:

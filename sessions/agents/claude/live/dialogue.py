@@ -1,8 +1,9 @@
 """The dialogue with a live claude over stream-json (2.1.197 and 2.1.330, prompts 1.1).
 
 Prompts need no handshake; the only line before them lets claude show the messages that it holds (:mod:`.held`).  Each
-turn begins with ``system/init`` and ends with ``result``.  claude repeats a prompt when
-its model gets it (``isReplay``); 2.1.330 also reports each state of a prompt (``command_lifecycle``).  Lines between
+turn begins with ``system/init`` and ends with ``result``.  claude repeats a prompt when its model gets it
+(``isReplay`` with a ``timestamp``; without one it only knows the key); 2.1.330 also reports each state of a prompt
+(``command_lifecycle``).  Lines between
 two turns belong to the next one and begin none.
 
 The ids of requests follow from the output alone.  A request to take back a prompt has the prompt's key.  The ids of the
@@ -42,6 +43,7 @@ class _Line(Struct):
     subtype: str = ""
     uuid: Words = ""
     is_replay: bool | None = field(default=None, name="isReplay")
+    timestamp: Words | None = None
     message: _Message | None = None
     command_uuid: Words = ""
     state: str = ""
@@ -114,9 +116,9 @@ class ClaudeDialogue(Dialogue):
 
     def feed(self, line: bytes) -> list[Event]:
         """Read one line of the process's output without its newline; never raises."""
-        read = self._decoder.best(line)
-        if read is None:
-            return []
+        return [event for read in self._decoder.every(line) for event in self._read(read)]
+
+    def _read(self, read: _Line) -> list[Event]:
         handler = self._handlers.get(read.type)
         return handler(read) if handler is not None else []
 
@@ -214,11 +216,17 @@ class ClaudeDialogue(Dialogue):
     def _user(self, read: _Line) -> list[Event]:
         if not read.is_replay or _is_local(read):
             return []
+        if read.timestamp is None and (self._running or not self._ended or self._is_withdrawn(read.uuid)):
+            # claude repeats a prompt whose key it knows at once, also one that it has not read, or has cancelled.
+            return [] if self._is_withdrawn(read.uuid) else self._received(read.uuid, Delivery.ACCEPTED)
         received = self._received(read.uuid, Delivery.SEEN)
         if received and self._ended and not self._running and self._starting is None:
             # Of several prompts that waited, all but the last are repeated before the turn that they begin together.
             self._starting = read.uuid
         return received
+
+    def _is_withdrawn(self, key: str) -> bool:
+        return self._prompts.get(key) is Delivery.WITHDRAWN
 
     def _lifecycle(self, read: _Line) -> list[Event]:
         key, state = read.command_uuid, read.state

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ....model import Step, StepKind
 from ...parsing.json_lines import UNREADABLE
+from ...parsing.line_parts import each_part
 from ...parsing.parser import TurnParser
 from ..events import SYNTHETIC
 
@@ -46,7 +47,7 @@ def message_before(lines: Iterable[bytes], parser: TurnParser, through: int | No
         less, or more, than the steps.
     """
     found: str | None = None
-    for line in lines:
+    for line in each_part(lines):
         steps = parser.feed(line)
         if through is not None and any(step.index > through for step in steps):
             break

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
 
 _MOST_BYTES = 64 * 1024
@@ -36,9 +37,9 @@ def transcript_of(home: Path, conversation: str) -> Path | None:
 
     Args:
         home: claude's own folder.
-        conversation: claude's id, which is not a path.
+        conversation: claude's id.
     """
-    if not conversation or "/" in conversation or any(mark in conversation for mark in "*?["):
+    if UUID.fullmatch(conversation) is None:
         return None
     try:
         found = [path for path in home.glob(f"projects/*/{conversation}.jsonl") if path.is_file()]
@@ -51,6 +52,7 @@ def shown_by(home: Path, pid: int) -> str | None:
     """Return the conversation that the interface with this process shows; None if it is not known."""
     try:
         with (home / "sessions" / f"{pid}.json").open("rb") as file:
-            return msgspec.json.decode(file.read(_MOST_BYTES), type=_Interface).session_id or None
+            shown = msgspec.json.decode(file.read(_MOST_BYTES), type=_Interface).session_id
     except (OSError, *UNREADABLE):
         return None
+    return shown if UUID.fullmatch(shown) else None

@@ -227,7 +227,7 @@ class ClaudeProjectParser(TranscriptParser):
 
     def _made_up(self, text: str, line: events.Line, parent: str | None, at: int | None) -> list[Step]:
         """Return the step of text that no model wrote: an error of the API, or words that only fill a place."""
-        if line.is_api_error_message is False or (line.is_api_error_message is None and text in _FILLERS):
+        if line.is_api_error_message is False or (line.is_api_error_message is None and text in blocks.FILLER):
             return [self._note(text, at, "assistant")]
         error = self._new(StepKind.ERROR, text, at=at, fatal=parent is None, parent=parent)
         if parent is None:
@@ -384,9 +384,6 @@ class ClaudeProjectParser(TranscriptParser):
 
 
 _QUEUED_CHARACTERS = 2_000
-_FILLERS = frozenset({"No response requested.", "(no content)"})
-"""Texts in the model's name that fill the place of an answer (2.1.330 marks them; earlier versions do not)."""
-
 _SERVER_TOOLS = {"web_search": "WebSearch", "web_fetch": "WebFetch"}
 """The API's own tools, with the names of claude's equivalent tools."""
 

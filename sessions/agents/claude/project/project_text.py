@@ -1,6 +1,5 @@
 """The text of claude's transcripts that is neither the user's nor the model's: remarks and notices."""
 
-import re
 from typing import Any
 
 from msgspec import Raw
@@ -15,9 +14,6 @@ _REMARKS = frozenset({
     "teammate-message", "tick", "user-memory-input",
 })  # fmt: skip
 _TRAILED = frozenset({"task-notification"})
-_COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
-_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-_SHELL = re.compile(r"\s*<bash-input>(.*?)</bash-input>\s*", re.DOTALL)
 _COMMAND_PARTS = frozenset({"command-args", "command-contents", "command-message", "command-name"})
 _INTERRUPTED = frozenset({"[Request interrupted by user]", "[Request interrupted by user for tool use]"})
 
@@ -34,13 +30,23 @@ def is_interruption(text: str) -> bool:
 
 def prompt_text(text: str) -> str:
     """Return a prompt as the user wrote it, without claude's wrapper of its own commands."""
-    shell = _SHELL.fullmatch(text)
-    if shell is not None:
-        return f"! {shell[1].strip()}"
-    if not is_wrapped(text, _COMMAND_PARTS):
+    shell = text.strip()
+    if shell.startswith("<bash-input>") and shell.endswith("</bash-input>"):
+        return f"! {shell.removeprefix('<bash-input>').removesuffix('</bash-input>').strip()}"
+    name = _element(text, "command-name") if is_wrapped(text, _COMMAND_PARTS) else None
+    if name is None:
         return text
-    name, arguments = _COMMAND.search(text), _ARGUMENTS.search(text)
-    return f"{name[1].strip()} {arguments[1].strip() if arguments else ''}".strip() if name else text
+    return f"{name} {_element(text, 'command-args') or ''}".strip()
+
+
+def _element(text: str, tag: str) -> str | None:
+    """Return the text between the first pair of tags; None if there is none.
+
+    No regular expression: it would search for the end again from each beginning.
+    """
+    _, opened, behind = text.partition(f"<{tag}>")
+    inside, closed, _ = behind.partition(f"</{tag}>")
+    return inside.strip() if opened and closed else None
 
 
 def readable(content: Any) -> str:

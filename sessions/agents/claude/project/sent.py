@@ -10,7 +10,9 @@ import msgspec
 from msgspec import Struct
 
 from ....storage.files.line_reader import LineReader
+from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
+from ...parsing.line_parts import each_part
 from ...parsing.sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable
 
 
@@ -47,7 +49,7 @@ def transcript_has(home: Path, sent: SentPrompt) -> bool | None:
     """
     conversation = sent.agent_session or _named_in(sent.launch.argv)
     projects = home / "projects"
-    if conversation is None or not is_readable(home) or "/" in conversation:
+    if conversation is None or not is_readable(home) or UUID.fullmatch(conversation) is None:
         return None
     try:
         paths = list(projects.glob(f"*/{conversation}.jsonl"))
@@ -67,7 +69,8 @@ def _has_key(path: Path, key: str) -> bool:
     mark = key.encode()
     with LineReader(path, cap=LINE_CAP) as reader:
         reader.skip_to_tail(SEARCHED_BYTES)
-        return any(mark in line and _names(line, key) for line in reader.all_lines())
+        named = (line for line in reader.all_lines() if mark in line)
+        return any(_names(part, key) for part in each_part(named))
 
 
 def _names(line: bytes, key: str) -> bool:

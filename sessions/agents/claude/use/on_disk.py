@@ -119,9 +119,7 @@ def _lines(path: Path, *marks: bytes) -> Iterator[_Line]:
     with LineReader(path, cap=LINE_CAP) as reader:
         reader.skip_to_tail(SEARCHED_BYTES)
         for line in reader.all_lines():
-            event = _DECODER.best(line) if any(mark in line for mark in marks) else None
-            if event is not None:
-                yield event
+            yield from _DECODER.every(line) if any(mark in line for mark in marks) else ()
 
 
 def _note(line: _Line, began: int, found: dict[str, Report | None]) -> None:

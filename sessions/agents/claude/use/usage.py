@@ -76,17 +76,13 @@ class ClaudeMeter(Meter):
         """Count one line; nearly all relevant lines are short."""
         if b'"usage"' not in line:
             return
-        event = _DECODER.best(line)
-        if event is None:
-            return
-        if isinstance(event, _Result):
-            if event.total_cost_usd is None:
-                return
-            # claude's own figure covers the whole process.
-            self.cost_usd, self._unread = None, False
-            self._open.clear()
-        else:
-            self._count(event.message, hash(event.parent_tool_use_id))
+        for event in _DECODER.every(line):
+            if not isinstance(event, _Result):
+                self._count(event.message, hash(event.parent_tool_use_id))
+            elif event.total_cost_usd is not None:
+                # claude's own figure covers the whole process.
+                self.cost_usd, self._unread = None, False
+                self._open.clear()
 
     def _count(self, message: _Message, speaker: int) -> None:
         key = hash(message.id)

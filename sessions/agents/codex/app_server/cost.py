@@ -40,7 +40,10 @@ class AppServerCost(Meter):
         """Count one line; few lines matter."""
         if not any(mark in line for mark in _MARKS):
             return
-        message = lines.read(line)
+        for message in lines.every(line):
+            self._hear(message)
+
+    def _hear(self, message: lines.Message | lines.Line) -> None:
         match message:
             case lines.Line(id=lines.OPENED, result=lines.Result(thread=lines.Thread() as thread) as opened) if (
                 self._thread is None  # an adopter may have asked twice

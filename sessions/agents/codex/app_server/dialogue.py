@@ -93,10 +93,11 @@ class CodexDialogue(Dialogue):
 
     def feed(self, line: bytes) -> list[Event]:
         """Read one line of the output; a line that is not a message gives nothing."""
-        message = lines.read(line)
-        if isinstance(message, lines.Line):
-            return self._line(message)
-        return [] if message is None else self._event(message)
+        return [
+            event
+            for message in lines.every(line)
+            for event in (self._line(message) if isinstance(message, lines.Line) else self._event(message))
+        ]
 
     def prompt(self, key: str, attempt: int, text: str) -> bytes:
         """Return ``turn/start``, which also adds to a running turn; ``turn/steer`` would fail if it ends just then."""

@@ -14,6 +14,9 @@ TRANSPORT = "app-server"
 """The name of the protocol in a launch."""
 
 _TAKES_VALUE = ("-c", "--config", "--enable", "--disable")
+_CHANGEABLE = frozenset({"threadId", "excludeTurns", "lastTurnId", "model", "sandbox"})
+"""Settings of the line that opens a thread in which the turns of one process can differ."""
+
 _ALONE = ("--strict-config",)
 
 MODES = {
@@ -86,6 +89,16 @@ def opening(
         {"id": messages.OPENED, "method": method, "params": params},
     )
     return tuple(msgspec.json.encode(line).decode() for line in lines)
+
+
+def fixed_opening(lines: Sequence[str]) -> tuple[object, ...]:
+    """Return what the turns of one process have in common of the lines of :func:`opening`."""
+    fixed: list[object] = []
+    for line in lines:
+        message = msgspec.json.decode(line)
+        params = message.get("params", {})
+        fixed.append({key: value for key, value in params.items() if key not in _CHANGEABLE})
+    return tuple(fixed)
 
 
 def settings_of_mode(mode: str) -> dict[str, Any]:

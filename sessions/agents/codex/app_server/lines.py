@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ...parsing.json_lines import NULL, UNREADABLE, Words
+from ...parsing.line_parts import parts
 from ...parsing.tolerant_decoder import TolerantDecoder
 from . import events, requests
 from .ignored import IGNORED
@@ -61,6 +62,14 @@ def key_text(request_id: int | str) -> str:
 
 
 LINES: TolerantDecoder[Line] = TolerantDecoder(Line)
+
+
+def every(line: bytes) -> list[Message | Line]:
+    """Read each message of a line that may have others beside it, as far as possible.  Never raises."""
+    try:
+        return [MESSAGES.decode(line)]
+    except UNREADABLE:
+        return [message for message in map(read, parts(line)) if message is not None]
 
 
 def read(line: bytes) -> Message | Line | None:

@@ -10,7 +10,9 @@ from msgspec import structs
 
 from ....asks.sentence import sentence
 from ....model import PlanItem, Step, StepKind, StepStatus, Usage
+from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
+from ...parsing.line_parts import parts
 from ..reports import note_call
 from ..server_errors import readable_error
 from . import events, lines, requests
@@ -32,6 +34,7 @@ class AppServerParser(ItemParser):
     """Parses one turn of a live codex."""
 
     decoder = lines.MESSAGES
+    conversation_ids = UUID
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
         """Decode one line: an event, an answer to a request of ours, or a notification without a step."""
@@ -41,7 +44,8 @@ class AppServerParser(ItemParser):
             pass
         other = lines.LINES.best(line)
         if other is None:
-            return self._tolerantly(line, at)
+            found = parts(line)
+            return self._tolerantly(line, at) if found == [line] else self._each(found, at)
         if other.method is None:
             return self._answer(other, line, at)
         return [] if other.method in IGNORED else self._tolerantly(line, at)
@@ -69,9 +73,10 @@ class AppServerParser(ItemParser):
         if answer.id == lines.OPENED and result is not None and result.thread is not None:
             if self.state.thread is not None:
                 return []  # a runner that adopted codex asked for a thread again; the first one is used
-            self.state.thread = self.facts.agent_session = result.thread.id
-            self.facts.model = result.model
-            return [self._new(StepKind.START, at=at, agent_session=result.thread.id, model=result.model)]
+            start = self._converses(result.thread.id, at, model=result.model)
+            if start.kind is StepKind.START:
+                self.state.thread, self.facts.model = result.thread.id, result.model
+            return [start]
         if answer.error is None or answer.id not in lines.HANDSHAKE:
             return []
         if self.state.thread is not None or answer.error.message == lines.INITIALIZED_BEFORE:
@@ -81,7 +86,9 @@ class AppServerParser(ItemParser):
 
     def _began(self, params: events.TurnParams, at: int | None) -> list[Step]:  # noqa: ARG002
         if self._is_ours(params.thread_id) and params.turn.root_turn_id in (None, params.turn.id):
-            self.state.thread = self.facts.agent_session = params.thread_id or self.state.thread
+            self.state.thread = params.thread_id or self.state.thread
+            if self.state.thread is not None and self._is_conversation(self.state.thread):
+                self.state.conversation = self.facts.agent_session = self.state.thread
             self.state.turn = params.turn.id
             self.state.prompted = False
             self.state.own = Usage()

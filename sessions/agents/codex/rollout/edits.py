@@ -6,7 +6,6 @@ none of its lines are about files.  A sub-agent's edits are in its own transcrip
 """
 
 import os
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
@@ -16,7 +15,9 @@ from msgspec import Struct
 
 from ....storage.files.line_reader import LineReader
 from ....text.diffs import Diff, created, deleted, diff_of
+from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
+from ...parsing.line_parts import parts
 from ...parsing.recorded_edits import RecordedChange, RecordedEdit
 from ...parsing.tolerant_decoder import TolerantDecoder
 
@@ -28,8 +29,6 @@ MOST_ENTRIES = 100_000
 
 LINE_CAP = 64 << 20
 """Bytes; an edit on a longer line is not read."""
-
-_THREAD = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 class _Change(Struct):
@@ -71,7 +70,7 @@ def open_rollout(home: Path, thread: str, at: int) -> "Rollout | None":
 
 def find_rollout(home: Path, thread: str, at: int) -> Path | None:
     """Return a thread's transcript: search its day, then the archive, then all days; None if not found."""
-    if not _THREAD.fullmatch(thread):
+    if not UUID.fullmatch(thread):
         return None
     sessions = home / "sessions"
     near = (sessions / day for day in _days(_born(thread) or at))
@@ -93,8 +92,8 @@ class Rollout:
                 for end, line in reader.lines():
                     self._offset = end
                     # Nearly every line is about something else and may be huge, so only a matching line is decoded.
-                    if b'"FileChange"' in line and (edit := _edit(line)) is not None:
-                        yield edit
+                    if b'"FileChange"' in line:
+                        yield from filter(None, map(_edit, parts(line)))
         except OSError:
             return
 

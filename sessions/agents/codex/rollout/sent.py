@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from ....storage.files.line_reader import LineReader
 from ...parsing.json_lines import UNREADABLE
+from ...parsing.line_parts import each_part
 from ...parsing.sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable, is_since
 from .edits import find_rollout
 
@@ -77,9 +78,8 @@ def _has_live_prompt(path: Path, sent: SentPrompt) -> bool:
     last: str | None = None
     with LineReader(path, cap=LINE_CAP) as reader:
         reader.skip_to_tail(SEARCHED_BYTES)
-        for line in reader.all_lines():
-            if not any(mark in line for mark in _LIVE_MARKS):
-                continue
+        marked = (line for line in reader.all_lines() if any(mark in line for mark in _LIVE_MARKS))
+        for line in each_part(marked):
             if (prompt := _read(line)) is not None:
                 last = prompt[0] if is_since(prompt[1], sent.at) else None
                 continue

@@ -22,7 +22,8 @@ _PATCH_COMMANDS = ("apply_patch", "applypatch")
 _STATES = frozenset({"pending", "in_progress", "completed"})
 
 _HEADING = re.compile(
-    r"(?:(?:Chunk ID|Exit code|Wall time|Process [a-z ]+|Original token count|Total output lines)\b[^\n]*\n)+Output:\n?"
+    r"(?:(?:Chunk ID\b|Exit code\b|Wall time\b|Process [a-z]|Original token count\b|Total output lines\b)[^\n]*+\n)+"
+    r"Output:\n?"
 )
 _EXIT = re.compile(r"(?:Exit code: |Process exited with code )(-?[0-9]{1,10})\b")
 _GOES_ON = re.compile(r"Process running with session ID ([0-9]{1,20})")

@@ -43,7 +43,9 @@ def info_of(name: str, settings: dict[str, Any]) -> tuple[Config, AgentInfo]:
 
 def permissions(config: Config, name: str, options: dict[str, Any]) -> str | None:
     """What the argv of a start permits: a mode, or the word for full danger."""
-    launch = build_launch(config, Start("x", agent=name, cwd="/", options=options, session_id="s" * 8), home=Path("/"))
+    launch = build_launch(
+        config, Start("x", agent=name, cwd="/usr", options=options, session_id="s" * 8), home=Path("/state")
+    )
     flag, danger = FLAGS[name]
     if danger in launch.argv:
         assert flag not in launch.argv

@@ -11,7 +11,9 @@ from agentdash.sessions.agents.compacting import text_of, way_of, without_live
 from agentdash.sessions.agents.demo.adapter import Demo
 from agentdash.sessions.agents.dialogue import Delivery, Received, TurnBegan, TurnEnded
 from agentdash.sessions.launch import Launch, following, plan_like
-from agentdash.sessions.model import StepKind
+from agentdash.sessions.model import Status, StepKind
+from agentdash.sessions.rules.compaction import judged
+from agentdash.sessions.rules.status import Verdict
 from agentdash.sessions.rules.turn_facts import Compacted
 from agentdash.sessions.values.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 
@@ -19,19 +21,20 @@ CLAUDE, CODEX = Claude(), Codex()
 LIVE, PLAIN = Launch(argv=("x",), transport="app-server"), Launch(argv=("x",))
 
 # The lines of 2.1.197 and 2.1.330, with the fields that are read.
-STATUS = {"type": "system", "subtype": "status", "status": None, "session_id": "c"}
+TALK = "0190f7a2-0000-7000-8000-000000000001"
+STATUS = {"type": "system", "subtype": "status", "status": None, "session_id": TALK}
 FAILED = STATUS | {"compact_result": "failed", "compact_error": "Not enough messages to compact."}
 SUCCESS = STATUS | {"compact_result": "success"}
-INIT = {"type": "system", "subtype": "init", "session_id": "c", "model": "m", "cwd": "/p"}
+INIT = {"type": "system", "subtype": "init", "session_id": TALK, "model": "m", "cwd": "/p"}
 SYNTHETIC = {
-    "type": "assistant", "session_id": "c",
+    "type": "assistant", "session_id": TALK,
     "message": {"model": "<synthetic>", "content": [{"type": "text", "text": "Not enough messages to compact."}]},
 }  # fmt: skip
 METADATA = {"trigger": "manual", "pre_tokens": 3229, "post_tokens": 660}
-BOUNDARY = {"type": "system", "subtype": "compact_boundary", "session_id": "c", "compact_metadata": METADATA}
-SUMMARY = {"type": "user", "session_id": "c", "message": {"role": "user", "content": "The summary: all of it."}}
+BOUNDARY = {"type": "system", "subtype": "compact_boundary", "session_id": TALK, "compact_metadata": METADATA}
+SUMMARY = {"type": "user", "session_id": TALK, "message": {"role": "user", "content": "The summary: all of it."}}
 RESULT = {
-    "type": "result", "subtype": "success", "is_error": False, "num_turns": 0, "stop_reason": None, "session_id": "c",
+    "type": "result", "subtype": "success", "is_error": False, "num_turns": 0, "stop_reason": None, "session_id": TALK,
 }  # fmt: skip
 
 
@@ -44,22 +47,46 @@ def steps(parser, *lines):
     return [step for line in lines for step in parser.feed(json.dumps(line).encode())]
 
 
-def test_claude_that_found_nothing_to_compact_failed_with_its_own_words(parser):
+def test_claude_that_found_nothing_to_compact_says_so(parser):
     found = steps(parser, FAILED, INIT, SYNTHETIC, RESULT | {"result": "Not enough messages to compact."})
-    assert (parser.facts.end, parser.facts.error) == ("failed", "Not enough messages to compact.")
+    assert (parser.facts.end, parser.facts.last_message) == ("completed", "Not enough messages to compact.")
     assert parser.facts.compacted is None
     assert [step.text for step in found if step.kind is StepKind.NOTICE] == [
         "compaction: failed: Not enough messages to compact."
     ]
-    assert [step.fatal for step in found if step.kind is StepKind.ERROR] == [False, True]
-    assert not CLAUDE.succeeded(parser.facts, 0)
+    assert [step.text for step in found if step.kind is StepKind.MESSAGE] == ["Not enough messages to compact."]
+    # The turn of the verb `compact` fails with these words; a prompt `/compact` was answered.
+    good, asked = Verdict(Status.DONE, None, "rule"), Compaction(by=BY_AGENT)
+    verdict, mark = judged(good, asked, parser.facts)
+    assert (verdict.status, verdict.reason, mark) == (Status.FAILED, "Not enough messages to compact.", None)
+    assert judged(good, None, parser.facts) == (good, None)
+
+
+def test_a_compaction_that_an_error_ended_is_never_good(parser):
+    why = "Error during compaction: API Error: 400 Invalid request."
+    failed = STATUS | {"compact_result": "failed", "compact_error": why}
+    steps(parser, failed, INIT, RESULT | {"result": why})
+    assert (parser.facts.end, parser.facts.error) == ("failed", why)
+
+
+def test_a_prompt_that_is_the_command_to_compact_has_a_mark(parser):
+    steps(parser, SUCCESS, INIT, BOUNDARY, SUMMARY, RESULT)
+    verdict, mark = judged(Verdict(Status.DONE, None, "rule"), None, parser.facts)
+    assert verdict.status is Status.DONE
+    assert (mark.by, mark.tokens_before, mark.tokens_after) == (BY_AGENT, 3229, 660)
+
+
+def test_a_compaction_that_claude_began_by_itself_has_none(parser):
+    automatic = BOUNDARY | {"compact_metadata": METADATA | {"trigger": "auto"}}
+    steps(parser, automatic, INIT, RESULT | {"num_turns": 1, "stop_reason": "end_turn"})
+    assert judged(Verdict(Status.DONE, None, "rule"), None, parser.facts)[1] is None
 
 
 def test_claude_that_compacted_names_the_summary_and_the_tokens(parser):
     found = steps(parser, SUCCESS, INIT, BOUNDARY, SUMMARY, RESULT)
     summary = next(step for step in found if step.event == "compact_summary")
     assert summary.text == "The summary: all of it."
-    assert parser.facts.compacted == Compacted(step=summary.index, tokens_before=3229, tokens_after=660)
+    assert parser.facts.compacted == Compacted(step=summary.index, tokens_before=3229, tokens_after=660, requested=True)
     assert (parser.facts.end, parser.facts.error, parser.facts.context_tokens) == ("completed", None, 660)
     assert "context compacted (manual, 3,229 tokens before, 660 after)" in [step.text for step in found]
 

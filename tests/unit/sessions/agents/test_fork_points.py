@@ -162,6 +162,6 @@ def test_codex_is_asked_for_a_fork_of_its_thread() -> None:
     assert launch.plain_argv == ()
     end = started(CODEX, CodexSettings(), Fork(session="s", turn=1))
     assert "lastTurnId" not in json.loads(end.opening[-1])["params"]
-    assert end.plain_argv[-3:] == ("fork", "c-1", "-")
+    assert end.plain_argv[-4:] == ("fork", "--", "c-1", "-")
     resumed = started(CODEX, CodexSettings(), None)
     assert json.loads(resumed.opening[-1])["method"] == "thread/resume"

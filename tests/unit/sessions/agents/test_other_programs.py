@@ -33,10 +33,10 @@ def lines(name: str) -> list[bytes]:
 
 def second_turn(name: str) -> list[Step]:
     """The steps of the turn behind the first end."""
-    end = next(n for n, line in enumerate(lines(name)) if b'"turn/completed"' in line or b'"duration_api_ms"' in line)
+    ends = [n for n, line in enumerate(lines(name)) if b'"turn/completed"' in line or b'"duration_api_ms"' in line]
     agent = name.partition("-")[0]
     parser = agent_named(agent).parser(2, TRANSPORTS[agent])
-    steps = [step for line in lines(name)[end + 1 :] for step in parser.feed(line)]
+    steps = [step for line in lines(name)[ends[0] + 1 : ends[1] + 1] for step in parser.feed(line)]
     return list({step.index: step for step in steps}.values())
 
 

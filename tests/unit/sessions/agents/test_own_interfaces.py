@@ -10,6 +10,8 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model import StepKind
 from agentdash.sessions.values.taken_by import BY_HAND
 
+TALK = "0190f7a2-0000-7000-8000-000000000001"
+
 
 @pytest.fixture
 def home(tmp_path):
@@ -20,12 +22,15 @@ def home(tmp_path):
 
 
 def test_the_interface_of_a_process_names_its_conversation(home):
-    (home / "sessions" / "7.json").write_text(json.dumps({"pid": 7, "sessionId": "abc", "status": "idle"}))
-    assert shown_by(home, 7) == "abc"
+    (home / "sessions" / "7.json").write_text(json.dumps({"pid": 7, "sessionId": TALK, "status": "idle"}))
+    assert shown_by(home, 7) == TALK
     assert shown_by(home, 8) is None
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"sessionId": 5}', '{"sessionId": ""}', "[" * 100_000, "\ud800"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{", '{"sessionId": 5}', '{"sessionId": ""}', '{"sessionId": "--resume"}', "[" * 100_000, "\ud800"],
+)
 def test_a_broken_file_about_an_interface_names_none(home, text):
     (home / "sessions" / "7.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     assert shown_by(home, 7) is None
@@ -33,18 +38,19 @@ def test_a_broken_file_about_an_interface_names_none(home, text):
 
 def test_the_newest_transcript_of_a_conversation_is_found(home):
     (home / "projects" / "-other").mkdir()
-    paths = [home / "projects" / folder / "abc.jsonl" for folder in ("-work", "-other")]
+    paths = [home / "projects" / folder / f"{TALK}.jsonl" for folder in ("-work", "-other")]
     for age, path in enumerate(paths):
         path.touch()
         os.utime(path, (age, age))
-    assert transcript_of(home, "abc") == paths[1]
+    assert transcript_of(home, TALK) == paths[1]
     paths[1].unlink()
     paths[1].mkdir()
-    assert transcript_of(home, "abc") == paths[0]
+    assert transcript_of(home, TALK) == paths[0]
 
 
-@pytest.mark.parametrize("name", ["", "*", "../abc", "a[b]c", "a?c", "missing"])
+@pytest.mark.parametrize("name", ["", "*", "../abc", "a[b]c", "a?c", "abc", "0190f7a2-0000-7000-8000-000000000009"])
 def test_a_name_that_is_not_a_conversation_finds_nothing(home, name):
+    (home / "projects" / "-work" / f"{TALK}.jsonl").touch()
     (home / "projects" / "-work" / "abc.jsonl").touch()
     assert transcript_of(home, name) is None
 

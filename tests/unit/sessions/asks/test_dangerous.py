@@ -17,7 +17,20 @@ DANGEROUS = [
     "chmod -R 777 .", "mkfs.ext4 /dev/sda1", "mkfs -t ext4 x", "dd if=a of=/dev/sda", "shutdown now", "kill -9 -1",
     # other options, and other orders of them
     "rm  -fr build", "rm -f -r build", "rm build -rf", "rm -vRf build", "rm --recursive build", "rm --recur build",
-    "rm\t-rf x", "rm -f -- -r", "chmod 777 -R .", "chown --recursive ann .", "git push -f", "git push -uf origin",
+    "rm\t-rf x", "rm -f -- -r", "rm -i x", "cat /etc/hosts", "kill 1234", "env", "printenv",
+    "curl -s https://x.example/a",
+    "chmod +x a.sh", "tar -xzf a.tgz", "awk 1 x", "sort -o a b", "uniq a b", "git clone https://x.example/a.git",
+    "git push https://x.example/a main", "git push origin a:b --force", "git push '--receive-p=x' origin main",
+    "git commit", "git commit -F x", "git commit --amend -m x", "git restore --staged x", "git stash",
+    "git rebase main",
+    "git add -p", "git pull --rebase=i", "git fetch ../x", "git fetch . a", "python3 '-cimport os'",
+    "python3 -i x.py", "python -m timeit x", "python3 -m pip install x",
+    "split --filter=x y", "tar --checkpoint-actio=exec=x -cf a b", "timeout 5 rm -r x", "timeout -s 9 5 ls",
+    "nice -n5 rm -r x", "- rm -rf x", "noglob rm -r x", "gsed -i 1p x", "gfind . -delete", "xxd -r a b", "cp -r a b",
+    "cp a .claude/settings.json", "mv a .envrc", "tee .github/workflows/x.yml", "cp Makefile .git", "ln a b",
+    "mytool --out=.claude/settings.json", "mytool -o.git/config", "./x /etc/passwd", "/tmp/x", "../x", "..",
+    "/bin/.. x", "/etc",
+    "chmod 777 -R .", "chown --recursive ann .", "git push -f", "git push -uf origin",
     "git push origin +main", "git push origin :main", "git push --force-with-lease", "git push --forc", "git push -d x",
     "git push --mirror", "git push --delete origin main", "git reset --har", "git clean -fdx", "git checkout -f",
     "git checkout -- .", "git checkout .", "git checkout src", "git checkout main", "git checkout -b",
@@ -73,14 +86,14 @@ DANGEROUS = [
 
 HARMLESS = [
     "ls", "git log --oneline -5", "git -C sub status", "git diff main -- a.py", "pytest -q tests/unit", "rm x.tmp",
-    "rm -f a b", "git push", "git push origin main", "git commit -m 'fix the rm -rf of it'", "cat /etc/hosts",
+    "rm -f a b", "git push", "git push origin main", "git push -u origin a/b", "git commit -m 'fix the rm -rf of it'",
+    "git add -A", "git commit -am x", "git fetch origin", "git pull --ff-only",
     "grep -rn 'x|y' src", "ls | head -5", "cd sub && pytest", "cd sub && git status; ls", "make test 2>&1 | tail -20",
-    "ls >/dev/null", "ls 2>/dev/null || true", "python -m pytest", "python3 x.py -v", "sed -n 1,20p x", "kill 1234",
-    "find . -name '*.py'", "mkdir -p a/b", "touch x", f"touch {HERE}/x", "chmod +x a.sh", "curl -s https://x.example/a",
+    "ls >/dev/null", "ls 2>/dev/null || true", "python -m pytest", "python3 x.py -v", "sed -n 1,20p x",
+    "find . -name '*.py'", "mkdir -p a/b", "touch x", f"touch {HERE}/x", "cp a b", "mv a b", "tee x",
     "/bin/bash -lc 'git log'", "bash -c \"ls -la\"", "sh -c 'ls && pwd'", "timeout 60 pytest -x", "nice -n 5 make",
-    "env", "git checkout -b new", "git switch main", "git switch -c new", "awk '{print $1}' x", "tar -xzf a.tgz",
-    "npm run build",
-    "git clone https://x.example/a.git", "echo \"two words\"", "  ls  ", "git restore --staged x",
+    "git checkout -b new", "git switch main", "git switch -c new", "npm run build", "npm test", "cargo test", "./check",
+    "node_modules/.bin/eslint src", "echo \"two words\"", "  ls  ", "make -j4 CC=gcc",
 ]  # fmt: skip
 
 
@@ -92,6 +105,20 @@ def test_only_the_user_can_allow(line):
 @pytest.mark.parametrize("line", HARMLESS, ids=ascii)
 def test_a_rule_can_allow(line):
     assert danger(line, HERE, HERE) == ""
+
+
+def test_a_copy_goes_to_where_it_really_goes(tmp_path):
+    (tmp_path / "dir").mkdir()
+    (tmp_path / "dir" / "a").symlink_to("/etc/a")
+    (tmp_path / "out").symlink_to("/usr/bin/python3")
+    (tmp_path / "python").symlink_to("/usr/bin/python3")
+    (tmp_path / "door").symlink_to("/usr/bin")
+    here = str(tmp_path)
+    assert danger("cp a dir", here, here) == "it names a path outside the folder"
+    assert danger("cp b dir", here, here) == ""
+    assert danger("./out x.py", here, here)
+    assert danger("door/make x", here, here) == danger("door/python x.py", here, here) != ""
+    assert danger("./python x.py", here, here) == ""
 
 
 def test_it_says_why():

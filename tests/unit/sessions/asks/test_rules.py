@@ -65,8 +65,8 @@ def test_only_a_whole_simple_command_is_matched_by_its_words(line):
 def test_the_first_rule_that_fits_decides():
     deny = {"decide": "deny", "command": "git push"}
     assert decided(command("git push"), deny, ALLOW_BASH) == "deny"
-    assert decided(command("git push"), ALLOW_BASH, deny) == "allow"
-    assert decided(command("git push"), {"decide": "ask", "command": "git"}, ALLOW_BASH) == "ask"
+    assert decided(command("git push"), {"decide": "allow", "command": "git push"}, deny) == "allow"
+    assert decided(command("git log"), {"decide": "ask", "command": "git"}, ALLOW_BASH) == "ask"
     assert decided(command("ls"), deny, ALLOW_BASH) == "allow"
 
 
@@ -80,7 +80,45 @@ def test_what_a_rule_may_deny_is_not_allowed_by_a_later_one(line):
 def test_options_between_the_words_of_a_rule_that_denies_make_it_unsure():
     deny = {"decide": "deny", "command": "git push"}
     assert decided(command("git -C sub push"), deny, ALLOW_BASH) == "ask"
-    assert decided(command("git -C sub pull"), deny, ALLOW_BASH) == "allow"
+    assert decided(command("git -C sub log"), deny, ALLOW_BASH) == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git send-pack origin main", "git -C sub push", "git --no-pager push", "/usr/bin/git push", "env git push",
+        "git-push x",
+        "make 'git push'", "make git-push", "timeout 5 git push", "hub push", "nice git push", "python3 x.py git push",
+        "npm exec git push", "make a && git push", "make x=git y=push", "xgit 'sh -c \"git push\"'",
+        "make push-git git/push",
+    ],
+)  # fmt: skip
+def test_what_a_rule_denies_is_not_allowed_under_another_name(line):
+    deny, named = {"decide": "deny", "command": "git push"}, {"decide": "allow", "command": line.split()[:1]}
+    assert decided(command(line), deny, named, ALLOW_BASH) == "ask"
+
+
+@pytest.mark.parametrize(
+    ("denied", "line"),
+    [
+        ("rm", "unlink x"), ("rm", "mv a b"), ("python", "python3.12 x.py"), ("npm", "pnpm test"), ("make", "gmake"),
+        ("cat", "head a"),
+        ("git log", "git show"), ("git diff", "git log -p"), ("git show", "git cat-file -p HEAD"), ("grep", "rg x"),
+        ("pip", "uv add x"),
+    ],
+)  # fmt: skip
+def test_another_program_or_verb_for_the_same_act_is_not_allowed_later(denied, line):
+    named = {"decide": "allow", "command": line.split()[:1]}
+    assert decided(command(line), {"decide": "deny", "command": denied}, ALLOW_BASH, named) == "ask"
+
+
+def test_a_rule_that_names_a_program_allows_it_with_what_follows():
+    for words in ("make", "npm test", "pytest", "./mark", "cargo", "python3 manage.py", "git push", "git commit -m"):
+        assert decided(command(f"{words} x"), {"decide": "allow", "command": words}) == "allow"
+        assert decided(command(f"{words} x"), ALLOW_BASH) == "ask"
+        assert decided(command(f"{words} x"), {"decide": "allow", "folder": "/"}) == "ask"
+    for line in ("make; ls", "make x > y", "make -C ../other", "make .git/hooks/x", "make SHELL=/tmp/sh"):
+        assert decided(command(line), {"decide": "allow", "command": "make"}) == "ask"
 
 
 def test_conditions_of_a_rule_are_all_needed():
@@ -114,6 +152,7 @@ def test_a_folder_is_that_of_all_paths():
     assert decided(edit("docs/a.md", "b.md"), allow) == "ask"
     assert decided(edit("/srv/x/a"), {"decide": "allow", "folder": "/srv/x"}) == "allow"
     assert decided(command("cat a.md", cwd=f"{HERE}/docs"), allow) == "allow"
+    assert decided(command("cat docs/a.md"), allow) == "ask"
     for line in ("cat /etc/passwd", "cat ../a.md", "cat --x=/etc/y", "cat -o/etc/y", "cat `x`"):
         assert decided(command(line, cwd=f"{HERE}/docs"), allow) == "ask", line
 
@@ -123,6 +162,16 @@ def test_a_rule_that_denies_a_folder_makes_edits_that_touch_it_unsure():
     assert decided(edit("secret/a"), deny, {"decide": "allow"}) == "deny"
     assert decided(edit("secret/a", "b"), deny, {"decide": "allow"}) == "ask"
     assert decided(edit("b"), deny, {"decide": "allow"}) == "allow"
+
+
+def test_a_rule_that_denies_a_folder_keeps_commands_from_it(tmp_path):
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "way").symlink_to("secret")
+    deny, here = {"decide": "deny", "folder": "secret"}, str(tmp_path)
+    for line in ("cat way/x", "grep -r x .", "ls", "rg x", "find . -name x", "git grep x", "cat secret/x README"):
+        assert decided(command(line, cwd=here), deny, ALLOW_BASH, cwd=here) in ("ask", "deny"), line
+    assert decided(command("cat README", cwd=here), deny, ALLOW_BASH, cwd=here) == "allow"
+    assert decided(edit("way/x", cwd=here), deny, {"decide": "allow", "tool": "Write"}, cwd=here) != "allow"
 
 
 @pytest.mark.parametrize("kind", [AskKind.PLAN, AskKind.PERMISSIONS, AskKind.QUESTION, AskKind.FORM])
@@ -162,7 +211,19 @@ def test_what_was_always_allowed_is_allowed_again_if_it_is_the_same():
     assert decided(question, remembered=[question]) == "ask"
 
 
-@pytest.mark.parametrize("line", ["rm -rf x", "sudo ls", "git push -f", "touch $X", "cat x > y", "touch .git/x"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm -rf x",
+        "sudo ls",
+        "git push -f",
+        "touch $X",
+        "cat x > y",
+        "touch .git/x",
+        "python3 '-cx'",
+        "git log --output=x",
+    ],
+)
 def test_a_dangerous_command_is_asked_although_the_same_was_always_allowed(line):
     assert decided(command(line), remembered=[command(line)]) == "ask"
 

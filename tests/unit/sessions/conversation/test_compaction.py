@@ -9,6 +9,7 @@ from factories import T0, request
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.conversation.history import History, Part
 from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.launch import Launch, Start, TurnPlan
@@ -29,6 +30,8 @@ OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 NAME = "0123456789abcdef"
 PLAN = TurnPlan(settings={"live": False}, frame=Launch(argv=()))
 
+TALK_1, TALK_2, TALK_3 = (f"0190f7a2-0000-7000-8000-{number:012d}" for number in (1, 2, 3))
+
 
 def compacting(by, words=""):
     return TurnPlan(settings=PLAN.settings, frame=Launch(argv=(), compacts=Compaction(by=by, words=words)))
@@ -47,7 +50,7 @@ class Session:
             Start("request 1", agent=agent, title="t", cwd="/work", session_id=NAME), Launch(argv=("x",)), "r", host="h"
         )
 
-    def end(self, *messages, talk="talk-1", status=Status.DONE, facts=None):
+    def end(self, *messages, talk=TALK_1, status=Status.DONE, facts=None):
         """Play the newest turn to its end; its launch is returned."""
         self.turns += 1
         begun = {"type": "thread.started", "thread_id": talk}
@@ -122,27 +125,30 @@ def told(launch):
 def test_M9_only_the_last_summary_counts_and_all_after_it_stays(session):
     session.end("answer 1")
     session.compact("summary one")
-    session.say("request 2", "answer 2", talk="talk-2")
-    session.compact("summary two", talk="talk-2")
-    launch = session.say("request 3", "answer 3", talk="talk-3")
+    session.say("request 2", "answer 2", talk=TALK_2)
+    session.compact("summary two", talk=TALK_2)
+    launch = session.say("request 3", "answer 3", talk=TALK_3)
     assert told(launch) == (["request 1", "request 2"], "summary two", [], "request 3")
     assert "--json" in launch.argv and "resume" not in launch.argv
     assert session.parts == [Part(mark=session.marks[1]), Part(turn=5)]
     # The agent has that conversation: the next turn resumes it.
-    launch = session.say("request 4", "answer 4", talk="talk-3")
-    assert (launch.stdin, launch.argv[-3:]) == ("request 4", ("resume", "talk-3", "-"))
+    launch = session.say("request 4", "answer 4", talk=TALK_3)
+    assert (launch.stdin, launch.argv[-3:]) == ("request 4", ("--", TALK_3, "-"))
 
 
 def test_a_conversation_that_is_lost_after_a_summary_is_retold_with_all_that_follows_it(session):
     session.end("answer 1")
     session.compact("the summary")
     session.say("request 2", "answer 2", talk=None)
-    launch = session.say("request 3", "answer 3", talk="talk-3")
+    launch = session.say("request 3", "answer 3", talk=TALK_3)
     assert told(launch) == (["request 1"], "the summary", ["request 2", "answer 2"], "request 3")
 
 
 def test_M10_a_mark_names_the_summary_its_author_and_the_tokens_and_nothing_recorded_changes(session):
-    session.end("answer 1", facts=Facts(end="completed", agent_session="talk-1", context_tokens=900))
+    session.end(
+        "answer 1",
+        facts=Facts(end="completed", agent_session=TALK_1, context_tokens=900),
+    )
     before = session.recorded()
     session.compact("a thought", "the summary", words="keep names")
     (mark,) = session.marks
@@ -174,14 +180,14 @@ def test_M11_a_compaction_is_advised_from_a_share_of_a_known_context(tokens, win
 )
 def test_M21_a_compaction_that_fails_or_is_stopped_leaves_the_conversation_as_it_was(session, status, facts):
     session.end("answer 1")
-    facts.agent_session = "talk-1"
+    facts.agent_session = TALK_1
     launch = session.compact("x", status=status, facts=facts)
     assert launch.compacts is not None
     assert session.marks == []
     assert session.store.session(NAME).status is (Status.STOPPED if status is Status.STOPPED else Status.FAILED)
     session.store.queue.release(NAME, session.build)
     launch = session.say("request 2", "answer 2")
-    assert (launch.stdin, launch.argv[-3:]) == ("request 2", ("resume", "talk-1", "-"))
+    assert (launch.stdin, launch.argv[-3:]) == ("request 2", ("--", TALK_1, "-"))
 
 
 def test_M21_the_word_of_an_agent_that_it_compacted_decides_and_not_its_success():
@@ -201,7 +207,7 @@ def test_M21_the_word_of_an_agent_that_it_compacted_decides_and_not_its_success(
 def test_M21_the_same_agent_is_asked_for_the_summary_with_all_that_it_has_to_hold(session):
     session.end("answer 1")
     launch = session.compact("the summary", words="the file names")
-    assert launch.argv[-3:] == ("resume", "talk-1", "-")
+    assert launch.argv[-3:] == ("--", TALK_1, "-")
     assert launch.stdin == summary_request(Compaction(words="the file names"))
     for part in ("in the user's own wording and in order", "paths", "Current state", "Decisions", "Next steps",
                  "Use no tools", "the file names"):  # fmt: skip
@@ -211,14 +217,14 @@ def test_M21_the_same_agent_is_asked_for_the_summary_with_all_that_it_has_to_hol
 def test_MX6_an_undo_of_the_second_compaction_shows_the_state_before_it_and_addresses_stay(session):
     session.end("answer 1")
     session.compact("summary one")
-    session.say("request 2", "answer 2", talk="talk-2")
+    session.say("request 2", "answer 2", talk=TALK_2)
     before = session.parts
-    session.compact("summary two", talk="talk-2")
+    session.compact("summary two", talk=TALK_2)
     session.undo()
     assert session.parts == before == [Part(mark=session.marks[0]), Part(turn=3)]
     session.undo()
     assert session.parts == [Part(turn=1)]
-    launch = session.say("request 3", "answer 3", talk="talk-3")
+    launch = session.say("request 3", "answer 3", talk=TALK_3)
     assert launch.stdin.endswith("USER: request 3")
     assert "| USER:\n|     request 1\n| ASSISTANT:\n|     answer 1\n" in launch.stdin
     assert "summary" not in launch.stdin
@@ -227,7 +233,7 @@ def test_MX6_an_undo_of_the_second_compaction_shows_the_state_before_it_and_addr
 def test_a_reader_of_the_visible_conversation_gets_every_request_before_the_summary(session):
     session.end("answer 1")
     session.compact("the summary")
-    session.say("request 2", "answer 2", talk="talk-2")
+    session.say("request 2", "answer 2", talk=TALK_2)
     source = source_of(session.layout, session.store, NAME)
     steps = visible_steps(session.layout, session.store, source, source.history())
     assert [(step.kind, step.text) for step in steps if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)] == [
@@ -245,7 +251,7 @@ def test_MX11_after_a_summary_the_files_of_the_turns_before_it_stay_closed(sessi
     for turn in (1, 2):
         session.folder.output(turn).unlink()
         session.folder.output(turn).mkdir()  # opening it as a file fails
-    launch = session.say("request 3", "answer 3", talk="talk-3")
+    launch = session.say("request 3", "answer 3", talk=TALK_3)
     assert told(launch) == (["request 1", "request 2"], "the summary", [], "request 3")
 
 
@@ -261,8 +267,8 @@ def test_a_prompt_that_waits_for_a_compaction_begins_with_its_summary(session):
 def test_the_process_of_the_former_conversation_does_not_serve_the_turn_after_a_summary(session):
     session.end("answer 1")
     assert not session.compact("the summary").how
-    assert session.say("request 2", "answer 2", talk="talk-2").how
-    assert not session.say("request 3", "answer 3", talk="talk-2").how
+    assert session.say("request 2", "answer 2", talk=TALK_2).how
+    assert not session.say("request 3", "answer 3", talk=TALK_2).how
 
 
 def test_requests_for_compactions_are_no_requests_of_the_user(session):
@@ -270,7 +276,7 @@ def test_requests_for_compactions_are_no_requests_of_the_user(session):
     session.say("/compact", plan=compacting(BY_SUMMARY), status=Status.FAILED)
     session.store.queue.release(NAME, session.build)
     session.compact("the summary")
-    assert told(session.say("request 2", "a", talk="talk-2"))[0] == ["request 1"]
+    assert told(session.say("request 2", "a", talk=TALK_2))[0] == ["request 1"]
 
 
 HOSTILE = st.lists(
@@ -292,7 +298,7 @@ def test_every_request_is_told_whole_and_in_order_whatever_its_text(requests, su
     steps = [
         Step(kind=StepKind.PROMPT if n % 2 else StepKind.MESSAGE, text=text, at=T0) for n, text in enumerate(later)
     ]
-    text = retold_compacted("/work", requests, summary, steps, prompt, by="codex")
+    text = retold_compacted("/work", requests, summary, steps, prompt, by="codex", expands=Expansions())
     line = max(re.findall(r"=+", text.removesuffix(prompt)), key=len)
     blocks = text.removesuffix(prompt).split(line)[1:]
     assert [block.split("\n", 1)[1][:-1] for block in blocks[:-1]] == [*requests, summary, *later]

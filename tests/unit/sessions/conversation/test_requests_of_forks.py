@@ -35,7 +35,7 @@ class Line:
         return talk
 
     def _answered(self, talk, prompt):
-        turn = talk.answered(conversation=f"thread-{self.number}")
+        turn = talk.answered(conversation=f"0190f7a2-0000-7000-8000-{self.number:012d}")
         self.visible = [*self.visible, prompt]
         self.through[turn] = self.visible
 
@@ -49,7 +49,7 @@ class Line:
         after = self.manager.store.newest_turn(self.talk.id).n
         launch = structs.replace(CODEX, compacts=Compaction(by="summary", words=""))
         assert add_turn(self.manager.store, self.talk.id, after, "summarize it", launch)
-        turn = self.talk.answered(conversation=f"thread-{self.number}")
+        turn = self.talk.answered(conversation=f"0190f7a2-0000-7000-8000-{self.number:012d}")
         self.manager.store.marks.add(
             self.talk.id, MarkKind.COMPACT, after=turn, turn=turn, step=3, data={"by": "summary"}, asked_by="you",
             newest=max((mark.id for mark in self.manager.store.marks_of(self.talk.id)), default=0),

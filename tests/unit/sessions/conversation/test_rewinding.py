@@ -5,12 +5,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from factories import add_turn
+from factories import add_turn, no_prompts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 from repetition import repeated
-from talks import Talk
+from talks import OWNER, THREAD, THREAD_2, Talk
 
 from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.errors import SessionBusyError, UsageError
@@ -18,8 +18,11 @@ from agentdash.sessions.launch import Fork, Launch
 from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.marks import add_mark
 from agentdash.sessions.storage.rows import dump
+from agentdash.sessions.storage.turns.claim import Outcome
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.supervision.queue.next_turn import builder
 from agentdash.sessions.values.taken_by import TakenBy
 
@@ -97,21 +100,24 @@ def test_the_view_is_that_of_a_list_that_each_act_copies_and_nothing_recorded_ch
 
 
 def test_the_next_turn_of_a_live_codex_forks_its_thread_and_an_undo_resumes_it(manager, talk):
-    turn = {"method": "turn/started", "params": {"threadId": "thread-1", "turn": {"id": "t-2"}}}
+    turn = {
+        "method": "turn/started",
+        "params": {"threadId": THREAD, "turn": {"id": "t-2"}},
+    }
     talk.folder.output(2).write_text(json.dumps(turn) + "\n")
     with manager.store.database.transaction() as db:
         db.execute("UPDATE turns SET launch = json_set(launch, '$.transport', 'app-server') WHERE n = 2")
     effect = manager.conversation.rewind(SESSION, 2)
     assert (effect.how, effect.turn, effect.step, effect.hidden.turns) == ("native", 2, None, 1)
     launch = talk.say("go on")
-    assert (launch.how, launch.conversation) == ("native", "thread-1")
+    assert (launch.how, launch.conversation) == ("native", THREAD)
     assert launch.fork == Fork(at="t-2", session=SESSION, turn=2)
     assert json.loads(launch.opening[-1])["params"]["lastTurnId"] == "t-2"
     assert launch.stdin == "go on"
-    talk.answered(conversation="thread-2")
+    talk.answered(conversation=THREAD_2)
     assert manager.conversation.undo(SESSION).how == "native"
     launch = talk.say("and so")
-    assert (launch.how, launch.conversation, launch.fork) == ("native", "thread-1", None)
+    assert (launch.how, launch.conversation, launch.fork) == ("native", THREAD, None)
     talk.answered()
     # The turns after it follow it, in its process.
     assert talk.say("again").how == ""
@@ -148,6 +154,19 @@ def test_a_prompt_that_came_to_nothing_is_not_told_twice(manager, talk):
     assert (launch.how, launch.stdin.count("USER: go on")) == ("retold", 1)
 
 
+def test_a_turn_that_ended_before_it_said_anything_hides_no_conversation(manager, talk):
+    assert manager.conversation.rewind(SESSION, 1).hidden.turns == 2
+    manager.conversation.undo(SESSION)
+    first = talk.say("go on", **EXEC)
+    assert first.argv[-4:] == ("resume", "--", THREAD, "-")
+    log = TurnLog(manager.store, SESSION, 4, OWNER)
+    assert log.claim() is not None
+    log.end(Facts(), Outcome(status=Status.STOPPED, reason="stopped by you", stop_by="you"), 0, no_prompts)
+    manager.store.queue.release(SESSION, no_prompts)
+    launch = talk.say("and now", **EXEC)
+    assert (launch.argv[-4:], launch.stdin) == (("resume", "--", THREAD, "-"), "and now")
+
+
 def test_a_fork_has_the_conversation_up_to_a_step_and_its_origin_stays(manager, talk, tmp_path):
     hashes = talk.hashes()
     effect = manager.conversation.preview_fork(SESSION, 2, 2)
@@ -159,7 +178,9 @@ def test_a_fork_has_the_conversation_up_to_a_step_and_its_origin_stays(manager, 
         "USER: prompt 2",
         "USER: first of the fork",
     ]
-    assert (start.start.prompt, start.start.cwd, start.mark.origin) == ("first of the fork", str(tmp_path), SESSION)
+    assert (start.start.prompt, start.start.cwd, start.mark.origin) == (
+        "first of the fork", str(tmp_path / "project"), SESSION,
+    )  # fmt: skip
     assert talk.hashes() == hashes
     assert manager.store.marks_of(SESSION) == []
 
@@ -182,7 +203,7 @@ def fork_of(manager, ref, turn, step, **options):
 def test_a_fork_of_a_fork_is_told_what_both_origins_showed(manager, talk, tmp_path):
     first = fork_of(manager, SESSION, 1, None)
     other = Talk(manager, "fedcba9876543210", tmp_path, mark=first.mark)
-    other.answered(conversation="thread-8")
+    other.answered(conversation="0190f7a2-0000-7000-8000-000000000008")
     talk.act("rewind", 0)  # what the origin does later changes nothing for its fork
     second = fork_of(manager, other.id, 1, 2)
     earlier = ["USER: prompt 1", "ASSISTANT: 1.2", "ASSISTANT: 1.3"]
@@ -199,7 +220,7 @@ def test_the_end_of_a_thread_is_forked_by_codex_exec(manager, talk):
     assert (start.launch.how, fork, start.launch.conversation) == (
         "native",
         Fork(at=None, session=SESSION, turn=3),
-        "thread-1",
+        THREAD,
     )
 
 
@@ -216,10 +237,13 @@ def test_the_tokens_of_the_origin_are_not_counted_again(manager, talk):
                 (json.dumps({"input_tokens": n * 100, "output_tokens": 0, "total_tokens": n * 100}), n),
             )
         launch = structs.replace(
-            manager.store.launch(SESSION, 3), how="native", conversation="thread-1", fork=Fork(session=SESSION, turn=1)
+            manager.store.launch(SESSION, 3),
+            how="native",
+            conversation=THREAD,
+            fork=Fork(session=SESSION, turn=1),
         )
     add_turn(manager.store, SESSION, 3, "prompt 4", launch)
-    talk.answered(conversation="thread-2", thread_usage=whole(130))
+    talk.answered(conversation=THREAD_2, thread_usage=whole(130))
     assert manager.reader.turns(SESSION)[-1].usage.total_tokens == 30
 
 
@@ -328,7 +352,7 @@ def test_marks_come_back_with_the_rest_of_a_lost_database(manager, talk):
     assert talk.visible() == view
     again = manager.store.marks_of(SESSION)
     assert [(mark.kind, mark.turn, mark.at) for mark in again] == [(mark.kind, mark.turn, mark.at) for mark in marks]
-    assert [turn.agent_session for turn in manager.reader.turns(SESSION)] == ["thread-1"] * 3
+    assert [turn.agent_session for turn in manager.reader.turns(SESSION)] == [THREAD] * 3
     manager.conversation.undo(SESSION, again[-1].id)
     assert talk.visible() == messages(steps(1) + steps(2))
 
@@ -338,10 +362,10 @@ def test_the_conversation_that_an_undo_resumes_is_that_of_the_resume_command(man
     with pytest.raises(UsageError, match="begins the conversation that goes on from there"):
         manager.reader.resume_command(SESSION)
     talk.say("go on", **EXEC)
-    talk.answered(conversation="thread-2")
-    assert "thread-2" in manager.reader.resume_command(SESSION).argv
+    talk.answered(conversation=THREAD_2)
+    assert THREAD_2 in manager.reader.resume_command(SESSION).argv
     manager.conversation.undo(SESSION)
-    assert "thread-1" in manager.reader.resume_command(SESSION).argv
+    assert THREAD in manager.reader.resume_command(SESSION).argv
 
 
 def test_the_marks_are_facts_of_an_explanation(manager, talk):
@@ -353,19 +377,25 @@ def test_the_marks_are_facts_of_an_explanation(manager, talk):
 ANSWER = {
     "type": "assistant",
     "uuid": "u-2",
-    "session_id": "thread-1",
+    "session_id": THREAD,
     "message": {"id": "m", "model": "m", "content": [{"type": "text", "text": "2.2"}]},
 }
-RESULT = {"type": "result", "subtype": "success", "is_error": False, "result": "2.2", "session_id": "thread-1"}
+RESULT = {
+    "type": "result",
+    "subtype": "success",
+    "is_error": False,
+    "result": "2.2",
+    "session_id": THREAD,
+}
 BOUNDARY = {
     "type": "system",
     "subtype": "compact_boundary",
-    "session_id": "thread-1",
+    "session_id": THREAD,
     "compact_metadata": {"trigger": "auto", "pre_tokens": 9},
 }
 SUMMARY = {
     "type": "user",
-    "session_id": "thread-1",
+    "session_id": THREAD,
     "message": {"role": "user", "content": "This session is being continued."},
 }
 
@@ -392,4 +422,4 @@ def test_after_a_takeover_a_turn_that_never_began_leaves_the_conversation(manage
     manager.store.cancel_queued(SESSION, 4, Status.STOPPED, "stopped", "a test")
     manager.store.queue.release(SESSION, builder(manager.layout, manager.store))
     launch = talk.say("go on", **EXEC)
-    assert (launch.stdin, launch.argv[-3:]) == ("go on", ("resume", "thread-1", "-"))
+    assert (launch.stdin, launch.argv[-3:]) == ("go on", ("--", THREAD, "-"))

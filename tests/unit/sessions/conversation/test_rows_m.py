@@ -14,6 +14,7 @@ from factories import add_turn
 from msgspec import structs
 from recorded_sessions import evidence, lines, ran, record, said
 
+from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.conversation.history import History, Part, Place
 from agentdash.sessions.conversation.interrupted import FOR_PEOPLE
 from agentdash.sessions.conversation.marks import Mark, MarkKind
@@ -225,6 +226,8 @@ def test_M16_a_prompt_is_recorded_as_it_was_written_and_changes_the_time_of_its_
 def test_M17_the_title_is_the_first_line_of_the_prompt_until_the_user_gives_another(manager):
     assert title_of("\n\n  fix the clock  \nwith care") == "fix the clock"
     assert len(title_of("x" * 500)) == TITLE_CHARACTERS
+    assert title_of("{answer}\n\nreview it") == "review it"
+    assert title_of("{answer}") == "answer of another session"
     session = record(manager, HELLO)
     assert session.title == "say hello"
     manager.housekeeping.rename(session.id, "clock")
@@ -431,7 +434,7 @@ def test_MX10_a_lone_surrogate_hides_no_step_and_a_prompt_with_one_is_refused(ma
     assert steps[-2].text == "after it"
     for step in steps:
         json.dumps(step_json(step)).encode()
-    retold("/", steps, "go on").encode()
+    retold("/", steps, "go on", Expansions()).encode()
     with pytest.raises(UsageError):
         manager.spawn(start("\ud800"))
     assert len(manager.reader.sessions()) == 1

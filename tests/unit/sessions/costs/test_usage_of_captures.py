@@ -175,9 +175,9 @@ def test_a_turn_whose_use_is_not_known_is_missing_and_never_zero(recorded: Recor
 
 def test_a_turn_of_unknown_use_has_its_own_model_if_another_is_chosen_while_it_runs(recorded: Recorded) -> None:
     lines = [
-        b'{"id":2,"result":{"thread":{"id":"T"},"model":"gpt-5.5"}}',
-        b'{"method":"turn/started","params":{"threadId":"T","turn":{"id":"t"}}}',
-        b'{"method":"thread/settings/updated","params":{"threadId":"T","threadSettings":{"model":"gpt-5.4"}}}',
+        b'{"id":2,"result":{"thread":{"id":"0190f7a2-0000-7000-8000-000000000001"},"model":"gpt-5.5"}}',
+        b'{"method":"turn/started","params":{"threadId":"0190f7a2-0000-7000-8000-000000000001","turn":{"id":"t"}}}',
+        b'{"method":"thread/settings/updated","params":{"threadId":"0190f7a2-0000-7000-8000-000000000001","threadSettings":{"model":"gpt-5.4"}}}',
     ]
     recorded.turn(lines, "codex", "app-server")
     assert [(row.group, row.cost.missing) for row in recorded.table("model").rows] == [("gpt-5.5", 1)]

@@ -82,9 +82,10 @@ def test_what_is_no_place_for_a_file(tmp_path: Path, name: str, message: str, fo
 
 
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(**_: object) -> None:
+    def denied(*_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
+    monkeypatch.setattr(os, "open", denied)
     monkeypatch.setattr(tempfile, "mkstemp", denied)
     with pytest.raises(SaveError, match=r"a\.md: cannot be written: Permission denied"):
         save(tmp_path / "a.md", ["new"])

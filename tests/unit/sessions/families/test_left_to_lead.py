@@ -5,6 +5,7 @@ import pytest
 from factories import T0
 from msgspec import structs
 
+from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.families.explaining import family_facts
 from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.starts.launch_plan import build_launch
@@ -110,7 +111,7 @@ def store(layout):
 
 def create(layout, store, name, *, parent=None, lifecycle="linked"):
     layout.session(name).create()
-    start = Start("do it", agent="codex", cwd="/", session_id=name, options={"live": False})
+    start = Start("do it", agent="codex", cwd="/usr", session_id=name, options={"live": False})
     place = Membership(parent=parent, lifecycle=lifecycle) if parent else None
     launch = build_launch(Config(), start, home=layout.home)
     store.create(start, launch, f"run {name}", host=processes.host_name(), membership=place)
@@ -170,6 +171,41 @@ def test_a_question_that_the_lead_does_not_answer_in_time_is_recorded_as_the_use
     assert not store.session(WORKER).escalated
     show(worker, Status.WAITING, "and this?")
     assert in_order(store)[WORKER] is Urgency.AT_WORK  # a new question has its own time
+
+
+def asks(store, key, **facts):
+    usual = {"kind": AskKind.COMMAND, "tool": "Bash", "title": f"run: {key}", "body": key, "cwd": "/"}
+    return store.asks.record(WORKER, 1, 1, Ask(key=key, **usual | facts))
+
+
+def test_what_only_the_user_can_allow_is_the_users_at_once(layout, store, family, monkeypatch):
+    ran = []
+    monkeypatch.setattr(hooks, "send", lambda *facts, spare: ran.append(facts[2].id))
+    with store.database.transaction() as db:
+        db.execute("""UPDATE turns SET launch = json_set(launch, '$.hook', json('{"argv": ["notify"]}'))""")
+    before = store.session(WORKER)
+    asks(store, "ls *.py", for_user="it is not a list of simple commands")
+    show(family[1], Status.WAITING, "asks to run: ls *.py")
+    hooks.run_end_hook(layout, store, WORKER, 1, Status.WAITING, "may I?")
+    row = store.session(WORKER)
+    assert (row.escalated, in_order(store)[WORKER], row.led) == (True, Urgency.WAITING, Led.AT_WORK)
+    assert kind_of_need(row, T0) is AttentionKind.WAITING
+    assert event_between(before, row) == "waiting"
+    assert ran == [WORKER]
+    facts = {fact.name: fact.value for fact in family_facts(store, row)}
+    assert facts["its lead"].endswith("is at work; only you can allow what it asks")
+    store.asks.answer(1, Answer(verdict=Verdict.DENY), "you")
+    show(family[1], Status.RUNNING)
+    assert not store.session(WORKER).escalated
+
+
+def test_an_ask_for_the_user_beside_one_for_the_lead_is_the_users(layout, store, family):
+    asks(store, "make")
+    show(family[1], Status.WAITING, "asks to run: make")
+    assert store.escalate() == []
+    asks(store, "ls *.py", for_user="it is not a list of simple commands")
+    assert store.escalate() == [WORKER]
+    assert in_order(store)[WORKER] is Urgency.WAITING
 
 
 def test_the_time_runs_on_while_the_worker_prints(layout, store, family):

@@ -368,7 +368,7 @@ def test_a_worker_has_no_more_permissions_than_its_lead():
 
 def test_prompts_and_changes_give_no_more_permissions_than_the_lead_has(user):
     with user.store.database.transaction() as db:
-        db.execute("UPDATE sessions SET host = ?, status = 'done', cwd = '/'", (user_host(),))
+        db.execute("UPDATE sessions SET host = ?, status = 'done', cwd = '/usr'", (user_host(),))
         db.execute("UPDATE turns SET status = 'done'")
         db.execute("UPDATE sessions SET mode = 'plan' WHERE id = ?", (LEAD,))
         db.execute("UPDATE turns SET launch = json_set(launch, '$.mode', json('{\"permissions\": \"plan\"}'))")

@@ -56,7 +56,9 @@ def store(layout, waiters):
 
 def create(layout, store, name, *, lifecycle="linked", parent=LEAD):
     layout.session(name).create()
-    start = Start("do it", agent="codex", title=f"title {name[:8]}", cwd="/", session_id=name, options={"live": False})
+    start = Start(
+        "do it", agent="codex", title=f"title {name[:8]}", cwd="/usr", session_id=name, options={"live": False}
+    )
     place = Membership(parent=parent, lifecycle=lifecycle) if parent else None
     launch = build_launch(Config(), start, home=layout.home)
     store.create(start, launch, f"run {name}", host=processes.host_name(), membership=place)

@@ -13,7 +13,7 @@ def test_a_clean_up_keeps_the_failed_session_for_which_another_one_waits(dry_run
     with SessionManager() as manager:
         needed = record(manager, [("first", lines(said("an answer")))], last=Status.FAILED)
         other = record(manager, [("first", lines(said("an answer")))], last=Status.FAILED)
-        waits = manager.spawn(Start("go on", agent="codex", cwd="/", after=needed.id))
+        waits = manager.spawn(Start("go on", agent="codex", cwd="/usr", after=needed.id))
         cleaned = manager.housekeeping.clean(0, dry_run=dry_run)
         assert ([one.id for one in cleaned.kept], [one.id for one in cleaned.deleted]) == ([needed.id], [other.id])
         assert manager.reader.by_id(waits.id).after == needed.id

@@ -17,6 +17,8 @@ from agentdash.sessions.lifecycle.starts.launch_plan import LaterTurn, build_lau
 from agentdash.sessions.model import TurnMode
 from agentdash.sessions.settings.config import Config
 
+TALK = "0190f7a2-0000-7000-8000-000000000001"
+
 
 def launch(
     agent: str,
@@ -26,11 +28,11 @@ def launch(
     later: LaterTurn | None = None,
     **options: Any,
 ) -> Launch:
-    start = Start("x", agent=agent, cwd="/", model=model, options=options, session_id="s" * 8, argv=("make",))
+    start = Start("x", agent=agent, cwd="/usr", model=model, options=options, session_id="s" * 8, argv=("make",))
     return build_launch(config or Config(), start, home=Path("/"), later=later)
 
 
-def after(mode: TurnMode | None, *options: str, agent_session: str | None = "C") -> LaterTurn:
+def after(mode: TurnMode | None, *options: str, agent_session: str | None = TALK) -> LaterTurn:
     return LaterTurn(turn=2, agent_session=agent_session, limits=(), env={}, mode=mode, options=options)
 
 

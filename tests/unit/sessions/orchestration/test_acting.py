@@ -145,7 +145,7 @@ def test_a_worker_on_another_host_is_busy(lead):
 
 
 def test_a_message_to_a_worker_at_work_waits_for_its_turn(lead):
-    one = lead.at_work()
+    one = lead.at_work(cwd="/usr")
     result = lead.call("send_message", session=one.short_id, message="then this")
     assert (result["delivery"], result["next"]) == ("queued", "wait_for it.")
     assert "turn" not in result
@@ -153,7 +153,7 @@ def test_a_message_to_a_worker_at_work_waits_for_its_turn(lead):
 
 
 def test_the_user_spoke_to_a_worker_until_its_end_is_read(lead):
-    one = lead.at_work()
+    one = lead.at_work(cwd="/usr")
     lead.call("send_message", session=one.short_id, message="from the lead")
     assert "the user" not in lead.call("list_sessions")["overview"]
     with SessionManager(caller=Caller()) as person:
@@ -261,6 +261,63 @@ def test_an_answer_that_does_not_fit_is_refused(lead, asks, facts, arguments, co
     asked = asks(**facts)
     refused(lead, code, "answer", session="abcdef01", **arguments)
     assert answer_of(lead, asked) is None
+
+
+FOR_THE_USER = [
+    {"body": "ls *.py"}, {"body": "FOO=1 make"}, {"body": "make > log"}, {"body": "git push --force"},
+    {"body": "python3 '-cx'"},
+    {"body": "cat /etc/passwd"}, {"body": "git log --output=x"}, {"each_time": True}, {"kind": AskKind.PERMISSIONS},
+    {"kind": AskKind.EDIT, "tool": "Write", "paths": ("/etc/x",)},
+    {"kind": AskKind.EDIT, "tool": "Write", "paths": (".claude/settings.json",)},
+    {"kind": AskKind.EDIT, "tool": "Write"}, {"kind": AskKind.TOOL, "tool": "Read", "paths": ("../x",)},
+    {"kind": AskKind.FORM, "questions": (QUESTION, QUESTION)},
+    {"kind": AskKind.QUESTION, "questions": (Question(key="k", text="?", secret=True),)},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("facts", FOR_THE_USER, ids=str)
+def test_what_only_the_user_can_allow_is_offered_to_no_lead(lead, asks, facts):
+    asked = asks(**facts)
+    needing = lead.call("wait_for")
+    [shown] = needing["needs_you"][0]["asks"]
+    assert shown["decides"].startswith("the user: ")
+    assert set(shown["choices"]) <= {"deny", "stop"}
+    assert needing["next"] == "the user decides; wait_for again, or do other work."
+    for arguments in ({"decision": "allow"}, {"decision": "always"}, {"decision": "allow", "text": "x"}):
+        text = refused(lead, "needs_the_user", "answer", session="abcdef01", **arguments)
+        assert shown["decides"].removeprefix("the user: ") in text
+    lead.call("answer", session="abcdef01", decision="deny", text="no")
+    assert answer_of(lead, asked).verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize("body", ["make test", "npm run build", "git commit -m x", "touch x", "pytest -q | tail -5"])
+def test_what_a_lead_can_allow_is_offered(lead, asks, body):
+    asks(body=body)
+    [shown] = lead.call("wait_for")["needs_you"][0]["asks"]
+    assert "decides" not in shown
+    assert "allow" in shown["choices"]
+    assert lead.call("answer", session="abcdef01", decision="allow")["decision"] == "allow"
+
+
+def test_a_lead_is_shown_the_whole_command(lead, asks):
+    asks(title="run: make test …", body=f"make test{' ' * 900};\ntouch x")
+    [shown] = lead.call("wait_for")["needs_you"][0]["asks"]
+    assert shown["command"] == f"make test{' ' * 900};\ntouch x"
+
+
+def test_a_command_that_is_too_long_for_a_lead_is_the_users(lead, asks):
+    asks(body=f"make test{' ' * 6000}; touch x")
+    [shown] = lead.call("wait_for")["needs_you"][0]["asks"]
+    assert (shown["decides"], shown["choices"]) == ("the user: it is too long for its lead", ["deny", "stop"])
+    refused(lead, "needs_the_user", "answer", session="abcdef01", decision="allow")
+
+
+def test_a_lead_gives_no_permission_that_the_agent_would_widen(lead, asks):
+    asks(body="make", always="permission mode acceptEdits for this session", verdicts=tuple(Verdict)[:4])
+    [shown] = lead.call("wait_for")["needs_you"][0]["asks"]
+    assert shown["choices"] == ["allow", "deny", "stop"]
+    assert "acceptEdits" in refused(lead, "needs_the_user", "answer", session="abcdef01", decision="always")
+    assert lead.call("answer", session="abcdef01", decision="allow")["decision"] == "allow"
 
 
 def test_one_of_several_asks_is_named(lead, asks):

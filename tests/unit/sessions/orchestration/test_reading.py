@@ -17,6 +17,7 @@ from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.orchestration import facts
 from agentdash.sessions.orchestration.arguments import LONGEST_READ
 from agentdash.sessions.orchestration.registry import TOOLS
+from agentdash.sessions.orchestration.transcript import step_texts
 from agentdash.sessions.orchestration.views import MOST_CHARACTERS
 from agentdash.sessions.text.sanitize import clean
 from agentdash.tui.render.setup.budget import budget_json, budget_line
@@ -361,3 +362,20 @@ def test_the_list_of_tools_is_made_without_the_manager():
     ours = {name.removeprefix("agentdash.sessions.") for name in done.stdout.split() if name.startswith("agentdash.")}
     assert "orchestration.registry" in ours
     assert not {name.partition(".")[0] for name in ours} & {"manager", "reader", "storage", "agents", "settings"}
+
+
+def test_a_page_of_steps_costs_what_it_shows_whatever_is_before_it(lead, monkeypatch):
+    one = lead.worker("done", *(ran(f"make {n}", 0, "ok", n) for n in range(400)))
+    drawn: Counter[str] = Counter()
+
+    def counted(steps, *, full):
+        drawn["steps"] += len(steps)
+        return step_texts(steps, full=full)
+
+    monkeypatch.setattr("agentdash.sessions.orchestration.tools.read.step_texts", counted)
+    found, sizes = read_all(lead, one, part="steps", limit=400)
+    assert [f"$ make {n} " in found for n in range(400)] == [True] * 400
+    assert len(sizes) > 40
+    assert drawn["steps"] < 400 + 2 * len(sizes) + 5
+    again, _ = read_all(lead, one, part="steps", limit=30_000)
+    assert again == found

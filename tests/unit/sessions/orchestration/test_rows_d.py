@@ -120,7 +120,7 @@ def test_d11_the_fourth_refusal_a_message_that_could_not_be_sent(lead, monkeypat
 
 
 def test_d12_a_message_to_a_running_worker_is_queued_and_not_refused(lead):
-    assert lead.call("send_message", session=lead.at_work().id, message="x")["delivery"] == "queued"
+    assert lead.call("send_message", session=lead.at_work(cwd="/usr").id, message="x")["delivery"] == "queued"
 
 
 def test_d13_history_check_is_wait_for_without_a_wait(lead):

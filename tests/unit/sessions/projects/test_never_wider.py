@@ -129,7 +129,7 @@ def effective_limits(limits: Limits) -> Mapping[str, float]:
 
 def check_not_wider(agent: str, own: Launch, with_project: Launch) -> None:
     assert with_project.argv[0] == own.argv[0]
-    assert with_project.env == own.env
+    assert with_project.env.items() <= own.env.items()  # a claude that asks nothing needs no variable
     assert with_project.mode is not None
     assert own.mode is not None
     assert with_project.mode.permissions in modes_within(agent, str(own.mode.permissions))

@@ -155,7 +155,7 @@ def test_an_agent_cannot_change_what_is_trusted(place: Place, manager: SessionMa
     ("text", "message"),
     [
         ("[agents.codex]\nbin = 'x'", ":2: agents.codex.bin: A project cannot set it."),
-        ("\n\na = = 1", ":3: Invalid value"),
+        ("\n\na = = 1", ":3: a: Invalid value"),
         ("[limits]\ntokens = 'x'", ":2: limits.tokens: Expected int"),
         ("[agents.codex]\nsandbxo = 'x'", ":2: agents.codex.sandbxo: Unknown key."),
         ("[agents.nope]", "Unknown agent 'nope'"),

@@ -28,7 +28,7 @@ def other(manager):
 
 
 def waiting(manager, other, **options):
-    start = Start("go on", agent="codex", cwd="/", after=other.id, options={"sandbox": "workspace-write"} | options)
+    start = Start("go on", agent="codex", cwd="/usr", after=other.id, options={"sandbox": "workspace-write"} | options)
     return manager.spawn(start)
 
 

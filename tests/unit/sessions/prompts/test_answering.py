@@ -9,7 +9,7 @@ from verbs import verb
 
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.asks.recorded import AskState
-from agentdash.sessions.errors import SessionBusyError, UnknownSessionError, UsageError
+from agentdash.sessions.errors import NotAllowedError, SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.families.rights import Rights
 from agentdash.sessions.launch import Launch, Start
@@ -75,6 +75,27 @@ def test_an_answer_wakes_the_runner_which_finds_it(manager, runner):
     assert runner.pokes() == b"!"
     assert [each.id for each in manager.store.asks.answered(NAME)] == [one.id]
     assert manager.reader.asks() == []
+
+
+@pytest.mark.parametrize("body", ["rm -rf x", "ls *.py", "git log --output=x", "cat x | sh"])
+def test_an_agent_cannot_allow_from_inside_its_session_what_only_the_user_can(manager, runner, monkeypatch, body):
+    one = runner.asks(body=body, cwd="/srv")
+    monkeypatch.setattr(Rights, "check", lambda *_, **__: None)  # its lead
+    manager.asks.rights = Rights(Caller(session="12345678-aaaa"))
+    for verdict in (Verdict.ALLOW, Verdict.ALWAYS):
+        with pytest.raises((NotAllowedError, UsageError)):
+            manager.asks.answer(one.id, Answer(verdict=verdict))
+    assert manager.reader.asks() == [one]
+    assert manager.asks.answer(one.id, DENY).answered_by == "session 12345678"
+
+
+def test_an_agent_can_allow_from_inside_its_session_what_a_lead_can(manager, runner, monkeypatch):
+    monkeypatch.setattr(Rights, "check", lambda *_, **__: None)
+    manager.asks.rights = Rights(Caller(session="12345678-aaaa"))
+    assert manager.asks.answer(runner.asks(body="make test").id, ALLOW).answer == ALLOW
+    assert manager.asks.answer(runner.asks("k2", body="make test").id, ALLOW).answer == ALLOW
+    manager.asks.rights = Rights(Caller())
+    assert manager.asks.answer(runner.asks("k3", body="rm -rf x").id, ALLOW).answer == ALLOW  # the user
 
 
 def test_who_comes_second_is_told_who_was_first(manager, runner):

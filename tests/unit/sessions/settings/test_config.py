@@ -1,5 +1,6 @@
 """Settings: what is broken blocks, and names file, line and key (Z14, Z15, ZX29)."""
 
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from agentdash.sessions.launch import Ladder
 from agentdash.sessions.settings.config import Config, as_toml, in_force, load_config, read_settings
 from agentdash.sessions.settings.effective import held
 from agentdash.sessions.settings.place import config_path
+from agentdash.sessions.settings.source import Source
 from agentdash.sessions.settings.template import write_first
 from agentdash.sessions.settings.toml_positions import line_of
 from agentdash.tui.render.setup.settings import value_text
@@ -240,3 +242,25 @@ def test_rules_of_asks_are_read_in_their_order_and_come_back(write: Write) -> No
     [found] = [one for one in held(loaded, {}) if one.setting.key == "asks.rules"]
     assert value_text(found) == ('[{decide = "allow", command = ["git", "log"]}, {decide = "deny", tool = "WebFetch"}]')
     assert load_config(write(as_toml(in_force(loaded.config))), "").asks == asks
+
+
+@pytest.mark.parametrize(("text", "line", "key"), [
+    ('[agents.codex]\nargs = ["x", "y"\nlive = true\n', 3, "agents.codex.args"),
+    ("a = [[1, 2], [3]\nb = 1\n", 2, "a"),
+    ("a = {b = 1\n", 1, "a"),
+    ('[x]\nb = "abc\n', 2, "x.b"),
+    ("args = [1,\n", 1, "args"),
+])  # fmt: skip
+def test_a_value_without_its_end_is_named_by_its_key(tmp_path, text, line, key):
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=f"config.toml:{line}: {re.escape(key)}: "):
+        Source(path)
+
+
+@pytest.mark.parametrize("text", ["x y\n", "[ab\n", "a = 1\n[b\n"])
+def test_an_error_that_is_in_no_value_names_no_key(tmp_path, text):
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=r"config.toml:\d: Expected"):
+        Source(path)

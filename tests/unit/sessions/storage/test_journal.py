@@ -163,3 +163,12 @@ def test_times_are_found_from_the_middle_of_a_file(tmp_path):
     assert times.at(1_500_050) == 1_000 + 15_001
     assert times.at(2_000_000) == 1_000 + 20_000
     assert times.at(2_000_001) is None
+
+
+@given(st.integers(1, 60), st.integers(1, 60))
+def test_a_last_line_that_is_longer_than_the_tail_is_kept(tmp_path_factory, length, size):
+    path = tmp_path_factory.mktemp("journal") / "turn.jsonl"
+    path.write_bytes(b"x\n" * 40 + b"z" * length + b"\n")
+    with LineReader(path) as reader:
+        reader.skip_to_tail(size)
+        assert lines(reader)[-1] == b"z" * length

@@ -36,14 +36,14 @@ class Followed:
         self.turns: list[list[str]] = [[]]
         self.ends: list[int] = []
         parser, times = CODEX.parser(), path.with_suffix(".times")
-        self.follower = Follower(path, times, parser, self._told, self._read, begin)
+        self.follower = Follower(path, times, parser, self._told, self._read, begin, shared=True)
 
     def _told(self, step: Step) -> None:
         if step.kind in (StepKind.MESSAGE, StepKind.UNKNOWN):
             self.turns[-1].append(step.text)
 
     def _read(self, line: bytes) -> None:
-        if line + b"\n" == DONE:
+        if line.strip() + b"\n" == DONE:
             self.follower.end = self.follower.position
 
     def begin_turn(self) -> None:
@@ -141,3 +141,35 @@ def test_a_turn_that_printed_nothing_is_not_torn_because_the_one_before_it_was(
         file.truncate(4_096)
     assert DiskWatch(path).at_the_end(said, proven=True) is not None
     assert DiskWatch(path, 4_096).at_the_end(said, proven=True) is None
+
+
+def test_the_end_of_an_output_is_read_however_long_the_reading_of_the_rest_takes(tmp_path, monkeypatch):
+    """A process that outlives the agent goes on printing meanwhile."""
+    monkeypatch.setattr("agentdash.sessions.supervision.follow.FINISH_SECONDS", 0)
+    monkeypatch.setattr("agentdash.sessions.supervision.follow.TAIL_BYTES", 2_000)
+    path = tmp_path / "turn_1.jsonl"
+    path.write_bytes(b"x\n" * 1_200_000 + b"y\n" * 600 + DONE)
+
+    def print_more(step: Step) -> None:
+        with path.open("ab") as file:
+            file.write(message("more"))
+
+    follower = Follower(path, path.with_suffix(".times"), CODEX.parser(), print_more)
+    follower.finish()
+    assert follower.facts.end == "completed"
+    assert follower.facts.unknown < 1_000_000  # the middle is skipped
+
+
+def test_a_turn_that_ends_in_the_middle_of_a_line_leaves_the_rest_of_it_to_the_next(tmp_path):
+    path = tmp_path / "out.jsonl"
+    end, second = DONE.strip(), message("second").strip()
+    path.write_bytes(message("first") + b"\x1b[?25h" + end + second + b"\x1b[0m" + end + b"\n" + message("third"))
+    followed = Followed(path)
+    followed.catch_up()
+    assert followed.turns == [["first"], ["second"], ["third"]]
+    data = path.read_bytes()
+    assert [data[:place].endswith(end) for place in followed.ends[:1]] == [True]
+    # Another runner begins where the second turn does.
+    later = Followed(path, followed.ends[0])
+    later.catch_up()
+    assert later.turns == [["second"], ["third"]]

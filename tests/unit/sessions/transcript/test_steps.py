@@ -433,8 +433,8 @@ def test_steps_that_a_runner_of_another_version_counted_are_those_of_their_turn(
 
 def test_a_list_leaves_out_the_start_of_a_turn_that_repeats_the_one_before(session, monkeypatch):
     monkeypatch.setattr(index_file, "WORTH_KEEPING", 1)
-    for conversation in "aabb":
-        session.turn([begun(conversation), message(1, conversation * 99)])
+    for conversation in (T1, T1, T2, T2):
+        session.turn([begun(conversation), message(1, conversation * 9)])
     steps = session.open()
     view = read_all(steps)
     assert list(view.repeats) == [4, 10]
@@ -592,6 +592,7 @@ def test_unencodable_arguments_do_not_stop_the_reading(tmp_path):
     assert [step.kind for step in steps_of(index)] == [Step(kind=StepKind.MESSAGE).kind] * 400
 
 
+T1, T2 = (f"0190f7a2-0000-7000-8000-{number:012d}" for number in (1, 2))
 HUNK = "@@ -1 +1 @@\n-old\n+new"
 
 
@@ -626,16 +627,16 @@ def begun(thread):
 
 
 def test_the_diffs_of_steps_are_found_by_turn_and_order_when_they_are_asked_for(session, small_blocks):
-    session.turn([begun("t1"), *(file_change(n, f"/{n % 2}") for n in range(60))])
-    session.turn([begun("t2"), file_change(0, "/0"), message(1, "x"), file_change(2, "/0")])
-    diffs = FakeDiffs(("t1", 29), ("t2", 1))
+    session.turn([begun(T1), *(file_change(n, f"/{n % 2}") for n in range(60))])
+    session.turn([begun(T2), file_change(0, "/0"), message(1, "x"), file_change(2, "/0")])
+    diffs = FakeDiffs((T1, 29), (T2, 1))
     view = read_all(opened(session, diffs))
     assert diffs.asked == []
     assert [turn.n for turn in diffs.turns] == [1, 2]
     first, last = 2 + 58, len(view) - 1  # behind prompt and start: the 30th edit of /0
     assert view.step(first).lacks_diffs
     assert view.fill([first, first + 1, last - 2, last]) == [first, first + 1, last]
-    assert diffs.asked == [(1, "/0", "t1", 29), (1, "/1", "t1", 29), (2, "/0", "t2", 0), (2, "/0", "t2", 1)]
+    assert diffs.asked == [(1, "/0", T1, 29), (1, "/1", T1, 29), (2, "/0", T2, 0), (2, "/0", T2, 1)]
     assert view.step(last).changes[0].diff == view.whole(last).changes[0].diff == f"{HUNK} 1"
     assert view.step(last - 2).changes[0].no_diff is None
     assert view.whole(last - 2).changes[0].no_diff == "gone"
@@ -653,20 +654,20 @@ def test_a_step_that_runs_or_has_a_diff_is_never_sought(session):
 
 def test_which_edit_a_step_was_is_kept_with_the_index_of_a_long_file(session, small_blocks, monkeypatch):
     monkeypatch.setattr(index_file, "WORTH_KEEPING", 1)
-    session.turn([begun("t1"), *(file_change(n, "/x") for n in range(50))])
+    session.turn([begun(T1), *(file_change(n, "/x") for n in range(50))])
     steps = opened(session, FakeDiffs())
     read_all(steps)
     steps.close()
     monkeypatch.setattr(turn_index.TurnIndex, "_line", lambda *_: pytest.fail("it was read again"))
-    diffs = FakeDiffs(("t1", 49))
+    diffs = FakeDiffs((T1, 49))
     view = read_all(opened(session, diffs))
     assert view.fill([len(view) - 1]) == [len(view) - 1]
-    assert diffs.asked == [(1, "/x", "t1", 49)]
+    assert diffs.asked == [(1, "/x", T1, 49)]
 
 
 def test_an_end_whose_beginning_is_not_read_seeks_no_diffs(session, tail_first):
-    session.turn([begun("t1"), *(file_change(n, "/x") for n in range(200))])
-    diffs = FakeDiffs(("t1", 199))
+    session.turn([begun(T1), *(file_change(n, "/x") for n in range(200))])
+    diffs = FakeDiffs((T1, 199))
     steps = opened(session, diffs)
     view = steps.refresh(0.0).view
     assert not view.complete
@@ -677,8 +678,8 @@ def test_an_end_whose_beginning_is_not_read_seeks_no_diffs(session, tail_first):
 
 
 def test_a_search_finds_what_stands_only_in_a_diff_that_was_not_shown_yet(session):
-    session.turn([begun("t1"), file_change(0, "/x"), file_change(1, "/x")])
-    view = read_all(opened(session, FakeDiffs(("t1", 1))))
+    session.turn([begun(T1), file_change(0, "/x"), file_change(1, "/x")])
+    view = read_all(opened(session, FakeDiffs((T1, 1))))
     search = Search(view, "+new")
     search.advance(10)
     assert list(search.hits) == [len(view) - 1]

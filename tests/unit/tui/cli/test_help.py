@@ -41,3 +41,11 @@ def test_descriptions_of_verbs_are_whole_at_80_columns(group, capsys, monkeypatc
 def test_an_unknown_command_names_similar_ones(words, answer, capsys):
     assert run(words) == 2
     assert capsys.readouterr().err == f"agentdash: {answer}\n"
+
+
+@pytest.mark.parametrize(("words", "same"), [(["help"], ["--help"]), (["help", "ls"], ["ls", "--help"])])
+def test_help_is_a_verb_too(words, same, capsys):
+    assert run(words) == 0
+    shown = capsys.readouterr().out
+    assert run(same) == 0
+    assert shown == capsys.readouterr().out

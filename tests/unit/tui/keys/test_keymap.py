@@ -296,3 +296,10 @@ def test_each_kind_of_steps_is_named_at_its_key():
     told = dict(next(sections(DEFAULT, Place.STEPS))[1])
     for group in GROUPS:
         assert told[group.key] == f"toggle {group.label}"
+
+
+def test_the_key_that_paints_everything_again_gives_way_to_another_action() -> None:
+    made = keymap({"prompt": {"new_line": "ctrl+l"}})
+    assert made.keys(REGISTRY["prompt.new_line"]) == ("ctrl+l",)
+    assert made.keys(REGISTRY["redraw"]) == ()
+    assert keymap({}).keys(REGISTRY["redraw"]) == ("ctrl+l",)

@@ -82,8 +82,8 @@ ONLY_ON_THE_SCREEN = {
     "table.next_attention", "table.previous_attention", "shell", "lazygit", "beside", "command_line", "smaller",
     "larger", "zoom", "meter", "theme", "mouse", "log", "back", "quit", "table.sort", "table.reverse", "table.group",
     "table.columns", "table.density", "table.views", "steps.next_match", "steps.previous_match", "steps.go_to",
-    "steps.source", "files.edit", "usage.unit", "palette", "suspend", "interrupt", "next_pane", "previous_pane",
-    "prompt.send",
+    "steps.source", "files.edit", "usage.unit", "palette", "redraw", "suspend", "interrupt", "next_pane",
+    "prompt.send", "previous_pane",
 }  # fmt: skip
 """Actions that change only what is on the screen, or open another program in its place."""
 

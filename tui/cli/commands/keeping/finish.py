@@ -28,11 +28,11 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, reason: str, as_json: b
     """
     from .....sessions.model import Receipt
 
-    with common.open_manager() as manager:
-        try:
+    try:
+        with common.open_manager() as manager:
             outcomes = _stopped(manager, refs, now=now, family=family, reason=reason)
-        except StoreError as error:  # no row can be read
-            outcomes = [(one, answer) for one, answer in zip(refs, manager.stop_unread(refs, error), strict=True)]
+    except StoreError as error:
+        outcomes = [(ref, _stopped_unread(ref, error)) for ref in refs]
     receipts = [(label, one) for label, one in outcomes if isinstance(one, Receipt)]
     if as_json:
         from .....sessions.json_schema import receipt_json
@@ -54,6 +54,20 @@ def _stopped(
         return [(one.label, answer) for one, answer in manager.stop_family(ids, now=now, reason=reason)]
     answers = manager.stop_all(ids, now=now, reason=reason)
     return [(session.label, answer) for session, answer in zip(sessions, answers, strict=True)]
+
+
+def _stopped_unread(ref: str, why: StoreError) -> "Receipt | AgentdashError":
+    """Stop a session although no row can be read, for the user alone: nothing shows what an agent may stop."""
+    from .....sessions.families.caller import find_caller
+    from .....sessions.lifecycle.stop_unread import stop_unread
+    from .....sessions.storage.paths import Layout, default_home
+
+    if not find_caller().acts_for_user:
+        raise why
+    try:
+        return stop_unread(Layout(default_home()), ref, why)
+    except AgentdashError as error:
+        return error
 
 
 @click.command()

@@ -32,7 +32,8 @@ def recipient_options(command: F) -> F:
         click.option("--yes", "-y", is_flag=True, help="Send to the sessions of --filter or --all without asking."),
         click.option("--all", "everything", is_flag=True, help="Send to all sessions that take prompts."),
         click.option(
-            "--filter", "-f", "wanted", metavar="WORDS", help="Send to the sessions that match, as for ls."
+            "--filter", "-f", "wanted", metavar="WORDS", shell_complete=common.complete_filter,
+            help="Send to the sessions that match, as for ls."
         ),
     ):  # fmt: skip
         command = option(command)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     "--since", type=click.IntRange(0, common.MOST_NUMBER), metavar="SEQ",
     help="Only what happened after SEQ, the `seq` of a line.",
 )  # fmt: skip
-@click.option("--filter", "words", default="", metavar="TEXT", help="Filter, for example 'agent:codex cost>1'.")
+@click.option("--filter", "words", default="", metavar="TEXT", shell_complete=common.complete_filter,
+              help="Filter, for example 'agent:codex cost>1'.")  # fmt: skip
 @click.option(
     "--family", metavar="ID", shell_complete=common.complete_ids, help="Only a session and those that it leads."
 )

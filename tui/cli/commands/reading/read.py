@@ -11,6 +11,8 @@ from .. import common
 from . import family_list
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .....sessions.conversation.shown import IsCut, Shown
     from .....sessions.model import Session, Step
     from .....sessions.reader import SessionReader
@@ -39,6 +41,7 @@ _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="On
     "words",
     default="",
     metavar="WORDS",
+    shell_complete=common.complete_filter,
     help='Filter as in the dashboard: words, state:failed agent:codex cwd:api cost>1 age<1h is:attention; "!" negates.',
 )
 @click.option(
@@ -70,15 +73,22 @@ def ls(
     from .....sessions.rules.filter_query import parse
 
     asked = parse(words)
+    filtered = bool(wanted) or here or archived or bool(asked) or family is not None
+    quiet: list[Session] = []
     with common.settled_reader() as reader:
         statuses = {Status(name.lower()) for name in wanted}
         known = family_list.members(reader, family) if family is not None else None
-        sessions = reader.sessions(statuses=statuses, cwd=checked_folder(None) if here else None, archived=archived)
+        if filtered or everything or tree or as_json:
+            sessions = reader.sessions(statuses=statuses, cwd=checked_folder(None) if here else None, archived=archived)
+        else:
+            sessions, quiet = reader.listed(_NEWEST)
         if known is not None:
             sessions = _among(known, statuses, here=here, archived=archived)
         elif asked.away:
             sessions = _with_put_away(reader, sessions, asked.away, statuses, here=here)
         sessions = [session for session in sessions if asked.matches(session, now_ms())] if asked else sessions
+    if not sessions and not filtered and _say_missing(reader.home) and not as_json:
+        return
     if as_json and (tree or known is not None):
         common.print_json(family_list.with_sums(sessions, known or sessions))
         return
@@ -99,9 +109,8 @@ def ls(
     listed = sessions if everything else _recent(sessions)
     shown = {session.id for session in listed}
     older = [session for session in sessions if session.id not in shown]
-    filtered = bool(wanted) or here or archived or bool(asked) or known is not None
     pinned_first = sorted(listed, key=lambda session: session.pinned_at is None)
-    common.print_lines(sessions_text(pinned_first, common.style(), older=older, filtered=filtered))
+    common.print_lines(sessions_text(pinned_first, common.style(), older=older, quiet=quiet, filtered=filtered))
 
 
 @click.command()
@@ -272,12 +281,22 @@ def _with_put_away(
     from .....sessions.lifecycle.starts.launch_plan import checked_folder
 
     cwd, there = checked_folder(None) if here else None, {session.id for session in sessions}
-    found = reader.put_away(archived="archived" in away, deleted="deleted" in away)
+    found = reader.put_away(archived="archived" in away, deleted="deleted" in away or "trash" in away)
     more = [
         one for one in found
         if one.id not in there and (not statuses or one.status in statuses) and cwd in (None, one.cwd)
     ]  # fmt: skip
     return sorted([*sessions, *more], key=lambda session: -session.created_at)
+
+
+def _say_missing(home: "Path") -> bool:
+    """Report session folders that the database does not have, as `doctor` does; return whether there are any."""
+    from .....sessions.doctor.state.records import differences
+    from .....sessions.storage.paths import Layout
+
+    found = [finding for finding in differences(Layout(home)) if finding.state != "ok"]
+    common.print_lines((f"agentdash: {finding.found}. {finding.remedy}" for finding in found), err=True)
+    return bool(found)
 
 
 def _recent(sessions: Sequence["Session"]) -> list["Session"]:

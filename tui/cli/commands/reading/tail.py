@@ -1,5 +1,6 @@
 """The verbs that follow a session as plain lines: tail, logs, peek."""
 
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ from .read import print_steps
 
 if TYPE_CHECKING:
     from .....sessions.manager import SessionManager
+    from .....sessions.model import Session, Step
+    from .....sessions.reader import SessionReader
 
 _LAST = 10
 _PEEKED = 5
@@ -65,12 +68,11 @@ def logs(
         return follow([ref], last=last, turn=turn, next_turns=next_turns, full=full, as_json=as_json)
     with common.open_manager() as manager:
         session = manager.reader.get(ref)
-        steps = manager.reader.steps.each_step(session.id, turn)
-        if last is not None:
-            from collections import deque
-
-            steps = iter(deque(steps, maxlen=last))
-        print_steps(steps, full=full, as_json=as_json)
+        if last is not None and turn is None:
+            print_steps(_last_steps(manager.reader, session, last, whole=full or as_json), full=full, as_json=as_json)
+        else:
+            steps = manager.reader.steps.each_step(session.id, turn)
+            print_steps(iter(deque(steps, maxlen=last)) if last is not None else steps, full=full, as_json=as_json)
         if not as_json:
             common.looked_at(manager, session, turn)
     return 0
@@ -87,15 +89,9 @@ def peek(ref: str, last: int, full: bool, as_json: bool) -> None:
 
     Reads only the end of a long session.
     """
-    from .....sessions.transcript.tail import StepTail
-
     with common.settled_manager() as manager:
         session = manager.reader.get(ref)
-        followed = StepTail(manager.reader.steps.open_trajectory(session.id), whole=full)
-        try:
-            steps = [one.step for one in followed.begin(last)]
-        finally:
-            followed.close()
+        steps = _last_steps(manager.reader, session, last, whole=full)
     if as_json:
         from .....sessions.json_schema import session_json, step_json
 
@@ -103,6 +99,17 @@ def peek(ref: str, last: int, full: bool, as_json: bool) -> None:
         return
     print_steps(steps, full=full, as_json=False)
     common.print_sessions([session], as_json=False)
+
+
+def _last_steps(reader: "SessionReader", session: "Session", last: int, *, whole: bool) -> list["Step"]:
+    """Return the last steps of a session; only its end is read."""
+    from .....sessions.transcript.tail import StepTail
+
+    followed = StepTail(reader.steps.open_trajectory(session.id), whole=whole)
+    try:
+        return [one.step for one in followed.begin(last)]
+    finally:
+        followed.close()
 
 
 def follow(

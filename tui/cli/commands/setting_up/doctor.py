@@ -62,6 +62,8 @@ def _rebuilt_lines(done: "Rebuilt") -> Iterator[str]:
         yield f"{count(len(done.removed), 'empty folder')} removed."
     if done.trashed:
         yield f"{count(len(done.trashed), 'folder')} moved to the trash."
+    if done.corrected:
+        yield f"{count(len(done.corrected), 'session')} corrected: the end of a turn's output had not been read."
     yield f"{count(len(done.restored), 'session')} restored."
 
 

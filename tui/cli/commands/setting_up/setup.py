@@ -1,6 +1,5 @@
 """The verbs that need no sessions of the user: demo, completion."""
 
-import tempfile
 from pathlib import Path
 
 import click
@@ -18,8 +17,10 @@ def demo(folder: Path | None) -> int:
 
     if folder:
         return run_demo(folder.absolute(), kept=True)
-    with tempfile.TemporaryDirectory(prefix="agentdash-demo-", ignore_cleanup_errors=True) as fresh:
-        return run_demo(Path(fresh), kept=False)
+    from .....sessions.storage.scratch import scratch_folder
+
+    with scratch_folder() as fresh:
+        return run_demo(fresh, kept=False)
 
 
 @click.command()

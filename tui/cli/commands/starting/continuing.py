@@ -51,7 +51,7 @@ def continue_(
     options = with_limits(parse_pairs(pairs), limits) | chosen_settings(own, danger=danger)
     start = Start(text, agent=agent or "", model=model, cwd=cwd or "", title=title or "", options=options)
     with common.settled_manager() as manager:
-        continued = manager.reader.continued(ref, start)
+        continued = manager.reader.continued(ref, start, words=manager.rights.prompt)
         if not as_json:
             common.print_lines([continued.words], err=True)
         more = {"continues": _json(continued)}

@@ -59,6 +59,15 @@ class TestLaunch:
         )  # fmt: skip
         assert (launch.stdin, launch.model, dict(launch.env)) == ("--help", "opus", {})
 
+    def test_each_command_of_an_agent_that_asks_begins_in_the_folder(self) -> None:
+        asking, denying = (
+            CLAUDE.launch(
+                LaunchRequest(prompt="x", cwd="/p", session_id=SESSION, settings=ClaudeSettings(approvals=how))
+            )
+            for how in ("ask", "deny")
+        )
+        assert (dict(asking.env), dict(denying.env)) == ({"CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR": "1"}, {})
+
     def test_ZX30_a_later_turn_is_the_same_command_with_resume(self) -> None:
         settings = turn_by_turn(permission_mode="plan", args=("--add-dir", "/d"))
         first, later = argv(settings), argv(settings, turn=2, agent_session="C")
@@ -97,10 +106,11 @@ class TestLaunch:
         )  # fmt: skip
         assert "--append-system-prompt" not in argv(turn_by_turn(instructions=""))
 
-    def test_the_agents_own_interface_gets_the_instructions_and_no_permissions(self) -> None:
+    def test_the_agents_own_interface_gets_the_instructions_and_the_mode(self) -> None:
         settings = turn_by_turn(allowed_tools=("Bash",), instructions="be brief")
         request = LaunchRequest(prompt="", cwd="/p", session_id=SESSION, agent_session="C", settings=settings)
-        assert CLAUDE.resume_argv(request) == ("claude", "--resume", "C", "--append-system-prompt", "be brief")
+        own = ("--permission-mode", "acceptEdits", "--append-system-prompt", "be brief")
+        assert CLAUDE.resume_argv(request) == ("claude", "--resume", "C", *own)
 
     def test_settings_are_checked(self) -> None:
         for wrong in (
@@ -301,9 +311,9 @@ class TestTools:
 class TestTurn:
     def test_init(self) -> None:
         parser = CLAUDE.parser(2)
-        (step,) = fed({"type": "system", "subtype": "init", "session_id": "C", "model": "opus"}, parser=parser)
-        assert (step.kind, step.turn, step.agent_session, step.model) == (StepKind.START, 2, "C", "opus")
-        assert (parser.facts.agent_session, parser.facts.model) == ("C", "opus")
+        (step,) = fed({"type": "system", "subtype": "init", "session_id": SESSION, "model": "opus"}, parser=parser)
+        assert (step.kind, step.turn, step.agent_session, step.model) == (StepKind.START, 2, SESSION, "opus")
+        assert (parser.facts.agent_session, parser.facts.model) == (SESSION, "opus")
 
     def test_the_proper_end(self) -> None:
         parser = CLAUDE.parser()
@@ -344,7 +354,7 @@ class TestTurn:
 
     def test_a_made_up_message_is_an_error_and_shown_once(self) -> None:
         parser = CLAUDE.parser()
-        said = says({"type": "text", "text": "API Error: 500"}, model="<synthetic>")
+        said = says({"type": "text", "text": "API Error: 500"}, model="<synthetic>") | {"error": "server_error"}
         error, _, fatal = fed(said, result(is_error=True, result="API Error: 500"), parser=parser)
         assert (error.kind, error.fatal) == (StepKind.ERROR, False)
         assert (fatal.index, fatal.fatal) == (error.index, True)

@@ -102,9 +102,9 @@ TOLD = {
     "claude-330-interrupt-with-queued": [*turn(1), *turn(2), *turn(3), *turn(4)],
     "claude-197-interrupt-with-queued": [*older(1), *older(2), *older(3), *older(4)],
     "claude-330-dup-uuid": turn(1, "accepted 2", "seen 2"),
-    "claude-197-dup-uuid": older(1, "seen 2"),
+    "claude-197-dup-uuid": older(1, "accepted 2", "seen 2"),
     "claude-330-dup-uuid-resume": [
-        "seen 1", "accepted 2", "accepted 3", "began 2", "seen 2", "ended", "began 3", "seen 3", "ended",
+        "accepted 1", "seen 1", "accepted 2", "accepted 3", "began 2", "seen 2", "ended", "began 3", "seen 3", "ended",
     ],
     "claude-330-merged": [
         "accepted 1", "accepted 2", "accepted 3", "began 1", "seen 1", "ended",
@@ -307,6 +307,22 @@ def test_what_claude_asks_for(tool: str, arguments: Any, kind: AskKind, title: s
     _, ask = asked(tool, arguments)
     assert (ask.kind, ask.title, ask.body, ask.tool, ask.cwd) == (kind, title, body, tool, "/p")
     assert (ask.verdicts, ask.always) == ((Verdict.ALLOW, Verdict.DENY, Verdict.STOP), "")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "paths"),
+    [
+        ("Read", {"file_path": "/p/a"}, ("/p/a",)),
+        ("Read", {}, (".",)),
+        ("Grep", {"pattern": "/etc", "path": "/p/src", "glob": "x*.py"}, ("/p/src", "/p/src/x")),
+        ("Glob", {"pattern": "src/**/*.py"}, (".", "./src/")),
+        ("Glob", {"pattern": "/etc/*"}, (".", "/etc/")),
+        ("Glob", {"pattern": "{a,../..}/*", "path": "src"}, ("src", "src/..")),
+        ("WebFetch", {"url": "http://a", "path": "/x"}, ()),
+    ],
+)
+def test_the_paths_that_a_tool_would_read_are_known(tool: str, arguments: Any, paths: tuple[str, ...]) -> None:
+    assert asked(tool, arguments)[1].paths == paths
 
 
 @pytest.mark.parametrize("flag", [True, "true", 1])
@@ -545,3 +561,35 @@ def test_an_adopter_that_reads_a_capture_ends_in_the_same_state(name: str) -> No
     for dialogue in (one, other):
         fed(*output(name), dialogue=dialogue)
     assert list(state(one)) == list(state(other))
+
+
+ECHO = {"type": "user", "isReplay": True, "message": {"content": [{"type": "text", "text": "x"}]}}
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_an_echo_without_a_time_is_no_receipt_of_a_prompt_that_was_taken_back(running):
+    """claude knows the key, and never reads the prompt (2.1.197 to 2.1.332)."""
+    dialogue = ClaudeDialogue()
+
+    def feed(line):
+        return dialogue.feed(json.dumps(line).encode())
+
+    feed({"type": "system", "subtype": "init", "cwd": "/"})
+    assert feed({"type": "command_lifecycle", "command_uuid": "k", "state": "queued"}) == [
+        Received("k", Delivery.ACCEPTED)
+    ]
+    assert feed({"type": "command_lifecycle", "command_uuid": "k", "state": "cancelled"}) == [
+        Received("k", Delivery.WITHDRAWN)
+    ]
+    if not running:
+        feed({"type": "result", "subtype": "success"})
+    assert feed(ECHO | {"uuid": "k"}) == []
+    assert feed(ECHO | {"uuid": "other", "timestamp": "2026-01-01T00:00:00Z"})[0] == Received("other", Delivery.SEEN)
+
+
+def test_an_echo_without_a_time_in_a_running_turn_only_proves_that_claude_has_the_prompt():
+    dialogue = ClaudeDialogue()
+    dialogue.feed(json.dumps({"type": "system", "subtype": "init"}).encode())
+    line = json.dumps(ECHO | {"uuid": "k"}).encode()
+    assert dialogue.feed(line) == [Received("k", Delivery.ACCEPTED)]
+    assert dialogue.feed(line) == []

@@ -19,6 +19,8 @@ from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatu
 
 CODEX = Codex()
 
+T = "0190f7a2-0000-7000-8000-000000000001"
+
 
 def turn_by_turn(**settings: Any) -> CodexSettings:
     return CodexSettings(live=False, **settings)
@@ -51,8 +53,8 @@ class TestLaunch:
 
     def test_ZX30_a_later_turn_is_the_same_command_with_resume_before_the_prompt(self) -> None:
         settings = turn_by_turn(sandbox="read-only", config={"a": 1}, args=("--ephemeral",))
-        first, later = argv(settings), argv(settings, turn=2, agent_session="T")
-        assert later == (*first[:-1], "resume", "T", "-")
+        first, later = argv(settings), argv(settings, turn=2, agent_session=T)
+        assert later == (*first[:-1], "resume", "--", T, "-")
         assert first[-6:] == ("-s", "read-only", "-c", "a=1", "--ephemeral", "-")
 
     def test_Z14_the_model_asked_for_wins_over_the_settings_and_none_is_the_clis_own(self) -> None:
@@ -63,7 +65,7 @@ class TestLaunch:
         assert "-m" not in argv()
 
     def test_Z17_full_danger_takes_the_place_of_the_sandbox(self) -> None:
-        dangerous = argv(turn_by_turn(full_danger=True), agent_session="T")
+        dangerous = argv(turn_by_turn(full_danger=True), agent_session=T)
         assert "--dangerously-bypass-approvals-and-sandbox" in dangerous
         assert "-s" not in dangerous
 
@@ -92,11 +94,13 @@ class TestLaunch:
         settings = turn_by_turn(search=True, instructions='be "brief"\nplease', config={"a": 1})
         own = ("-c", 'web_search="live"', "-c", 'developer_instructions="be \\"brief\\"\\nplease"', "-c", "a=1")
         assert argv(settings)[-7:-1] == own
-        assert argv(settings, turn=2, agent_session="T")[-9:-3] == own
+        assert argv(settings, turn=2, agent_session=T)[-10:-4] == own
         assert argv(turn_by_turn(search=False))[-3:-1] == ("-c", 'web_search="disabled"')
         assert "-c" not in argv(turn_by_turn(instructions=""))
-        request = LaunchRequest(prompt="", cwd="/p", session_id="s", agent_session="T", settings=settings)
-        assert CODEX.resume_argv(request) == ("codex", "resume", "--no-daemon", "T", *own)
+        request = LaunchRequest(prompt="", cwd="/p", session_id="s", agent_session=T, settings=settings)
+        assert CODEX.resume_argv(request) == (
+            "codex", "resume", "--no-daemon", "-s", "workspace-write", "-a", "on-request", *own, "--", T,
+        )  # fmt: skip
 
     @pytest.mark.parametrize(("key", "own"), [("web_search", "search"), ("developer_instructions", "instructions")])
     def test_a_setting_and_the_override_that_it_stands_for_exclude_each_other(self, key: str, own: str) -> None:
@@ -174,9 +178,9 @@ def test_assignments_are_read_back_as_the_settings_they_were(settings: dict[str,
 class TestTurn:
     def test_the_thread_is_known_from_the_first_line(self) -> None:
         parser = CODEX.parser(3)
-        (step,) = fed({"type": "thread.started", "thread_id": "T"}, {"type": "turn.started"}, parser=parser)
-        assert (step.kind, step.turn, step.index, step.at, step.agent_session) == (StepKind.START, 3, 0, 0, "T")
-        assert (parser.facts.agent_session, parser.facts.lines, parser.facts.unknown) == ("T", 2, 0)
+        (step,) = fed({"type": "thread.started", "thread_id": T}, {"type": "turn.started"}, parser=parser)
+        assert (step.kind, step.turn, step.index, step.at, step.agent_session) == (StepKind.START, 3, 0, 0, T)
+        assert (parser.facts.agent_session, parser.facts.lines, parser.facts.unknown) == (T, 2, 0)
 
     def test_ZX2_reconnecting_does_not_end_the_turn(self) -> None:
         parser = CODEX.parser()

@@ -131,3 +131,20 @@ def test_the_turns_of_a_stream_follow_each_other_without_a_gap(tmp_path_factory,
     assert 1 <= len(found) <= (most or len(found))
     assert [one.begin for one in found] == [0, *(one.end for one in found[:-1])]
     assert all(one.begin < one.end for one in found if one.end is not None)
+
+
+@pytest.mark.parametrize(("capture", "prompt"), [
+    ("claude-330-live-inject.jsonl", "[[fake:s6_long]] go"),
+    ("app-server/codex-answer-twice.jsonl", "[[fake:s6_shell]] a"),
+])  # fmt: skip
+def test_folder_and_prompt_of_a_live_agent_are_those_that_its_stream_names(folder, capture, prompt):
+    ours = (CAPTURES / capture).read_text().replace('"clientId":null', '"clientId":"key"')
+    folder.output(1).write_text(ours)
+    found = salvaged(folder, "here")
+    assert (found.session.cwd, found.prompts[0].text, found.session.task) == ("/home/dev/project", prompt, prompt)
+
+
+def test_a_folder_that_is_not_a_whole_path_and_lines_of_any_shape_name_nothing(folder):
+    lines = (b'{"type":"system","subtype":"init","cwd":"../x","session_id":"s"}', b'{"cwd":7}', b'{"params":[]}', b"[]")
+    folder.output(1).write_bytes(b"\n".join(lines) + b"\n")
+    assert salvaged(folder, "here").session.cwd == "?"

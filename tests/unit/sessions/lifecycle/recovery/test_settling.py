@@ -5,15 +5,19 @@ import subprocess
 import sys
 
 import pytest
+from factories import no_prompts
 
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.recovery import reconcile
+from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.lifecycle.recovery.reconcile import settle
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.rules.status import EndFacts, at_the_end
+from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.claim import Owner
+from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.supervision.runner_process import RUNNER
 
@@ -246,3 +250,21 @@ def test_checking_sessions_that_need_nothing_makes_no_query_per_session(layout, 
         lock.release()
     assert {store.session(session).status for session in ids} == {Status.RUNNING}
     assert len(asked) < len(ids)
+
+
+def test_a_rebuild_corrects_a_turn_whose_final_event_was_not_read(layout, store):
+    abandoned(layout, store, output=b"noise\n" * 100 + CODEX_END, agent_name="codex")
+    owner = Owner(pid=1, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
+    verdict = at_the_end(EndFacts(facts=Facts(), succeeded=False, exit_code=0))
+    outcome = Outcome(status=verdict.status, reason=verdict.reason, rule=verdict.rule, exit_code=0)
+    TurnLog(store, SESSION, 1, owner).end(Facts(), outcome, 0, no_prompts)
+    other = "fedcba9876543210"
+    abandoned(layout, store, session=other, output=b"noise\n", agent_name="codex")
+    TurnLog(store, other, 1, owner).end(Facts(), outcome, 0, no_prompts)
+    assert store.session(SESSION).reason == "ended without a final event (exit 0)"
+    assert rebuild(layout).corrected == (SESSION,)
+    session = store.session(SESSION)
+    assert (session.status, session.reason, session.last_message) == (Status.DONE, None, "All good.")
+    assert session.usage.total_tokens == 110
+    assert store.session(other).status is Status.FAILED  # it has no such event
+    assert rebuild(layout).corrected == ()

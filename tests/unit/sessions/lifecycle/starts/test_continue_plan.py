@@ -63,9 +63,10 @@ def test_another_agent_reads_the_messages_as_text(manager):
 
 
 def test_the_same_agent_keeps_its_model_and_its_options(manager):
-    source = record(manager, TURNS, options={"sandbox": "read-only"}, model="gpt-5.5")
+    options = {"sandbox": "read-only", "model": "gpt-5.5"}
+    source = record(manager, TURNS, options=options, model="named by its output")
     plan = planned(manager, source)
-    assert (plan.start.agent, plan.start.model, plan.start.options) == ("codex", "gpt-5.5", {"sandbox": "read-only"})
+    assert (plan.start.agent, plan.start.model, plan.start.options) == ("codex", "gpt-5.5", options)
     assert plan.start.prompt == GO_ON
     own = planned(manager, source, model="other", options={"sandbox": "workspace-write"}, title="t")
     assert (own.start.model, own.start.options["sandbox"], own.start.title) == ("other", "workspace-write", "t")
@@ -169,9 +170,11 @@ def test_a_folder_that_is_gone_is_replaced_only_by_the_user(manager, tmp_path):
     with pytest.raises(UsageError, match="-C FOLDER") as refused:
         planned(manager, source, agent="claude")
     assert refused.value.remedy is Remedy.CONTINUE
-    plan = planned(manager, source, agent="claude", cwd=str(tmp_path))
-    assert plan.start.cwd == str(tmp_path)
-    assert f"You work in {tmp_path}." in plan.launch.stdin
+    there = tmp_path / "there"
+    there.mkdir()
+    plan = planned(manager, source, agent="claude", cwd=str(there))
+    assert plan.start.cwd == str(there)
+    assert f"You work in {there}." in plan.launch.stdin
 
 
 @pytest.mark.parametrize(

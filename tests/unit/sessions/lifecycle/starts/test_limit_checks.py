@@ -41,7 +41,7 @@ def planned(tmp_path: Path, text: str, agent: str, model: str | None = None, **o
     (tmp_path / "config.toml").write_text(text)
     return build_launch(
         load_config(tmp_path / "config.toml"),
-        Start("x", agent=agent, model=model, cwd=str(tmp_path), options=options, argv=("true",), session_id="s"),
+        Start("x", agent=agent, model=model, cwd="/usr", options=options, argv=("true",), session_id="s"),
         home=tmp_path / "state",
     )
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.model import Status
 from agentdash.sessions.rules.prompts.chain import Predecessor, standing
 from agentdash.sessions.rules.prompts.chained_prompt import MOST_CHARACTERS, chained_prompt
@@ -58,11 +59,14 @@ def test_the_title_of_the_other_one_is_one_short_clean_line():
 
 
 def test_the_field_is_replaced_and_nothing_in_the_answer_is():
-    assert chained_prompt("Fix {answer}, then {answer}.", before(), "a {answer}") == "Fix a {answer}, then a {answer}."
+    assert (
+        chained_prompt("Fix {answer}, then {answer}.", before(), "a {answer}", Expansions())
+        == "Fix a {answer}, then a {answer}."
+    )
 
 
 def test_without_the_field_the_answer_follows_and_names_its_session():
-    text = chained_prompt("Fix it.\n", before(), "two bugs")
+    text = chained_prompt("Fix it.\n", before(), "two bugs", Expansions())
     first, _, rest = text.partition("\n\n")
     assert first == "Fix it."
     assert 'session a1b2c3d4 (codex, "Review", done)' in rest
@@ -71,15 +75,15 @@ def test_without_the_field_the_answer_follows_and_names_its_session():
 
 
 def test_without_an_answer_only_the_field_shows_it():
-    assert chained_prompt("Fix it.", before(), None) == "Fix it."
-    assert chained_prompt("Fix {answer}.", before(), None) == "Fix (no answer)."
+    assert chained_prompt("Fix it.", before(), None, Expansions()) == "Fix it."
+    assert chained_prompt("Fix {answer}.", before(), None, Expansions()) == "Fix (no answer)."
 
 
 @example("a\n````\nDo this.\n`````\nb", "Review")
 @given(st.text(alphabet="`\n a~"), st.text(alphabet='`"\n a'))
 def test_the_answer_can_neither_close_its_fence_nor_leave_its_place(answer, title):
     other = Predecessor(id=OTHER, title=title, agent="codex", status=Status.DONE)
-    text = chained_prompt("do it", other, answer)
+    text = chained_prompt("do it", other, answer, Expansions())
     fence = text.rpartition("\n")[2]
     assert set(fence) == {"`"}
     assert fence not in answer
@@ -88,7 +92,7 @@ def test_the_answer_can_neither_close_its_fence_nor_leave_its_place(answer, titl
 
 
 def test_an_answer_of_any_form_can_be_sent():
-    text = chained_prompt("{answer}", before(), "\ud800a\0b" + "x" * MOST_CHARACTERS)
+    text = chained_prompt("{answer}", before(), "\ud800a\0b" + "x" * MOST_CHARACTERS, Expansions())
     text.encode()
     assert "\0" not in text
     assert text.startswith("?ab")

@@ -3,11 +3,13 @@
 from itertools import product
 
 import pytest
+from msgspec import structs
 
 from agentdash.sessions.rules.prompts.delivery import (
     Fate,
     PromptState,
     TurnEvidence,
+    evidence,
     fate,
     fate_of_steered,
     needs_transcript,
@@ -15,14 +17,17 @@ from agentdash.sessions.rules.prompts.delivery import (
 
 BOTH = (False, True)
 EVERY = [
-    TurnEvidence(started=started, printed=printed, proper_end=proper_end, crashed=crashed, in_transcript=in_transcript)
-    for started, printed, proper_end, crashed, in_transcript in product(BOTH, BOTH, BOTH, BOTH, (None, *BOTH))
-    if started or not (printed or proper_end or in_transcript)
-]
+    TurnEvidence(
+        started=started, printed=printed, proper_end=proper_end, crashed=crashed, stopped=stopped, live=live,
+        in_transcript=in_transcript,
+    )
+    for started, printed, proper_end, crashed, stopped, live, in_transcript in product(*[BOTH] * 6, (None, *BOTH))
+    if (started or not (printed or proper_end or in_transcript)) and not (crashed and stopped)
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("evidence", "expected"),
+    ("known", "expected"),
     [
         (TurnEvidence(started=True, printed=True, proper_end=True, crashed=False), Fate(PromptState.SEEN)),
         (TurnEvidence(started=False, printed=False, proper_end=False, crashed=False), Fate(PromptState.UNSENT)),
@@ -56,27 +61,45 @@ EVERY = [
         "broke off, not in the transcript", "stopped before it printed", "ended by itself in silence",
     ],
 )  # fmt: skip
-def test_the_evidence_decides(evidence, expected):
-    assert fate(evidence) == expected
+def test_the_evidence_decides(known, expected):
+    assert fate(known) == expected
 
 
-@pytest.mark.parametrize("evidence", EVERY, ids=repr)
-def test_a_prompt_that_may_have_arrived_is_never_sent_again_by_itself(evidence):
-    decided = fate(evidence)
-    may_have_arrived = evidence.started and (evidence.printed or evidence.in_transcript is not False)
+@pytest.mark.parametrize("turn", EVERY, ids=repr)
+def test_a_prompt_that_may_have_arrived_is_never_sent_again_by_itself(turn):
+    decided = fate(turn)
+    may_have_arrived = turn.started and (turn.printed or turn.in_transcript is not False)
     assert not (decided.again and may_have_arrived)
     assert decided.again == (decided.again and decided.state is PromptState.UNSENT)
 
 
-@pytest.mark.parametrize("evidence", EVERY, ids=repr)
-def test_what_is_in_the_transcript_or_ended_properly_was_seen(evidence):
-    if evidence.in_transcript or evidence.proper_end:
-        assert fate(evidence) == Fate(PromptState.SEEN)
+@pytest.mark.parametrize("turn", EVERY, ids=repr)
+def test_what_is_in_the_transcript_or_ended_properly_was_seen(turn):
+    if turn.in_transcript or turn.proper_end:
+        assert fate(turn) == Fate(PromptState.SEEN)
 
 
-@pytest.mark.parametrize("evidence", EVERY, ids=repr)
-def test_the_transcript_is_read_only_after_a_crash(evidence):
-    assert needs_transcript(evidence) == (evidence.started and evidence.crashed and not evidence.proper_end)
+@pytest.mark.parametrize("turn", EVERY, ids=repr)
+def test_the_transcript_is_read_after_a_crash_and_after_a_stop_before_any_output(turn):
+    unknown = turn.crashed or (turn.stopped and not turn.printed)
+    assert needs_transcript(turn) == (turn.started and unknown and not turn.proper_end)
+
+
+@pytest.mark.parametrize("turn", EVERY, ids=repr)
+def test_a_prompt_that_a_stop_or_a_crash_kept_from_a_live_agent_returns_to_the_queue_or_is_named(turn):
+    if turn.live and (turn.stopped or turn.crashed):
+        decided = fate(turn)
+        assert decided.again or decided.state in (PromptState.SEEN, PromptState.UNCONFIRMED)
+
+
+@pytest.mark.parametrize("way", PromptState)
+def test_the_recorded_way_of_a_live_agents_prompt_is_its_evidence_and_not_the_output(way):
+    """codex prints a warning about its settings before it has any prompt."""
+    facts = {"started": True, "printed": True, "proper_end": False, "crashed": True, "stopped": False}
+    found = evidence(way, **facts)
+    assert (found.started, found.printed) == (way is not PromptState.QUEUED, way is PromptState.SEEN)
+    assert fate(structs.replace(found, in_transcript=False)).state is not PromptState.SEEN
+    assert evidence(None, **facts).printed
 
 
 @pytest.mark.parametrize("known", [None, True, False])

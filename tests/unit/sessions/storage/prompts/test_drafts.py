@@ -1,13 +1,18 @@
 """Drafts on disk: private, bounded, and safe from the other dashboards."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts import drafts
 from agentdash.sessions.storage.prompts.drafts import NEW_SESSION, NO_SESSION, DraftFiles, forget_drafts
+from agentdash.sessions.storage.prompts.prompt_history import requested_since
+from agentdash.sessions.storage.store import Store
+from agentdash.tui.services.drafts import Drafts
 
 ONE, OTHER = "11111111-one", "22222222-other"
 
@@ -112,3 +117,36 @@ def test_a_file_that_cannot_be_read_is_no_draft(layout: Layout) -> None:
     assert DraftFiles(layout).read(ONE) == ""
     with pytest.raises(OSError):
         DraftFiles(layout).write(ONE, "x")
+
+
+def test_a_draft_that_was_sent_before_its_front_end_was_killed_is_none(layout: Layout) -> None:
+    files, store = DraftFiles(layout), Store(layout.database)
+    for key in (ONE, NEW_SESSION):
+        files.write(key, " fix it \n")
+    os.utime(layout.drafts / ONE, (1.0, 1.0))
+    os.utime(layout.drafts / NEW_SESSION, (4e9, 4e9))
+    was_sent = partial(requested_since, store.database)
+    assert DraftFiles(layout, was_sent).read(ONE) == " fix it \n"
+    store.create(
+        Start("fix it", agent="demo", title="t", cwd="/", session_id=OTHER), Launch(argv=("x",)), "r", host="h"
+    )
+    assert DraftFiles(layout, was_sent).read(ONE) == ""
+    assert not (layout.drafts / ONE).exists()
+    # One that was written after the prompt is another one.
+    assert DraftFiles(layout, was_sent).read(NEW_SESSION) == " fix it \n"
+    store.close()
+
+
+def test_the_draft_of_a_prompt_stays_until_the_prompt_is_recorded(layout: Layout) -> None:
+    later: list[object] = []
+    book = Drafts(DraftFiles(layout), lambda _, call: later.append(call))
+    book.put(ONE, "important")
+    book.save()
+    book.hold(ONE)
+    book.put(ONE, "")
+    book.put(OTHER, "beside it")
+    book.save()
+    assert kept(layout) == ["beside it", "important"]
+    book.release(ONE)
+    book.save()
+    assert kept(layout) == ["beside it"]

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.claude.live.dialogue import ClaudeDialogue
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.launch import Start, plan_like
 from agentdash.sessions.lifecycle.starts.launch_plan import build_launch
 from agentdash.sessions.model import Status
@@ -166,7 +167,7 @@ def test_an_old_report_of_the_mode_undoes_no_change_of_the_user(live, store, adj
 def test_a_mode_without_limits_that_the_agent_took_by_itself_is_of_no_later_turn(live, store, adjuster):
     prints(live, {"type": "system", "subtype": "status", "permissionMode": "bypassPermissions"})
     assert "permission_mode" not in store.recipe(SESSION).options
-    assert not live.serves(launch())
+    assert not live.serves(launch(), agent_named("claude"))
 
 
 def test_a_change_that_the_agent_did_not_answer_is_not_written_in_a_later_turn(live, store, adjuster):

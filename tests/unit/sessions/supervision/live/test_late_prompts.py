@@ -12,10 +12,17 @@ from agentdash.sessions.asks.model import Ask, AskKind
 from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.lifecycle.recovery.reconcile import settle
 from agentdash.sessions.model import Status
-from agentdash.sessions.rules.prompts.delivery import PromptState
+from agentdash.sessions.rules.prompts.delivery import Fate, PromptState, fate
+from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.turns.claim import Outcome
 from agentdash.sessions.storage.turns.live_log import LiveLog
 from agentdash.sessions.storage.turns.turn_log import TurnLog
+from agentdash.sessions.supervision.child import AgentChild
+from agentdash.sessions.supervision.live.channel import make_fifo
+from agentdash.sessions.supervision.live.reach import orphan
+from agentdash.sessions.supervision.live.run import LiveRun
 from agentdash.sessions.supervision.runner import serve_from
+from agentdash.sessions.supervision.turn_end import Ending, evidence_of
 
 
 @pytest.mark.parametrize("state", [PromptState.SENDING, PromptState.SENT])
@@ -161,6 +168,110 @@ def test_a_prompt_that_an_interrupted_turn_did_not_read_returns_to_the_queue(sto
     turn.advance()
     assert [one.id for one in store.queue.waiting(SESSION)] == [prompt.id]
     assert lines_to(live) == []
+    # An agent never reads a prompt again whose key it knows.
+    again = live_log.steering()
+    assert again.run_id != prompt.run_id
+    assert live_log.begin_steering(again, 1)
+    assert [one.run_id for one in live_log.under_way()] == [again.run_id]
+
+
+@pytest.fixture
+def beginning(store, live_log, adopted):
+    """Makes a turn whose prompt is on its way in a state, as its adopter has it."""
+
+    def begin(state):
+        store.database.rows("SELECT 1")
+        with store.database.transaction() as db:
+            db.execute("UPDATE prompts SET state = ? WHERE session = ?", (state, SESSION))
+        return adopted()
+
+    return begin
+
+
+def test_the_prompt_of_a_turn_that_is_interrupted_before_it_was_written_is_not_written(live_log, beginning):
+    live, turn = beginning("queued")
+    turn.interrupt(1.0)
+    feed(live, READY)
+    turn.advance()
+    assert lines_to(live) == []
+    assert turn.over and turn.courier.state is PromptState.QUEUED
+
+
+def test_the_prompt_of_an_interrupted_turn_that_the_agent_gives_back_was_not_sent(live_log, beginning):
+    live, turn = beginning("sent")
+    feed(live, READY, BEGAN)
+    turn.interrupt(1.0)
+    assert [(line["type"], line.get("key")) for line in lines_to(live)] == [("withdraw", "r-1"), ("interrupt", None)]
+    assert not turn.over
+    live.feed(json.dumps({"type": "prompt", "key": "r-1", "state": "withdrawn"}).encode(), 3)
+    assert turn.over and turn.courier.state is PromptState.QUEUED
+
+
+def interrupted(store, again=True):
+    """The end of a turn whose prompt an interrupt kept from the agent."""
+    outcome = Outcome(
+        status=Status.STOPPED, reason="stopped by you", stop_by="you", prompt=Fate(PromptState.UNSENT, again=again)
+    )
+    TurnLog(store, SESSION, 1, OWNER).end(Facts(agent_session="named only"), outcome, 0, no_prompts)
+
+
+def test_the_prompt_of_a_first_turn_that_the_agent_did_not_read_waits_in_a_held_queue(store):
+    interrupted(store)
+    (waiting,) = store.queue.waiting(SESSION)
+    assert (waiting.text, waiting.plan.settings) == ("begin", LAUNCH.settings)
+    assert store.session(SESSION).held == "turn 1 was stopped"
+    assert store.queue.waiting_again(SESSION, 1).id == waiting.id
+    assert store.session(SESSION).agent_session is None, "the agent named a conversation and kept nothing of it"
+
+
+def test_a_turn_that_an_interrupt_cancels_before_it_is_taken_leaves_its_prompt_in_the_queue(store):
+    ended(store)
+    store.queue.add(request(SESSION, "the next"), lambda *_: LAUNCH)
+    assert store.cancel_queued(SESSION, 2, Status.STOPPED, "stopped by you", "r", by="you", again=True)
+    assert [prompt.text for prompt in store.queue.waiting(SESSION)] == ["the next"]
+    assert store.session(SESSION).held
+
+
+def test_an_agent_that_waits_is_found_behind_a_turn_that_was_cancelled(layout, store):
+    ended(store)
+    store.queue.add(request(SESSION, "the next"), lambda *_: LAUNCH)
+    store.cancel_queued(SESSION, 2, Status.STOPPED, "stopped by you", "r", by="you")
+    make_fifo(layout.session(SESSION).stdin)
+    for turn in (2, 3):
+        found = orphan(layout.session(SESSION), store, SESSION, turn, also_gone=True)
+        assert found is not None and (found.stream, found.end_byte) == (1, 7)
+        found.channel.close()
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"), [("failed", Status.STOPPED), (None, Status.STOPPED), ("completed", Status.DONE)]
+)
+def test_a_turn_whose_runner_was_killed_while_it_was_interrupted_is_stopped(layout, store, end, expected):
+    TurnLog(store, SESSION, 1, OWNER).stopping("you")
+    over = {"failed": False, "completed": True}.get(end)
+    events = [
+        READY,
+        BEGAN,
+        *([{"type": "turn_ended", "status": "interrupted" if not over else "completed"}] if end else []),
+    ]
+    layout.session(SESSION).output(1).write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    settle(layout, store)
+    assert store.session(SESSION).status is expected
+
+
+def test_a_prompt_is_not_seen_because_the_agent_printed_something_before_it_had_it(layout, store):
+    """The runner that adopts the turn finds no agent."""
+    with store.database.transaction() as db:
+        db.execute("UPDATE prompts SET state = 'queued' WHERE session = ?", (SESSION,))
+    run = LiveRun(layout, store, SESSION, 1, None)
+    gone = AgentChild()
+    gone.adopt(GONE)
+    gone.reap()
+    claim = TurnLog(store, SESSION, 1, OWNER).adopt()
+    run.adopt(claim, gone)
+    assert run.prompt is PromptState.QUEUED
+    ending = Ending(child=gone, stopped_by=None, lingered=False, left=(), prompt=run.prompt)
+    assert fate(evidence_of(ending, Demo(), Facts(), 3)).state is PromptState.UNSENT
 
 
 def test_a_prompt_that_waits_is_not_written_into_an_interrupted_turn(store, live_log, adopted):

@@ -33,6 +33,8 @@ OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=proces
 DENY = Answer(verdict=Verdict.DENY, message="not in this folder")
 START = Start("begin", agent="codex", title="t", cwd="/p", session_id=SESSION, options={"sandbox": "read-only"})
 
+THREAD = "0190f7a2-0000-7000-8000-000000000001"
+
 
 def note(method, **params):
     return {"method": method, "params": {"threadId": "T", "turnId": "t"} | params}
@@ -162,7 +164,7 @@ def test_words_that_came_too_late_are_the_next_turn_with_the_settings_of_this_on
     deny(store)
     first.turn.clerk.advance()
     done = Outcome(status=Status.DONE, reason=None, end_byte=0, warm=True)
-    TurnLog(store, SESSION, 1, OWNER).end(Facts(end="completed", agent_session="T"), done, 1, builder(layout, store))
+    TurnLog(store, SESSION, 1, OWNER).end(Facts(end="completed", agent_session=THREAD), done, 1, builder(layout, store))
     launch = store.launch(SESSION, 2)
     assert (store.prompts(SESSION)[-1].text, launch.mode.permissions) == (DENY.message, "read-only")
     assert json.loads(launch.opening[2])["params"]["sandbox"] == "read-only"
@@ -180,7 +182,7 @@ def test_after_the_turn_they_begin_the_next(layout, store, runner):
     make_fifo(layout.session(SESSION).poke)
     first = runner(ASK)
     done = Outcome(status=Status.DONE, reason=None, end_byte=0, warm=True)
-    TurnLog(store, SESSION, 1, OWNER).end(Facts(end="completed", agent_session="T"), done, 1, builder(layout, store))
+    TurnLog(store, SESSION, 1, OWNER).end(Facts(end="completed", agent_session=THREAD), done, 1, builder(layout, store))
     deny(store)
     first.live.child.gone = False
     first.live.child.reap = lambda: None

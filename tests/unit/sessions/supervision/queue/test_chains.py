@@ -55,7 +55,7 @@ def store(layout):
 def create(layout, store, name, prompt="go on", *, after="", **options):
     layout.session(name).create()
     start = Start(
-        prompt, agent="codex", title=f"title {name[-1]}", cwd="/", session_id=name, after=after,
+        prompt, agent="codex", title=f"title {name[-1]}", cwd="/usr", session_id=name, after=after,
         options={"live": False, **options},
     )  # fmt: skip
     launch = build_launch(Config(), start, home=layout.home)

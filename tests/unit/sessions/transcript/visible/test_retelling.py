@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.conversation.interrupted import FOR_THE_MODEL
 from agentdash.sessions.model import Change, Step, StepKind, StepStatus, StoppedBy
 from agentdash.sessions.transcript.visible.in_short import in_short
@@ -44,6 +45,11 @@ def said(kind, text):
     return Step(kind=kind, text=text)
 
 
+def told(cwd, steps, prompt):
+    """A conversation retold for an agent that replaces nothing in a prompt."""
+    return retold(cwd, steps, prompt, Expansions())
+
+
 def outside(text):
     """The lines that are not those of a record."""
     return [line for line in text.splitlines() if not line.startswith("|")]
@@ -51,8 +57,8 @@ def outside(text):
 
 @given(STEPS, ANY)
 def test_no_text_can_end_the_record_or_be_taken_for_the_prompt(steps, folder):
-    ours = outside(retold("/work", [said(USER, "hello"), said(AGENT, "hi")], "and now?"))
-    text = retold(f"/work{folder}", [said(USER, "hello"), *steps, said(AGENT, "hi")], "and now?")
+    ours = outside(told("/work", [said(USER, "hello"), said(AGENT, "hi")], "and now?"))
+    text = told(f"/work{folder}", [said(USER, "hello"), *steps, said(AGENT, "hi")], "and now?")
     assert outside(text)[1:] == ours[1:]
     assert text.endswith("\n\nUSER: and now?")
     text.encode()  # it can be written to the agent
@@ -132,38 +138,38 @@ def test_what_was_done_is_told_in_short():
 def test_a_call_without_a_result_is_closed_at_its_place(kind, status):
     call = Step(kind=kind, text="x", command="make", tool="t", status=status)
     assert in_short(call).endswith(f" -> {FOR_THE_MODEL}")
-    text = retold("/", [said(USER, "q"), call, said(AGENT, "a"), said(USER, "q2"), said(AGENT, "a2")], "go on")
+    text = told("/", [said(USER, "q"), call, said(AGENT, "a"), said(USER, "q2"), said(AGENT, "a2")], "go on")
     assert text.index("|     q\n") < text.index(FOR_THE_MODEL) < text.index("|     a\n") < text.index("|     q2\n")
 
 
 def test_the_steps_of_a_sub_agent_are_left_out():
     steps = [said(USER, "q"), Step(kind=AGENT, text="inner", parent="call"), said(AGENT, "outer")]
-    assert "inner" not in retold("/", steps, "go on")
+    assert "inner" not in told("/", steps, "go on")
 
 
 def test_a_prompt_that_is_sent_again_is_not_retold():
-    assert retold("/", [said(USER, "do it")], "do it") == "do it"
-    assert retold("/", [said(USER, "do it"), said(USER, "do it")], "do it") == "do it"
-    assert retold("/", [], "do it") == "do it"
-    again = retold("/", [said(USER, "a"), said(AGENT, "b"), said(USER, "do it")], "do it")
+    assert told("/", [said(USER, "do it")], "do it") == "do it"
+    assert told("/", [said(USER, "do it"), said(USER, "do it")], "do it") == "do it"
+    assert told("/", [], "do it") == "do it"
+    again = told("/", [said(USER, "a"), said(AGENT, "b"), said(USER, "do it")], "do it")
     assert again.count("do it") == 1
 
 
 def test_an_earlier_prompt_without_an_answer_is_not_lost():
-    assert "|     first" in retold("/", [said(USER, "first")], "second")
+    assert "|     first" in told("/", [said(USER, "first")], "second")
 
 
 def test_an_empty_record_needs_no_frame():
-    assert framed(recorded([]), "hello", "This continues it.") == "hello"
+    assert framed(recorded([]), "hello", "This continues it.", Expansions()) == "hello"
 
 
 def test_a_prompt_that_wakes_a_lead_is_told_as_one_of_agentdash():
     report = Step(kind=USER, text="The ends of 1 worker: 1 done.", sender=StoppedBy.AGENTDASH)
-    lines = retold("/work", [said(USER, "lead them"), report, said(AGENT, "all is done")], "and now?").splitlines()
+    lines = told("/work", [said(USER, "lead them"), report, said(AGENT, "all is done")], "and now?").splitlines()
     assert lines[lines.index("|     The ends of 1 worker: 1 done.") - 1] == "| AGENTDASH:"
     assert lines.count("| USER:") == 1
 
 
 def test_a_report_that_is_sent_again_is_told_once():
     report = Step(kind=USER, text="The ends of 1 worker: 1 done.", sender=StoppedBy.AGENTDASH)
-    assert retold("/work", [said(USER, "lead them"), report], report.text).count(report.text) == 1
+    assert told("/work", [said(USER, "lead them"), report], report.text).count(report.text) == 1

@@ -1,0 +1,200 @@
+"""The parts of a line that is not one JSON value: each whole object on it, and the rest as it was printed.
+
+A terminal's escape sequences, another program's words or a torn write can share a line with events, and two events can
+share one.  Two kinds of text look like events and are none, although a model chooses them: text in a string of another
+event, and an object in another object.  Both are told by their places.
+
+- Text in a string: its quotes are escaped, so no object with a key begins there.
+- An object in another one is behind ``":``, ``[`` or ``,``, or before ``,``, ``]`` or ``}``.  Only where the object
+  around it is certainly torn, because what follows breaks its syntax just there, does the next one count.
+
+So an event behind a line that was torn between a key and its value cannot be told from that value: it is not taken.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from .json_lines import UNREADABLE
+
+_MOST_TOKENS = 1_000_000
+"""Tokens that are read of one line, which bounds the time; the rest is shown as it was printed."""
+
+_VALID: msgspec.json.Decoder[msgspec.Raw] = msgspec.json.Decoder(msgspec.Raw)
+
+_BLANKS = "\xef\xbb\xbf\x7f" + "".join(chr(code) for code in range(0x21) if code != 0x1B)
+"""The bytes that may be around an event: a byte order mark (each byte is a character here), controls and blanks."""
+
+_ESCAPE = r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|[\]PX^_][^\x07\x1b]*+(?:\x07|\x1b\\)|[ -/]*+[0-OQ-WYZ\\`-~])"
+_NEXT = re.compile(rf'(?P<noise>{_ESCAPE})|(?P<foreign>\x1b[\]PX^_])|\{{[ \t\r\n]*+"')
+"""An escape sequence, one whose text has no end, or the beginning of an object with a key."""
+
+_GAP = re.compile(rf"(?:{_ESCAPE}|[{re.escape(_BLANKS)}])*+")
+
+_TOKEN = re.compile(
+    r'[ \t\r\n]*+(?:(?P<string>"(?:[^"\\]++|\\.)*+")|(?P<value>true|false|null|NaN|-?Infinity|-?[0-9][0-9.eE+-]*+)'
+    r"|(?P<mark>[{}\[\]:,]))",
+    re.DOTALL,
+)
+
+
+class _Torn(NamedTuple):
+    """The place at which the syntax of an object breaks; ``next`` is the object that certainly begins there."""
+
+    at: int
+    next: int | None
+
+
+def parts(line: bytes) -> list[bytes]:
+    """Return the whole objects of a line and the rest between them, in order, without escape sequences and blanks.
+
+    A line that is one JSON value, or has no whole object, is returned as it is; one of escape sequences has no part.
+    """
+    return [part for _, part in _parts(line)]
+
+
+def by_parts(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Yield the parts of lines, each with the offset behind it: the newline belongs to the last part.
+
+    Args:
+        lines: the lines without their newlines, each with the offset behind its newline.
+    """
+    for end, line in lines:
+        found = _parts(line)
+        for place, part in found[:-1]:
+            yield end - 1 - len(line) + place, part
+        yield end, found[-1][1] if found else b""
+
+
+def each_part(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the parts of lines."""
+    for line in lines:
+        yield from parts(line)
+
+
+def _parts(line: bytes) -> list[tuple[int, bytes]]:
+    """Return the parts, each with the offset in the line behind it."""
+    try:
+        _VALID.decode(line)
+    except UNREADABLE:
+        text = line.decode("latin-1")  # a character for each byte, so that offsets stay
+    else:
+        return [(len(line), line)]
+    spans = list(_objects(text))
+    if not spans:
+        return [] if "\x1b" in text and not _without_noise(text) else [(len(line), line)]
+    found, at = [], 0
+    for begin, end in (*spans, (len(text), len(text))):
+        rest = _without_noise(text[at:begin])
+        found += [(begin, rest.encode("latin-1"))] if rest else []
+        found += [(end, line[begin:end])] if end > begin else []
+        at = end
+    return found
+
+
+def _without_noise(text: str) -> str:
+    return _NEXT.sub(lambda match: "" if match["noise"] else match[0], text).strip(_BLANKS)
+
+
+def _objects(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of the whole objects of a line."""
+    budget = [_MOST_TOKENS]
+    at = 0
+    sure = True
+    """All before ``at`` is noise, whole objects, and torn ones whose end is certain."""
+    certain: int | None = None
+    while (match := _NEXT.search(text, at)) is not None and not match["foreign"]:
+        begin = match.start()
+        sure = sure and (begin == certain or not text[at:begin].strip(_BLANKS))
+        if match["noise"]:
+            at = match.end()
+            continue
+        end = _end_of(text, begin, budget)
+        if end is None:
+            return
+        if isinstance(end, _Torn):
+            certain = end.next if sure else None
+            sure = certain is not None
+            at = max(begin + 1, end.at if certain is None else certain)
+            continue
+        nested = begin != certain and _is_value(text[at:begin])
+        if not nested and not text.startswith(("}", "]", ","), _after_gap(text, end)):
+            yield begin, end
+        at = end
+
+
+def _after_gap(text: str, at: int) -> int:
+    match = _GAP.match(text, at)
+    return match.end() if match is not None else at
+
+
+def _is_value(before: str) -> bool:
+    """Return whether an object behind this text is a value of another one."""
+    before = _without_noise(before[-999:])
+    return before.endswith((",", "[")) or re.search(r'"[ \t\r\n]{0,99}:$', before) is not None
+
+
+def _end_of(text: str, begin: int, budget: list[int]) -> int | _Torn | None:
+    """Return the end of the object at a place, or where it is torn; None if the line may be its inside to the end.
+
+    Args:
+        text: the line.
+        begin: the place.
+        budget: the number of tokens that may still be read; it is counted down.
+    """
+    open_: list[str] = []
+    expected = "value"
+    at = begin
+    last: re.Match[str] | None = None
+    while budget[0] > 0:
+        budget[0] -= 1
+        token = _TOKEN.match(text, at)
+        following = _after(token, expected, open_) if token is not None else None
+        if token is None or following is None:
+            at += len(text[at : at + 99]) - len(text[at : at + 99].lstrip(" \t\r\n"))
+            endless = token is None and text.startswith('"', at)
+            return None if at == len(text) or endless else _Torn(at, _begun(text, at, last))
+        at, last, expected = token.end(), token, following
+        if not open_:
+            return at
+    return None
+
+
+_VALUES = ("value", "value or end")
+_KEYS = ("key", "key or end")
+_OPENED = {"{": "key or end", "[": "value or end"}
+_PAIRS = {"}": "{", "]": "["}
+
+
+def _after(token: re.Match[str], expected: str, open_: list[str]) -> str | None:
+    """Return what may follow a token, and note what it opens or closes; None if it is not what is expected."""
+    if token["string"] is not None and expected in _KEYS:
+        return "colon"
+    mark = token["mark"]
+    if mark is None or mark in _OPENED:
+        if expected not in _VALUES:
+            return None
+        open_ += mark or ""
+        return _OPENED[mark] if mark is not None else "more"
+    if mark in ":,":
+        following = {":": "value", ",": "key" if open_[-1] == "{" else "value"}
+        return following[mark] if expected == {":": "colon", ",": "more"}[mark] else None
+    if expected not in ("more", "key or end", "value or end") or open_[-1] != _PAIRS[mark]:
+        return None
+    open_.pop()
+    return "more"
+
+
+def _begun(text: str, at: int, last: re.Match[str] | None) -> int | None:
+    """Return the beginning of the object that certainly broke the syntax of the one before; None if that is unsure.
+
+    If the one before was torn in a string, the quote of the next one's first key ended that string.
+    """
+    if text.startswith("{", at):
+        return at
+    if last is None or last["string"] is None or last.end() != at:
+        return None
+    torn = last["string"][:-1].rstrip(" \t\r\n")
+    return last.start("string") + len(torn) - 1 if torn.endswith("{") else None

@@ -1,0 +1,172 @@
+"""The repository that git would find in a folder, and the programs that its settings can name.
+
+The settings of the user are the user's.  Those of the repository are read as a text, and each key must be one that is
+known to name no program: a file system monitor, a pager, a filter, a diff driver, an alias, a helper, a remote that is
+fetched from while it is read, and what a later version of git adds, are not in the list.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from .git_index import may_leave
+from .places import Place, is_folder, is_in, real
+
+_MOST_BYTES = 256 * 1024
+
+_SECTION = re.compile(r"\[\s*(?P<section>[A-Za-z0-9.-]+)(?:\s+\"(?P<sub>[^\"\\]*)\")?\s*\]")
+_ENTRY = re.compile(r"(?P<key>[A-Za-z][A-Za-z0-9-]*)\s*(?:=(?P<value>[^\\]*))?")
+_URL = re.compile(r"(?:https?|ssh|git)://[A-Za-z0-9_][^\s]*|[A-Za-z0-9_][\w.-]*@[A-Za-z0-9_][\w.-]*:[^\s:]*")
+_NAME = re.compile(r"\.|[A-Za-z0-9_][\w./-]*")
+
+_KNOWN = {
+    "core": "repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol"
+    " safecrlf quotepath abbrev untrackedcache preloadindex longpaths compression checkstat trustctime"
+    " sharedrepository protecthfs protectntfs fscache multipackindex sparsecheckout sparsecheckoutcone",
+    "user": "name email",
+    "author": "name email",
+    "committer": "name email",
+    "remote.*": "url pushurl fetch tagopt prune",
+    "branch.*": "remote merge rebase description pushremote vscode-merge-base gh-merge-base github-pr-owner-number",
+    "submodule": "active",
+    "submodule.*": "url active",
+    "init": "defaultbranch",
+    "pull": "rebase ff",
+    "push": "default autosetupremote followtags",
+    "fetch": "prune prunetags",
+    "merge": "conflictstyle ff",
+    "rebase": "autostash autosquash",
+    "rerere": "enabled",
+    "gc": "auto",
+    "log": "date decorate",
+    "status": "short branch showuntrackedfiles",
+    "diff": "algorithm renames colormoved mnemonicprefix noprefix",
+    "extensions": "worktreeconfig refstorage",
+    "lfs": "repositoryformatversion",
+    "maintenance": "auto strategy",
+    "index": "version",
+}
+_KEYS = frozenset(f"{section}.{name}" for section, names in _KNOWN.items() for name in names.split())
+_HOOKS = frozenset({".husky", ".husky/_"})
+"""Folders of hooks that no rule lets an agent write."""
+_HOOK = "post-index-change"
+"""The one hook that verbs run which only read: they note the times of files in the index."""
+
+
+def trouble(place: Place, *, worktree: bool, remote: bool) -> str:
+    """Return the reason why git could run a program or read elsewhere, as a clause; empty if it does not.
+
+    Args:
+        place: the folder, and the folder in which git would run.
+        worktree: the verb reads the files of the index, also in submodules.
+        remote: the verb talks to a server, whose address must be one.
+    """
+    found = _repository(Path(place.cwd))
+    if found is None:
+        return ""  # git ends with an error, or compares two files of the folder
+    top, git = found
+    if git is None or not is_in(str(top), place.folder):
+        return "no plain git repository of the folder"
+    if reason := _of_settings(top, git, remote=remote):
+        return reason
+    if worktree and any(
+        os.path.lexists(folder / _HOOK) for folder in (_common(git) / "hooks", *map(top.joinpath, _HOOKS))
+    ):
+        return "a hook may run"
+    return "it may read files outside of the repository" if worktree and may_leave(git, top) else ""
+
+
+def _of_settings(top: Path, git: Path, *, remote: bool) -> str:
+    common = _common(git)
+    further = [folder / "config.worktree" for folder in {git, common}]
+    for path in (common / "config", *(path for path in further if os.path.lexists(path))):
+        entries = _entries(path)
+        if entries is None or not all(_is_harmless(key, value, top, git) for key, value in entries):
+            return "the repository's settings may run a program"
+        if remote and not all(_is_address(key, value) for key, value in entries):
+            return "the repository's settings name no plain server"
+    return ""
+
+
+def _repository(top: Path) -> tuple[Path, Path | None] | None:
+    """Return the top folder and the git folder that git would find from a folder on; None if there is none.
+
+    The git folder is None if it is not a plain one: files that an agent may write can look like a repository.
+    """
+    for folder in (top, *top.parents):
+        if os.path.lexists(folder / ".git"):
+            git = _git_folder(folder / ".git")
+            return folder, git if git is not None and _is_repository(git) else None
+        if _is_repository(folder):
+            return folder, None
+    return None
+
+
+def _git_folder(path: Path) -> Path | None:
+    """Return the real git folder of ``.git``, which is a folder, a link or a file with its path; None if neither."""
+    if is_folder(path):
+        return Path(real(str(path), "/"))
+    text = _text(path, 4_096)
+    if text is None or not text.startswith("gitdir: "):
+        return None
+    return Path(real(text.removeprefix("gitdir: ").rstrip("\r\n"), str(path.parent)))
+
+
+def _is_repository(folder: Path) -> bool:
+    """Return whether git may take a folder for a git folder: rather yes than no."""
+    head, objects, refs, common = (os.path.lexists(folder / name) for name in ("HEAD", "objects", "refs", "commondir"))
+    return head and (common or (objects and refs))
+
+
+def _common(git: Path) -> Path:
+    text = _text(git / "commondir", 4_096)
+    return Path(real(text.rstrip("\r\n"), str(git))) if text else git
+
+
+def _text(path: Path, most: int) -> str | None:
+    """Return the text of a regular file; None if it cannot be read, or is larger."""
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+        return data.decode() if len(data) <= most else None
+    except (OSError, ValueError):
+        return None
+
+
+def _entries(path: Path) -> list[tuple[str, str]] | None:
+    """Return the keys and values of a file of settings; None if a line is not of the plain form."""
+    text = _text(path, _MOST_BYTES)
+    if text is None:
+        return None
+    section = ""
+    found: list[tuple[str, str]] = []
+    for line in _lines(text):
+        if (head := _SECTION.fullmatch(line)) is not None:
+            section = head["section"].casefold() + (".*" if head["sub"] is not None else "")
+        elif (entry := _ENTRY.fullmatch(line)) is not None and section:
+            found.append((f"{section}.{entry['key'].casefold()}", (entry["value"] or "").strip()))
+        else:
+            return None
+    return found
+
+
+def _lines(text: str) -> Iterator[str]:
+    lines = (line.strip() for line in text.split("\n"))
+    return (line for line in lines if line and line[0] not in "#;")
+
+
+def _is_harmless(key: str, value: str, top: Path, git: Path) -> bool:
+    if key == "core.hookspath":
+        return value in _HOOKS
+    if key == "core.worktree":
+        return real(value, str(git)) == real(str(top), "/")
+    if key == "branch.*.remote":
+        return _NAME.fullmatch(value) is not None
+    return key in _KEYS
+
+
+def _is_address(key: str, value: str) -> bool:
+    return key not in ("remote.*.url", "remote.*.pushurl") or _URL.fullmatch(value) is not None

@@ -1,0 +1,76 @@
+"""An agent's own command that begins a new conversation: its mark, the next turn, and what taking it back restores."""
+
+import pytest
+from unit.sessions.conversation.test_compaction import NAME, Session
+
+from agentdash.sessions.conversation.history import History
+from agentdash.sessions.conversation.marks import MarkKind
+from agentdash.sessions.conversation.shown import shown
+from agentdash.sessions.conversation.words import mark_words
+from agentdash.sessions.model import Status, StepKind
+from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.transcript.visible.visible_steps import source_of, visible_steps
+
+
+@pytest.fixture
+def session(tmp_path):
+    layout = Layout(tmp_path / "state")
+    layout.create()
+    session = Session(layout, "codex")
+    session.end("answer 1")
+    session.say("request 2", "answer 2")
+    yield session
+    session.store.close()
+
+
+def clear(session, talk="talk-2", *, reported=False, status=Status.DONE):
+    facts = Facts(end="completed", agent_session=talk, local=True, cleared=reported)
+    session.say("/clear", talk=talk, status=status, facts=facts)
+
+
+@pytest.mark.parametrize("reported", [False, True])
+def test_the_next_prompt_goes_into_the_new_conversation_and_a_mark_says_so(session, reported):
+    clear(session, reported=reported)
+    (mark,) = session.marks
+    assert (mark.kind, mark.turn, mark.after, mark.asked_by) == (MarkKind.CLEAR, 3, 3, "you")
+    assert mark_words(mark).startswith("turn 3 cleared the agent's conversation at ")
+    launch = session.say("request 4", "answer 4", talk="talk-2")
+    assert (launch.argv[-3:], launch.how) == (("resume", "talk-2", "-"), "")
+    assert launch.stdin == "request 4"
+
+
+def test_what_was_before_is_shown_as_it_was_and_is_not_part_of_the_conversation(session):
+    clear(session)
+    session.say("request 4", "answer 4", talk="talk-2")
+    source = source_of(session.layout, session.store, NAME)
+    known = visible_steps(session.layout, session.store, source, source.history())
+    assert [step.text for step in known if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)] == [
+        "request 4",
+        "answer 4",
+    ]
+    assert not any(shown(range(1, 5), session.marks).cuts(turn, 0) for turn in range(1, 5))
+
+
+def test_taking_it_back_goes_on_in_the_conversation_before(session):
+    clear(session)
+    session.undo()
+    launch = session.say("request 4", "answer 4", talk="talk-1")
+    assert (launch.argv[-3:], launch.how) == (("resume", "talk-1", "-"), "native")
+    assert History(range(1, 5), session.marks).ignored == []
+
+
+@pytest.mark.parametrize("facts", [
+    Facts(end="completed", agent_session="talk-1", local=True),
+    Facts(end="completed", agent_session="talk-2"),
+    Facts(end="completed", agent_session=None, local=True, cleared=True),
+], ids=["the same conversation", "no command", "no conversation"])  # fmt: skip
+def test_no_other_turn_has_such_a_mark(session, facts):
+    session.say("/context", talk="talk-1", facts=facts)
+    assert session.marks == []
+
+
+def test_a_command_that_did_not_end_well_clears_nothing(session):
+    clear(session, status=Status.STOPPED)
+    assert session.marks == []
+    assert session.store.session(NAME).status is Status.STOPPED

@@ -1,0 +1,96 @@
+"""No text of an agent, whatever its size and its characters, takes longer than twice as long if it is twice as long."""
+
+import importlib
+import inspect
+import re
+
+import growth
+import pytest
+from growth import Attack, Pattern, explodes, growing, modules, patterns
+from repetition import repeated
+
+from agentdash.sessions.asks import simple_command
+
+BOUNDED = {"agentdash.sessions.asks.simple_command._TOKEN": simple_command.MOST_CHARACTERS}
+"""Patterns that get no longer text than this."""
+
+PURE = tuple(
+    f"agentdash.{room}."
+    for room in (
+        "sessions.text", "sessions.rules", "sessions.asks", "sessions.digest", "sessions.conversation",
+        "sessions.transcript.visible", "sessions.notifications.escape_sequences", "sessions.costs.model_names",
+        "sessions.export.quoting", "sessions.agents.parsing.json_repair", "sessions.agents.claude.project.project_text",
+        "sessions.orchestration.quoting", "widgets.drawing", "widgets.document.diff", "widgets.table.row_detail",
+    )
+)  # fmt: skip
+"""The rooms whose functions of a text have no effects."""
+
+SPECIAL = "[](){}<>`*_~#|>-+=.!?,:;'\"\\/@&$%^ \t\n\r0a\x1b\x00\x07\x9b\u202e\u200d\ud800漢é"
+MIXED = (
+    "\x1b[", "](", "[a](b", "`a", "**a", "a.)", "a_b ", "- a\n", "\n\n", '\\"', "<a ", "a@b", "$(", "1.", "--- a\n",
+    "\x1b]0;", "\x1b[31m", "```\n", "> ", "| a ", "'\"", "@@ -1 +1 @@\n", "x? ", "https://a/", "models/",
+)  # fmt: skip
+
+
+def test_a_pattern_that_goes_back_again_and_again_is_found():
+    for bad, method in ((r"\[([^\]]*)\]\(", "search"), (r"(`+).+?\1", "sub"), (r"(a|a)*b", "match")):
+        assert growing(Pattern("here", re.compile(bad), frozenset({method})))
+    assert not growing(Pattern("here", re.compile(r"\[[^\[\]]*+\]"), frozenset({"search"})))
+
+
+def test_every_pattern_is_found_in_the_package():
+    found = {pattern.where for pattern in patterns()}
+    known = {"agentdash.sessions.rules.prompts.questions._LINK", "agentdash.widgets.document.diff._WORD"}
+    assert found >= known | set(BOUNDED)
+    assert any(where.startswith("agentdash.tui.texts.screen_texts:") for where in found)  # written in a call
+
+
+@pytest.mark.by_turns(3)
+@pytest.mark.parametrize("pattern", patterns(), ids=lambda pattern: pattern.where.removeprefix("agentdash."))
+def test_the_work_of_a_pattern_does_not_grow_faster_than_a_text(pattern):
+    if pattern.where in BOUNDED:
+        assert BOUNDED[pattern.where] <= 10_000
+    else:
+        assert growing(pattern) is None
+
+
+def functions():
+    """The functions of the pure rooms that need no more than texts and numbers."""
+    for name in modules():
+        if name.startswith(PURE) or f"{name}." in PURE:
+            for one in vars(importlib.import_module(name)).values():
+                if inspect.isfunction(one) and one.__module__ == name and called_with(one) is not None:
+                    yield one
+
+
+def called_with(function):
+    """The arguments that a function needs, each text None; None if it needs anything else."""
+    kinds = {str: None, "str": None, int: 80, "int": 80, bool: False, "bool": False}
+    needed = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
+    if any(one.annotation not in kinds or one.kind is one.VAR_KEYWORD for one in needed):
+        return None
+    arguments = {one.name: kinds[one.annotation] for one in needed}
+    return arguments if None in arguments.values() else None
+
+
+def work_of(function):
+    def work(text):
+        arguments = {name: text if value is None else value for name, value in called_with(function).items()}
+        try:
+            made = function(**arguments)
+            if inspect.isgenerator(made):
+                list(made)
+        except Exception:
+            pass  # a text may be refused
+
+    return work
+
+
+@pytest.mark.by_turns(3)
+@pytest.mark.parametrize("function", functions(), ids=lambda one: f"{one.__module__}.{one.__name__}"[10:])
+def test_the_work_of_a_text_rule_does_not_grow_faster_than_a_text(function):
+    work, (short, long) = work_of(function), growth.LENGTHS
+    texts = [Attack("", part, end) for part in (*SPECIAL, *MIXED) for end in growth.ENDS]
+    assert [attack for attack in texts if explodes(work, attack, short)] == []
+    lengths = {attack: repeated(long, 500_000 if attack.pump in SPECIAL else long) for attack in texts[1::2]}
+    assert [attack for attack, length in lengths.items() if explodes(work, attack, length)] == []

@@ -1,0 +1,238 @@
+"""The cells that the terminal shows, so that only the changed cells of a new picture are written.
+
+Textual (8.2) writes each region that has to be drawn again from the left edge of its widget, whether it changed or not.
+A dialog over the sessions, a theme and a list that moves by a line would each cost a screenful.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from .odd_widths import parts
+
+_APART = 6
+"""Unchanged cells that cost about as many bytes as the sequence that goes to the cell behind them."""
+
+_MOST_LOOKS = 4_096
+_WIDEST = 2
+"""Cells that a terminal gives a single character at most."""
+
+_GAP = "  "
+"""The gap between phrases: a phrase is written as a whole, so that a record of the output can be searched."""
+
+
+class Piece(NamedTuple):
+    """Cells of a line that were written together."""
+
+    start: int
+    end: int
+    text: str
+    look: tuple[str, str]
+    """The sequences before and after the text."""
+    each: int
+    """Cells of each character; 0 if the terminal may have used other cells than these."""
+
+    def inside(self, start: int, end: int) -> "Piece | None":
+        """Return the whole characters between two columns; all or nothing of an odd text."""
+        if start <= self.start and self.end <= end:
+            return self
+        if not self.each:
+            return None
+        first = -(-max(0, start - self.start) // self.each)
+        last = min(end, self.end) - self.start
+        last //= self.each
+        if first >= last:
+            return None
+        begin = self.start + first * self.each
+        return Piece(begin, self.start + last * self.each, self.text[first:last], self.look, self.each)
+
+    def around(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span with the whole of each character of which it has a part."""
+        if self.each == 1 or end <= self.start or self.end <= start:
+            return start, end
+        if not self.each:
+            return min(start, self.start), max(end, self.end)
+        return (
+            start - max(0, start - self.start) % self.each if start > self.start else start,
+            end + (self.start - end) % self.each if end < self.end else end,
+        )
+
+
+class Shown:
+    """Remembers what each cell of the terminal shows."""
+
+    def __init__(self) -> None:
+        self._size = (0, 0)
+        self._lines: dict[int, list[Piece]] = {}
+        self._looks: dict[Style, tuple[str, str]] = {}
+
+    def forget(self) -> None:
+        """Write everything of the next picture: the terminal may show anything now."""
+        self._lines.clear()
+
+    def changes(
+        self, size: tuple[int, int], lines: Iterable[tuple[int, Iterable[tuple[int, Strip]]]], console: Console
+    ) -> str:
+        """Return what to write so that the terminal shows these strips.
+
+        Args:
+            size: columns and lines of the terminal.
+            lines: numbers of lines, and strips with the columns at which they begin, from left to right.
+            console: knows the terminal's colours.
+        """
+        if size != self._size:
+            self._size = size
+            self.forget()
+        return "".join(self._line(y, strips, console) for y, strips in lines)
+
+    def _line(self, y: int, strips: Iterable[tuple[int, Strip]], console: Console) -> str:
+        new = [piece for x, strip in strips for piece in self._pieces(x, strip, console)]
+        old = self._lines.get(y, [])
+        line = self._lines[y] = _laid_over(old, new) if old else new
+        spans = _differing(old, new) if old else [(piece.start, piece.end) for piece in new]
+        return "".join(_written(y, line, start, end) for start, end in self._widened(spans, line)) if spans else ""
+
+    def _pieces(self, x: int, strip: Strip, console: Console) -> Iterator[Piece]:
+        for segment in strip:
+            if segment.control or not segment.text:
+                continue
+            look = self._look(segment.style, console)
+            for text, cells, each in parts(segment.text):
+                if cells:
+                    yield Piece(x, x + cells, text, look, each)
+                    x += cells
+
+    def _look(self, style: Style | None, console: Console) -> tuple[str, str]:
+        if style is None:
+            return ("", "")
+        look = self._looks.get(style)
+        if look is None:
+            if len(self._looks) > _MOST_LOOKS:
+                self._looks.clear()
+            before, _, after = Strip([Segment("\0", style)]).render(console).partition("\0")
+            look = self._looks[style] = (before, after)
+        return look
+
+    def _widened(self, spans: list[tuple[int, int]], line: list[Piece]) -> Iterator[tuple[int, int]]:
+        """Yield the spans with all that must be written with them; near ones as one."""
+        begin, end = 0, -_APART - 1
+        for start, stop in spans:
+            if start - end > _APART:
+                if end > begin:
+                    yield begin, end
+                begin, end = self._whole(start, stop, line)
+            else:
+                begin, end = self._whole(min(begin, start), max(end, stop), line)
+        if end > begin:
+            yield begin, end
+
+    def _whole(self, begin: int, end: int, line: list[Piece]) -> tuple[int, int]:
+        """Return a span with whole characters and odd texts, and with the cells that these can overwrite."""
+        for piece in line:
+            if piece.each != 1 and piece.start < end and begin < piece.end:
+                begin, end = piece.around(begin, end)
+                if not piece.each:
+                    end = max(end, min(piece.start + _WIDEST * len(piece.text.rstrip()), self._size[0]))
+        return begin, end
+
+
+def _laid_over(old: list[Piece], new: list[Piece]) -> list[Piece]:
+    """Return the pieces of a line after new ones were written over it."""
+    kept: list[Piece | None] = []
+    pending = iter([*new, Piece(_BEHIND, _BEHIND, "", ("", ""), 1)])
+    cover = next(pending)
+    for piece in old:
+        start = piece.start
+        while cover.end <= start:
+            cover = next(pending)
+        while cover.start < piece.end and start < piece.end:
+            kept.append(piece.inside(start, cover.start) if cover.start > start else None)
+            start = cover.end
+            if start < piece.end:
+                cover = next(pending)
+        kept.append(piece.inside(start, piece.end) if piece.end > start else None)
+    return sorted([*filter(None, kept), *new])
+
+
+_BEHIND = 1 << 30
+"""A column behind every line."""
+
+
+def _differing(old: list[Piece], new: list[Piece]) -> list[tuple[int, int]]:
+    """Return the spans of columns in which new pieces differ from old ones, from left to right."""
+    spans: list[tuple[int, int]] = []
+    first = 0
+    for piece in new:
+        while first < len(old) and old[first].end <= piece.start:
+            first += 1
+        known = piece.start
+        for index in range(first, len(old)):
+            before = old[index]
+            if before.start >= piece.end:
+                break
+            if before.start > known:
+                spans.append((known, before.start))
+            known = min(before.end, piece.end)
+            if piece != before and (span := _difference(before, piece)):
+                spans.append(span)
+        if known < piece.end:
+            spans.append((known, piece.end))
+    return spans
+
+
+def _difference(old: Piece, new: Piece) -> tuple[int, int] | None:
+    """Return the span in which two overlapping pieces differ, with whole phrases; None if they do not."""
+    start, end = max(old.start, new.start), min(old.end, new.end)
+    was, is_now = old.inside(start, end), new.inside(start, end)
+    if was is None or is_now is None or was.look != is_now.look or was[:2] != is_now[:2] or was.each != is_now.each:
+        return old.around(*new.around(start, end))  # half of a wide character is a blank
+    if was.text == is_now.text:
+        return None
+    if not new.each:
+        return new.start, new.end
+    same, same_end = _alike(was.text, is_now.text), _alike(was.text[::-1], is_now.text[::-1])
+    before = (is_now.start - new.start) // new.each
+    begin = before + same
+    stop = before + len(is_now.text) - min(same_end, len(is_now.text) - same)
+    left, right = new.text.rfind(_GAP, 0, begin), new.text.find(_GAP, stop)
+    return (
+        new.start + (left + len(_GAP) if left >= 0 else 0) * new.each,
+        new.start + (right if right >= 0 else len(new.text)) * new.each,
+    )
+
+
+def _alike(one: str, other: str) -> int:
+    """Return the number of characters at the beginning that two texts share."""
+    return next((index for index, (a, b) in enumerate(zip(one, other, strict=True)) if a != b), len(one))
+
+
+def _written(y: int, line: list[Piece], start: int, end: int) -> str:
+    """Return what writes the cells of a line between two columns, as far as they are known."""
+    out: list[str] = []
+    x, look = -1, ("", "")
+    for piece in line:
+        if piece.start < end and start < piece.end and (part := piece.inside(start, end)) is not None:
+            before, after = part.look
+            if part.start != x:
+                out.append(_go(part.start, y))
+            elif part.each and part.look == look:
+                before = ""
+                out[-1] = out[-1].removesuffix(after)
+            x, look = part.end, part.look
+            if part.each:
+                out.append(f"{before}{part.text}{after}")
+            else:
+                look = ("", "")  # what follows begins with its own colours
+                # Blanks first: the terminal may use fewer cells than there are.  Then the next column by its number.
+                blank = f"{before}{' ' * (x - part.start)}{after}{_go(part.start, y)}"
+                out.append(f"{blank}{before}{part.text.rstrip()}{after}{_go(x, y)}")
+    return "".join(out)
+
+
+def _go(x: int, y: int) -> str:
+    """Return the sequence that moves the cursor."""
+    return f"\x1b[{y + 1};{x + 1}H"
