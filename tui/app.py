@@ -33,7 +33,7 @@ from ..widgets.drawing.plain_scrollbar import PlainScrollBar
 from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
 from . import _textual_hacks
 from .keys.actions import APP_ACTIONS, REGISTRY, bindings
-from .keys.deciding import BURST, decides_nothing
+from .keys.deciding import BURST, LAYOUT, decides_nothing, of_other_layout
 from .keys.key_queue import KeysInOrder
 from .keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
 from .keys.keymap import keymap as keymap_of
@@ -115,6 +115,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.set_class(plain_ascii, "-ascii")
         ScrollBar.renderer = PlainScrollBar if plain_ascii else ScrollBarRender
         self._interrupted_at = -TWICE_SECONDS
+        self._layout_named = False
+        """True if the user was told that letters of another layout do nothing."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leaves = False
         """True if the dashboard is to end, perhaps before it has begun."""
@@ -280,6 +282,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             return again
         if taken:
             return True
+        if not self._layout_named and of_other_layout(self.screen, event):
+            self._layout_named = True
+            self.requests.show_refusal(LAYOUT)
         refused = decides_nothing(self.screen, event)
         if refused:
             self.requests.show_refusal(BURST)

@@ -306,7 +306,8 @@ async def test_ask(dashboard, screen, manager, kind, size):
     async with dashboard(size=size) as d:
         await d.select("running1")
         await d.press("semicolon")
-        await d.screen(AskScreen)
+        card = await d.screen(AskScreen)
+        await d.until(lambda: card.settling.is_drawn)
         assert drawn(d.app) == screen
 
 
@@ -317,7 +318,8 @@ async def test_ask_that_ended(dashboard, screen, manager, state, size):
     async with dashboard(size=size) as d:
         await d.select("running1")
         await d.press("semicolon")
-        await d.screen(AskScreen)
+        card = await d.screen(AskScreen)
+        await d.until(lambda: card.settling.is_drawn)
         manager.asks.ended(number, state, Answer(verdict=Verdict.DENY), "session 3f2a")
         await d.shows("enied")
         assert drawn(d.app) == screen

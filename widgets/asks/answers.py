@@ -30,4 +30,5 @@ def problem(question: Question, values: tuple[str, ...]) -> str:
 
 def kind(question: Question) -> str:
     """Return the words behind a question: what its value must be, and if it must be answered."""
-    return ", ".join(filter(None, (constraints(question), "" if question.required else "optional")))
+    what = "yes or no" if question.type == "boolean" else constraints(question)  # as its field offers it
+    return ", ".join(filter(None, (what, "" if question.required else "optional")))
