@@ -54,6 +54,7 @@ def stop_session(
         return _had_ended(store, session.id, only)
     if turn.status.live and is_foreign(session, turn):
         raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; stop it there.")
+    # The prompt of a later turn is one of those that a stop leaves in the queue.
     cancelled = turn.status is Status.QUEUED and store.cancel_queued(
         session.id,
         turn.n,
@@ -61,7 +62,7 @@ def stop_session(
         stop_reason(by),
         "stop requested before it started",
         by=by,
-        again=only is not None,
+        again=only is not None or turn.n > 1,
     )
     if cancelled:
         run_end_hook(layout, store, session.id, turn.n, Status.STOPPED, stop_reason(by))
