@@ -13,6 +13,9 @@ from pathlib import Path
 from msgspec import Struct
 
 _URL = re.compile(r"(?:https?|ssh|git|ftps?)://", re.IGNORECASE)
+LONGEST = 4_096
+"""The most characters of a path that Linux opens (PATH_MAX); links are not searched for in a longer one."""
+
 NOWHERE = ""
 """The place of a path that no file can have; it is in no folder."""
 
@@ -27,7 +30,7 @@ def real(path: str, cwd: str) -> str:
 
     A part that does not exist stays as it is.  Agents read ``~`` as the home folder, and drop blanks around a path.
     """
-    if path.startswith("~") or path != path.strip():
+    if path.startswith("~") or path != path.strip() or len(path) > LONGEST:
         return NOWHERE
     try:
         return "/" + os.path.realpath(posixpath.join("/", cwd, path)).lstrip("/")

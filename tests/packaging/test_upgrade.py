@@ -109,7 +109,7 @@ def test_sessions_at_work_go_on_while_their_installation_is_replaced_or_removed(
     user("stop", stopped)
     go.touch()
     user("inject", steered, "and their titles")
-    user("approve", asks)
+    user("approve", asks, str(user.json("asks")[0]["id"]))
     user("wait", asks, done)
     user("wait", failed, code=1)
     wait_until(lambda: "titles" in user("messages", steered), timeout=120, what="the answer to the steered prompt")
