@@ -184,7 +184,7 @@ class User(Line, tag="user"):
 class Denial(Struct):
     """A tool that needed a permission, with no user to grant it."""
 
-    tool_name: str = ""
+    tool_name: str = "a tool"
     tool_use_id: Words = ""
     tool_input: Raw = NULL
 

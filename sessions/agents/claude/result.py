@@ -71,4 +71,7 @@ def _error(event: Result) -> str:
     # An interrupted turn has a note of claude to itself in place of a reason.
     errors = [error for error in event.errors if not error.startswith("[ede_diagnostic]")]
     why = f" ({event.terminal_reason})" if event.terminal_reason else ""
+    if not event.is_error and event.subtype and not event.subtype.startswith("error"):
+        # Its text is the answer: nothing says that it is the reason.
+        return f"the result is neither success nor an error: {event.subtype}{why}"
     return event.result or "\n".join(errors) or f"{event.subtype or 'error'}{why}".replace("_", " ")

@@ -571,3 +571,16 @@ def test_results_in_one_line_give_the_details_to_their_own_calls() -> None:
     assert [(s.changes[0].path, s.changes[0].diff) for s in steps.values()] == [
         ("/w/a.py", None), ("/w/b.py", "@@ -1,1 +1,1 @@\n-3\n+4"),
     ]  # fmt: skip
+
+
+def test_a_result_of_an_unknown_kind_is_not_explained_by_its_answer() -> None:
+    parser = CLAUDE.parser()
+    (*_, error) = fed(result(subtype="brand_new", result="The answer."), parser=parser)
+    assert (error.kind, error.text) == (StepKind.ERROR, "the result is neither success nor an error: brand_new")
+    assert parser.facts.error == error.text
+
+
+def test_a_denial_without_a_tool_is_named() -> None:
+    parser = CLAUDE.parser()
+    (usage,) = fed(result(permission_denials=[{"tool_input": {"a": 1}}]), parser=parser)
+    assert (usage.text, parser.facts.denied_names) == ("denied: a tool", ["a tool"])
