@@ -1,5 +1,6 @@
 """An upgrade in place, or the removal of agentdash, under sessions that are at work."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -8,6 +9,9 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+
+from agentdash.sessions.errors import AgentdashError
+from agentdash.sessions.manager import SessionManager
 
 from .another_version import move_modules
 from .conftest import copy_sources
@@ -83,11 +87,20 @@ class User:
         return self.json("show", session)["turns"][-1]["runner_pid"]
 
 
+@pytest.fixture
+def all_end(demo_agent):
+    """All sessions of the test are stopped at its end, by an installation that is still there."""
+    yield
+    with SessionManager() as manager:
+        for session in manager.reader.sessions():
+            with contextlib.suppress(AgentdashError):
+                manager.stop(session.id, now=True)
+
+
 @pytest.mark.timeout(600)
+@pytest.mark.usefixtures("all_end")
 @pytest.mark.parametrize("act", ["upgrade", "remove"])
-def test_sessions_at_work_go_on_while_their_installation_is_replaced_or_removed(
-    wheels, demo_agent, tmp_path, wait_until, act
-):
+def test_sessions_at_work_go_on_while_their_installation_is_replaced_or_removed(wheels, tmp_path, wait_until, act):
     installed, go = Installed(tmp_path / "env", wheels), tmp_path / "go"
     user, live = User(installed.python, tmp_path), ("--set", "live=true", "--set", "speed=20")
     asks = user.spawn(*live, "[[demo:ask]] clean")
