@@ -495,6 +495,9 @@ class FakeManager:
             self.put(structs.replace(one, seen_at=one.updated_at + 1 if seen else 0, seen_steps=one.steps))
         return [self.get(ref) for ref in refs]
 
+    def was_requested(self, text, since):
+        return False
+
     def recall_seen(self, refs, before):
         self.asked("recall_seen", tuple(refs))
         for one in before:

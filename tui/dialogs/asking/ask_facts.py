@@ -88,6 +88,8 @@ class AskFacts(Vertical):
     def appeared(self) -> None:
         """Count what is seen from now on."""
         self._on_screen = True
+        self.text.forget_all()  # some lines may have been drawn for a width of an earlier round
+        self.text.place(self.text.top)
         self._placed()
 
     def _new_document(self) -> AskDocument:
