@@ -105,7 +105,7 @@ READING: Mapping[str, Form] = {
     "shortlog": Form(
         options=options(
             "-s -n -e -c --summary --numbered --email --committer --all --since:T --until:T --after:T --before:T"
-            " --no-merges --author:T --format:F --group:T"
+            " --no-merges --author:T --format:F --group:F"
         ),
         operands="revisions",
     ),
@@ -118,14 +118,14 @@ READING: Mapping[str, Form] = {
     ),
     "branch": Form(
         options=options(
-            "-a -r -v -q --all --remotes --verbose --show-current --list --sort:T --color?T --no-color --column?T"
+            "-a -r -v -q --all --remotes --verbose --show-current --list --sort:F --color?T --no-color --column?T"
             " --no-column --merged?T --no-merged?T --contains?T --no-contains?T --points-at:T --ignore-case --abbrev?N"
         ),
         operands="revisions",
     ),
     "tag": Form(
         options=options(
-            "-l -n?N -i --list --sort:T --contains?T --no-contains?T --merged?T --no-merged?T --points-at:T --column?T"
+            "-l -n?N -i --list --sort:F --contains?T --no-contains?T --merged?T --no-merged?T --points-at:T --column?T"
             " --no-column --color?T --ignore-case"
         ),
         operands="revisions",

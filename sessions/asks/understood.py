@@ -8,7 +8,7 @@ another process changes between the check and the use are not known here.
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from . import git_forms, reader_forms
 from .places import Place, is_folder, place_at
@@ -47,25 +47,39 @@ def at_their_places(found: Sequence[Simple], place: Place) -> Iterator[tuple[Sim
 
     Only a ``cd`` that certainly runs, and before all others, moves the others; it is left out.
     """
+    then = frozenset(one.after for one in found[1:])
     for number, one in enumerate(found):
         if one.words[0] != "cd":
             yield one, place
             continue
-        moved = _moved(one.words[1:], place, then=found[1].after) if number == 0 and len(found) > 1 else None
+        moved = _moved(one.words[1:], place, found[1].after, then) if number == 0 and len(found) > 1 else None
         if moved is None:
             yield one, None
             return
         place = moved
 
 
-def _moved(words: Sequence[str], place: Place, *, then: str) -> Place | None:
-    """Return the place to which ``cd`` moves the commands behind the operator ``then``; None if that is not certain."""
+def _moved(words: Sequence[str], place: Place, then: str, operators: Set[str]) -> Place | None:
+    """Return the place to which ``cd`` moves all the commands behind it; None if that is not certain.
+
+    A ``cd`` that fails leaves commands behind ``;`` or ``||`` in the folder before, so its folder must then be there.
+
+    Args:
+        words: the arguments of ``cd``.
+        place: the place at which it runs.
+        then: the operator directly behind it.
+        operators: all operators behind it.
+    """
     if then not in ("&&", ";", "\n") or len(words) != 1 or not words[0] or words[0].startswith("-"):
         return None
     if os.environ.get("CDPATH") and words[0][0] not in "./":
         return None
     moved = place.below(words[0])
-    return moved if moved is not None and (then == "&&" or is_folder(moved.cwd)) else None
+    return moved if moved is not None and (operators <= {"&&", "|"} or _can_enter(moved.cwd)) else None
+
+
+def _can_enter(folder: str) -> bool:
+    return is_folder(folder) and os.access(folder, os.X_OK)
 
 
 def is_reading(words: Sequence[str], place: Place) -> bool:
