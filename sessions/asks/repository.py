@@ -19,6 +19,9 @@ _SECTION = re.compile(r"\[\s*(?P<section>[A-Za-z0-9.-]+)(?:\s+\"(?P<sub>[^\"\\]*
 _ENTRY = re.compile(r"(?P<key>[A-Za-z][A-Za-z0-9-]*)\s*(?:=(?P<value>[^\\]*))?")
 _URL = re.compile(r"(?:https?|ssh|git)://[A-Za-z0-9_][^\s]*|[A-Za-z0-9_][\w.-]*@[A-Za-z0-9_][\w.-]*:[^\s:]*")
 _NAME = re.compile(r"\.|[A-Za-z0-9_][\w./-]*")
+REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+"""The name of a remote."""
+NO_SERVER = "the repository's settings name no plain server"
 
 _KNOWN = {
     "core": "repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol"
@@ -84,9 +87,24 @@ def _of_settings(top: Path, git: Path, *, remote: bool) -> str:
         entries = _entries(path)
         if entries is None or not all(_is_harmless(key, value, top, git) for key, value in entries):
             return "the repository's settings may run a program"
-        if remote and not all(_is_address(key, value) for key, value in entries):
-            return "the repository's settings name no plain server"
-    return ""
+        if remote and not all(_is_address(key, value, top) for key, value in entries):
+            return NO_SERVER
+    return NO_SERVER if remote and any(map(_has_entries, (common / "remotes", common / "branches"))) else ""
+
+
+def may_be_path(name: str, folder: Path) -> bool:
+    """Return whether git would take the name of a remote without an address for a repository in a folder."""
+    return any(os.path.lexists(folder / f"{name}{end}") for end in ("", ".git", ".bundle"))
+
+
+def _has_entries(folder: Path) -> bool:
+    """Return whether a folder has entries: git reads addresses also from such files of its first versions."""
+    try:
+        return any(True for _ in folder.iterdir())
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
 
 
 def _repository(top: Path) -> tuple[Path, Path | None] | None:
@@ -168,5 +186,13 @@ def _is_harmless(key: str, value: str, top: Path, git: Path) -> bool:
     return key in _KEYS
 
 
-def _is_address(key: str, value: str) -> bool:
-    return key not in ("remote.*.url", "remote.*.pushurl") or _URL.fullmatch(value) is not None
+def _is_address(key: str, value: str, top: Path) -> bool:
+    """Return whether a setting is the address of a server or the name of a remote, if it is one that git connects to.
+
+    A name is not also that of a folder: git pushes to a repository in it, whose hooks then run.
+    """
+    if key in ("remote.*.url", "remote.*.pushurl"):
+        return _URL.fullmatch(value) is not None
+    if key in ("branch.*.remote", "branch.*.pushremote"):
+        return value == "." or (REMOTE.fullmatch(value) is not None and not may_be_path(value, top))
+    return True

@@ -8,7 +8,7 @@ another process changes between the check and the use are not known here.
 
 import os
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 
 from . import git_forms, reader_forms
 from .places import Place, is_folder, place_at
@@ -43,39 +43,32 @@ def not_understood(line: str, folder: str, cwd: str) -> str:
 
 
 def at_their_places(found: Sequence[Simple], place: Place) -> Iterator[tuple[Simple, Place | None]]:
-    """Yield each command with the place at which it runs; None, and no more, if that is not certain.
+    """Yield each command with every place at which it may run; None, and no more, if they are not known.
 
-    Only a ``cd`` that certainly runs, and before all others, moves the others; it is left out.
+    Only a ``cd`` before all others moves them; it is left out.  If it may fail, those behind ``;`` or ``||`` then run
+    at the first place.
     """
-    then = frozenset(one.after for one in found[1:])
+    places = [place]
     for number, one in enumerate(found):
         if one.words[0] != "cd":
-            yield one, place
+            yield from ((one, there) for there in places)
             continue
-        moved = _moved(one.words[1:], place, found[1].after, then) if number == 0 and len(found) > 1 else None
+        moved = _moved(one.words[1:], place, then=found[1].after) if number == 0 and len(found) > 1 else None
         if moved is None:
             yield one, None
             return
-        place = moved
+        all_or_none = {later.after for later in found[1:]} <= {"&&", "|"}
+        places = [moved] if all_or_none or _can_enter(moved.cwd) else [place, moved]
 
 
-def _moved(words: Sequence[str], place: Place, then: str, operators: Set[str]) -> Place | None:
-    """Return the place to which ``cd`` moves all the commands behind it; None if that is not certain.
-
-    A ``cd`` that fails leaves commands behind ``;`` or ``||`` in the folder before, so its folder must then be there.
-
-    Args:
-        words: the arguments of ``cd``.
-        place: the place at which it runs.
-        then: the operator directly behind it.
-        operators: all operators behind it.
-    """
+def _moved(words: Sequence[str], place: Place, *, then: str) -> Place | None:
+    """Return the place to which ``cd`` moves the commands behind the operator ``then``; None if that is not certain."""
     if then not in ("&&", ";", "\n") or len(words) != 1 or not words[0] or words[0].startswith("-"):
         return None
     if os.environ.get("CDPATH") and words[0][0] not in "./":
         return None
     moved = place.below(words[0])
-    return moved if moved is not None and (operators <= {"&&", "|"} or _can_enter(moved.cwd)) else None
+    return moved if moved is not None and (then == "&&" or _can_enter(moved.cwd)) else None
 
 
 def _can_enter(folder: str) -> bool:

@@ -264,6 +264,32 @@ def test_usual_settings_of_a_repository_change_nothing(fresh):
     assert fresh.decided("git status", BASH) == "allow"
 
 
+PUSH = {"decide": "allow", "command": "git push"}
+PUSHED_TO = [
+    '[branch "main"]\n\tremote = evil.git', '[branch "main"]\n\tpushRemote = ./evil.git',
+    '[branch "main"]\n\tremote = evil', '[branch "main"]\n\tpushRemote = ext::x',
+    '[remote "origin"]\n\tpushurl = evil.git',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("stated", PUSHED_TO, ids=ascii)
+def test_a_push_to_a_folder_whose_hooks_would_run_is_asked(fresh, stated):
+    fresh.git("init", "-q", "--bare", "evil.git")
+    assert fresh.decided("git push", PUSH) == "allow"
+    with (fresh.folder / ".git" / "config").open("a") as file:
+        file.write(f"\n{stated}\n")
+    assert fresh.decided("git push", PUSH) == "ask"
+
+
+def test_a_remote_that_only_an_old_file_or_a_folder_at_the_top_names_is_asked(fresh):
+    fresh.git("init", "-q", "--bare", "evil.git")
+    lines = ("git push up", "git -C src push evil", "git push other main")
+    assert [fresh.decided(line, {"decide": "allow", "command": "git"}) for line in lines] == ["allow", "ask", "allow"]
+    (fresh.folder / ".git" / "remotes").mkdir()
+    (fresh.folder / ".git" / "remotes" / "up").write_text("URL: evil.git\n")
+    assert fresh.decided("git push up", PUSH) == "ask"
+
+
 def test_a_worktree_is_a_plain_repository_and_one_above_the_folder_is_asked(fresh):
     fresh.git("worktree", "add", "-q", "other")
     assert fresh.decided("git -C other log", BASH) == "allow"
