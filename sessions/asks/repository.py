@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .git_index import may_leave
-from .places import Place, is_folder, is_in, real
+from .places import Place, is_folder, is_in, real, resolved
 
 _MOST_BYTES = 256 * 1024
 
@@ -71,6 +71,8 @@ def trouble(place: Place, *, worktree: bool, remote: bool) -> str:
     top, git = found
     if git is None or not is_in(str(top), place.folder):
         return "no plain git repository of the folder"
+    if not _is_of(git, top, place) or _borrows(git):
+        return "it may read another repository"
     if reason := _of_settings(top, git, remote=remote):
         return reason
     if worktree and any(
@@ -95,6 +97,25 @@ def _of_settings(top: Path, git: Path, *, remote: bool) -> str:
 def may_be_path(name: str, folder: Path) -> bool:
     """Return whether git would take the name of a remote without an address for a repository in a folder."""
     return any(os.path.lexists(folder / f"{name}{end}") for end in ("", ".git", ".bundle"))
+
+
+def _is_of(git: Path, top: Path, place: Place) -> bool:
+    """Return whether a git folder is in the session's folder, or names its top folder as a worktree or submodule does.
+
+    Otherwise a ``.git`` that an agent wrote shows the files of any repository of the user.
+    """
+    if is_in(str(git), place.folder):
+        return True
+    back = _text(git / "gitdir", 4_096)
+    if back is not None and resolved(back.rstrip("\r\n"), str(git)) == str(top / ".git"):
+        return True
+    return any(key == "core.worktree" for key, _ in _entries(git / "config") or ())
+
+
+def _borrows(git: Path) -> bool:
+    """Return whether a repository has objects of others, or a common folder whose name cannot be read."""
+    unread = os.path.lexists(git / "commondir") and not _text(git / "commondir", 4_096)
+    return unread or os.path.lexists(_common(git) / "objects" / "info" / "alternates")
 
 
 def _has_entries(folder: Path) -> bool:

@@ -297,6 +297,20 @@ def test_a_worktree_is_a_plain_repository_and_one_above_the_folder_is_asked(fres
     assert fresh.decided("git log", rule, cwd=fresh.folder / "src") == "ask"
 
 
+def test_a_repository_elsewhere_is_asked_unless_it_names_the_folder(fresh):
+    elsewhere = fresh.folder.parent / "elsewhere"
+    fresh.git("worktree", "add", "-q", str(elsewhere))
+    assert fresh.decided("git log", {**BASH, "folder": str(elsewhere)}, cwd=elsewhere) == "allow"
+    shutil.copytree(fresh.folder / ".git", fresh.folder.parent / "private.git")
+    (fresh.folder / "src" / ".git").write_text(f"gitdir: {fresh.folder.parent}/private.git\n")
+    assert fresh.decided("git -C src show HEAD", BASH) == "ask"
+    assert fresh.decided("git show HEAD", BASH) == "allow"
+    (fresh.folder / ".git" / "objects" / "info" / "alternates").write_text(
+        f"{fresh.folder.parent}/private.git/objects\n"
+    )
+    assert fresh.decided("git show HEAD", BASH) == "ask"
+
+
 def test_links_in_the_place_of_folders_and_submodules_are_asked(fresh):
     assert fresh.decided("git grep line", BASH) == "allow"
     shutil.rmtree(fresh.folder / "src")
