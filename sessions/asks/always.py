@@ -1,7 +1,7 @@
 """Permission for the rest of a session: the agent itself remembers it, or agentdash does."""
 
 from ..text.sanitize import one_line
-from .dangerous import danger, of_files
+from .dangerous import danger, of_files, unplaced
 from .model import MOST_BODY_BYTES, Ask, AskKind, Verdict
 
 ALLOWABLE = (AskKind.COMMAND, AskKind.EDIT, AskKind.TOOL)
@@ -24,6 +24,8 @@ def can_remember(ask: Ask) -> bool:
         return False
     if len(ask.body.encode("utf-8", "replace")) > MOST_BODY_BYTES:
         return False  # its row has only the beginning
+    if unplaced(ask):
+        return False
     folder = ask.cwd or "/"
     if ask.kind is AskKind.COMMAND:
         return not danger(ask.body, folder, folder)

@@ -18,7 +18,7 @@ the next word."""
 _SHAPES: Mapping[str, Takes] = {"=": "value", ":": "attached", "?": "maybe", ">": "next"}
 _SPEC = re.compile(r"(?P<name>-[A-Za-z0-9#.]|--[a-z0-9][a-z0-9-]*)(?:(?P<shape>[=:?>])(?P<kind>[NTPF]))?")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,12}(?:\.[0-9]+)?[A-Za-z]{0,3}")
-_SIGNATURE = re.compile(r"%[^A-Za-z%]*G")
+_SIGNATURE = re.compile(r"%[^A-Za-z%]*G|signature")
 
 
 class Option(Struct, frozen=True):
@@ -27,7 +27,7 @@ class Option(Struct, frozen=True):
     takes: Takes = "nothing"
     kind: str = ""
     """Its value: ``N`` a number, ``T`` a text that the program neither opens nor runs, ``P`` a path that it reads,
-    ``F`` a format of git, in which ``%G`` runs the program that checks signatures."""
+    ``F`` a format or an order of git, in which ``%G`` or ``signature`` runs the program that checks signatures."""
 
 
 Operands = Literal["none", "texts", "paths", "files", "pattern", "revisions", "pattern-revisions"]

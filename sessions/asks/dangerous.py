@@ -21,6 +21,7 @@ from .understood import LEAVES, NO_LIST, OUTSIDE, at_their_places, has_forms, kn
 
 OUTSIDE_PATH = "it names a path outside the folder"
 PROTECTED = "it writes a file by which other programs run something"
+UNPLACED = "the folder in which it would act is not known"
 NOT_A_FORM = "it is not of a form that is understood"
 
 
@@ -105,6 +106,23 @@ def danger(line: str, folder: str, cwd: str) -> str:
     return next(filter(None, reasons), "")
 
 
+def unplaced(ask: Ask) -> str:
+    """Return the reason why the files of an ask are not known, as a clause; empty if they are, or do not matter.
+
+    What a program does that the user named, such as ``make``, is the user's choice in every folder.
+    """
+    if not ask.unplaced:
+        return ""
+    if ask.kind is not AskKind.COMMAND:
+        return "" if all(path.startswith("/") for path in ask.paths) else UNPLACED
+    return UNPLACED if any(_is_judged_by_files(one.words[0]) for one in commands(ask.body) or ()) else ""
+
+
+def _is_judged_by_files(program: str) -> bool:
+    name = _plain_name(program)
+    return has_forms(name) or name in _FILES or name in _WRAPPERS or name == "cd"
+
+
 def only_the_user(ask: Ask, folder: str) -> str:
     """Return the reason why only the user can allow an ask, as a clause; empty if a lead can.
 
@@ -114,6 +132,8 @@ def only_the_user(ask: Ask, folder: str) -> str:
     """
     if ask.each_time or ask.kind is AskKind.PERMISSIONS:
         return "the agent requires the user each time" if ask.each_time else "it asks for wider permissions"
+    if reason := unplaced(ask):
+        return reason
     if ask.kind is AskKind.COMMAND:
         too_long = len(ask.body) > MOST_SHOWN
         return "it is too long for its lead" if too_long else danger(ask.body, folder, ask.cwd or folder)

@@ -5,14 +5,13 @@ those that are listed are understood.  git reads a verb's long options also if t
 full.  Seen in git 2.39.5.
 """
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from .command_forms import Form, Read, options, read
-from .places import Place
-from .repository import trouble
+from .places import Place, is_in
+from .repository import REMOTE, may_be_path, trouble
 
 _DIFF = (
     "-p -u -s -z -R -a -b -w -W -r -t -D -U=N -M?T -C?T -B?T -S=T -G=T --patch --no-patch --raw --patch-with-raw"
@@ -105,7 +104,7 @@ READING: Mapping[str, Form] = {
     "shortlog": Form(
         options=options(
             "-s -n -e -c --summary --numbered --email --committer --all --since:T --until:T --after:T --before:T"
-            " --no-merges --author:T --format:F --group:T"
+            " --no-merges --author:T --format:F --group:F"
         ),
         operands="revisions",
     ),
@@ -118,14 +117,14 @@ READING: Mapping[str, Form] = {
     ),
     "branch": Form(
         options=options(
-            "-a -r -v -q --all --remotes --verbose --show-current --list --sort:T --color?T --no-color --column?T"
+            "-a -r -v -q --all --remotes --verbose --show-current --list --sort:F --color?T --no-color --column?T"
             " --no-column --merged?T --no-merged?T --contains?T --no-contains?T --points-at:T --ignore-case --abbrev?N"
         ),
         operands="revisions",
     ),
     "tag": Form(
         options=options(
-            "-l -n?N -i --list --sort:T --contains?T --no-contains?T --merged?T --no-merged?T --points-at:T --column?T"
+            "-l -n?N -i --list --sort:F --contains?T --no-contains?T --merged?T --no-merged?T --points-at:T --column?T"
             " --no-column --color?T --ignore-case"
         ),
         operands="revisions",
@@ -168,7 +167,6 @@ ACTING: Mapping[str, Form] = {
     "switch": Form(options=options("-c=T -q -d --create=T --quiet --detach"), operands="revisions", most=2),
     "checkout": Form(options=options("-b=T -q --quiet"), operands="none"),
 }
-_REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _REFSPEC = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9_./-]*)?")
 _LISTING = ("--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
 _OF_WORKTREE = frozenset({"status", "diff", "grep", "add", "commit", "switch", "pull", "checkout", "ls-files"})
@@ -240,12 +238,10 @@ def _commits(found: Read, _: Place) -> bool:
 def _named_remote(found: Read, place: Place) -> bool:
     """A remote is one of the names in the settings: git takes a folder of the same name as an address."""
     remote, refs = found.operands[:1], found.operands[1:]
-    plain = all(map(_REMOTE.fullmatch, remote)) and all(map(_REFSPEC.fullmatch, refs))
-    return plain and not any(_exists(name, place) for name in remote)
-
-
-def _exists(name: str, place: Place) -> bool:
-    return any(os.path.lexists(Path(place.cwd, name + end)) for end in ("", ".git", ".bundle"))
+    plain = all(map(REMOTE.fullmatch, remote)) and all(map(_REFSPEC.fullmatch, refs))
+    # git goes to the top folder of the repository before it reads a path
+    folders = [folder for folder in (Path(place.cwd), *Path(place.cwd).parents) if is_in(str(folder), place.folder)]
+    return plain and not any(may_be_path(name, folder) for name in remote for folder in folders)
 
 
 _CHECKS: Mapping[str, Callable[[Read, Place], bool]] = {

@@ -109,6 +109,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     """The decisions that the agent itself accepts, in its order."""
     always: str = ""
     """The scope of the agent's own ``always``; empty if it has none."""
+    unplaced: bool = False
+    """The agent may act in another folder than :attr:`cwd`, such as a worktree of its own."""
     each_time: bool = False
     """The agent requires the user's decision each time: no rule and no earlier answer allows it."""
     questions: tuple[Question, ...] = ()

@@ -29,17 +29,20 @@ _FOLDERS = _names(
     " .idea .fleet .nova .vim .nvim .emacs.d .devcontainer .github .gitlab .circleci .buildkite .forgejo .gitea"
     " .woodpecker .teamcity .husky .githooks .ssh .gnupg .docker .kube .aws .config .local .direnv .mise .asdf .cargo"
     " .rustup .mvn .gradle .m2 .yarn .bundle .ipython .jupyter .npm .pnpm .bun .deno .terraform.d .agentdash"
+    " .hg .jj .svn .run .idx .builds .tekton .irb .helix .warp .pi .openhands .tabnine .claude-plugin .git-hooks"
     " node_modules launchagents launchdaemons autostart systemd cron.d"
 )
 _FILES = _names(
     # agents
     ".agentdash.toml agents.md agents.override.md claude.md claude.local.md gemini.md copilot-instructions.md"
+    " skill.md warp.md .continuerc.json .claude.json"
     " .cursorrules .windsurfrules .clinerules .roomodes .aider.conf.yml .goosehints opencode.json"
     " opencode.jsonc qwen.md .rules crush.json mcp.json .mcp.json .devcontainer.json"
     # git, and the names of its hooks
     " .git .gitattributes .gitmodules .gitconfig .lfsconfig .gitignore_global .pre-commit-config.yaml"
     " .pre-commit-config.yml .pre-commit-hooks.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml"
-    " lefthook.toml .lintstagedrc .huskyrc applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit"
+    " lefthook.toml lefthook-local.yml lefthook-local.yaml .lefthook-local.yml .overcommit.yml .hgrc .lintstagedrc"
+    " .huskyrc applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit"
     " prepare-commit-msg commit-msg post-commit pre-rebase post-checkout post-merge pre-push pre-receive update"
     " proc-receive post-receive post-update reference-transaction push-to-checkout pre-auto-gc post-rewrite"
     " sendemail-validate fsmonitor-watchman post-index-change"
@@ -49,7 +52,9 @@ _FILES = _names(
     " .cshrc .tcshrc .login .logout .xprofile .xinitrc .xsession .xsessionrc .inputrc .tmux.conf .screenrc .gdbinit"
     " .lldbinit .pdbrc .pythonrc .pythonrc.py .irbrc .pryrc .rprofile .perltidyrc .netrc .curlrc .wgetrc .ripgreprc"
     " .ackrc .lesskey .lessfilter .psqlrc .sqliterc .my.cnf .vimrc .gvimrc .exrc .nexrc .nvimrc .nvim.lua .emacs"
-    " .dir-locals.el .dir-locals-2.el .nanorc flake.nix shell.nix default.nix devbox.json"
+    " .direnvrc .ruby-version .ghci .ocamlinit .luacheckrc .rspec .rubocop.yml .lvimrc .ycm_extra_conf.py .clangd"
+    " hie.yaml .swcrc .terraformrc .replit .dir-locals.el .dir-locals-2.el .nanorc flake.nix shell.nix default.nix"
+    " devbox.json"
     # packages and builds
     " package.json .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs pnpm-workspace.yaml bunfig.toml deno.json deno.jsonc"
     " lerna.json nx.json turbo.json makefile gnumakefile bsdmakefile justfile .justfile taskfile.yml taskfile.yaml"
@@ -57,10 +62,13 @@ _FILES = _names(
     " cmakepresets.json configure build.rs cargo.toml build.gradle build.gradle.kts settings.gradle"
     " settings.gradle.kts gradle.properties gradlew mvnw pom.xml build.sbt build.xml mix.exs rebar.config project.clj"
     " build.zig package.swift composer.json workspace build.bazel module.bazel .bazelrc pyproject.toml setup.py pipfile"
-    " setup.cfg tox.ini noxfile.py pytest.ini .coveragerc conftest.py manage.py tasks.py fabfile.py dodo.py"
+    " .pnp.cjs .pnp.loader.mjs rust-toolchain rust-toolchain.toml go.work podfile brewfile .bazeliskrc"
+    " gradle-wrapper.properties phpunit.xml phpunit.xml.dist .php-cs-fixer.php ansible.cfg setup.cfg tox.ini"
+    " noxfile.py pytest.ini .coveragerc conftest.py manage.py tasks.py fabfile.py dodo.py"
     " sitecustomize.py usercustomize.py pip.conf .pypirc .pylintrc"
     # CI, containers and deployment
-    " .gitlab-ci.yml .travis.yml .drone.yml .cirrus.yml .appveyor.yml appveyor.yml azure-pipelines.yml"
+    " .gitlab-ci.yml .gitlab-ci.yaml .gitpod.yml .build.yml .travis.yml .drone.yml .cirrus.yml .appveyor.yml"
+    " appveyor.yml azure-pipelines.yml"
     " bitbucket-pipelines.yml jenkinsfile .woodpecker.yml action.yml action.yaml dockerfile containerfile"
     " docker-compose.yml docker-compose.yaml compose.yml compose.yaml vagrantfile procfile tiltfile skaffold.yaml"
     " earthfile crontab cloudbuild.yaml buildspec.yml netlify.toml vercel.json codemagic.yaml"

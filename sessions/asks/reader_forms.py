@@ -14,7 +14,7 @@ from .places import Place
 _DIGESTS = Form(options=options("-b -t -z --tag --binary --text --zero"), operands="files")
 _NAMES = Form(options=options("-a -z -s=T --multiple --suffix=T --zero"), operands="texts")
 _ENDS = Form(options=options("-# -n=N -c=N -q -v --lines=N --bytes=N --quiet --silent --verbose"), operands="files")
-_CONTEXT = "-A=N -B=N -C=N --after-context=N --before-context=N --context=N"
+_CONTEXT = "-A=N -B=N -C=N --after-context=N --before-context=N --context?N"  # BSD grep: --context or --context=N
 _BY_PATTERN = frozenset({"-e", "--regexp", "-f", "--file"})
 
 FORMS: Mapping[str, Form] = {

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .git_index import may_leave
-from .places import Place, is_folder, is_in, real
+from .places import Place, is_folder, is_in, real, resolved
 
 _MOST_BYTES = 256 * 1024
 
@@ -19,6 +19,9 @@ _SECTION = re.compile(r"\[\s*(?P<section>[A-Za-z0-9.-]+)(?:\s+\"(?P<sub>[^\"\\]*
 _ENTRY = re.compile(r"(?P<key>[A-Za-z][A-Za-z0-9-]*)\s*(?:=(?P<value>[^\\]*))?")
 _URL = re.compile(r"(?:https?|ssh|git)://[A-Za-z0-9_][^\s]*|[A-Za-z0-9_][\w.-]*@[A-Za-z0-9_][\w.-]*:[^\s:]*")
 _NAME = re.compile(r"\.|[A-Za-z0-9_][\w./-]*")
+REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+"""The name of a remote."""
+NO_SERVER = "the repository's settings name no plain server"
 
 _KNOWN = {
     "core": "repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol"
@@ -68,6 +71,8 @@ def trouble(place: Place, *, worktree: bool, remote: bool) -> str:
     top, git = found
     if git is None or not is_in(str(top), place.folder):
         return "no plain git repository of the folder"
+    if not _is_of(git, top, place) or _borrows(git):
+        return "it may read another repository"
     if reason := _of_settings(top, git, remote=remote):
         return reason
     if worktree and any(
@@ -84,9 +89,43 @@ def _of_settings(top: Path, git: Path, *, remote: bool) -> str:
         entries = _entries(path)
         if entries is None or not all(_is_harmless(key, value, top, git) for key, value in entries):
             return "the repository's settings may run a program"
-        if remote and not all(_is_address(key, value) for key, value in entries):
-            return "the repository's settings name no plain server"
-    return ""
+        if remote and not all(_is_address(key, value, top) for key, value in entries):
+            return NO_SERVER
+    return NO_SERVER if remote and any(map(_has_entries, (common / "remotes", common / "branches"))) else ""
+
+
+def may_be_path(name: str, folder: Path) -> bool:
+    """Return whether git would take the name of a remote without an address for a repository in a folder."""
+    return any(os.path.lexists(folder / f"{name}{end}") for end in ("", ".git", ".bundle"))
+
+
+def _is_of(git: Path, top: Path, place: Place) -> bool:
+    """Return whether a git folder is in the session's folder, or names its top folder as a worktree or submodule does.
+
+    Otherwise a ``.git`` that an agent wrote shows the files of any repository of the user.
+    """
+    if is_in(str(git), place.folder):
+        return True
+    back = _text(git / "gitdir", 4_096)
+    if back is not None and resolved(back.rstrip("\r\n"), str(git)) == str(top / ".git"):
+        return True
+    return any(key == "core.worktree" for key, _ in _entries(git / "config") or ())
+
+
+def _borrows(git: Path) -> bool:
+    """Return whether a repository has objects of others, or a common folder whose name cannot be read."""
+    unread = os.path.lexists(git / "commondir") and not _text(git / "commondir", 4_096)
+    return unread or os.path.lexists(_common(git) / "objects" / "info" / "alternates")
+
+
+def _has_entries(folder: Path) -> bool:
+    """Return whether a folder has entries: git reads addresses also from such files of its first versions."""
+    try:
+        return any(True for _ in folder.iterdir())
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
 
 
 def _repository(top: Path) -> tuple[Path, Path | None] | None:
@@ -168,5 +207,13 @@ def _is_harmless(key: str, value: str, top: Path, git: Path) -> bool:
     return key in _KEYS
 
 
-def _is_address(key: str, value: str) -> bool:
-    return key not in ("remote.*.url", "remote.*.pushurl") or _URL.fullmatch(value) is not None
+def _is_address(key: str, value: str, top: Path) -> bool:
+    """Return whether a setting is the address of a server or the name of a remote, if it is one that git connects to.
+
+    A name is not also that of a folder: git pushes to a repository in it, whose hooks then run.
+    """
+    if key in ("remote.*.url", "remote.*.pushurl"):
+        return _URL.fullmatch(value) is not None
+    if key in ("branch.*.remote", "branch.*.pushremote"):
+        return value == "." or (REMOTE.fullmatch(value) is not None and not may_be_path(value, top))
+    return True

@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from .always import ALLOWABLE, can_remember, own_scope
-from .dangerous import danger, of_files
+from .dangerous import danger, of_files, unplaced
 from .model import Answer, Ask, AskKind, Verdict
 from .other_names import may_be
 from .places import is_in, paths_in, real, resolved
@@ -114,7 +114,9 @@ def _fits_words(rule: AskRule, ask: Ask) -> bool | None:
 
 
 def _fits_folder(folder: str, ask: Ask, cwd: str) -> bool | None:
-    """Return whether all paths of an ask are in a folder; None if some are, or if one is a folder above it."""
+    """Return whether all paths of an ask are in a folder; None if some are, one is above it, or they are not known."""
+    if ask.unplaced and (ask.kind is AskKind.COMMAND or unplaced(ask)):
+        return None
     acts_in = resolved(ask.cwd, cwd)
     if ask.kind is AskKind.COMMAND:
         lines = commands(ask.body)
@@ -147,7 +149,6 @@ def _forms(path: str, cwd: str) -> tuple[str, str]:
 
 def _only_asked(rule: AskRule, ask: Ask, cwd: str) -> str:
     """Return the reason why a rule cannot allow an ask, as a clause; empty if it can."""
-    folder, acts_in = resolved(rule.folder or "", cwd), resolved(ask.cwd, cwd)
     if Verdict.ALLOW not in ask.verdicts:
         return "the agent takes no permission"
     if ask.each_time:
@@ -156,6 +157,11 @@ def _only_asked(rule: AskRule, ask: Ask, cwd: str) -> str:
         return "the rule names no tool"
     if ask.kind not in ALLOWABLE:
         return "only commands, edits and tools are allowed by a rule"
+    return unplaced(ask) or _of_act(rule, ask, cwd)
+
+
+def _of_act(rule: AskRule, ask: Ask, cwd: str) -> str:
+    folder, acts_in = resolved(rule.folder or "", cwd), resolved(ask.cwd, cwd)
     if ask.kind is AskKind.COMMAND:
         return danger(ask.body, folder, acts_in) if rule.words else not_understood(ask.body, folder, acts_in)
     return of_files(ask, folder, acts_in)

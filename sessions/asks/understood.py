@@ -43,19 +43,22 @@ def not_understood(line: str, folder: str, cwd: str) -> str:
 
 
 def at_their_places(found: Sequence[Simple], place: Place) -> Iterator[tuple[Simple, Place | None]]:
-    """Yield each command with the place at which it runs; None, and no more, if that is not certain.
+    """Yield each command with every place at which it may run; None, and no more, if they are not known.
 
-    Only a ``cd`` that certainly runs, and before all others, moves the others; it is left out.
+    Only a ``cd`` before all others moves them; it is left out.  If it may fail, those behind ``;`` or ``||`` then run
+    at the first place.
     """
+    places = [place]
     for number, one in enumerate(found):
         if one.words[0] != "cd":
-            yield one, place
+            yield from ((one, there) for there in places)
             continue
         moved = _moved(one.words[1:], place, then=found[1].after) if number == 0 and len(found) > 1 else None
         if moved is None:
             yield one, None
             return
-        place = moved
+        all_or_none = {later.after for later in found[1:]} <= {"&&", "|"}
+        places = [moved] if all_or_none or _can_enter(moved.cwd) else [place, moved]
 
 
 def _moved(words: Sequence[str], place: Place, *, then: str) -> Place | None:
@@ -65,7 +68,11 @@ def _moved(words: Sequence[str], place: Place, *, then: str) -> Place | None:
     if os.environ.get("CDPATH") and words[0][0] not in "./":
         return None
     moved = place.below(words[0])
-    return moved if moved is not None and (then == "&&" or is_folder(moved.cwd)) else None
+    return moved if moved is not None and (then == "&&" or _can_enter(moved.cwd)) else None
+
+
+def _can_enter(folder: str) -> bool:
+    return is_folder(folder) and os.access(folder, os.X_OK)
 
 
 def is_reading(words: Sequence[str], place: Place) -> bool:

@@ -14,6 +14,8 @@ class Request(Struct):
     subtype: str = ""
     tool_name: Words = ""
     tool_use_id: Words = ""
+    agent_id: Words | None = None
+    """The sub-agent that asks, which may work in a worktree of its own (2.1.332)."""
     input: Raw = NULL
     """The arguments of the call; an answer that allows it repeats them."""
     description: Words | None = None

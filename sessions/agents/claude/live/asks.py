@@ -23,17 +23,21 @@ MOST_OPEN_ASKS = 100
 _ABOUT = ("file_path", "notebook_path", "path", "url", "query", "pattern", "skill", "description")
 """The arguments of which the first is named with a tool."""
 
+_WATCHES = "Monitor"
+"""The tool that runs a shell command and reports each line of its output, or those of a server (2.1.332)."""
+
 _READERS = frozenset({"Read", "NotebookRead", "Grep", "Glob", "LS"})
 """The tools that read the files that their arguments name."""
 
 
-def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
+def ask_of(key: str, request: Request, cwd: str = "", *, moved: bool = False) -> Ask | None:
     """Return the ask of a request; None if it is of another kind.
 
     Args:
         key: the request's id.
         request: the request.
         cwd: the folder in which claude works; empty if it is not known.
+        moved: claude may have gone to another folder since.
     """
     if request.subtype == "elicitation":
         return _form(key, request, cwd)
@@ -44,9 +48,12 @@ def ask_of(key: str, request: Request, cwd: str = "") -> Ask | None:
     tool, why = request.tool_name, request.decision_reason or ""
     suggested = always(request.permission_suggestions)
     verdicts = (Verdict.ALLOW, *((Verdict.ALWAYS,) if suggested else ()), Verdict.DENY, Verdict.STOP)
-    base = Ask(key=key, kind=AskKind.TOOL, tool=tool, title="", cwd=cwd, why=why, verdicts=verdicts, always=suggested)
+    base = Ask(
+        key=key, kind=AskKind.TOOL, tool=tool, title="", cwd=cwd, why=why, verdicts=verdicts, always=suggested,
+        unplaced=moved or bool(request.agent_id),
+    )  # fmt: skip
     fields: dict[str, Any]
-    if tool == "Bash":
+    if tool == "Bash" or (tool == _WATCHES and "command" in given):
         kind = AskKind.PERMISSIONS if _is_unconfined(given) else AskKind.COMMAND
         fields = {"kind": kind, "title": _command_title(given), "body": text_in(given.get("command"))}
         fields["why"] = why or request.description or text_in(given.get("description"))

@@ -29,6 +29,7 @@ from .held import SHOWS, Held, Preview, ask_of_held, decision, failed_decision, 
 _MOST_PROMPTS = 10_000
 _KEY_CHARACTERS = 200
 _WITHDRAW, _INTERRUPT = "withdraw-", "interrupt-"
+_MOVES = (b'"EnterWorktree"', b'"ExitWorktree"')
 _SETTERS = {"model": ("set_model", "model"), "mode": ("set_permission_mode", "mode")}
 
 
@@ -91,11 +92,14 @@ class ClaudeDialogue(Dialogue):
         self._showing = False
         """True once the line about held messages was returned, or claude has answered it."""
         self._cwd = ""
+        self._moved = False
+        """True if claude may work in another folder until it names its folder again: it can enter a worktree."""
         self._mode: str | None = None
         self._answered = {_INTERRUPT: 0, CHANGE: 0}
         """The number of responses to requests of these kinds."""
         self._handlers: dict[str, Callable[[_Line], list[Event]]] = {
             "system": self._system,
+            "assistant": self._called,
             "result": self._result,
             "user": self._user,
             "command_lifecycle": self._lifecycle,
@@ -182,10 +186,16 @@ class ClaudeDialogue(Dialogue):
             return self._hold(read)
         if read.subtype != "init":
             return []
-        self._cwd = read.cwd or self._cwd
+        self._cwd, self._moved = read.cwd or self._cwd, self._moved and not read.cwd
         changed = self._mode_is(read.mode) if self._mode is not None else []
         self._mode = read.mode or self._mode
         return [*changed, *self._begin()]
+
+    def _called(self, read: _Line) -> list[Event]:
+        """Note that claude enters or leaves a worktree: only the next turn names the folder (2.1.332)."""
+        content = bytes(read.message.content) if read.message is not None else b""
+        self._moved = self._moved or any(name in content for name in _MOVES)
+        return []
 
     def _hold(self, read: _Line) -> list[Event]:
         """Read what claude says about a message of another program: an ask, or its end."""
@@ -265,8 +275,10 @@ class ClaudeDialogue(Dialogue):
 
     def _asked(self, read: _Line) -> list[Event]:
         key, request = read.request_id, read.request
-        ask = ask_of(key, request, self._cwd) if request is not None and key and key not in self._asks else None
-        if ask is None or request is None:
+        if request is None or not key or key in self._asks:
+            return []
+        ask = ask_of(key, request, self._cwd, moved=self._moved)
+        if ask is None:
             return []
         self._asks[key] = _Open(ask, request)
         dropped = self._settled(next(iter(self._asks)), answered=False) if len(self._asks) > MOST_OPEN_ASKS else []

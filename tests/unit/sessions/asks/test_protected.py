@@ -37,6 +37,10 @@ RUNNING = [
     "node_modules/x/index.js",
     ".GIT/config", ".Git/hooks/x", ".CLAUDE/settings.json", "MAKEFILE", "Package.JSON", "claude.MD",
     ".g\u200cit/config", ".git./config", ".git /x", "git~1/config",
+    ".hg/hgrc", ".jj/repo/config.toml", "lefthook-local.yml", ".pnp.cjs", ".rspec", ".rubocop.yml", "hie.yaml",
+    ".ghci", "rust-toolchain.toml", "ansible.cfg", ".ycm_extra_conf.py", ".lvimrc", ".gitpod.yml", ".idx/dev.nix",
+    ".run/a.run.xml", ".builds/a.yml", ".claude.json", "a/.claude-plugin/plugin.json", "SKILL.md", "go.work",
+    "gradle/wrapper/gradle-wrapper.properties", "phpunit.xml",
     "src/../.git/config", "./.claude/../.claude/settings.json",
 ]  # fmt: skip
 

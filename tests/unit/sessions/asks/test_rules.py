@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentdash.sessions.asks.dangerous import UNPLACED, only_the_user
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.asks.rules import ALWAYS, decide, for_agent
 from agentdash.sessions.asks.settings import AskRule, AsksSettings
@@ -286,3 +287,19 @@ def test_any_ask_is_decided_and_its_answer_is_one_that_the_agent_takes(stated, a
 @given(st.lists(RULES, max_size=3), st.sampled_from(["rm -rf x", "sudo ls", "git push -f", "$(x)", "ls > x"]))
 def test_no_rules_allow_a_dangerous_command(stated, line):
     assert decided(command(line), *map(msgspec.to_builtins, stated)) != "allow"
+
+
+def test_an_agent_in_a_folder_that_is_not_known_is_asked_about_what_its_folder_decides():
+    """A sub-agent of claude in a worktree of its own: the paths of its commands lead to other files."""
+    named = {"decide": "allow", "command": "npm test"}
+    secret = {"decide": "deny", "tool": "Bash", "folder": "secrets"}
+    assert (
+        decided(command("git -C fix status", unplaced=True), ALLOW_BASH, {"decide": "allow", "command": "git"}) == "ask"
+    )
+    assert decided(command("timeout 5 cat a", unplaced=True), {"decide": "allow", "command": "timeout"}) == "ask"
+    assert decided(command("npm test", unplaced=True), named) == "allow"
+    assert decided(command("npm test", unplaced=True), secret, named) == "ask"
+    assert decided(command("cat a", unplaced=True), remembered=[command("cat a", unplaced=True)]) == "ask"
+    write = {"decide": "allow", "tool": "Write"}
+    assert [decided(edit(path, unplaced=True), write) for path in (f"{HERE}/a", "a")] == ["allow", "ask"]
+    assert only_the_user(command("cat a", unplaced=True), HERE) == UNPLACED

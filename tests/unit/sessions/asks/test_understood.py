@@ -69,6 +69,10 @@ EVADING = [
     "cd door && cat secret.txt", "cd .. && cat outside/secret.txt", "cd src; cat ../../outside/secret.txt",
     "ls && cd bare && git status", "cd bare && git status", "false && cd src; cat a.py", "cd src | cat",
     "cd src || ls", "cd", "cd -",
+    "cd gone && true; cat ../outside/secret.txt", "cd gone && true || cat ../outside/secret.txt",
+    "cd gone && true\ncat ../outside/secret.txt", "cd src/gone && ls | cat; cat ../../outside/secret.txt",
+    "grep --context 5 /etc/passwd a.py", "git shortlog --group=format:%GS HEAD", "git branch --list --sort=signature",
+    "git tag -l --sort -signature:signer",
     "./git log", "src/ls", "GIT log", "/tmp/git log", "bin/git log", "hostname x", "printf %n PATH", "id root",
     "which -x",
     "git log :/x", "git show ':(top)x'", "git diff -- ':!a.py'", "git diff -- ../outside",
@@ -260,11 +264,51 @@ def test_usual_settings_of_a_repository_change_nothing(fresh):
     assert fresh.decided("git status", BASH) == "allow"
 
 
+PUSH = {"decide": "allow", "command": "git push"}
+PUSHED_TO = [
+    '[branch "main"]\n\tremote = evil.git', '[branch "main"]\n\tpushRemote = ./evil.git',
+    '[branch "main"]\n\tremote = evil', '[branch "main"]\n\tpushRemote = ext::x',
+    '[remote "origin"]\n\tpushurl = evil.git',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("stated", PUSHED_TO, ids=ascii)
+def test_a_push_to_a_folder_whose_hooks_would_run_is_asked(fresh, stated):
+    fresh.git("init", "-q", "--bare", "evil.git")
+    assert fresh.decided("git push", PUSH) == "allow"
+    with (fresh.folder / ".git" / "config").open("a") as file:
+        file.write(f"\n{stated}\n")
+    assert fresh.decided("git push", PUSH) == "ask"
+
+
+def test_a_remote_that_only_an_old_file_or_a_folder_at_the_top_names_is_asked(fresh):
+    fresh.git("init", "-q", "--bare", "evil.git")
+    lines = ("git push up", "git -C src push evil", "git push other main")
+    assert [fresh.decided(line, {"decide": "allow", "command": "git"}) for line in lines] == ["allow", "ask", "allow"]
+    (fresh.folder / ".git" / "remotes").mkdir()
+    (fresh.folder / ".git" / "remotes" / "up").write_text("URL: evil.git\n")
+    assert fresh.decided("git push up", PUSH) == "ask"
+
+
 def test_a_worktree_is_a_plain_repository_and_one_above_the_folder_is_asked(fresh):
     fresh.git("worktree", "add", "-q", "other")
     assert fresh.decided("git -C other log", BASH) == "allow"
     rule = {"decide": "allow", "tool": "Bash", "folder": "src"}
     assert fresh.decided("git log", rule, cwd=fresh.folder / "src") == "ask"
+
+
+def test_a_repository_elsewhere_is_asked_unless_it_names_the_folder(fresh):
+    elsewhere = fresh.folder.parent / "elsewhere"
+    fresh.git("worktree", "add", "-q", str(elsewhere))
+    assert fresh.decided("git log", {**BASH, "folder": str(elsewhere)}, cwd=elsewhere) == "allow"
+    shutil.copytree(fresh.folder / ".git", fresh.folder.parent / "private.git")
+    (fresh.folder / "src" / ".git").write_text(f"gitdir: {fresh.folder.parent}/private.git\n")
+    assert fresh.decided("git -C src show HEAD", BASH) == "ask"
+    assert fresh.decided("git show HEAD", BASH) == "allow"
+    (fresh.folder / ".git" / "objects" / "info" / "alternates").write_text(
+        f"{fresh.folder.parent}/private.git/objects\n"
+    )
+    assert fresh.decided("git show HEAD", BASH) == "ask"
 
 
 def test_links_in_the_place_of_folders_and_submodules_are_asked(fresh):

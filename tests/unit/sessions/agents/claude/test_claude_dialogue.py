@@ -263,6 +263,35 @@ def test_a_prompt_that_is_cancelled_before_its_turn_begins_none() -> None:
     assert fed({"type": "system", "subtype": "init"}, dialogue=dialogue) == [TurnBegan()]
 
 
+def test_a_claude_that_enters_a_worktree_or_a_sub_agent_may_act_in_another_folder() -> None:
+    """Seen in 2.1.332: only the beginning of a turn names the folder, and a sub-agent can have a worktree."""
+    dialogue, ask = asked("Bash", {"command": "git status"}, agent_id="a86")
+    assert ask.unplaced
+    used = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "EnterWorktree", "input": {}}]}
+    request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}}
+    found = []
+    for key, line in enumerate(
+        (
+            {"type": "assistant", "message": {"content": [{"type": "text", "text": "I use EnterWorktree"}]}},
+            {"type": "assistant", "message": used},
+            {"type": "system", "subtype": "init"},
+            {"type": "system", "subtype": "init", "cwd": "/p/.claude/worktrees/w"},
+        )
+    ):
+        fed(line, dialogue=dialogue)
+        [event] = fed({"type": "control_request", "request_id": f"k{key}", "request": request}, dialogue=dialogue)
+        assert isinstance(event, Asked)
+        found.append((event.ask.unplaced, event.ask.cwd))
+    assert found == [(False, "/p"), (True, "/p"), (True, "/p"), (False, "/p/.claude/worktrees/w")]
+
+
+def test_a_command_whose_output_claude_watches_is_asked_as_a_command() -> None:
+    _, ask = asked("Monitor", {"command": "git push", "description": "a harmless look", "timeout_ms": 1})
+    assert (ask.kind, ask.title, ask.body) == (AskKind.COMMAND, "run: git push", "git push")
+    _, ask = asked("Monitor", {"ws": {"url": "wss://example.org"}, "description": "events"})
+    assert (ask.kind, ask.title) == (AskKind.TOOL, "use Monitor: events")
+
+
 def asked(tool: str, arguments: Any, key: str = "1", **fields: Any) -> tuple[ClaudeDialogue, Ask]:
     """A dialogue in /p with one open ask, and the ask."""
     dialogue = began(ClaudeDialogue())
