@@ -10,7 +10,7 @@ import stat
 import unicodedata
 from pathlib import Path
 
-from .places import NOWHERE, real, resolved
+from .places import LONGEST, NOWHERE, real, resolved
 
 
 def _names(text: str) -> frozenset[str]:
@@ -150,5 +150,7 @@ def _has_other_names(place: str) -> bool:
 
 
 def _is_state(place: str) -> bool:
-    """Return whether a path is in a state folder of agentdash."""
+    """Return whether a path is in a state folder of agentdash; True if it is too long for that of a file."""
+    if len(place) > LONGEST:
+        return True
     return any(os.path.lexists(folder / _STATE) for folder in Path(place).parents)

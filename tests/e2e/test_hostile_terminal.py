@@ -149,7 +149,7 @@ class World:
         self.codex = codex_script(folder)
         quoted = json.dumps(EVIL)
         self.settings.write_text(
-            f"[agents.codex]\nlive = false\nbin = {json.dumps(str(self.codex))}\nmodel = {quoted}\nargs = [{quoted}]\n"
+            f"[agents.codex]\nlive = false\nbin = {json.dumps(str(self.codex))}\nargs = [{quoted}]\n"
             f"[presets.{quoted}]\nprompt = {quoted}\ntitle = {quoted}\n[profiles.{quoted}]\n".replace(
                 f"title = {quoted}\n", ""
             )

@@ -28,8 +28,9 @@ PATCH = {
 PLAN = {"type": "item.completed", "item": {"id": "t", "type": "todo_list", "items": [{"text": "x", "completed": True}]}}
 CALL = {"id": "m", "type": "mcp_tool_call", "server": "s", "tool": "t", "arguments": {"a": 1}, "status": "completed"}
 TOOL = {"type": "item.completed", "item": CALL}
+THREAD = "0190f7a2-0000-7000-8000-000000000001"
 EVENTS = (
-    {"type": "thread.started", "thread_id": "thread-1"}, said("Hello."), ran("make test", 1, "2 failed", 1), PATCH,
+    {"type": "thread.started", "thread_id": THREAD}, said("Hello."), ran("make test", 1, "2 failed", 1), PATCH,
     PLAN, TOOL, {"type": "odd.event"},
     {"type": "item.completed", "item": {"id": "r", "type": "reasoning", "text": "Hm."}},
 )  # fmt: skip
@@ -133,7 +134,7 @@ def test_all_verbs_are_run_by_these_tests():
 
 
 def test_the_output_of_verbs_that_read_and_keep(manager, checked, monkeypatch, tmp_path):
-    options = {"turns": [("one", lines(*EVENTS)), ("two", lines(*EVENTS))], "agent_session": "thread-1"}
+    options = {"turns": [("one", lines(*EVENTS)), ("two", lines(*EVENTS))], "agent_session": THREAD}
     session = record(manager, **options)
     record(manager, **options, last=Status.FAILED, reason="exit 1")
     (tmp_path / "config.toml").write_text('[presets.p]\nmodel = "m"\n[templates.t]\ntext = "a {title}"\n')

@@ -103,7 +103,7 @@ def test_a_lead_with_four_workers_is_woken_once_and_no_front_end_is_needed(famil
         assert "agentdash: The ends of 4 workers: 4 done." in shown
         assert "agentdash: [[demo:quick]]" not in shown
     assert four.explained()["woken"] == "1 time of 20"
-    assert four.explained()["wakes"].startswith("no: it has read the ends")
+    assert four.explained()["wakes"].startswith("no: no end of a worker is new to it")
     worker = four.manager.reader.get(four.workers[0])
     assert (worker.attention, worker.reported_turn) == (False, 1)
 
