@@ -303,7 +303,7 @@ class FakeManager:
         self.asked("spawn", start.prompt, start.agent or None, start.model, folder_of(start), start.options)
         return self.made_of(start)
 
-    def continued(self, ref, start, *, inherits=True):
+    def continued(self, ref, start, *, inherits=True, words=None):
         assert not inherits  # the dialog shows all that runs
         self.plan(start)
         source = self.get(ref)

@@ -62,6 +62,8 @@ async def test_T10_P_pins_all_that_are_marked(dashboard):
         await d.press("space")
         await d.select("done0001")
         await d.press("space", "P")
+        await d.shows("2 sessions")
+        await d.press("y")
         await d.called("pin", "failed01", True)
         await d.called("pin", "done0001", True)
         await d.shows("Pinned 2 sessions.")

@@ -10,6 +10,10 @@ WRITE_SECONDS = 1.0
 """Delay after the first key that is not on disk yet, so that a draft is written at most once a second."""
 
 
+_AT_ONCE_SECONDS = 0.001
+"""A timer of Textual (8.2) divides by its time, which must not be 0."""
+
+
 class Drafts:
     """Unsent prompts by session; shared by all prompt boxes of a dashboard.
 
@@ -52,7 +56,7 @@ class Drafts:
     def release(self, session_id: str | None) -> None:
         """Write a draft that was held: its text was sent, or was given back."""
         self._held.discard(session_id or NO_SESSION)
-        self._later(0, self._save_soon)
+        self._later(_AT_ONCE_SECONDS, self._save_soon)
 
     async def _save_soon(self) -> None:
         self._waiting = False
