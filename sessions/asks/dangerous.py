@@ -228,7 +228,7 @@ def _runs_a_file(arguments: Sequence[str]) -> bool:
     if not arguments:
         return False
     if arguments[0] == "-m":
-        module = re.fullmatch(r"([A-Za-z_]\w*)[\w.]*", arguments[1]) if len(arguments) > 1 else None
+        module = re.fullmatch(r"([A-Za-z_]\w*)(?:\.[\w.]*)?", arguments[1]) if len(arguments) > 1 else None
         return module is not None and module[1] not in _MODULES
     return not arguments[0].startswith("-")
 

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 _WORDS = re.compile(r"[\w.+]+")
-_VERSION = re.compile(r"[-.]?[0-9][0-9.]*$")
 
 _PROGRAMS = (
     "git hub lab jj",
@@ -89,5 +88,9 @@ def _accepted(wanted: Sequence[str]) -> Iterator[frozenset[str]]:
 
 
 def _plain(word: str) -> str:
+    """Return a name without the version at its end: ``python3.11``, ``pip-3``."""
     name = word.casefold()
-    return _VERSION.sub("", name) or name
+    before = name.rstrip("0123456789.")
+    version = name[len(before) :].lstrip(".")  # dots alone, or before a version, belong to the name
+    rest = name.removesuffix(version)
+    return (rest.removesuffix("-") if rest.endswith("-") else rest.removesuffix(".")) or name if version else name

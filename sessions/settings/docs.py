@@ -32,7 +32,10 @@ cannot be used with file, line and key; `agentdash config list` shows every valu
     of `git add`, `commit`, `fetch`, `pull`, `push`, `switch` and `checkout -b`. Of any other program (`make`,
     `npm test`) it allows all that the program does: that is your choice.
   - Always asked: an option that is shortened or not known to agentdash; a path outside the folder, links followed; a
-    repository whose own settings may run a program, or that begins above the folder; `rm -r`, `git push --force`;
+    repository whose own settings may run a program, that begins above the folder or belongs elsewhere, or that has
+    objects of another one; a push or fetch whose remote may be a folder; the understood commands of a sub-agent of
+    claude, or of a claude that entered a worktree, because the folder in which they run is not known; `rm -r`,
+    `git push --force`;
     `sudo`, shells, `python -c`, `tar`, `curl`, `ssh`, `find -exec` and others that run, or reach, what their arguments
     name.
   - A rule for a tool that writes (`Write`, `Edit`, `apply_patch`) allows files of the folder, links followed, but none

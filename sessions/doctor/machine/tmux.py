@@ -64,7 +64,7 @@ def escape_time(answer: Answer) -> Finding:
 
 def _is_since(version: Answer, *since: int) -> bool:
     """Return whether tmux reports this version or a later one: ``3.4``, ``3.3a``, ``next-3.5``."""
-    numbers = re.search(r"(\d+)\.(\d+)", version.first_line) if version.exit_code == 0 else None
+    numbers = re.search(r"(\d{1,6})\.(\d{1,6})", version.first_line) if version.exit_code == 0 else None
     return numbers is not None and tuple(map(int, numbers.groups())) >= since
 
 

@@ -123,7 +123,7 @@ UNREADABLE = "could not be read"
         ("is_error", [], UNREADABLE), ("is_error", 1.5, UNREADABLE), ("is_error", "", UNREADABLE),
         ("is_error", 1.0, "Hi."), ("is_error", 0.0, None),
         ("subtype", GONE, None), ("subtype", None, None), ("subtype", "success", None), ("subtype", "", None),
-        ("subtype", "error_max_turns", "Hi."), ("subtype", "of_tomorrow", "Hi."),
+        ("subtype", "error_max_turns", "Hi."), ("subtype", "of_tomorrow", "the result is neither success nor an error: of_tomorrow"),
         ("subtype", 5, UNREADABLE), ("subtype", ["success"], UNREADABLE), ("subtype", {}, UNREADABLE),
         ("stop_reason", "stop_sequence", None), ("stop_reason", "tool_use", None), ("stop_reason", "of_tomorrow", None),
         ("stop_reason", GONE, CUT), ("stop_reason", None, CUT), ("stop_reason", "", CUT),
