@@ -47,8 +47,9 @@ settings.register_profile(
 )
 settings.load_profile("agentdash")
 
-# Who runs the tests in the background of a script ignores SIGINT, and so would every program that they start.
+# SIGINT is ignored in the background of a script, SIGHUP under nohup, and so would all programs be that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_configure(config):
