@@ -47,7 +47,7 @@ settings.register_profile(
 )
 settings.load_profile("agentdash")
 
-# SIGINT is ignored in the background of a script, SIGHUP under nohup, and so would all programs be that the tests start.
+# SIGINT is ignored in the background of a script, SIGHUP under nohup; all programs that the tests start would, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
