@@ -456,10 +456,12 @@ def test_the_resume_command_continues_the_conversation_in_its_folder(cli: Cli, c
     assert printed.code == 0
     codex.write_text('#!/bin/sh\necho "$PWD: $*"\n')
     done = subprocess.run(["sh", "-c", printed.out], capture_output=True, text=True, check=True)
-    assert done.stdout == f"{folder}: resume --no-daemon {session['agent_session']}\n"
+    modes = ["-s", "workspace-write", "-a", "on-request", "--"]
+    assert done.stdout == f"{folder}: resume --no-daemon {' '.join(modes)} {session['agent_session']}\n"
     told = cli("resume-command", session["id"], "--json").json
     assert told["command"] == printed.out.rstrip("\n")
-    assert (told["cwd"], told["argv"]) == (str(folder), [str(codex), "resume", "--no-daemon", session["agent_session"]])
+    argv = [str(codex), "resume", "--no-daemon", *modes, session["agent_session"]]
+    assert (told["cwd"], told["argv"]) == (str(folder), argv)
     folder.rmdir()
     gone = cli("resume-command", session["id"])
     way = f"Continue it in another one: agentdash continue {session['id'][:8]} -C FOLDER"
