@@ -10,14 +10,20 @@ from agentdash.sessions.launch import Start
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
 
-@pytest.mark.parametrize("politely", [True, False], ids=["q", "kill -9"])
-def test_what_was_typed_is_there_in_the_next_dashboard(manager, terminal, wait_until, tmp_path, politely):
+@pytest.fixture
+def session(manager, terminal):
+    """A session with its prompt box open in a dashboard that another one follows; ``pid`` has the first one's."""
     start = Start("the only one", agent="demo", options={"script": "quick", "speed": 40.0})
     [session] = manager.wait([manager.spawn(start).id], timeout=60)
     first = "sh -c 'echo $$ > pid; exec agentdash'"
     terminal.start(f"{first}; stty sane; printf '\\033[?1049l'; clear; echo between; read answer; agentdash")
     terminal.shows("the only one")
     terminal.keys("i")
+    return session
+
+
+@pytest.mark.parametrize("politely", [True, False], ids=["q", "kill -9"])
+def test_what_was_typed_is_there_in_the_next_dashboard(manager, session, terminal, wait_until, tmp_path, politely):
     terminal.type("PRECIOUS DRAFT")
     terminal.shows("PRECIOUS DRAFT")
     if politely:
@@ -31,13 +37,7 @@ def test_what_was_typed_is_there_in_the_next_dashboard(manager, terminal, wait_u
     terminal.shows("the only one", "PRECIOUS DRAFT")
 
 
-def test_a_prompt_that_was_sent_is_no_draft_for_the_next_dashboard(manager, terminal, wait_until, tmp_path):
-    start = Start("the only one", agent="demo", options={"script": "quick", "speed": 40.0})
-    [session] = manager.wait([manager.spawn(start).id], timeout=60)
-    first = "sh -c 'echo $$ > pid; exec agentdash'"
-    terminal.start(f"{first}; stty sane; printf '\\033[?1049l'; clear; echo between; read answer; agentdash")
-    terminal.shows("the only one")
-    terminal.keys("i")
+def test_a_prompt_that_was_sent_is_no_draft_for_the_next_dashboard(manager, session, terminal, wait_until, tmp_path):
     terminal.type("SENT ONCE")
     draft = manager.reader.home / "drafts" / session.id
     wait_until(lambda: draft.exists() and draft.read_text() == "SENT ONCE", what="the draft on disk")

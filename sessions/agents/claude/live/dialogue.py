@@ -24,7 +24,7 @@ from ..events import LOCAL_COMMAND
 from .answers import CANCELLED, response_to
 from .asks import MOST_OPEN_ASKS, ask_of
 from .control import CHANGE, change_id, changed_setting, prompt_line, request_line, response_line
-from .held import SHOWS, Held, Preview, ask_of_held, decision, failed_decision, shows_line
+from .held import SHOWS, Held, ask_of_held, decision, failed_decision, shows_line
 
 _MOST_PROMPTS = 10_000
 _KEY_CHARACTERS = 200
@@ -37,7 +37,7 @@ class _Message(Struct):
     content: Raw = NULL
 
 
-class _Line(Struct):
+class _Line(Held):
     """The fields of all lines that say something about the dialogue."""
 
     type: str = ""
@@ -47,13 +47,6 @@ class _Line(Struct):
     timestamp: Words | None = None
     message: _Message | None = None
     command_uuid: Words = ""
-    state: str = ""
-    hold_id: Words = ""
-    message_uuid: Words = ""
-    can_deliver: bool = False
-    cause: str = ""
-    outcome: str = ""
-    preview: Preview | None = None
     cwd: Words = ""
     mode: str | None = field(default=None, name="permissionMode")
     request_id: Words = ""
@@ -197,11 +190,8 @@ class ClaudeDialogue(Dialogue):
         self._moved = self._moved or any(name in content for name in _MOVES)
         return []
 
-    def _hold(self, read: _Line) -> list[Event]:
+    def _hold(self, held: Held) -> list[Event]:
         """Read what claude says about a message of another program: an ask, or its end."""
-        held = Held(
-            read.state, read.hold_id, read.message_uuid, read.can_deliver, read.cause, read.outcome, read.preview
-        )
         if held.state != "held":
             return [Settled(held.key, held.was_decided)] if self._held.pop(held.key, None) is not None else []
         ask = ask_of_held(held, self._cwd)

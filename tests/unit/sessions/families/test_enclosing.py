@@ -62,7 +62,7 @@ FORGED = {
     "nothing": {},
     "the lead's tag": {TAG: LEAD},
     "a sibling's tag": {TAG: SIBLING},
-    "the tag of no session": {TAG: "77777777-nobody"},
+    "an unknown tag": {TAG: "77777777-nobody"},
     "a hook": {HOOK: "done", "AGENTDASH_SESSION": WORKER},
     "a runner": {MARK: "x"},
 }
