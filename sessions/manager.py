@@ -226,8 +226,9 @@ class SessionManager(Stopping):
         """
         start, agent = beginning.start, agent_named(beginning.start.agent)
         added = agent.writable_folders(beginning.config.settings_for(start.agent, start.options))
+        mode, home, settings = beginning.launch.mode, self.layout.home, self.reader.settings.path
         for folder in (start.cwd, *(str(Path(start.cwd, one)) for one in added)):
-            check_reach(agent, beginning.launch.mode, folder, self.layout.home, self.reader.settings.path)
+            check_reach(agent, mode, folder, home, settings, states_settings=self.rights.states_settings)
 
     def _begin_with(self, beginning: Beginning) -> Session:
         """Record the first turn of a session and send its runner."""

@@ -82,7 +82,10 @@ class SessionAdjuster(Guarded):
             raise UsageError("A session cannot change its own mode.")
         asked = TurnMode(setting=agent.mode_key, permissions=mode, dangerous=mode in agent.dangerous)
         self.rights.check_mode(session.agent, asked)
-        check_reach(agent, asked, session.cwd, self._layout.home, self._reader.settings.path)
+        states_settings = self.rights.states_settings
+        check_reach(
+            agent, asked, session.cwd, self._layout.home, self._reader.settings.path, states_settings=states_settings
+        )
         return self._adjust(session, agent, "mode", mode, agent.mode_options(mode))
 
     def _adjustable(self, ref: str) -> tuple[Session, Agent]:

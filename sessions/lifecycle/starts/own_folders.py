@@ -5,7 +5,6 @@ has the starts of later turns.  An agent that can write there is limited by noth
 """
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from ...agents.base import Agent
@@ -51,14 +50,17 @@ def check_reach(
     home: Path,
     settings: Path,
     *,
-    env: Mapping[str, str] = os.environ,
+    states_settings: bool,
 ) -> None:
     """Refuse a mode in which an agent could change agentdash's own files, unless the user accepts it.
+
+    ``states_settings`` is false for a caller that is an agent, whose environment accepts nothing.
 
     Raises:
         UsageError: the folder and those files overlap.
     """
-    if mode is None or not writes(agent, mode) or env.get(ACCEPTED) == "writable":
+    accepted = states_settings and os.environ.get(ACCEPTED) == "writable"
+    if mode is None or not writes(agent, mode) or accepted:
         return
     reached = within_reach(folder, home, settings)
     if reached is not None:

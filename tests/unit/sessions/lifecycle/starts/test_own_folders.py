@@ -69,9 +69,9 @@ def test_only_modes_that_write_in_the_folder_are_refused(
 ) -> None:
     mode = TurnMode(setting="mode", permissions=permissions, dangerous=dangerous)
     where = (str(top), top / "home/state", top / "home/config/config.toml")
-    check_reach(agent_named(agent), mode, *where, env={"AGENTDASH_OWN_FILES": "writable"})
+    check_reach(agent_named(agent), mode, *where, states_settings=True)  # the tests accept it
     if refused:
         with pytest.raises(UsageError, match="AGENTDASH_HOME"):
-            check_reach(agent_named(agent), mode, *where, env={})
+            check_reach(agent_named(agent), mode, *where, states_settings=False)
     else:
-        check_reach(agent_named(agent), mode, *where, env={})
+        check_reach(agent_named(agent), mode, *where, states_settings=False)
