@@ -310,8 +310,8 @@ class Prompter(Guarded):
         self.rights.check_mode(session.agent, plan.frame.mode, options.settings)
         mode = plan.frame.mode
         if before is not None and mode is not None and mode.permissions != before.permissions:
-            home, settings, own = self._layout.home, self._reader.settings.path, self.rights.states_settings
-            check_reach(agent_named(session.agent), mode, session.cwd, home, settings, states_settings=own)
+            home, path, own = self._layout.home, self._reader.settings.path, self.rights.states_settings
+            check_reach(agent_named(session.agent), mode, session.cwd, home, path, states_settings=own)
         check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
         if mode is not None and options.model is None and requested_model(kept, before) is None:
             mode = structs.replace(mode, model=None)  # the agent named it: no one asked for it
