@@ -14,6 +14,7 @@ from pathlib import Path
 from . import git_forms, reader_forms
 from .command_forms import Form, options, read
 from .model import Ask, AskKind
+from .other_names import without_version
 from .places import Place, is_folder, paths_in, place_at, real
 from .protected import runs_something
 from .simple_command import commands
@@ -65,7 +66,6 @@ _MODULES = _names(
     "timeit pdb bdb code asyncio idlelib runpy trace profile cProfile pip ensurepip pydoc http webbrowser"
 )
 """Modules of python that run code among their arguments or from elsewhere."""
-_VERSION = re.compile(r"[-.]?[0-9][0-9.]*$")
 
 _WRAPPERS: Mapping[str, re.Pattern[str]] = {
     "timeout": re.compile(r"[0-9.]+[smhd]? "),
@@ -195,7 +195,7 @@ def _of_wrapped(begin: re.Pattern[str], arguments: Sequence[str], place: Place) 
 def _plain_name(program: str) -> str:
     """Return the name of a program without folder, version, capitals and the letter that GNU programs have on a Mac."""
     name = program.rpartition("/")[2].casefold()
-    short = _VERSION.sub("", name)
+    short = without_version(name)
     known = (_REASON, _FILES, _INTERPRETERS)
     for one in (name, short, name[1:] if name.startswith("g") else name):
         if has_forms(one) or any(one in names for names in known):

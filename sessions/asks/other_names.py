@@ -66,8 +66,8 @@ def may_be(line: str, wanted: Sequence[str]) -> bool:
         line: the line of the agent.
         wanted: the first words of a rule.
     """
-    found = [_plain(word) for word in _WORDS.findall(line.replace("-", " "))]
-    whole = [_plain(word.rpartition("/")[2]) for word in re.split(r"[\s'\";&|]+", line) if word]
+    found = [without_version(word) for word in _WORDS.findall(line.replace("-", " "))]
+    whole = [without_version(word.rpartition("/")[2]) for word in re.split(r"[\s'\";&|]+", line) if word]
     return any(_in_order(names, wanted) for names in (found, whole))
 
 
@@ -78,19 +78,21 @@ def _in_order(names: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def _accepted(wanted: Sequence[str]) -> Iterator[frozenset[str]]:
-    program = _plain(wanted[0].rpartition("/")[2])
+    program = without_version(wanted[0].rpartition("/")[2])
     same = {program}.union(*(names for line in _PROGRAMS if program in (names := line.split())))
     yield frozenset(same | {f"{program}-{word}" for word in wanted[1:2]})
     for number, word in enumerate(wanted[1:], 1):
-        plain = _plain(word.rpartition("/")[2])
+        plain = without_version(word.rpartition("/")[2])
         verbs = _VERBS.get(plain, "").split() if program == "git" and number == 1 else []
         yield frozenset({plain, word, *verbs})
 
 
-def _plain(word: str) -> str:
+def without_version(word: str) -> str:
     """Return a name without the version at its end: ``python3.11``, ``pip-3``."""
     name = word.casefold()
     before = name.rstrip("0123456789.")
     version = name[len(before) :].lstrip(".")  # dots alone, or before a version, belong to the name
+    if not version:
+        return name
     rest = name.removesuffix(version)
-    return (rest.removesuffix("-") if rest.endswith("-") else rest.removesuffix(".")) or name if version else name
+    return rest[: -1 if rest.endswith(("-", ".")) else None] or name

@@ -25,8 +25,8 @@ PURE = tuple(
 )  # fmt: skip
 """The rooms whose functions of a text have no effects."""
 
-OURS = frozenset({"folder", "cwd", "place"})
-"""Arguments that no agent gives: folders, and places that were found."""
+OURS = frozenset({"folder", "cwd", "place", "sign"})
+"""Arguments that no agent gives: folders, places that were found, and the sign of a line of a diff."""
 
 SPECIAL = "[](){}<>`*_~#|>-+=.!?,:;'\"\\/@&$%^ \t\n\r0a\x1b\x00\x07\x9b\u202e\u200d\ud800漢é"
 MIXED = (
