@@ -72,22 +72,22 @@ def test_a_terminal_that_goes_away_and_wakes_the_dashboard_lets_it_end(open_oute
 
 
 STUCK = """
-import sys, threading, time
+import os, sys, threading, time
 from agentdash.__main__ import main
 from agentdash.tui.app import Dashboard
 
 def busy(*_):
-    print("stuck now", file=sys.__stderr__, flush=True)
+    os.write(2, b"stuck now")
     while True:
         pass
 
 def waiting(*_):
-    print("stuck now", file=sys.__stderr__, flush=True)
+    os.write(2, b"stuck now")
     time.sleep(1_000_000)
 
 def thread(*_):
     threading.Thread(target=time.sleep, args=(1_000_000,)).start()
-    print("stuck now", file=sys.__stderr__, flush=True)
+    os.write(2, b"stuck now")
 
 Dashboard.action_theme = {how}
 sys.argv = ["agentdash", *sys.argv[1:]]

@@ -4,7 +4,8 @@ import signal
 from typing import TYPE_CHECKING
 
 from ...sessions.errors import AgentdashError
-from .pager_editor import deaf, run
+from ..terminal.watchdog import deaf
+from .pager_editor import run
 
 if TYPE_CHECKING:
     from ...sessions.lifecycle.takeover import Takeover

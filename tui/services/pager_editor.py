@@ -5,12 +5,12 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from ...sessions.supervision.work_folder import opened
-from ..terminal.watchdog import nothing
+from ..terminal.watchdog import deaf
 
 _PLUS_LINE = frozenset(
     {"vi", "vim", "nvim", "view", "gvim", "nano", "pico", "emacs", "emacsclient", "mg", "jed", "joe", "kak", "micro",
@@ -113,18 +113,6 @@ def _take_terminal() -> None:
                 os.tcsetpgrp(0, os.getpgrp())
             finally:
                 signal.signal(signal.SIGTTOU, before)
-
-
-@contextmanager
-def deaf(*numbers: signal.Signals) -> Iterator[None]:
-    """Do nothing on these signals; only the main thread can."""
-    # Handlers that do nothing: the program would inherit an ignored signal, but a handler becomes the default there.
-    before = {number: signal.signal(number, nothing) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _argv(text: str) -> list[str]:

@@ -9,8 +9,8 @@ import select
 import signal
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from ...sessions.clock import monotonic
 
@@ -24,12 +24,12 @@ ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 """The signals after which the process ends."""
 
 
-def nothing(*_: object) -> None:
-    """Handle a signal that another program in our terminal is meant to get: do nothing."""
+_THEIRS, _OURS = b"\xff", b"\xfe"
+"""Written between the numbers of signals: from here on, Ctrl+C is another program's, or ours again."""
 
 
 def noted(*_: object) -> None:
-    """Handle a signal that the watchdog acts on: with a handler of Python, it is reported to the watchdog's pipe."""
+    """Handle a signal by nothing: with a handler of Python, it is reported to the watchdog's pipe."""
 
 
 class Watchdog:
@@ -47,6 +47,7 @@ class Watchdog:
         self._deadline: float | None = None
         self._number = signal.SIGTERM
         self._resting = False
+        self._theirs = 0
 
     def start(self) -> "Watchdog":
         """Begin to wait; only the main thread can call this."""
@@ -80,14 +81,25 @@ class Watchdog:
         self._deadline = monotonic() + PATIENCE_SECONDS
         self._wake()
 
+    def give_interrupts(self) -> None:
+        """Let what comes from now on of Ctrl+C be another program's in our terminal, until it is taken back."""
+        self._write(_THEIRS)
+
+    def take_interrupts(self) -> None:
+        """Act on Ctrl+C again; what the program got is in front of this, however late the thread reads it."""
+        self._write(_OURS)
+
     def rest(self) -> None:
         """Do nothing from now on: what follows ends by itself, and takes its time."""
         self._resting = True
         self._wake()
 
     def _wake(self) -> None:
+        self._write(b"\0")
+
+    def _write(self, told: bytes) -> None:
         with suppress(OSError):  # the pipe is full: the thread has enough to read
-            os.write(self._told, b"\0")
+            os.write(self._told, told)
 
     def _run(self) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})  # the modes are set from the background, too
@@ -111,10 +123,14 @@ class Watchdog:
     def _left_ms(self) -> float | None:
         return None if self._deadline is None else max(0.0, self._deadline - monotonic()) * 1000
 
-    def _hear(self, numbers: bytes) -> None:
-        for number in ENDING:
-            if number in numbers and signal.getsignal(number) is not nothing:
-                self._begin(number)
+    def _hear(self, told: bytes) -> None:
+        for byte in told:
+            if byte == _THEIRS[0]:
+                self._theirs += 1
+            elif byte == _OURS[0]:
+                self._theirs -= 1
+            elif byte in ENDING and not (byte == signal.SIGINT and self._theirs):
+                self._begin(signal.Signals(byte))
 
     def _begin(self, number: signal.Signals) -> None:
         if self._deadline is None:
@@ -140,6 +156,22 @@ def guard() -> Watchdog:
     if _watchdog is None:
         _watchdog = Watchdog().start()
     return _watchdog
+
+
+@contextmanager
+def deaf(*numbers: signal.Signals) -> Iterator[None]:
+    """Do nothing on these signals, which another program in our terminal gets too; only the main thread can."""
+    # Handlers that do nothing: the program would inherit an ignored signal, but a handler becomes the default there.
+    before = {number: signal.signal(number, noted) for number in numbers}
+    if _watchdog is not None:
+        _watchdog.give_interrupts()
+    try:
+        yield
+    finally:
+        if _watchdog is not None:
+            _watchdog.take_interrupts()
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def guard_command() -> None:
