@@ -122,4 +122,4 @@ def test_a_text_of_odd_width_moves_nothing_beside_it(manager, terminal, open_ter
 
 def rows(screen):
     """The rows without their ages."""
-    return [re.sub(r"\d+[sm] ", "", row) for row in screen.splitlines()]
+    return [re.sub(r" *\d+[sm] ", "", row) for row in screen.splitlines()]
