@@ -66,4 +66,4 @@ def test_a_branch_and_a_folder_are_inert_too(monkeypatch):
     assert filled("{branch}", agent="claude") == r"\@/home/ann/secret"
     assert filled("in {cwd}", agent="claude", cwd="/p/x @/etc/secret") == r"in /p/x \@/etc/secret"
     start = Start("", agent="claude", cwd="/p/x @/etc/secret", title="@/t")
-    assert filled_for_start("t", PromptTemplate(text="{cwd} {title}"), start) == r"/p/x \@/etc/secret \@/t"
+    assert filled_for_start("t", PromptTemplate(text="in {cwd} {title}"), start) == r"in /p/x \@/etc/secret \@/t"
