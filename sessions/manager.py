@@ -55,6 +55,7 @@ from .reader import SessionReader
 from .settings.config import PROFILE, Loaded
 from .storage.paths import Layout, default_home
 from .storage.store import Store
+from .supervision.base_environment import record
 from .supervision.queue.pump import pump
 
 if TYPE_CHECKING:
@@ -244,6 +245,7 @@ class SessionManager(Stopping):
         keep_start(self.store, self.reader.settings.in_folder(start.cwd), own=self.rights.states_settings)
         folder = self.layout.session(start.session_id)
         folder.create()
+        record(folder)
         try:
             self.store.create(
                 start,

@@ -6,7 +6,7 @@ agentdash recorded, and clears its environment, counts as the user.
 
 import os
 import re
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from functools import cache
 from pathlib import Path
 from typing import Literal

@@ -34,7 +34,8 @@ def told(monkeypatch, tmp_path):
     def tell(*statuses, before=Status.STARTING, hook=Hook(("tell",))):  # noqa: B008 - frozen
         sent, spared = [], []
 
-        def send(*facts, spare):
+        def send(*facts, env, spare):
+            assert "PATH" in env
             sent.append((facts[4], facts[5]))
             spare((len(sent), 1))
 
