@@ -263,7 +263,7 @@ def _descriptors(pid: int) -> list[str]:
 
 def _has_locked(pid: int, number: str, facts: os.stat_result) -> bool:
     try:
-        opened = os.stat(f"/proc/{pid}/fd/{number}")
+        opened = Path(f"/proc/{pid}/fd/{number}").stat()
         if (opened.st_dev, opened.st_ino) != (facts.st_dev, facts.st_ino):
             return False
         return "\nlock:" in Path(f"/proc/{pid}/fdinfo/{number}").read_text("ascii", "replace")

@@ -52,7 +52,7 @@ def serves(store: Sessions, session_id: str) -> None:
 
 
 def is_agents_choice() -> bool:
-    """Return whether the environment of this process is an agent's choice: it works for a worker, or inside a session."""
+    """Return whether an agent chose the environment of this process: it works for a worker, or inside a session."""
     if _agents_choice is not None:
         return _agents_choice
     from ..families.caller import find_caller  # a runner needs it not
