@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from agentdash.sessions.errors import AgentdashError, ConfigError, UsageError
-from agentdash.sessions.families.caller import Caller
+from agentdash.sessions.families.caller import Caller, Evidence
 from agentdash.sessions.families.rights import Rights
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.projects.file import read
@@ -138,12 +138,13 @@ def test_forget_takes_the_file_or_a_folder_of_the_project(place: Place, manager:
         assert manager.projects.forget(str(place.root / name)) == place.file
 
 
-def test_an_agent_cannot_change_what_is_trusted(place: Place, manager: SessionManager) -> None:
+@pytest.mark.parametrize("evidence", ["environment", "ancestor", "lead key", "client", "elsewhere", "namespace"])
+def test_an_agent_cannot_change_what_is_trusted(place: Place, manager: SessionManager, evidence: Evidence) -> None:
     with manager:
         place.write(MODEL)
         seen = manager.reader.settings.project_of(str(place.folder))
         assert seen is not None
-        manager.projects.rights = Rights(Caller(evidence="environment"))
+        manager.projects.rights = Rights(Caller(evidence=evidence))
         with pytest.raises(UsageError, match="An agent cannot change"):
             manager.projects.trust(seen)
         with pytest.raises(UsageError, match="An agent cannot change"):
