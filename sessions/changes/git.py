@@ -191,7 +191,7 @@ def _check_recorded(cwd: str) -> None:
     try:
         check(cwd)
     except FolderError as error:
-        gone = not os.path.lexists(cwd)  # noqa: PTH110 - a text that may be no path at all
+        gone = not os.path.lexists(cwd)
         raise GitError(GitAnswer.NO_FOLDER if gone else GitAnswer.FAILED, None if gone else str(error)) from None
 
 
