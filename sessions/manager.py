@@ -95,6 +95,7 @@ class SessionManager(Stopping):
         self.reader = SessionReader(self.layout, self.store, config_path)
         """All operations that only read."""
         rights = rights_of(self.caller, self.layout, self.reader, self.store)
+        self.reader.settings.by_agent = not self.caller.acts_for_user
         super().__init__(rights)
         self.housekeeping = Housekeeping(rights, self.layout, self.store, self.reader, self._stop_workers)
         """Names, archive, trash, and the conclusion of sessions whose runner died."""
