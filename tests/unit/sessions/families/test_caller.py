@@ -111,7 +111,7 @@ def test_a_parent_that_ends_while_the_line_is_read_hides_nobody_above_it(monkeyp
         parent, start = tree[pid]
         return processes.Process(pid=pid, start=start, parent=parent, group=pid, command="x")
 
-    monkeypatch.setattr(calling.os, "getpid", lambda: 9)
+    monkeypatch.setattr(os, "getpid", lambda: 9)
     monkeypatch.setattr(processes, "by_pid", by_pid)
     monkeypatch.setattr(processes, "environment", lambda pid: {})
     calling.ancestors.cache_clear()
