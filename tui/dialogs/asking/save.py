@@ -50,11 +50,12 @@ class SaveScreen(ModalScreen[None]):
             self.dismiss(None)
             return
         self._refused = path if there else ""
-        self.query_one("#save-error", Static).update(_exists(Path(path).expanduser()) if there else reason)
+        self.query_one("#save-error", Static).update(_exists(path) if there else reason)
 
 
-def _exists(path: Path) -> str:
+def _exists(name: str) -> str:
     """Return the question before a file is replaced, with the place to which a link leads."""
+    path = Path(name).expanduser()
     if path.is_symlink():
         return f"{path.name} is a link to {one_line(os.path.realpath(path))}. Enter again replaces that."
     return f"{path.name} exists. Enter again replaces it."
