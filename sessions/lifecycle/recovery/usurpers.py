@@ -23,7 +23,10 @@ def runner_is_gone(folder: SessionFolder) -> bool:
     False for a runner that is in another pid namespace, or of a version that signed nothing.
     """
     words = (runner_lock.signature(folder.lock) or "").split()
-    return len(words) > 3 and processes.is_here(words[2], words[3]) and runner_lock.signer(folder.lock) is None
+    if len(words) < 4 or not words[0].isdecimal() or not processes.is_here(words[2], words[3]):
+        return False
+    process = processes.by_pid(int(words[0]), commands=False)
+    return process is None or process.zombie or str(process.start) != words[1]
 
 
 def end_usurpers(folder: SessionFolder, turn: Turn) -> bool:
