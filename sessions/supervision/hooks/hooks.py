@@ -67,7 +67,7 @@ class Hooks:
         session = self._store.session(self._session)
         if session is not None and not session.left_to_lead:
             env = _base(self._layout, self._store, session)
-            send(self._layout, self._hook, session, self._turn, status, reason, env=env, spare=self._spare)
+            send(self._layout, self._hook, session, self._turn, status, reason, env, spare=self._spare)
 
 
 def run_end_hook(
@@ -87,7 +87,7 @@ def run_end_hook(
         launch, session = store.launch(session_id, turn), store.session(session_id)
         if launch is not None and launch.hook.argv and session is not None and not session.left_to_lead:
             env = _base(layout, store, session)
-            send(layout, launch.hook, session, turn, status, reason, env=env, spare=spare)
+            send(layout, launch.hook, session, turn, status, reason, env, spare=spare)
     except (OSError, StoreError) as error:
         _note(layout.session(session_id).runner_log, f"{hook_line(status, str(error))}\n")
 
@@ -105,8 +105,8 @@ def send(
     turn: int,
     status: Status,
     reason: str | None,
-    *,
     env: Mapping[str, str],
+    *,
     spare: Callable[[tuple[int, int]], None],
 ) -> None:
     """Start a keeper with the hook without waiting for it; ``env`` is the user's environment.

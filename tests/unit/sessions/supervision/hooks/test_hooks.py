@@ -34,8 +34,7 @@ def told(monkeypatch, tmp_path):
     def tell(*statuses, before=Status.STARTING, hook=Hook(("tell",))):  # noqa: B008 - frozen
         sent, spared = [], []
 
-        def send(*facts, env, spare):
-            assert "PATH" in env
+        def send(*facts, spare):
             sent.append((facts[4], facts[5]))
             spare((len(sent), 1))
 
