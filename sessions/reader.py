@@ -242,10 +242,13 @@ class SessionReader:
         return self._prompts(self.get(ref))
 
     def _prompts(self, session: Session) -> list[Prompt]:
-        """Return the prompts of a session, also the one that a session has while it waits for another one."""
+        """Return the prompts of a session, also the one that a session has while it waits for another one.
+
+        Those that were written into a running turn follow the one that began it.
+        """
         recorded = self._queries.prompts(session.id)
         if session.after is None or recorded:
-            return recorded
+            return sorted([*recorded, *self._queries.steered(session.id)], key=lambda prompt: prompt.turn)
         text, at = session.task, session.created_at
         return [Prompt(id=0, session=session.id, turn=1, text=text, state="queued", created_at=at)]
 

@@ -325,6 +325,16 @@ class Queries:
         rows = self.database.rows("SELECT * FROM prompts WHERE session = ? ORDER BY id", (session_id,))
         return [prompt_from(row) for row in rows]
 
+    def steered(self, session_id: str) -> list[Prompt]:
+        """All prompts of a session that were written into running turns, in order."""
+        rows = self.database.rows(
+            "SELECT id, session, turn, text, state, created_at, CASE state WHEN 'seen' THEN changed_at END AS seen_at,"
+            " id AS steered FROM queue WHERE session = ? AND turn IS NOT NULL AND state NOT IN"
+            " ('queued', 'taken', 'cancelled') ORDER BY turn, id",
+            (session_id,),
+        )
+        return [prompt_from(row) for row in rows]
+
     def queued(self, session_id: str) -> list[QueuedPrompt]:
         """The prompts of a session that wait, in the order in which they will be sent."""
         return PromptQueue(self.database).waiting(session_id)

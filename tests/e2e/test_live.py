@@ -155,6 +155,9 @@ def test_an_interrupt_ends_the_turn_with_its_command_and_leaves_the_agent(
     agent = agent_of(manager, session)
     receipt, sent = manager.prompts.interrupt(session.id, f"{SHORT[live]} instead")
     assert (receipt.status, receipt.note) == (Status.STOPPED, "turn interrupted")
+    assert any("sleep" in process.command for process in receipt.ended)
+    assert {process.how for process in receipt.ended} == {"by agent"}
+    assert agent not in {process.pid for process in receipt.ended}
     assert sent.turn == 2
     at(session, 2, Status.DONE)
     first, second = manager.reader.turns(session.id)
