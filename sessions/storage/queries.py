@@ -157,9 +157,10 @@ class Queries:
         )
         return [session_from(row) for row in rows]
 
-    def newest(self) -> Session | None:
-        """The session created last."""
-        rows = self.database.rows(f"{SELECT_SESSION} ORDER BY created_at DESC, sessions.rowid DESC LIMIT 1")
+    def newest(self, parent: str | None, lead: str | None) -> Session | None:
+        """The session that a session or an outside lead created last, or the user, if both are None."""
+        order = "ORDER BY created_at DESC, sessions.rowid DESC LIMIT 1"
+        rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.parent IS ? AND lead IS ? {order}", (parent, lead))
         return session_from(rows[0]) if rows else None
 
     def with_left(self) -> list[Session]:

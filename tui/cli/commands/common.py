@@ -92,7 +92,7 @@ def _completed(incomplete: str, *, live: bool) -> list[CompletionItem]:
         return []  # the completion of a word must not print an error
     items = [CompletionItem(s.short_id, help=f"{s.status}  {one_line(s.label, 60)}") for s in matching]
     if matching:
-        items.append(CompletionItem("@last", help="the newest session"))
+        items.append(CompletionItem("@last", help="the newest session that you started"))
     return [item for item in items if item.value.startswith(incomplete)]
 
 
