@@ -239,7 +239,7 @@ class SessionManager(Stopping):
         if parent is None or parent.cwd not in (start.cwd, *map(str, Path(start.cwd).parents)):  # else the lead has it
             self._check_reach(beginning)
         title = checked_text(start.title or title_of(start.prompt), "title")
-        start = structs.replace(start, title=title, source=source_of(self.caller))
+        start = structs.replace(start, title=title, source=source_of(self.caller, start))
         if start.over_budget:
             self.rights.check_no_agent("A start beyond a budget")
         keep_start(self.store, self.reader.settings.in_folder(start.cwd), own=self.rights.states_settings)

@@ -61,15 +61,15 @@ def membership(caller: Caller, parent: Session | None, start: Start) -> Membersh
     )
 
 
-def source_of(caller: Caller) -> str:
-    """Return what is recorded as the source of a session: ``user``, or ``orchestrator:`` and the agent that starts it.
+def source_of(caller: Caller, start: Start) -> str:
+    """Return what is recorded as the source of a session: that of the start, or ``orchestrator:`` and the agent's id.
 
-    Of an outside lead it is the beginning of its conversation's id, or ``outside``.
+    Of a lead outside it is the beginning of its conversation's id, or ``outside``.
     """
     if caller.session is not None:
         return f"orchestrator:{short_id(caller.session)}"
     if caller.lead is None and caller.acts_for_user:
-        return "user"
+        return start.source
     return f"orchestrator:{short_id((caller.lead or '').partition(':')[2]) or 'outside'}"
 
 

@@ -92,7 +92,7 @@ class Forker(ConversationRecords):
         usual = build_launch(loaded.config, start, home=self._layout.home, notes=loaded.notes)
         mark = _fork_mark(opened, turn, step, self.asker)
         settings = loaded.config.settings_for(start.agent, start.options)
-        taken = self._taken(start.session_id, mark, settings)
+        taken = self._taken(start.session_id, mark, settings).with_prompt(agent_named(start.agent), prompt)
         text = prompt
         if taken.how == "retold":
             steps = visible_steps(self._layout, self._store, source, source.history(), Place(turn, step))

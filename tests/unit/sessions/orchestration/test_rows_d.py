@@ -77,8 +77,7 @@ def test_d5_the_model_is_the_argument_else_that_of_the_settings(lead, started, t
 
 def test_d6_the_source_names_the_lead(lead, started):
     lead.call("delegate", task="x", agent="codex-demo")
-    assert started
-    assert source_of(lead.manager.caller) == "orchestrator:01234567"
+    assert source_of(lead.manager.caller, started[0]) == "orchestrator:01234567"
 
 
 def test_d7_sync_is_a_wait_of_the_call(lead, started):
