@@ -4,7 +4,6 @@ A launch holds the argv and everything that a runner needs; it is recorded with 
 part of a later turn's start that is known when its prompt is queued.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -229,17 +228,6 @@ def with_model(plan: TurnPlan, model: str) -> TurnPlan:
     former = plan.frame.mode
     changed = structs.replace(former, model=model) if former is not None else None
     return structs.replace(plan, model=model, frame=structs.replace(plan.frame, mode=changed))
-
-
-_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}(?:\[[0-9a-z]{1,8}\])?")
-
-
-def named_model(name: str | None) -> str | None:
-    """Return the model that an agent named, to go on with it; None if it cannot be the name of one.
-
-    Without it an agent goes back to its default: claude 2.1.197 resumes with a smaller context.
-    """
-    return name if name and _MODEL.fullmatch(name) else None
 
 
 def requested_model(options: Mapping[str, Any], mode: TurnMode | None) -> str | None:

@@ -12,7 +12,7 @@ from ..conversation.continuation import Recorded
 from ..conversation.history import Place
 from ..conversation.marks import Mark, MarkKind
 from ..errors import SessionBusyError, UsageError
-from ..launch import Start, TurnPlan, following, named_model, requested_model
+from ..launch import Start, TurnPlan, following, requested_model
 from ..lifecycle.starts.launch_plan import Beginning, build_launch, checked_prompt, completed, session_folder
 from ..model import Session
 from ..processes import processes
@@ -80,8 +80,7 @@ class Forker(ConversationRecords):
                 prompt,
                 agent=origin.agent,
                 model=options.model
-                or requested_model(recipe.options, newest.mode if newest is not None else None)
-                or named_model(origin.model),
+                or requested_model(recipe.options, newest.mode if newest is not None else None),
                 title=options.title,
                 options=merged(kept, options.settings),
                 source=MarkKind.FORK,
