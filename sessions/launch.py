@@ -233,6 +233,11 @@ def with_model(plan: TurnPlan, model: str) -> TurnPlan:
 def requested_model(options: Mapping[str, Any], mode: TurnMode | None) -> str | None:
     """Return the model that a session was asked to use; None if it was asked for none.
 
+    The model that an agent names is not requested again, because whatever writes into its output can name one.  A
+    resumed conversation needs none: claude (2.1.197, 2.1.332) and codex app-server (0.169.0, 0.171.0) know its model,
+    and ``codex exec`` takes that of its own settings.  claude 2.1.197 resumes its default with a smaller context, if
+    that is one with ``[1m]``.
+
     Args:
         options: the options of the session.
         mode: the settings with which its newest turn ran.
