@@ -214,8 +214,8 @@ def test_the_offsets_of_parts_are_behind_them_and_the_last_has_the_newline():
 
 
 HARD = [
-    b"{", b'{"', b'{"a', b'{"a":', b'{"a":{', b'{"message":', b'{"a":[', b'{"a":1', b'{"a":1}', b"\x1b]", b"\x1b[", b"\x1b[0m", b"{ ",
-    b'{"a":"\\', b'{ "', b"{}", b'{"a":1},', b"\0", b'{"a":1}"',
+    b'{"message":', b"{", b'{"', b'{"a', b'{"a":', b'{"a":{', b'{"a":[', b'{"a":1', b'{"a":1}',
+    b"\x1b]", b"\x1b[", b"\x1b[0m", b"{ ", b'{"a":"\\', b'{ "', b"{}", b'{"a":1},', b"\0", b'{"a":1}"',
 ]  # fmt: skip
 
 
