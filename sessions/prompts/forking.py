@@ -79,8 +79,7 @@ class Forker(ConversationRecords):
             Start(
                 prompt,
                 agent=origin.agent,
-                model=options.model
-                or requested_model(recipe.options, newest.mode if newest is not None else None),
+                model=options.model or requested_model(recipe.options, newest.mode if newest is not None else None),
                 title=options.title,
                 options=merged(kept, options.settings),
                 source=MarkKind.FORK,
