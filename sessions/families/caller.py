@@ -26,6 +26,9 @@ _OWN_KEYS = ("AGENTDASH_HOME", "AGENTDASH_CONFIG", "AGENTDASH_PROFILE", "PATH", 
 _MOST_WALKS = 200
 _LEAD = re.compile(r"[A-Za-z0-9._:-]{1,200}")
 
+THE_USER = (None, None)
+"""The parent and the lead of a session that the user started."""
+
 Evidence = Literal["", "environment", "ancestor", "lead key", "client", "elsewhere", "namespace"]
 
 
@@ -90,6 +93,12 @@ class Caller(Struct, frozen=True, kw_only=True):
     def acts_for_user(self) -> bool:
         """True if it has the rights of the user: also a command of an agent outside any session has them."""
         return self.session is None and self.evidence not in ("client", "elsewhere", "namespace")
+
+    @property
+    def starters(self) -> tuple[tuple[str | None, str | None], ...]:
+        """The parent and the lead of the sessions that it started; then those of the user, if it acts for the user."""
+        own = (self.session, self.lead if self.session is None else None)
+        return (own, THE_USER) if self.acts_for_user else (own,)
 
 
 def find_caller(env: MutableMapping[str, str] | None = None) -> Caller:

@@ -282,6 +282,7 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
         left=survivors(layout, turn),
         prompt=fate(known),
         compaction=compaction,
+        clears=agent is not None and launch is not None and agent.begins_conversation(launch.stdin or ""),
     )
     with suppress(OSError):
         layout.session(turn.session).reserve.unlink(missing_ok=True)
