@@ -158,7 +158,7 @@ class Database:
             raise StoreError(_meaning(error, self.path)) from None
 
     def _reuse_log(self) -> None:
-        """Move what the log holds into the file, so that the next transaction finds room: it begins with an empty log."""
+        """Move what the log holds into the file, so that the next transaction has room: its log is empty."""
         if self._writer is not None:
             with suppress(sqlite3.Error):
                 self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
