@@ -169,7 +169,6 @@ class Recorder:
             parser.facts.thread_before = self._store.thread_total_before(self._session, self._turn)
         if output.stream == self._turn:
             parser.facts.total_before = agent.total_before(launch, self._env, began)
-        self._watch.begin_after(parser.facts.thread_before)
         self._follower = Follower(
             output.stdout.path,
             output.times,

@@ -153,12 +153,13 @@ class AppServerParser(ItemParser):
         total = reported.counted()
         self.facts.context_tokens = last.total_tokens or None
         self.facts.context_window = params.token_usage.model_context_window or None
-        first = not self.facts.usage.known
+        first = not self.state.used.known
         if self.state.turn is not None and total not in (self.state.total, self.facts.thread_before):
             call = last.counted()
             if first:
                 self.facts.thread_before = total.minus(call)
-            self.state.own, self.facts.usage = self.state.own.plus(call), self.facts.usage.plus(call)
+            self.state.own = self.state.own.plus(call)
+            self.state.used = self.facts.usage = self.state.used.plus(call)
             note_call(self.facts.reported, call, total, self.facts.turn_model, at)
         elif first:
             self.facts.thread_before = total
