@@ -148,14 +148,20 @@ class AppServerParser(ItemParser):
     def _tokens(self, params: events.UsageParams, at: int | None) -> list[Step]:
         """Add the tokens of a call; a sum is repeated after a resume, before a compaction and after a failed call."""
         reported, last = params.token_usage.total, params.token_usage.last
-        if not self._is_ours(params.thread_id) or reported.input_tokens == reported.output_tokens == 0:
+        if not self._is_ours(params.thread_id):
             return []
         total = reported.counted()
+        if total.total_tokens == 0:
+            if not last.counted().total_tokens:
+                return []
+            total = self.state.total.plus(last.counted())  # the sum could not be read
         self.facts.context_tokens = last.total_tokens or None
         self.facts.context_window = params.token_usage.model_context_window or None
         first = not self.state.used.known
         if self.state.turn is not None and total not in (self.state.total, self.facts.thread_before):
             call = last.counted()
+            if not call.total_tokens:
+                call = total.minus(self.state.total)  # the call could not be read
             if first:
                 self.facts.thread_before = total.minus(call)
             self.state.own = self.state.own.plus(call)
