@@ -11,6 +11,7 @@ from places import CAPTURES
 from recorded_use import ID, Recorded
 from unit.sessions.agents.codex.test_codex_usage import BORN, THREAD, Transcript
 
+from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.claude.use.on_disk import total_before
 from agentdash.sessions.agents.claude.use.running_cost import counted_by
 from agentdash.sessions.agents.codex.adapter import Codex
@@ -20,7 +21,7 @@ from agentdash.sessions.costs.usage_totals import session_cost, session_tokens
 from agentdash.sessions.digest.scope import digest_of
 from agentdash.sessions.digest.summary import digest_lines
 from agentdash.sessions.launch import Launch
-from agentdash.sessions.model import Session, Turn
+from agentdash.sessions.model import Session, StepKind, Turn
 from agentdash.tui.render.sessions.cards import session_card
 from agentdash.tui.render.style import Style
 
@@ -327,3 +328,37 @@ class TestStoppedCodex:
         assert f"≥1.2k tok  {cost}" in line
         shown = digest_lines(digest_of(session, [turn], lambda _: iter(()), whole=True))
         assert "≥1,220 tokens" in shown[0]
+
+
+@pytest.mark.parametrize("transport", ["", "stream-json"])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"usage": "x"},
+        {"usage": "x", "modelUsage": {}},
+        {"usage": {"input_tokens": "x", "output_tokens": 5}, "modelUsage": {}},
+        {"modelUsage": "x"},
+        {"modelUsage": {OPUS: {"inputTokens": "x", "outputTokens": 5, "costUSD": 0.5}}},
+        {"modelUsage": {OPUS: {"inputTokens": 10, "outputTokens": 5, "costUSD": "x"}}},
+        {"total_cost_usd": "x"},
+    ],
+)
+def test_an_odd_field_of_a_result_costs_that_field_alone(
+    recorded: Recorded, odd: dict[str, Any], transport: str
+) -> None:
+    ended = result(10, 5, models(10, 5, 0.5)) | {"total_cost_usd": 0.5} | odd
+    recorded.turn(lines(init(), message("m1", 10, 5), ended), "claude", transport=transport)
+    (turn,) = recorded.store.turns(ID.format(1))
+    assert (turn.usage.input_tokens, turn.usage.output_tokens) == (10, 5)
+    assert (turn.cost_usd, turn.cost_missing) == (0.5, False)
+
+
+@pytest.mark.parametrize("odd", [{"usage": "x"}, {"usage": {"input_tokens": 10, "output_tokens": "x"}}])
+def test_the_step_of_an_odd_result_keeps_the_cost(odd: dict[str, Any]) -> None:
+    parser = Claude().parser(1, "stream-json")
+    steps = [
+        step
+        for line in lines(init(), message("m1", 10, 1), result(10, 5, models(10, 5, 0.5)) | odd)
+        for step in parser.feed(line)
+    ]
+    assert [step.cost_usd for step in steps if step.kind is StepKind.USAGE] == [0.5]

@@ -163,3 +163,21 @@ def test_no_output_breaks_it(lines: list[bytes]) -> None:
     for line in lines:
         found.feed(line)
     assert not found.read_new(THREAD)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"total": "x"},
+        {"last": "x"},
+        {"total": {"inputTokens": "x", "outputTokens": 1}},
+        {"last": {"inputTokens": "x", "outputTokens": 1}},
+    ],
+)
+def test_an_odd_count_of_the_stream_costs_that_count_alone(odd: dict[str, Any]) -> None:
+    tokens = {"inputTokens": 1600, "outputTokens": 1}
+    usage = {"total": {"inputTokens": 2800, "outputTokens": 2}, "last": tokens} | odd
+    parser = Codex().parser(1, "app-server")
+    for line in (began(), used(1200, 1200), message("thread/tokenUsage/updated", tokenUsage=usage)):
+        parser.feed(line)
+    assert parser.facts.usage.total_tokens == 2802
