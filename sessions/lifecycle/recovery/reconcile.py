@@ -34,6 +34,8 @@ from ...storage.turns.claim import Outcome, Owner
 from ...storage.turns.live_log import LiveLog
 from ...storage.turns.turn_log import TurnLog
 from ...storage.turns.turn_output import output_in, remove_output
+from ...storage.turns.turn_times import move_times
+from ...supervision.clock_steps import surplus_ms
 from ...supervision.hooks.hooks import run_end_hook
 from ...supervision.own_conversation import OwnConversation
 from ...supervision.queue.next_turn import builder
@@ -252,6 +254,10 @@ def _goes_on(store: Store, turn: Turn) -> bool:
 
 def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
     """Conclude a turn; only its own file can show how it ended."""
+    if processes.is_here(turn.boot_id, turn.pid_ns):
+        surplus = surplus_ms(turn.started_at, turn.runner_start)
+        if surplus:
+            move_times(store.database, turn.session, turn.n, surplus)
     facts, steps = read_facts(layout, store, turn)
     known = _evidence(layout, store, turn, facts, steps)
     log = TurnLog(store, turn.session, turn.n, _nobody(turn))
