@@ -25,6 +25,7 @@ from .block_table import BEGINNING, BlockTable
 from .index_file import SavedIndex
 from .kind_codes import FATAL, encoded, table
 from .line_steps import latest, parsed_again, steps_of
+from .unknown_runs import middles, remark
 
 BLOCK_BYTES = 256 * 1024
 """The size of a block, which is parsed again to show one of its steps: some milliseconds."""
@@ -275,14 +276,25 @@ class TurnIndex:
         whole = sorted((steps | {place: latest(steps.get(place), step) for place, step in extra.items()}).items())
         return {place: self._later.sought(place, self._added(place, step)) for place, step in whole}
 
-    def every(self, first: int = 0) -> Iterator[Step]:
+    def every(self, first: int = 0, *, brief: bool = False) -> Iterator[Step]:
         """Yield all steps from a place on, with their whole texts; a block with long steps is parsed only once.
+
+        With ``brief``, of many lines in a row that are not events only both ends are parsed: a notice has the number of
+        the others.
 
         Raises:
             OSError: the file can no longer be read.
         """
         number, block = -1, dict[int, Step]()
+        left_out = dict(middles(self.kinds)) if brief else {}
+        behind = first
         for place in range(first, len(self)):
+            if place < behind:
+                continue
+            if place in left_out:
+                behind = left_out[place]
+                yield remark(self.turn, place, behind - place)
+                continue
             step = self.step(place)
             if step.cut:
                 if self._blocks[place] != number:

@@ -12,7 +12,7 @@ from ....asks.sentence import sentence
 from ....model import PlanItem, Step, StepKind, StepStatus, Usage
 from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
-from ...parsing.line_parts import parts
+from ...parsing.line_parts import is_text, parts
 from ..reports import note_call
 from ..server_errors import readable_error
 from . import events, lines, requests
@@ -41,7 +41,8 @@ class AppServerParser(ItemParser):
         try:
             return self.event(self._decode(line), line, at)
         except UNREADABLE:
-            pass
+            if is_text(line):
+                return self._text(line, at)
         other = lines.LINES.best(line)
         if other is None:
             found = parts(line)
