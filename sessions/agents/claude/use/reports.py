@@ -40,7 +40,7 @@ def running_totals(
     """
     known = known_sum(*(used.cost_usd for used in models.values())) or 0.0
     lacking = sum(used.tokens or 1 for used in models.values() if used.cost_usd is None)
-    rest = (total_usd - known) / lacking if lacking and (total_usd or 0.0) > known else None
+    rest = (total_usd - known) / lacking if lacking and total_usd is not None and total_usd > known else None
     return [
         Report(
             source=RUNNING,
