@@ -1,4 +1,4 @@
-"""Whether a model call was under way at the end of codex's transcript (codex-cli 0.169.0 and 0.171.0)."""
+"""The model call that was under way at the end of codex's transcript (codex-cli 0.169.0 and 0.171.0)."""
 
 
 class OpenCall:

@@ -51,7 +51,7 @@ class _Torn(NamedTuple):
 
 
 def is_text(line: bytes) -> bool:
-    """Return whether a line certainly is no JSON and has no part that is: it begins with a word and has no brace.
+    """Return whether a line certainly is not JSON and has no part that is: it begins with a word and has no brace.
 
     Other lines can be text too.  Programs print many such lines between events, and this check is cheap.
     """
