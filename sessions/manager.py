@@ -55,6 +55,7 @@ from .reader import SessionReader
 from .settings.config import PROFILE, Loaded
 from .storage.paths import Layout, default_home
 from .storage.store import Store
+from .supervision.base_environment import record
 from .supervision.queue.pump import pump
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class SessionManager(Stopping):
         self.reader = SessionReader(self.layout, self.store, config_path)
         """All operations that only read."""
         rights = rights_of(self.caller, self.layout, self.reader, self.store)
+        self.reader.settings.by_agent = not self.caller.acts_for_user
         super().__init__(rights)
         self.housekeeping = Housekeeping(rights, self.layout, self.store, self.reader, self._stop_workers)
         """Names, archive, trash, and the conclusion of sessions whose runner died."""
@@ -244,6 +246,7 @@ class SessionManager(Stopping):
         keep_start(self.store, self.reader.settings.in_folder(start.cwd), own=self.rights.states_settings)
         folder = self.layout.session(start.session_id)
         folder.create()
+        record(folder)
         try:
             self.store.create(
                 start,

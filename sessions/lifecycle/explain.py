@@ -31,8 +31,10 @@ from ..text.units import share, tokens
 from ..values.adjustments import Adjustment
 from ..values.facts import Fact
 from .recovery.reconcile import agent_lives, survivors
+from .recovery.usurpers import runner_is_gone
 
 _LOG_BYTES = 4096
+_NO_RUNNERS = "held by a process that is not the runner"
 
 _MOST_MARKS = 5
 """Marks that are listed, the newest; `agentdash marks` lists all."""
@@ -74,9 +76,10 @@ def explain(
     ``holding`` is the budget of a day or a week that has no room for a queued turn.
     """
     folder = layout.session(session.id)
-    held = runner_lock.is_held(folder.lock)
+    locked = runner_lock.is_held(folder.lock)
+    held = locked and not runner_is_gone(folder)
     facts = [
-        Fact("runner's lock", "held" if held else "free", str(folder.lock)),
+        Fact("runner's lock", "held" if held else _NO_RUNNERS if locked else "free", str(folder.lock)),
         Fact(
             "host", session.host + ("" if session.host == processes.host_name() else " (not this one)"), "sessions.host"
         ),
