@@ -1,10 +1,12 @@
-"""Read the last of 1,000 turns that are one file of 1 GB: ``python bench/streams.py``.
+"""Read the last of 1,000 turns that are one file of 1 GB, and a turn of noise: ``python bench/streams.py``.
 
 One process of an agent can write the output of many turns into one file.  The last turn of such a stream is compared
-with the same turn in a file of its own beside the other turns, and with the same turn alone in a session.
+with the same turn in a file of its own beside the other turns, and with the same turn alone in a session.  The turn of
+noise has 300,000 lines that are not events.
 """
 
 import os
+import shutil
 import statistics
 import tempfile
 from collections.abc import Callable
@@ -31,6 +33,7 @@ from agentdash.sessions.storage.store import Store
 TURNS, STEPS = sized((1_000, 1_000), (5, 20))
 """Turns of the stream, and steps of a turn, about 1 kB each."""
 
+NOISE = sized(300_000, 500)
 RUNS = sized(11, 1)
 SCREEN = 45
 """Steps that are taken of the end: no screen shows more."""
@@ -138,6 +141,23 @@ def medians(actions: list[Callable[[], None]]) -> list[float]:
     return [statistics.median(times) for times in zip(*taken, strict=True)]
 
 
+def noise(scratch: Path) -> None:
+    """Print the seconds of reading the steps of a turn of noise: both ends of it, and all of it."""
+    home = Home(scratch, [Place(None, 0, None)])
+    lines = b"".join(b"noise line %d of the build\n" % n for n in range(NOISE))
+    home.layout.session(SESSION).output(1).write_bytes(THREAD + lines + DONE)
+
+    def read(*, brief: bool) -> None:
+        assert sum(1 for _ in home.reader.steps.each_step(SESSION, brief=brief)) > 1
+
+    rows: list[list[object]] = []
+    for name, brief in (("both ends", True), ("all", False)):
+        shutil.rmtree(home.layout.indexes, ignore_errors=True)
+        rows.append([name, *(once(partial(read, brief=brief)) / 1000 for _ in range(2))])
+    table(f"a turn with {NOISE:,} lines that are not events", ["steps", "first reading, s", "repeated, s"], rows)
+    home.store.close()
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = homes(Path(folder))
@@ -152,6 +172,7 @@ def main() -> None:
         table(f"the last of {TURNS:,} turns in a stream of {size:,.0f} MB", head, rows)
         for home in made:
             home.store.close()
+        noise(Path(folder) / "noise")
 
 
 if __name__ == "__main__":

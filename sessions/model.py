@@ -332,6 +332,10 @@ class Turn(Struct, frozen=True, kw_only=True):
     cost_usd: float | None = None
     cost_about_usd: float | None = None
     """Estimated cost beyond ``cost_usd``, from its tokens at known prices, if something estimates it."""
+    cost_missing: bool = False
+    """A part of its cost is not known: the figures are a lower bound."""
+    tokens_missing: bool = False
+    """A part of its tokens is not known, as of a model call that was under way at its end."""
     steps: int = 0
     unknown: int = 0
     unreadable: dict[str, int] = field(default_factory=dict)

@@ -5,7 +5,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from agentdash.sessions.agents.own_use import count_broken_off
+from agentdash.sessions.agents.own_use import count_broken_off, take_rest
+from agentdash.sessions.agents.parsing.usage_meter import Meter
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.costs.pricing import Pricing
 from agentdash.sessions.costs.reports import Reported
@@ -40,12 +41,13 @@ class Recorded:
         forked: dict[str, Any] | None = None,
         home: Path | None = None,
         argv: tuple[str, ...] = (),
+        meter: Meter | None = None,
         **start: Any,
     ) -> None:
         """Record one more turn of a session; ``at`` is the time of its first line, UTC ms.
 
         ``stream`` is the turn whose process serves it too; ``forked`` are facts of its start, if it forks; ``home`` is
-        the folder with claude's transcripts, ``argv`` its arguments.
+        the folder with claude's transcripts, ``argv`` its arguments; ``meter`` is read when the turn has ended.
         """
         launch = Launch(argv=(agent, *argv), transport=transport, **(forked or {}))
         if not self.turns[session]:
@@ -71,8 +73,12 @@ class Recorded:
             facts.total_before = agent_named(agent).total_before(launch, env, at)
         for number, line in enumerate(lines.splitlines() if isinstance(lines, bytes) else lines):
             parser.feed(line, at + number)
+            if meter is not None:
+                meter.feed(line)
             if number % 5 == 0:
                 log.progress(parser.facts, Status.RUNNING, None, number, None)
+        if meter is not None:
+            take_rest(meter, facts)
         if home is not None:
             count_broken_off(agent_named(agent), facts, env, at)
         done = Outcome(status=Status.DONE, reason=None, exit_code=0)

@@ -299,7 +299,12 @@ class Agent(ABC):
         """
         return None
 
-    def final_meter(self, launch: "Launch", env: Mapping[str, str], began: int) -> Meter | None:  # noqa: ARG002
+    def final_meter(
+        self,
+        launch: "Launch",  # noqa: ARG002
+        env: Mapping[str, str | None],  # noqa: ARG002
+        began: int,  # noqa: ARG002
+    ) -> Meter | None:
         """Return a meter that is read once, when a turn without another meter has ended; None if there is none."""
         return None
 

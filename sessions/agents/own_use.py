@@ -1,9 +1,49 @@
-"""The use of a turn that ended without the agent's sum of it, from the agent's own files."""
+"""The use of a turn from the agent's own files."""
 
 from collections.abc import Mapping
 
 from ..rules.turn_facts import Facts
 from .base import Agent
+from .parsing.usage_meter import Meter
+
+_FINAL_LOOKS = 50
+"""Maximum number of reads of the agent's own record once it is gone; each takes about a tenth of a second."""
+
+
+def take(meter: Meter, facts: Facts) -> bool:
+    """Read on in what a meter follows, and take its figures; return whether there is more to read at once."""
+    more = meter.read_new(facts.agent_session)
+    if (meter.usage.total_tokens or 0) >= (facts.usage.total_tokens or 0) and meter.usage.known:
+        facts.usage = meter.usage
+    if meter.thread_usage.known and facts.end is None:  # after the end the agent's own last figure counts
+        facts.thread_usage = meter.thread_usage
+    if meter.thread_before.known:
+        facts.thread_before = meter.thread_before
+    facts.cost_about_usd = meter.cost_usd
+    facts.model = facts.model or meter.model
+    facts.context_tokens = meter.context_tokens or facts.context_tokens
+    facts.context_window = meter.context_window or facts.context_window
+    if facts.reported is not None:
+        for report in meter.reports:
+            facts.reported.add(report)
+        for at, before in meter.compactions:
+            facts.reported.compact(at, None, None, before, None)
+    meter.reports.clear()
+    meter.compactions.clear()
+    return more
+
+
+def take_rest(meter: Meter, facts: Facts) -> None:
+    """Read the rest of what a meter follows after the agent is gone, and close the meter.
+
+    The figures are a lower bound if they miss the call that was under way.
+    """
+    for _ in range(_FINAL_LOOKS):
+        if not take(meter, facts):
+            break
+    meter.close()
+    if meter.misses_call and facts.end != "completed" and facts.reported is not None:
+        facts.reported.misses_call = True
 
 
 def count_broken_off(agent: Agent, facts: Facts, env: Mapping[str, str | None], began: int) -> None:

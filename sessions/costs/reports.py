@@ -95,6 +95,8 @@ class Reported:
         self._keys: dict[str, int] = {}
         self.broken_off = False
         """True if the turn ended without the agent's sum of its use."""
+        self.misses_call = False
+        """True if the turn ended during a call of which nothing is reported."""
 
     def next_key(self, source: str) -> int:
         """Return the next number of a source whose reports have no names, from 1."""

@@ -43,9 +43,15 @@ def session_cost(session: Session) -> Cost:
 
 
 def turn_cost(turn: Turn) -> Cost:
-    """Return the cost of a turn; it is missing if the turn used tokens and there is no figure."""
+    """Return the cost of a turn; it is missing if a part of it is not known, or if it used tokens without a figure."""
     cost = Cost(reported_usd=turn.cost_usd, computed_usd=turn.cost_about_usd)
-    return Cost(missing=1) if cost.known_usd is None and turn.usage.known else cost
+    lacks = turn.cost_missing or (cost.known_usd is None and turn.usage.known)
+    return structs.replace(cost, missing=1) if lacks else cost
+
+
+def turn_tokens(turn: Turn) -> str:
+    """Return the tokens of a turn with their mark."""
+    return tokens_words(turn.usage.total_tokens, turn.tokens_missing)
 
 
 def lacks_tokens(session: Session) -> bool:

@@ -74,6 +74,8 @@ class Digest(Struct, frozen=True, kw_only=True):
     """The last fatal error, or the last error if none is fatal; of the steps that were not cut."""
     usage: Usage = field(default_factory=Usage)
     """Token usage of exactly this part, if known; steps do not carry it."""
+    tokens_missing: int = 0
+    """Turns of this part of whose tokens a part is not known."""
     cost: Cost = Cost()
     last_message: str | None = None
     """The beginning of the last message of the agent itself that was not cut."""

@@ -56,4 +56,5 @@ def unseen_turns(turns: Sequence[Turn], seen_steps: int, seen_at: int) -> tuple[
 def _with_usage(digest: Digest, turns: Sequence[Turn]) -> Digest:
     """Add the usage of whole turns from their rows; the usage of a part of a turn is not known."""
     usage = reduce(Usage.plus, (turn.usage for turn in turns), Usage())
-    return structs.replace(digest, usage=usage, cost=total_of(map(turn_cost, turns)))
+    missing = sum(turn.tokens_missing for turn in turns)
+    return structs.replace(digest, usage=usage, tokens_missing=missing, cost=total_of(map(turn_cost, turns)))

@@ -2,7 +2,7 @@
 
 from itertools import groupby
 
-from ..costs.cost import cost_words
+from ..costs.cost import AT_LEAST, cost_words
 from ..text.sanitize import one_line
 from ..text.units import count, line_change
 from .collect import COUNTED_FILES, Digest
@@ -28,12 +28,18 @@ def digest_lines(d: Digest) -> list[str]:
         _declined(d),
         f"{count(d.steps_cut, 'step')} cut by going back" if d.steps_cut else "",
         _errors(d),
-        count(d.usage.total_tokens, "token") if d.usage.total_tokens is not None else "",
+        _tokens(d),
         cost_words(d.cost),
     ]
     work = " · ".join(filter(None, facts)) or (count(d.steps, "step") if d.steps else "")
     last = f'last: "{one_line(d.last_message, MESSAGE_CELLS)}"' if d.last_message else ""
     return [line for line in (work, last) if line]
+
+
+def _tokens(d: Digest) -> str:
+    if d.usage.total_tokens is None:
+        return ""
+    return f"{AT_LEAST if d.tokens_missing else ''}{count(d.usage.total_tokens, 'token')}"
 
 
 def counts(d: Digest) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import contextlib
 import errno
 import os
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -321,13 +322,31 @@ def send_kill(process: Process) -> bool:
     return send(process, signal.SIGKILL)
 
 
-def age_seconds(process: Process) -> float | None:
-    """Seconds since a process was started; None if the uptime cannot be read."""
+def uptime() -> float:
+    """Seconds since the machine was started, also while it slept; no step of the wall clock changes them.
+
+    Without ``/proc``, seconds on the monotonic clock, which may stop while the machine sleeps.
+    """
+    since_boot = _read_uptime()
+    return time.monotonic() if since_boot is None else since_boot
+
+
+def since_start(start: int) -> float:
+    """Seconds since the start of a process of this boot, which is given in clock ticks."""
+    return max(0.0, uptime() - start / os.sysconf("SC_CLK_TCK"))
+
+
+def _read_uptime() -> float | None:
     try:
-        uptime = float(Path("/proc/uptime").read_text("ascii").split()[0])
+        return float(Path("/proc/uptime").read_text("ascii").split()[0])
     except (OSError, ValueError):
         return None
-    return max(0.0, uptime - process.start / os.sysconf("SC_CLK_TCK"))
+
+
+def age_seconds(process: Process) -> float | None:
+    """Seconds since a process was started; None if the uptime cannot be read."""
+    since_boot = _read_uptime()
+    return None if since_boot is None else max(0.0, since_boot - process.start / os.sysconf("SC_CLK_TCK"))
 
 
 def usage(pid: int) -> tuple[float | None, int | None]:

@@ -79,17 +79,18 @@ class StepsReader:
 
         return recorded_of(session, self._queries.turns(session.id), self._queries.recipe(session.id).env)
 
-    def each_step(self, ref: str, turn: int | None = None) -> Iterator[Step]:
+    def each_step(self, ref: str, turn: int | None = None, *, brief: bool = False) -> Iterator[Step]:
         """Iterate over the steps of a session, or of one turn, in order, with diffs; one step at a time is in memory.
 
         Diffs that a stream lacks are taken from the agent's own transcript, which is read when the first is needed.
+        ``brief`` leaves out the middle of many lines in a row that are not events.
 
         Raises:
             UsageError: it has no such turn.
             StoreError: a turn file cannot be read.
         """
         session = self._get(ref)
-        return self._with_diffs(session, self._recorded(session), turn)
+        return self._with_diffs(session, self._recorded(session), turn, brief=brief)
 
     def steps_from(self, ref: str, turn: int, first: int) -> Iterator[Step]:
         """Iterate over the steps of one turn from a place on, with diffs: what is before it costs nothing again.
@@ -102,12 +103,14 @@ class StepsReader:
         find_turn(session, turn)
         return self._opened(session, self._recorded(session)).steps_from(turn, first)
 
-    def _with_diffs(self, session: Session, recorded: "Recorded", turn: int | None) -> Iterator[Step]:
+    def _with_diffs(
+        self, session: Session, recorded: "Recorded", turn: int | None, *, brief: bool = False
+    ) -> Iterator[Step]:
         from ..changes.recorded import Dealer
 
-        return Dealer(recorded).deal(self._each_own_step(session, turn))
+        return Dealer(recorded).deal(self._each_own_step(session, turn, brief=brief))
 
-    def _each_own_step(self, session: Session, turn: int | None = None) -> Iterator[Step]:
+    def _each_own_step(self, session: Session, turn: int | None = None, *, brief: bool = False) -> Iterator[Step]:
         """Iterate over the steps in the turn files, without data that only the agent's own transcript holds.
 
         Raises:
@@ -115,7 +118,7 @@ class StepsReader:
             StoreError: a turn file cannot be read.
         """
         find_turn(session, turn)
-        return self._opened(session).every_step_once(None if turn is None else (turn,))
+        return self._opened(session).every_step_once(None if turn is None else (turn,), brief=brief)
 
     def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
         """Return the steps of :meth:`each_step` as a list."""

@@ -30,6 +30,7 @@ from .rows import (
     COUNTED_COLUMNS,
     OPEN,
     SELECT_SESSION,
+    SELECT_TURN,
     counted_from,
     launch_from,
     load,
@@ -187,18 +188,18 @@ class Queries:
 
     def turns(self, session_id: str, first: int = 1) -> list[Turn]:
         """The turns of a session from the number ``first`` on, in order; by default all of them."""
-        rows = self.database.rows("SELECT * FROM turns WHERE session = ? AND n >= ? ORDER BY n", (session_id, first))
+        rows = self.database.rows(f"{SELECT_TURN} WHERE session = ? AND n >= ? ORDER BY n", (session_id, first))
         return [turn_from(row) for row in rows]
 
     def one_turn(self, session_id: str, n: int) -> Turn | None:
         """Return a turn of a session; None if it was deleted."""
-        rows = self.database.rows("SELECT * FROM turns WHERE session = ? AND n = ?", (session_id, n))
+        rows = self.database.rows(f"{SELECT_TURN} WHERE session = ? AND n = ?", (session_id, n))
         return turn_from(rows[0]) if rows else None
 
     def started_before(self, session_id: str, n: int) -> Turn | None:
         """Return the newest turn before a turn whose agent was started; None if there is none."""
         rows = self.database.rows(
-            "SELECT * FROM turns WHERE session = ? AND n < ? AND agent_pid IS NOT NULL ORDER BY n DESC LIMIT 1",
+            f"{SELECT_TURN} WHERE session = ? AND n < ? AND agent_pid IS NOT NULL ORDER BY n DESC LIMIT 1",
             (session_id, n),
         )
         return turn_from(rows[0]) if rows else None
@@ -233,7 +234,7 @@ class Queries:
 
     def queued_turns(self, session_id: str) -> list[Turn]:
         """Return the turns of a session that no runner has taken."""
-        rows = self.database.rows("SELECT * FROM turns WHERE session = ? AND status = 'queued'", (session_id,))
+        rows = self.database.rows(f"{SELECT_TURN} WHERE session = ? AND status = 'queued'", (session_id,))
         return [turn_from(row) for row in rows]
 
     def open_requests(self, session_id: str, turn: int) -> list[str]:
@@ -276,19 +277,19 @@ class Queries:
         Raises:
             UnknownSessionError: the session was deleted.
         """
-        rows = self.database.rows("SELECT * FROM turns WHERE session = ? ORDER BY n DESC LIMIT 1", (session_id,))
+        rows = self.database.rows(f"{SELECT_TURN} WHERE session = ? ORDER BY n DESC LIMIT 1", (session_id,))
         if not rows:
             raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
         return turn_from(rows[0])
 
     def open_turns(self) -> list[Turn]:
         """The queued and live turns of all sessions."""
-        rows = self.database.rows(f"SELECT * FROM turns WHERE status IN ({OPEN}) ORDER BY created_at")  # noqa: S608
+        rows = self.database.rows(f"{SELECT_TURN} WHERE status IN ({OPEN}) ORDER BY created_at")
         return [turn_from(row) for row in rows]
 
     def ended_by(self, rule: str) -> list[Turn]:
         """The ended turns of all sessions whose status followed from a rule."""
-        return [turn_from(row) for row in self.database.rows("SELECT * FROM turns WHERE rule = ?", (rule,))]
+        return [turn_from(row) for row in self.database.rows(f"{SELECT_TURN} WHERE rule = ?", (rule,))]
 
     def open_elsewhere(self, host: str) -> set[str]:
         """The ids of the sessions in use that another machine than ``host`` started."""

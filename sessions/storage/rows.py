@@ -76,6 +76,13 @@ _TURN_COLUMNS = (
     "steps", "unknown", "stream", "begin_byte", "end_byte", "begin_error_byte",
 )  # fmt: skip
 
+SELECT_TURN = (
+    "SELECT turns.*, (SELECT max(missing) FROM use_sums WHERE (session, turn) = (turns.session, turns.n)) AS no_cost,"
+    " (SELECT max(total_tokens IS NULL) FROM use_sums WHERE (session, turn) = (turns.session, turns.n)) AS no_tokens"
+    " FROM turns"
+)
+"""Turns, each with whether a part of its cost and of its tokens is not known."""
+
 _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 
 WAKES_USED = (
@@ -147,7 +154,7 @@ def counted_from(row: sqlite3.Row) -> Session:
 
 
 def turn_from(row: sqlite3.Row) -> Turn:
-    """The turn of a ``turns`` row."""
+    """The turn of a row of :data:`SELECT_TURN`."""
     values = {name: row[name] for name in _TURN_COLUMNS}
     status, odd = _status(row["status"])
     launch = launch_from(row)
@@ -162,6 +169,8 @@ def turn_from(row: sqlite3.Row) -> Turn:
         receipt=load(row["receipt"], Receipt),
         left=load(row["left"], tuple[Left, ...]) or (),
         unreadable=load(row["unreadable"], dict[str, int]) or {},
+        cost_missing=bool(row["no_cost"]),
+        tokens_missing=bool(row["no_tokens"]),
         **values | ({"reason": odd} if odd else {}),
     )
 

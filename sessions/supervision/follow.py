@@ -88,6 +88,11 @@ class Follower:
         self._lines = None
         return False
 
+    def move_times(self, step_ms: int) -> None:
+        """Move the time of the agent's last output with the wall clock, which has made a step."""
+        if self.last_event_at is not None:
+            self.last_event_at = min(self.last_event_at + step_ms, now_ms())
+
     def begin_turn(self, parser: TurnParser) -> None:
         """Give the next turn's parser the lines from :attr:`position` on; none is read twice."""
         self._parser, self.end, self.steps = parser, None, 0

@@ -20,6 +20,7 @@ from ..costs.reports import Reported
 from ..errors import AgentdashError, StoreError
 from ..launch import Launch
 from ..model import Status, Step
+from ..processes.processes import uptime
 from ..rules.activity import ActivityWatch
 from ..rules.attention import Stuck
 from ..rules.compaction import judged
@@ -33,7 +34,9 @@ from ..storage.store import Store
 from ..storage.turns.claim import Outcome
 from ..storage.turns.turn_log import TurnLog
 from ..storage.turns.turn_output import TurnOutput, own_output
+from ..storage.turns.turn_times import move_times
 from ..values.compaction import Compaction
+from .clock_steps import ClockSteps
 from .disk import DiskWatch, Reserve
 from .follow import Follower
 from .limits.idleness import Look
@@ -77,7 +80,8 @@ class Recorder:
         self._follower: Follower | None = None
         self._committed: tuple[object, ...] = ()
         self._committed_at = 0.0
-        self._began = time.monotonic()
+        self._began = uptime()
+        self._clock = ClockSteps()
         self._watch: TurnWatch | None = None
         self._activity = ActivityWatch()
         self._output = output or own_output(self._folder, turn)
@@ -171,7 +175,6 @@ class Recorder:
             parser.facts.thread_before = self._store.thread_total_before(self._session, self._turn)
         if output.stream == self._turn:
             parser.facts.total_before = agent.total_before(launch, self._env, began)
-        self._watch.begin_after(parser.facts.thread_before)
         self._follower = Follower(
             output.stdout.path,
             output.times,
@@ -189,6 +192,7 @@ class Recorder:
         """Read new output and commit its facts; return whether there is more to read at once."""
         if self._follower is None:
             return False
+        self._follow_clock(self._follower)
         more = self._follower.catch_up()
         self._check_conversation()
         if self._watch is not None:
@@ -196,6 +200,13 @@ class Recorder:
         self._disk.check()
         self._commit(self._follower)
         return more
+
+    def _follow_clock(self, follower: Follower) -> None:
+        """Move the times of the turn with the wall clock if that has made a step."""
+        step = self._clock.step_ms()
+        if step:
+            follower.move_times(step)
+            self.guarded(lambda: move_times(self._store.database, self._session, self._turn, step))
 
     def _check_conversation(self) -> None:
         """Drop a conversation that is not the turn's."""
@@ -312,6 +323,7 @@ class Recorder:
         """Record the turn's end; retried while the disk is full, because it is recorded nowhere else."""
         facts, steps, end = self.facts, 0, self.position
         if self._follower is not None:
+            self._follow_clock(self._follower)
             self._follower.finish()
             self._check_conversation()
             steps = self._follower.steps
@@ -345,7 +357,7 @@ class Recorder:
             stop_by=ending.stopped_by,
             exit_code=ending.child.exit_code,
             signal=ending.child.signal,
-            duration_ms=None if ending.adopted else round((time.monotonic() - self._began) * 1000),
+            duration_ms=None if ending.adopted else round((uptime() - self._began) * 1000),
             rusage=ending.child.rusage,
             receipt=ending.receipt(verdict.status) if ending.receipt else None,
             left=ending.left,

@@ -57,6 +57,17 @@ class SavedAdditions(Struct, frozen=True):
     """Place, conversation and model of the start steps."""
 
 
+class _Share(Struct, frozen=True):
+    """The use of the turn by its record."""
+
+    thread: Usage
+    """The tokens of the whole conversation as the agent counts them."""
+    own: Usage
+    """The turn's tokens."""
+    cost_usd: float | None
+    ended: bool
+
+
 class Additions:
     """The additions to the steps of one turn, by the places of the steps.
 
@@ -74,8 +85,7 @@ class Additions:
         self._places: dict[int, list[int]] = {}
         """The places of steps that lack their diffs, by their files, in ascending order."""
         self._filled: dict[int, tuple[Change, ...]] = {}
-        self._share: tuple[Usage, Usage] | None = None
-        """The tokens of the whole conversation as the agent counts them, and this turn's share."""
+        self._share: _Share | None = None
 
     def note(self, place: int, step: Step) -> None:
         """Record a step; to be called each time that it changes."""
@@ -87,19 +97,31 @@ class Additions:
             self._add(place, files_key(step.changes))
 
     def know_share(self, turn: Turn) -> bool:
-        """Take over the tokens of the turn; return True if they changed."""
-        share = (turn.thread_usage, turn.usage) if turn.thread_usage.known else None
+        """Take over the use of the turn; return True if it changed."""
+        share = _Share(turn.thread_usage, turn.usage, turn.cost_usd, ended=turn.status.ended)
         former, self._share = self._share, share
         return share != former
 
-    def added(self, place: int, step: Step) -> Step:
-        """Return a step with the additions known so far."""
+    def added(self, place: int, step: Step, *, sums: bool = False) -> Step:
+        """Return a step with the additions known so far.
+
+        Args:
+            place: its place.
+            step: the step.
+            sums: it is the turn's only report of its use, which can lack a call that was stopped, and sub-agents.
+        """
         if step.changes:
             changes = self._filled.get(place)
             return step if changes is None else structs.replace(step, changes=changes)
         share = self._share
-        if step.whole_thread and share is not None and share[0] == step.usage:
-            return structs.replace(step, turn_usage=share[1])
+        if share is None:
+            return step
+        if step.whole_thread:
+            known = share.thread.known and share.thread == step.usage
+            return structs.replace(step, turn_usage=share.own) if known else step
+        if sums and share.ended and share.own.known:
+            cost = share.cost_usd if step.cost_usd is None else step.cost_usd
+            return structs.replace(step, turn_usage=share.own, cost_usd=cost)
         return step
 
     def sought(self, place: int, step: Step) -> Step:

@@ -257,7 +257,8 @@ def _start(step: Step) -> tuple[Block, ...]:
 
 
 def _usage(step: Step) -> tuple[Block, ...]:
-    of_turn, total = step.turn_usage if step.whole_thread else step.usage, step.usage
+    own = None if step.whole_thread else step.usage
+    of_turn, total = step.turn_usage or own, step.usage if step.whole_thread else None
     thread = total if total is not None and total.known and total != of_turn else None
     remark = "" if step.whole_thread else step.text
     return (Tokens(of_turn if of_turn is not None and of_turn.known else None, thread, step.cost_usd, remark),)

@@ -155,16 +155,17 @@ class SessionSteps:
         if known != self._related:
             self._related, self._marking = known, marking(self._folder.id, *known)
 
-    def every_step(self, turns: Container[int] | None = None) -> Iterator[Step]:
+    def every_step(self, turns: Container[int] | None = None, *, brief: bool = False) -> Iterator[Step]:
         """Yield all steps in their order, with their whole texts, as they are now; one at a time is in memory.
 
-        ``turns`` are the turns whose steps are wanted; None for all.
+        ``turns`` are the turns whose steps are wanted; None for all.  ``brief`` leaves out the middle of many lines in
+        a row that are not events.
 
         Raises:
             OSError: a file cannot be read.
         """
         for index in self._read_whole(turns):
-            yield from index.every()
+            yield from index.every(brief=brief)
 
     def _read_whole(self, turns: Container[int] | None) -> Iterator[TurnIndex]:
         """Yield the indexes of the turns, each read to the end of its turn."""
@@ -195,14 +196,14 @@ class SessionSteps:
         finally:
             self.close()
 
-    def every_step_once(self, turns: Container[int] | None = None) -> Iterator[Step]:
+    def every_step_once(self, turns: Container[int] | None = None, *, brief: bool = False) -> Iterator[Step]:
         """Yield the steps of :meth:`every_step`, and close the files after the last one.
 
         Raises:
             StoreError: a file cannot be read.
         """
         try:
-            yield from self.every_step(turns)
+            yield from self.every_step(turns, brief=brief)
         except OSError as error:
             raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
         finally:

@@ -110,7 +110,7 @@ class Step(Struct, frozen=True, kw_only=True):
     whole_thread: bool = False
     """``usage`` counts all turns of the agent's conversation so far, not only this one (codex)."""
     turn_usage: Usage | None = None
-    """This turn's share of such a ``usage``, if it is known."""
+    """This turn's own use by its record: its share of such a ``usage``, or more than its only report names."""
     cost_usd: float | None = None
     model: str | None = None
     agent_session: str | None = None

@@ -268,3 +268,35 @@ def test_a_codex_of_single_turns_shows_its_model_and_its_context(talk, manager):
     found = manager.reader.get(session.id)
     assert (found.model, found.context_tokens, found.context_window) == ("gpt-5.5", 9_330, 258_400)
     assert_counts(session, manager, "codex", live=True)
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_codex_that_is_stopped_in_a_command_counts_the_call_of_that_command(manager, talk, served, wait_until, live):
+    session = talk("codex", live, "[[fake:uses]] one")
+    manager.prompts.inject(session.id, "[[fake:uses_later]] go")
+    wait_until(lambda: served.answers[-1]["scenario"] == "uses_later", timeout=MINUTE, what="the call")
+    if live:
+        wait_until(lambda: session.turns[-1].usage.known, timeout=MINUTE, what="its tokens, while the command runs")
+        assert manager.reader.get(session.id).status is Status.RUNNING
+    else:
+        wait_until(lambda: session.turns[-1].steps > 1, timeout=MINUTE, what="the command")
+    manager.stop(session.id, now=True)
+    session.used.append(session.new_calls())
+    assert_counts(session, manager, "codex", live)
+    assert not session.turns[-1].tokens_missing
+
+
+@pytest.mark.parametrize("end", ["stop", "interrupt"])
+def test_a_live_codex_that_ends_during_a_call_is_never_exact(manager, talk, wait_until, end):
+    session = talk("codex", True, "[[fake:plain]] one")
+    manager.prompts.inject(session.id, "[[fake:uses_and_hangs]] go")
+    # codex reports a sum when the command of the first call has ended: the second call follows.
+    wait_until(lambda: session.turns[-1].thread_usage.known, timeout=MINUTE, what="the end of the command")
+    if end == "interrupt":
+        manager.prompts.interrupt(session.id)
+    else:
+        manager.stop(session.id, now=True)
+    session.used.append(session.new_calls())
+    found = manager.reader.get(session.id)
+    assert figures(session.turns[-1].usage) == added(session.used[-1])
+    assert (found.tokens_missing, total(manager).cost.mark) == (1, "≥≈")

@@ -28,7 +28,7 @@ from .notices import NOTICES, SILENT, notice_text
 from .peer import is_from_peer, peer_text
 from .result import failure, is_local
 from .tools import TaskList, answered, begun, details_of, tool_name
-from .use.reports import note_compaction, note_message, note_result
+from .use.reports import filled, note_compaction, note_message, note_result
 from .use.running_cost import RunningCost, counted_by
 
 _NAMELESS = "?"
@@ -313,16 +313,17 @@ class ClaudeParser(EventParser):
         self.facts.notice = self.facts.waiting = None
         self._count_denials(event.permission_denials)
         self.facts.context_window = _window(event, self.facts.model) or self.facts.context_window
+        used = self._earlier.plus(filled(event.usage, Usage(input_tokens=self._live.input_tokens)))
         if event.usage is not None:
             # A result covers the turns since the previous result; the cost covers the whole process.
-            self._earlier = self._earlier.plus(event.usage.counted())
+            self._earlier = self._earlier.plus(filled(event.usage, self._live))
             self.facts.usage = self._earlier
             self._live = Usage()
         self.facts.unsummed = self.facts.unsummed and event.usage is None and not event.model_usage
         note_result(self.facts.reported, event, at)
         cost = event.total_cost_usd
         if self._cost is not None:
-            cost = self._cost.add(event, self._earlier.total_tokens or 0)
+            cost = self._cost.add(event, used)
             self.facts.running_cost_usd = self._cost.total
             self.facts.cost_usd = self._cost.own
         elif cost is not None:

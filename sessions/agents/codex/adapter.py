@@ -340,26 +340,25 @@ class Codex(Agent, LeadingAgent):
             return Measures(tokens=tokens, cost=Measurable(When.NEVER, why))
         return Measures(tokens=Measurable(When.LIVE), cost=_priced(launch, env))
 
-    def meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:
-        """Return a meter that reads the thread's transcript, if a limit needs it; of a live codex, one of its stream.
+    def meter(self, launch: Launch, env: Mapping[str, str | None], began: int) -> Meter | None:
+        """Return a meter that reads the thread's transcript, for a live codex and if a limit needs it.
 
         None for a codex of one turn without such a limit: reading the transcript costs more.
         """
-        if launch.transport and launch.limits.cost_usd is None:
-            from .app_server.cost import AppServerCost
+        if launch.transport:
+            from .app_server.meter import LiveCodexMeter
 
-            return AppServerCost(launch.model, launch.prices)
+            return LiveCodexMeter(_home(env), began, launch.prices, limited=launch.limits.cost_usd is not None)
         if launch.limits.cost_usd is None and launch.limits.tokens is None:
             return None
         from .usage import CodexMeter
 
-        prices = launch.prices if launch.limits.cost_usd is not None else None
-        return CodexMeter(_home(env), began, prices, live=bool(launch.transport))
+        return CodexMeter(_home(env), began, launch.prices if launch.limits.cost_usd is not None else None)
 
-    def final_meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:
+    def final_meter(self, launch: Launch, env: Mapping[str, str | None], began: int) -> Meter | None:
         """Return a meter of the thread's transcript, which has the calls that the stream adds up."""
         if launch.transport:
-            return None
+            return self.meter(launch, env, began)
         from .usage import CodexMeter
 
         return CodexMeter(_home(env), began, None)

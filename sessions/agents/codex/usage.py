@@ -2,7 +2,8 @@
 
 The stream of ``codex exec`` has the tokens of the whole thread in its last line, and no cost.  The transcript gets a
 ``token_usage_record`` after each model call, and a ``token_count`` when the commands of that call have ended;
-earlier versions write only ``token_count``.  ``turn_context`` names the model.
+earlier versions write only ``token_count``.  ``turn_context`` names the model.  ``app_server/meter.py`` reads the
+transcript of a live codex.
 """
 
 import re
@@ -22,6 +23,7 @@ from ...storage.files.line_reader import LineReader
 from ..parsing.json_lines import Count
 from ..parsing.tolerant_decoder import TolerantDecoder
 from ..parsing.usage_meter import Meter
+from .open_call import OpenCall
 from .rollout.edits import find_rollout
 
 LOOK_SECONDS = 0.1
@@ -65,16 +67,29 @@ class _Counted(Struct, tag_field="type", tag="token_count"):
     info: _Info | None = None
 
 
+class _Began(Struct, tag_field="type", tag="task_started"):
+    turn_id: str | None = None
+
+
+class _Completed(Struct, tag_field="type", tag="task_complete"):
+    turn_id: str | None = None
+
+
+class _Aborted(Struct, tag_field="type", tag="turn_aborted"):
+    turn_id: str | None = None
+
+
 class _Recorded(Struct):
     usage: _Tokens
+    turn_id: str | None = None
 
 
 class _ContextLine(Struct, tag_field="type", tag="turn_context"):
     payload: _Context
 
 
-class _CountLine(Struct, tag_field="type", tag="event_msg"):
-    payload: _Counted
+class _EventLine(Struct, tag_field="type", tag="event_msg"):
+    payload: _Counted | _Began | _Completed | _Aborted
     timestamp: str = ""
 
 
@@ -83,11 +98,14 @@ class _RecordLine(Struct, tag_field="type", tag="token_usage_record"):
     timestamp: str = ""
 
 
-_DECODER: TolerantDecoder[_ContextLine | _CountLine | _RecordLine] = TolerantDecoder(
-    _ContextLine | _CountLine | _RecordLine
+_DECODER: TolerantDecoder[_ContextLine | _EventLine | _RecordLine] = TolerantDecoder(
+    _ContextLine | _EventLine | _RecordLine
 )
 
-_MARKS = (b'"token_usage_record"', b'"token_count"', b'"turn_context"')
+_MARKS = tuple(
+    f'"{name}"'.encode()
+    for name in ("token_usage_record", "token_count", "turn_context", "task_started", "task_complete", "turn_aborted")
+)
 
 _COMPACTED = re.compile(rb'\{"timestamp":"([^"]{1,40})",[^{]{0,100}"type":"compacted"', re.ASCII)
 """The beginning of the line of a compaction; its end has the new conversation, which may be longer than the cap."""
@@ -99,18 +117,16 @@ class CodexMeter(Meter):
     Args:
         home: codex's own folder.
         began: the start of the turn, UTC ms; the use of the thread's earlier turns is not counted.
-        prices: the user's own, which override the list; None if the cost is not limited.
-        live: True if the agent's own output shows its compactions.
+        prices: the user's own, which override the list; None if the cost is not needed.
     """
 
     seeks = True
 
-    def __init__(self, home: Path, began: int, prices: Mapping[str, Price] | None, *, live: bool = False) -> None:
+    def __init__(self, home: Path, began: int, prices: Mapping[str, Price] | None) -> None:
         super().__init__()
         self._home = home
         self._began = began
         self._prices = prices
-        self._live = live
         self._reader: LineReader | None = None
         self._lines: Iterator[tuple[int, bytes]] | None = None
         self._pause = 0.5
@@ -124,6 +140,7 @@ class CodexMeter(Meter):
         """The tokens of the last call, which are those of the model's context."""
         self._recorded = False
         """True if this turn has records of single calls; the sums then add nothing."""
+        self._call = OpenCall()
 
     @property
     def trouble(self) -> str | None:
@@ -171,25 +188,63 @@ class CodexMeter(Meter):
         if path is not None:
             self._reader, self.path, self.seeks = LineReader(path, cap=LINE_CAP), path, False
 
-    def _count_event(self, event: _ContextLine | _CountLine | _RecordLine) -> None:
+    @property
+    def misses_call(self) -> bool:
+        """True if the turn's last model call was under way when the transcript ended."""
+        return self._call.open
+
+    def _count_event(self, event: _ContextLine | _EventLine | _RecordLine) -> None:
         match event:
             case _ContextLine():
-                self.model = event.payload.model or self.model
+                self._take_model(event.payload.model)
             case _RecordLine():
-                if self._is_ours(event.timestamp):
+                if self._is_ours(event.timestamp, event.payload.turn_id):
                     self._recorded = True
-                    self._count(_usage(event.payload.usage), event.timestamp)
-                else:  # a killed turn has calls behind its last sum
-                    self.thread_before = self.thread_before.plus(_usage(event.payload.usage))
-            case _CountLine(payload=_Counted(info=_Info(total_token_usage=_Tokens() as tokens) as info)):
-                total = _usage(tokens)
-                ours = self._is_ours(event.timestamp)
-                self._note_context(info)
-                if not ours:
-                    self.thread_before = total
-                elif not self._recorded:
-                    self._count(_rest(total, self._total), event.timestamp)
-                self._total = self.thread_usage = total
+                    self._call.recorded()
+                    used = _usage(event.payload.usage)
+                    self.context_tokens = used.total_tokens or self.context_tokens
+                    self._count(used, event.timestamp)
+                else:
+                    self._skip(_usage(event.payload.usage))
+            case _EventLine(payload=_Counted() as counted):
+                self._note_sum(counted.info, event.timestamp)
+            case _EventLine(payload=_Began() | _Completed() | _Aborted() as edge):
+                if self._is_ours(event.timestamp, edge.turn_id):
+                    self._note_edge(edge)
+
+    def _take_model(self, model: str | None) -> None:
+        self.model = model or self.model
+
+    def _skip(self, used: Usage) -> None:
+        """Take a call of an earlier turn: a killed turn has calls behind its last sum."""
+        self.thread_before = self.thread_before.plus(used)
+
+    def _note_edge(self, edge: _Began | _Completed | _Aborted) -> None:
+        match edge:
+            case _Began():
+                self._call.began()
+            case _Completed():
+                self._call.ended()
+            case _Aborted():
+                self._call.aborted()
+
+    def _note_sum(self, info: _Info | None, timestamp: str) -> None:
+        """Take the sum of the thread, which codex writes before the next call."""
+        ours = self._is_ours(timestamp)
+        if ours:
+            self._call.summed()
+        if info is None or info.total_token_usage is None:
+            return
+        total = _usage(info.total_token_usage)
+        self._note_context(info)
+        self._take_sum(total, timestamp, ours=ours)
+
+    def _take_sum(self, total: Usage, timestamp: str, *, ours: bool) -> None:
+        if not ours:
+            self.thread_before = total
+        elif not self._recorded:
+            self._count(_rest(total, self._total), timestamp)
+        self._total = self.thread_usage = total
 
     def _note_context(self, info: _Info) -> None:
         """Keep the use of the context; after a compaction, codex estimates it in place of the last call's."""
@@ -197,7 +252,7 @@ class CodexMeter(Meter):
         self.context_tokens = (last.total_tokens if last is not None else 0) or self.context_tokens
         self.context_window = info.model_context_window or self.context_window
 
-    def _is_ours(self, timestamp: str) -> bool:
+    def _is_ours(self, timestamp: str, turn: str | None = None) -> bool:  # noqa: ARG002 - codex exec names no turn
         """Return whether the current line belongs to the turn: by its position, else by its time."""
         if self.earlier is not None:
             return self.path != self.earlier.path or self._at > self.earlier.size
@@ -205,7 +260,7 @@ class CodexMeter(Meter):
         return at is None or at >= self._began
 
     def _compacted(self, timestamp: str) -> None:
-        if not self._live and self._is_ours(timestamp) and len(self.compactions) < MOST_PENDING:
+        if self._is_ours(timestamp) and len(self.compactions) < MOST_PENDING:
             before, self._context = self._context, None
             self.compactions.append((_milliseconds(timestamp), before))
 

@@ -15,7 +15,7 @@ from ...model import Step, StepKind
 from ...text.sanitize import one_line
 from .json_lines import NOT_JSON, UNREADABLE
 from .json_repair import parsed
-from .line_parts import parts
+from .line_parts import is_text, parts
 from .parser import ParserState, TurnParser
 from .tolerant_decoder import Reading, TolerantDecoder, Unread
 
@@ -61,9 +61,16 @@ class EventParser(TurnParser):
         try:
             event = self._decode(line)
         except UNREADABLE:
+            if is_text(line):
+                return self._text(line, at)
             found = parts(line)
             return self._tolerantly(line, at) if found == [line] else self._each(found, at)
         return self.event(event, line, at)
+
+    def _text(self, line: bytes, at: int | None) -> list[Step]:
+        """Return the step of a line that certainly holds no JSON."""
+        self._note_stray(line, NOT_JSON)
+        return [self._unknown(line, at, NOT_JSON)]
 
     def _each(self, found: Sequence[bytes], at: int | None) -> list[Step]:
         """Return the steps of the parts of one line."""

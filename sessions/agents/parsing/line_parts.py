@@ -29,6 +29,9 @@ _VALID: msgspec.json.Decoder[msgspec.Raw] = msgspec.json.Decoder(msgspec.Raw)
 _BLANKS = "\xef\xbb\xbf\x7f" + "".join(chr(code) for code in range(0x21) if code != 0x1B)
 """The characters around events: those of a byte order mark (each byte is one here), controls and blanks."""
 
+_WORD = re.compile(rb"[ \t]*+([A-Za-z]++)")
+_CONSTANTS = frozenset({b"true", b"false", b"null", b"NaN", b"Infinity"})
+
 _ESCAPE = r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|[\]PX^_][^\x07\x1b]*+(?:\x07|\x1b\\)|[ -/]*+[0-OQ-WYZ\\`-~])"
 _NEXT = re.compile("|".join((rf"(?P<noise>{_ESCAPE})", r"(?P<foreign>\x1b[\]PX^_])", r'\{[ \t\r\n]*+"')))
 """An escape sequence, one whose text has no end, or the beginning of an object with a key."""
@@ -47,6 +50,17 @@ class _Torn(NamedTuple):
 
     at: int
     next: int | None
+
+
+def is_text(line: bytes) -> bool:
+    """Return whether a line certainly is not JSON and has no part that is: it begins with a word and has no brace.
+
+    Other lines can be text too.  Programs print many such lines between events, and this check is cheap.
+    """
+    if b"{" in line or b"\x1b" in line:
+        return False
+    begin = _WORD.match(line)
+    return begin is not None and begin[1] not in _CONSTANTS
 
 
 def parts(line: bytes) -> list[bytes]:

@@ -86,6 +86,11 @@ class Meter:
         """The reason why a limit cannot act, for the user; None if it can."""
         return f"its cost limit ignores {self.unpriced}, which has no price" if self.unpriced else None
 
+    @property
+    def misses_call(self) -> bool:
+        """True if a model call is under way, of which the figures have nothing yet."""
+        return False
+
     def feed(self, line: bytes) -> None:
         """Count one line of the agent's own output."""
 

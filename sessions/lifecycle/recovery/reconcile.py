@@ -9,8 +9,9 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from ...agents.own_use import count_broken_off
+from ...agents.own_use import count_broken_off, take_rest
 from ...agents.parsing.parser import TurnParser
+from ...agents.parsing.usage_meter import Meter
 from ...agents.registry import agent_named
 from ...clock import monotonic
 from ...costs.pricing import Pricing
@@ -33,6 +34,8 @@ from ...storage.turns.claim import Outcome, Owner
 from ...storage.turns.live_log import LiveLog
 from ...storage.turns.turn_log import TurnLog
 from ...storage.turns.turn_output import output_in, remove_output
+from ...storage.turns.turn_times import move_times
+from ...supervision.clock_steps import surplus_ms
 from ...supervision.hooks.hooks import run_end_hook
 from ...supervision.own_conversation import OwnConversation
 from ...supervision.queue.next_turn import builder
@@ -253,6 +256,10 @@ def _goes_on(store: Store, turn: Turn) -> bool:
 
 def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
     """Conclude a turn; only its own file can show how it ended."""
+    if processes.is_here(turn.boot_id, turn.pid_ns):
+        surplus = surplus_ms(turn.started_at, turn.runner_start)
+        if surplus:
+            move_times(store.database, turn.session, turn.n, surplus)
     facts, steps = read_facts(layout, store, turn)
     known = _evidence(layout, store, turn, facts, steps)
     log = TurnLog(store, turn.session, turn.n, _nobody(turn))
@@ -338,8 +345,11 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     parser.facts.thread_before = store.thread_total_before(turn.session, turn.n)
     if launch is not None and output.stream == turn.n:
         parser.facts.total_before = agent.total_before(launch, env, began)
-    facts, steps = parsed_facts(output.stdout, parser)
+    meter = agent.final_meter(launch, env, began) if launch is not None else None
+    facts, steps = parsed_facts(output.stdout, parser, meter)
     OwnConversation(store, agent, turn.session, turn.n, launch).check(facts)
+    if meter is not None:
+        take_rest(meter, facts)
     count_broken_off(agent, facts, env, began)
     if facts.agent_session is None:
         # Behind a mark, the conversation of the turn before is another one.
@@ -347,19 +357,29 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     return facts, steps
 
 
-def parsed_facts(output: FilePart, parser: TurnParser) -> tuple[Facts, int]:
-    """Parse a turn's output of any size into its facts and its number of steps; skips the middle of a very long one."""
+def parsed_facts(output: FilePart, parser: TurnParser, meter: Meter | None = None) -> tuple[Facts, int]:
+    """Parse a turn's output of any size into its facts and its number of steps; skips the middle of a very long one.
+
+    ``meter`` gets the lines too.
+    """
     steps = 0
     deadline = monotonic() + READ_SECONDS
     with LineReader(output.path, output.begin, end=output.end) as reader:
         for line in reader.all_lines():
-            steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
+            steps = _fed(line, parser, meter, steps)
             if reader.ahead > TAIL_BYTES and monotonic() > deadline:
                 break
         reader.skip_to_tail(TAIL_BYTES)
         for line in reader.all_lines():
-            steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
+            steps = _fed(line, parser, meter, steps)
     return parser.facts, steps
+
+
+def _fed(line: bytes, parser: TurnParser, meter: Meter | None, steps: int) -> int:
+    """Feed a line; return the number of steps so far."""
+    if meter is not None:
+        meter.feed(line)
+    return max([steps, *(step.index + 1 for step in parser.feed(line))])
 
 
 def survivors(layout: Layout, turn: Turn) -> tuple[Left, ...]:

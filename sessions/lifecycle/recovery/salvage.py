@@ -1,7 +1,9 @@
 """Reconstruct the record of a session folder that has lost it, from the turn files."""
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -57,7 +59,7 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     prompts = tuple(
         _prompt(folder, turn, one.prompt) for part, turn, one in zip(parts, turns, named, strict=True) if not part.own
     )
-    cwd = next((one.cwd for one in named if one.cwd is not None and Path(one.cwd).is_absolute()), UNKNOWN_FOLDER)
+    cwd = _whole_path(named) or _transcript_folder(agent, turns) or UNKNOWN_FOLDER
     newest = turns[-1]
     task = prompts[0].text if prompts else _NO_PROMPT
     total = Usage()
@@ -151,6 +153,24 @@ def _turn(folder: SessionFolder, part: _Part, facts: Facts, usage: Usage, steps:
 def _told(output: FilePart) -> Told:
     with LineReader(output.path, output.begin, end=output.end) as reader:
         return told(reader.all_lines())
+
+
+def _whole_path(named: Iterable[Told]) -> str | None:
+    return next((one.cwd for one in named if one.cwd is not None and Path(one.cwd).is_absolute()), None)
+
+
+def _transcript_folder(agent: Agent, turns: Sequence[Turn]) -> str | None:
+    """Return the folder in the agent's own transcripts, which the present environment has to name; None without one."""
+    conversations = {turn.agent_session: turn.created_at for turn in reversed(turns) if turn.agent_session is not None}
+    for conversation, at in reversed(conversations.items()):
+        path = agent.transcript(conversation, os.environ, at)
+        if path is None:
+            continue
+        with suppress(OSError), LineReader(path) as reader:
+            folder = _whole_path([told(reader.all_lines())])
+            if folder is not None:
+                return folder
+    return None
 
 
 def _prompt(folder: SessionFolder, turn: Turn, repeated: str | None) -> Prompt:

@@ -1,7 +1,8 @@
 """The folder and the prompt that a stream of an agent names, for a session whose record is lost.
 
 claude (2.1.197, 2.1.330) names its folder in ``system/init`` and repeats a prompt as a ``user`` line; codex
-(app-server 0.169.0) names its folder in the thread, and repeats a prompt as an item.  ``codex exec`` names neither.
+(app-server 0.169.0) names its folder in the thread, and repeats a prompt as an item.  ``codex exec`` names neither; its
+own transcript of the thread begins with the folder (``session_meta``, 0.169.0 and 0.171.0).
 """
 
 from collections.abc import Iterable
@@ -44,8 +45,13 @@ class _Parameters(Struct):
     item: _Item | None = None
 
 
+class _Meta(Struct):
+    cwd: str | None = None
+
+
 class _Line(Struct):
     type: str = ""
+    payload: _Meta | None = None
     cwd: str | None = None
     is_replay: bool = field(default=False, name="isReplay")
     message: _Message | None = None
@@ -61,7 +67,8 @@ def told(lines: Iterable[bytes]) -> Told:
         except msgspec.MsgspecError:
             continue
         parameters = read.params or _Parameters()
-        cwd = cwd or read.cwd or (parameters.thread.cwd if parameters.thread is not None else None)
+        meta = read.payload.cwd if read.type == "session_meta" and read.payload is not None else None
+        cwd = cwd or read.cwd or meta or (parameters.thread.cwd if parameters.thread is not None else None)
         prompt = prompt or _prompt(read, parameters.item)
         if cwd and prompt:
             break

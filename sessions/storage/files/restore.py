@@ -73,7 +73,7 @@ def _session_row(session: Session, recipe: Recipe) -> dict[str, object]:
 
 
 def _turn_row(turn: Turn, launch: Launch, identity: Identity) -> dict[str, object]:
-    session, derived = identity.session, ("argv", "mode", "transport", "compacts")
+    session, derived = identity.session, ("argv", "mode", "transport", "compacts", "cost_missing", "tokens_missing")
     plain = {key: value for key, value in structs.asdict(turn).items() if key not in derived}
     packed = {name: dump(plain[name]) for name in ("usage", "thread_usage", "left", "unreadable")}
     receipt = dump(turn.receipt) if turn.receipt else None

@@ -14,7 +14,7 @@ from ...errors import SessionBusyError
 from ...launch import TurnPlan
 from ...model import short_id
 from ...rules.limits.limits import Limits, used_up
-from ..rows import load, turn_from
+from ..rows import SELECT_TURN, load, turn_from
 from .queued_prompt import QueuedPrompt
 
 
@@ -49,7 +49,7 @@ def check_within_limits(db: sqlite3.Connection, prompt: QueuedPrompt) -> None:
     limits = prompt.plan.frame.limits
     if not limits.stops or (limits.tokens is None and limits.cost_usd is None):
         return
-    rows = db.execute("SELECT * FROM turns WHERE session = ?", (prompt.session,)).fetchall()
+    rows = db.execute(f"{SELECT_TURN} WHERE session = ?", (prompt.session,)).fetchall()
     spent = spent_by(map(turn_from, rows))
     over = used_up(limits, spent.tokens, spent.cost_usd, estimated=spent.estimated)
     if over:

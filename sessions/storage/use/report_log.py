@@ -23,8 +23,9 @@ _GREATEST = 1 << 62
 _SUMS = """SELECT source, sum(input_tokens) AS input, sum(cached_input_tokens) AS cached,
     sum(cache_write_tokens) AS written, sum(output_tokens) AS output, sum(reasoning_output_tokens) AS reasoning,
     sum(total_tokens) AS total, sum(reported_usd) AS reported, sum(computed_usd) AS computed,
-    sum(reported_usd IS NULL AND computed_usd IS NULL) AS missing
+    sum(reported_usd IS NULL AND computed_usd IS NULL AND key <> '') AS missing
     FROM reports WHERE session = ? AND turn = ? AND kind <> 'thread' AND source <> 'record' GROUP BY source"""
+"""The sums of each source; a report without figures (key '') takes away no cost of the others."""
 
 _ADD_MESSAGES = """INSERT INTO reports (session, turn, source, key, kind, at, model, input_tokens,
     cached_input_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_output_tokens,
@@ -35,12 +36,15 @@ _ADD_MESSAGES = """INSERT INTO reports (session, turn, source, key, kind, at, mo
     (SELECT key FROM reports WHERE session = ?1 AND turn = ?2 AND source = 'transcript')"""
 """Adds the messages that only the stream has to those of the transcript."""
 
-ADD_UP = """INSERT INTO use_sums SELECT session, turn, at / 900000, coalesce(model, ''), coalesce(price_as_of, ''),
+_PRICED = "iif(total_tokens IS NULL, '-', coalesce(price_as_of, ''))"
+"""The date of the price; ``-`` keeps reports without tokens apart from those that have tokens and no price."""
+
+ADD_UP = f"""INSERT INTO use_sums SELECT session, turn, at / 900000, coalesce(model, ''), {_PRICED},
     sum(input_tokens), sum(cached_input_tokens), sum(cache_write_tokens), sum(output_tokens),
     sum(reasoning_output_tokens), sum(total_tokens), sum(reported_usd), sum(computed_usd),
     max(reported_usd IS NULL AND computed_usd IS NULL)
     FROM reports WHERE session = ?1 AND turn = ?2 AND counted
-    GROUP BY at / 900000, coalesce(model, ''), coalesce(price_as_of, '')"""
+    GROUP BY at / 900000, coalesce(model, ''), {_PRICED}"""  # noqa: S608
 """Adds up the reports of turn ``?2`` of session ``?1`` that count."""
 
 
@@ -92,7 +96,15 @@ class ReportLog:
         if reported.pending:
             self._insert(db, reported.reports())
             self._insert_compactions(db, reported)
-        from ...costs.reports import MESSAGE, MODELS, RESULT, RUNNING, counted_source  # only a runner counts
+        from ...costs.reports import (  # only a runner counts
+            CALL,
+            MESSAGE,
+            MODELS,
+            RESULT,
+            ROLLOUT,
+            RUNNING,
+            counted_source,
+        )
 
         sums = self._sums(db)
         running = [report for report in reported.reports() if report.source == RUNNING]
@@ -103,6 +115,8 @@ class ReportLog:
         if reported.broken_off and facts.unsummed:
             source = self._broken_off(db, compacted=facts.compacted is not None)
             sums = self._sums(db)
+        elif reported.misses_call and source in (CALL, ROLLOUT):
+            self._insert_rest(db, source)
         if source in sums:
             row = sums[source]
             computed = row["computed"] if not row["missing"] else None
@@ -163,16 +177,22 @@ class ReportLog:
         A message that only the stream has counts as it was at its start, and something is missing.  So it is if the
         sums of the turn's results are more than its calls, or if the turn has compacted its conversation.
         """
-        from ...costs.reports import MODELS, REST, TRANSCRIPT, Report
+        from ...costs.reports import MODELS, TRANSCRIPT
 
         partly = bool(db.execute(_ADD_MESSAGES, self._turn).rowcount) or compacted
         totals = {name: row["total"] or 0 for name, row in self._sums(db).items()}
         source = MODELS if totals.get(MODELS, 0) > totals.get(TRANSCRIPT, 0) else TRANSCRIPT
         if partly or source == MODELS:
-            newest = "SELECT model FROM reports WHERE session = ? AND turn = ? AND source = ? ORDER BY at DESC LIMIT 1"
-            (model,) = db.execute(newest, (*self._turn, source)).fetchone() or (None,)
-            self._insert(db, [Report(source=source, key=REST, kind="call", model=model, usage=Usage())])
+            self._insert_rest(db, source)
         return source
+
+    def _insert_rest(self, db: sqlite3.Connection, source: str) -> None:
+        """Write the report without figures that stands for the use that the others of a source lack."""
+        from ...costs.reports import REST, Report
+
+        newest = "SELECT model FROM reports WHERE session = ? AND turn = ? AND source = ? ORDER BY at DESC LIMIT 1"
+        (model,) = db.execute(newest, (*self._turn, source)).fetchone() or (None,)
+        self._insert(db, [Report(source=source, key=REST, kind="call", model=model, usage=Usage())])
 
     def _insert(self, db: sqlite3.Connection, reports: "Iterable[Report]") -> None:
         now = now_ms()

@@ -166,7 +166,7 @@ class _Asked:
 
     def total(self) -> tuple[UsageRow, tuple[str, ...]]:
         """Return the sum of all groups, and the dates of the prices with which costs were computed, or :data:`OWN`."""
-        dates = "group_concat(DISTINCT nullif(price_as_of, '')) AS dates"
+        dates = "group_concat(DISTINCT iif(price_as_of NOT IN ('', '-'), price_as_of, NULL)) AS dates"
         (row,) = self._ask(f"SELECT {_SUMS}, {_COUNTS}, {dates} FROM used")  # noqa: S608
         total = UsageRow(group="", label="", sessions=row["sessions"], **_figures(row))
         return total, tuple(sorted(row["dates"].split(","))) if row["dates"] else ()

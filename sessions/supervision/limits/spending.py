@@ -4,14 +4,12 @@ import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ...agents.own_use import take, take_rest
 from ...agents.parsing.usage_meter import Meter
 from ...costs.session_usage import Spent, spent_by
 from ...errors import StoreError
 from ...model import Turn
 from ...rules.turn_facts import Facts
-
-_FINAL_LOOKS = 50
-"""Maximum number of reads of the agent's own record once it is gone; each takes about a tenth of a second."""
 
 
 class Spending:
@@ -57,37 +55,12 @@ class Spending:
         """Update the facts from the meter; return whether there is more to read at once."""
         if self._meter is None or self._at_end:
             return False
-        return self._read(self._meter, facts)
-
-    def _read(self, meter: Meter, facts: Facts) -> bool:
-        more = meter.read_new(facts.agent_session)
-        if meter.usage.known:
-            facts.usage = meter.usage
-        if meter.thread_usage.known and facts.end is None:  # after the end the agent's own last figure counts
-            facts.thread_usage = meter.thread_usage
-        if meter.thread_before.known:
-            facts.thread_before = meter.thread_before
-        facts.cost_about_usd = meter.cost_usd
-        facts.model = facts.model or meter.model
-        facts.context_tokens = meter.context_tokens or facts.context_tokens
-        facts.context_window = meter.context_window or facts.context_window
-        if facts.reported is not None:
-            for report in meter.reports:
-                facts.reported.add(report)
-            for at, before in meter.compactions:
-                facts.reported.compact(at, None, None, before, None)
-        meter.reports.clear()
-        meter.compactions.clear()
-        return more
+        return take(self._meter, facts)
 
     def finish(self, facts: Facts) -> None:
         """Read the rest after the agent is gone, and close the meter."""
-        if self._meter is None:
-            return
-        for _ in range(_FINAL_LOOKS):
-            if not self._read(self._meter, facts):
-                break
-        self._meter.close()
+        if self._meter is not None:
+            take_rest(self._meter, facts)
 
     def now(self, facts: Facts) -> Spent:
         """Return the use so far; without the earlier turns while the store cannot be read."""

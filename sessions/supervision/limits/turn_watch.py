@@ -10,7 +10,7 @@ from ...agents.parsing.usage_meter import TranscriptEnd
 from ...costs.session_usage import Spent
 from ...errors import StoreError
 from ...launch import Launch
-from ...model import Step, Usage
+from ...model import Step
 from ...rules.attention import Stuck
 from ...rules.limits.period_shares import Share
 from ...rules.turn_facts import Facts
@@ -72,20 +72,13 @@ class TurnWatch:
         """The user's plan with the agent."""
         self._family = FamilyBudget(store, session_id, turn, launch.family)
         counted = self._watchdog.counts or self._family.watched
-        self._meter = meter = (
-            agent.meter(self._family.limited(launch), env, began) if counted or launch.transport else None
-        )
+        meter = agent.meter(self._family.limited(launch), env, began) if counted or launch.transport else None
         final = agent.final_meter(launch, env, began) if meter is None else None
         seeker = meter or final
         if seeker is not None and seeker.seeks and adopted_after_s is None:
             seeker.earlier = self._transcript_end(agent, env, began)
         if counted or meter is not None or final is not None:
             self.spending = Spending(lambda: store.turns(session_id), turn, meter or final, at_end=meter is None)
-
-    def begin_after(self, thread_before: Usage) -> None:
-        """Take the tokens that the conversation used before the turn, as its agent counts them."""
-        if self._meter is not None:
-            self._meter.thread_before = thread_before
 
     def _transcript_end(self, agent: Agent, env: Mapping[str, str], began: int) -> TranscriptEnd | None:
         """Return the end of the transcript that the turn goes on with; None if it cannot be known."""

@@ -18,7 +18,9 @@ from ...storage.store import Store
 from ...storage.turns.claim import Claim
 from ...storage.turns.turn_log import TurnLog
 from ...storage.turns.turn_output import output_in
+from ...storage.turns.turn_times import move_times
 from ..child import AgentChild
+from ..clock_steps import surplus_ms
 from ..hooks.escalating import serve_escalations
 from ..hooks.hooks import Hooks
 from ..identity import left_by_agent, owner
@@ -175,7 +177,10 @@ class TurnRunner:
         self._wakeups.watch_output(self._output.stdout.path)
         began, age_s = claim.started_at or now_ms(), None
         if self._adopted:
-            age_s = (now_ms() - began - self._live.waited_ms()) / 1000
+            surplus = surplus_ms(began, claim.agent_start)
+            if surplus:
+                self._recorder.guarded(lambda: move_times(self._store.database, self._session, self._turn, surplus))
+            age_s = (now_ms() - began - surplus - self._live.waited_ms()) / 1000
         self._recorder.begin(agent, claim.launch, self._processes.used, began, adopted_after_s=age_s)
         self._loop()
 

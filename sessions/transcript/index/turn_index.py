@@ -25,6 +25,7 @@ from .block_table import BEGINNING, BlockTable
 from .index_file import SavedIndex
 from .kind_codes import FATAL, encoded, table
 from .line_steps import latest, parsed_again, steps_of
+from .unknown_runs import middles, remark
 
 BLOCK_BYTES = 256 * 1024
 """The size of a block, which is parsed again to show one of its steps: some milliseconds."""
@@ -41,6 +42,7 @@ LINE_CAP = 16 << 20
 _GIVE_WAY = 0.001
 """Seconds between two blocks, in which other threads can draw."""
 
+_USAGE = encoded(Step(kind=StepKind.USAGE))
 _NOTHING = encoded(Step(kind=StepKind.UNKNOWN))
 _GONE = "This part of the turn file is no longer readable."
 _FATAL = table(having=FATAL)
@@ -214,7 +216,13 @@ class TurnIndex:
         if step is None:
             placed = self._placed(place)
             step = placed.step if placed else Step(turn=self.turn, index=place, kind=StepKind.UNKNOWN, text=_GONE)
-        return self._later.added(place, step) if step.changes or step.whole_thread else step
+        return self._added(place, step)
+
+    def _added(self, place: int, step: Step) -> Step:
+        """Return a step with what is not in the file."""
+        if step.kind is StepKind.USAGE:
+            return self._later.added(place, step, sums=bytes(self.kinds).count(_USAGE) == 1)
+        return self._later.added(place, step) if step.changes else step
 
     def fill(self, place: int) -> bool:
         """Search for the diffs of a step that lacks them; return True if they were found.  Reads files."""
@@ -225,7 +233,7 @@ class TurnIndex:
         """Take over the turn's share of its conversation's tokens; return the places of steps that changed."""
         if not self._later.know_share(turn):
             return set()
-        place = bytes(self.kinds).rfind(encoded(Step(kind=StepKind.USAGE)))
+        place = bytes(self.kinds).rfind(_USAGE)
         return {place} if place >= 0 else set()
 
     def where(self, place: int) -> tuple[int, int]:
@@ -241,7 +249,7 @@ class TurnIndex:
         """
         step = self.step(place)
         placed = self._parse(self._blocks[place], whole=True).get(place) if step.cut else None
-        step = step if placed is None else self._later.added(place, latest(placed.step, step))
+        step = step if placed is None else self._added(place, latest(placed.step, step))
         return self._later.sought(place, step)
 
     def places_at(self, offset: int) -> list[int]:
@@ -266,16 +274,27 @@ class TurnIndex:
             extra = {place: step for place, step in self._extra.items() if self._blocks[place] == number}
             steps = {place: step for place, step in parsed.items() if self._blocks[place] == number}
         whole = sorted((steps | {place: latest(steps.get(place), step) for place, step in extra.items()}).items())
-        return {place: self._later.sought(place, self._later.added(place, step)) for place, step in whole}
+        return {place: self._later.sought(place, self._added(place, step)) for place, step in whole}
 
-    def every(self, first: int = 0) -> Iterator[Step]:
+    def every(self, first: int = 0, *, brief: bool = False) -> Iterator[Step]:
         """Yield all steps from a place on, with their whole texts; a block with long steps is parsed only once.
+
+        With ``brief``, of many lines in a row that are not events only both ends are parsed: a notice has the number of
+        the others.
 
         Raises:
             OSError: the file can no longer be read.
         """
         number, block = -1, dict[int, Step]()
+        left_out = dict(middles(self.kinds)) if brief else {}
+        behind = first
         for place in range(first, len(self)):
+            if place < behind:
+                continue
+            if place in left_out:
+                behind = left_out[place]
+                yield remark(self.turn, place, behind - place)
+                continue
             step = self.step(place)
             if step.cut:
                 if self._blocks[place] != number:

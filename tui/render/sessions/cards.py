@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ....sessions.conversation.words import compaction_words
 from ....sessions.costs.cost import cost_words
-from ....sessions.costs.usage_totals import session_cost, session_tokens, turn_cost
+from ....sessions.costs.usage_totals import session_cost, session_tokens, turn_cost, turn_tokens
 from ....sessions.launch import Launch
 from ....sessions.model import MESSAGE_CHARACTERS, Ended, Prompt, Receipt, Session, Turn, short_id
 from ....sessions.rules.family_facts import family_words
@@ -158,7 +158,7 @@ def _turn_line(turn: Turn, style: Style) -> str:
     parts = (
         f"{mark(style, turn.status)} {turn.status}",
         "" if turn.duration_ms is None else duration(turn.duration_ms),
-        f"{tokens(turn.usage.total_tokens)} tok",
+        style.signs.plain(f"{turn_tokens(turn)} tok"),
         style.signs.plain(cost_words(turn_cost(turn), "?")),
         count(turn.steps, "step"),
         one_line(turn.reason or ""),

@@ -44,6 +44,8 @@ class AppServerState(EventState, kw_only=True):
     """The tokens of the thread that were last reported."""
     own: Usage = field(default_factory=Usage)
     """The tokens of the running turn."""
+    used: Usage = field(default_factory=Usage)
+    """The tokens of all turns that were read."""
     before: int | None = None
     """The tokens of the context when the open compaction began."""
     after: int | None = None

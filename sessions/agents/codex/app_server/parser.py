@@ -12,7 +12,7 @@ from ....asks.sentence import sentence
 from ....model import PlanItem, Step, StepKind, StepStatus, Usage
 from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
-from ...parsing.line_parts import parts
+from ...parsing.line_parts import is_text, parts
 from ..reports import note_call
 from ..server_errors import readable_error
 from . import events, lines, requests
@@ -41,7 +41,8 @@ class AppServerParser(ItemParser):
         try:
             return self.event(self._decode(line), line, at)
         except UNREADABLE:
-            pass
+            if is_text(line):
+                return self._text(line, at)
         other = lines.LINES.best(line)
         if other is None:
             found = parts(line)
@@ -148,17 +149,24 @@ class AppServerParser(ItemParser):
     def _tokens(self, params: events.UsageParams, at: int | None) -> list[Step]:
         """Add the tokens of a call; a sum is repeated after a resume, before a compaction and after a failed call."""
         reported, last = params.token_usage.total, params.token_usage.last
-        if not self._is_ours(params.thread_id) or reported.input_tokens == reported.output_tokens == 0:
+        if not self._is_ours(params.thread_id):
             return []
         total = reported.counted()
+        if total.total_tokens == 0:
+            if not last.counted().total_tokens:
+                return []
+            total = self.state.total.plus(last.counted())  # the sum could not be read
         self.facts.context_tokens = last.total_tokens or None
         self.facts.context_window = params.token_usage.model_context_window or None
-        first = not self.facts.usage.known
+        first = not self.state.used.known
         if self.state.turn is not None and total not in (self.state.total, self.facts.thread_before):
             call = last.counted()
+            if not call.total_tokens:
+                call = total.minus(self.state.total)  # the call could not be read
             if first:
                 self.facts.thread_before = total.minus(call)
-            self.state.own, self.facts.usage = self.state.own.plus(call), self.facts.usage.plus(call)
+            self.state.own = self.state.own.plus(call)
+            self.state.used = self.facts.usage = self.state.used.plus(call)
             note_call(self.facts.reported, call, total, self.facts.turn_model, at)
         elif first:
             self.facts.thread_before = total

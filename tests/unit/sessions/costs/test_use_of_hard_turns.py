@@ -1,6 +1,7 @@
 """The use of turns that are hard to count: broken off, resumed with sub-agents, repeated totals, missing prices."""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,21 @@ from typing import Any
 import pytest
 from places import CAPTURES
 from recorded_use import ID, Recorded
+from unit.sessions.agents.codex.test_codex_usage import BORN, THREAD, Transcript
 
+from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.claude.use.on_disk import total_before
 from agentdash.sessions.agents.claude.use.running_cost import counted_by
+from agentdash.sessions.agents.codex.adapter import Codex
+from agentdash.sessions.costs.cost import cost_words, tokens_words
 from agentdash.sessions.costs.price_table import CHECKED
+from agentdash.sessions.costs.usage_totals import session_cost, session_tokens
+from agentdash.sessions.digest.scope import digest_of
+from agentdash.sessions.digest.summary import digest_lines
+from agentdash.sessions.launch import Launch
+from agentdash.sessions.model import Session, StepKind, Turn
+from agentdash.tui.render.sessions.cards import session_card
+from agentdash.tui.render.style import Style
 
 TALK = "11111111-1111-4111-8111-111111111111"
 AT = 1_790_000_000_000
@@ -279,3 +291,74 @@ class TestRepeatedTotals:
         recorded.turn(self.stream((5_000, 5_000)), "codex", "app-server")
         recorded.turn(self.stream((5_000, 5_000), thread="U"), "codex", "app-server")
         assert recorded.table().total.usage.input_tokens == 10_000
+
+
+class TestStoppedCodex:
+    """A live codex that was killed during its second call, of which nothing is recorded."""
+
+    @pytest.fixture
+    def stopped(self, recorded: Recorded, tmp_path: Path) -> Callable[[str], tuple[Session, Turn]]:
+        def stop(model: str) -> tuple[Session, Turn]:
+            transcript = Transcript(tmp_path)
+            transcript.model(model)
+            transcript.add("event_msg", {"type": "task_started", "turn_id": "t"})
+            transcript.add("token_usage_record", {"turn_id": "t", "usage": {"input_tokens": 1200, "output_tokens": 20}})
+            transcript.count(input_tokens=1200, output_tokens=20)
+            launch = Launch(argv=("codex",), transport="app-server")
+            opened = {"id": 2, "result": {"thread": {"id": THREAD}, "model": model}}
+            began = {"method": "turn/started", "params": {"threadId": THREAD, "turn": {"id": "t"}}}
+            meter = Codex().meter(launch, {"CODEX_HOME": str(tmp_path)}, BORN)
+            recorded.turn(lines(opened, began), "codex", transport="app-server", at=BORN, meter=meter)
+            session = recorded.store.session(ID.format(1))
+            assert session is not None
+            return session, recorded.store.turns(session.id)[0]
+
+        return stop
+
+    @pytest.mark.parametrize(("model", "cost"), [("gpt-5.5", "≥≈$0.0066"), ("no-price", "?")])
+    def test_its_figures_are_a_lower_bound_in_each_place(
+        self, recorded: Recorded, stopped: Callable[[str], tuple[Session, Turn]], model: str, cost: str
+    ) -> None:
+        session, turn = stopped(model)
+        assert (session_tokens(session), cost_words(session_cost(session))) == ("≥1.2k", cost)
+        assert (turn.usage.total_tokens, turn.tokens_missing, turn.cost_missing) == (1220, True, True)
+        total = recorded.table("model").total
+        assert (tokens_words(total.usage.total_tokens, total.tokens_missing), cost_words(total.cost)) == ("≥1.2k", cost)
+        (line,) = (line for line in session_card(session, [turn], [], Style()) if "turn 1" in line)
+        assert f"≥1.2k tok  {cost}" in line
+        shown = digest_lines(digest_of(session, [turn], lambda _: iter(()), whole=True))
+        assert "≥1,220 tokens" in shown[0]
+
+
+@pytest.mark.parametrize("transport", ["", "stream-json"])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"usage": "x"},
+        {"usage": "x", "modelUsage": {}},
+        {"usage": {"input_tokens": "x", "output_tokens": 5}, "modelUsage": {}},
+        {"modelUsage": "x"},
+        {"modelUsage": {OPUS: {"inputTokens": "x", "outputTokens": 5, "costUSD": 0.5}}},
+        {"modelUsage": {OPUS: {"inputTokens": 10, "outputTokens": 5, "costUSD": "x"}}},
+        {"total_cost_usd": "x"},
+    ],
+)
+def test_an_odd_field_of_a_result_costs_that_field_alone(
+    recorded: Recorded, odd: dict[str, Any], transport: str
+) -> None:
+    ended = result(10, 5, models(10, 5, 0.5)) | {"total_cost_usd": 0.5} | odd
+    recorded.turn(lines(init(), message("m1", 10, 5), ended), "claude", transport=transport)
+    (turn,) = recorded.store.turns(ID.format(1))
+    assert (turn.usage.input_tokens, turn.usage.output_tokens) == (10, 5)
+    assert (turn.cost_usd, turn.cost_missing) == (0.5, False)
+
+
+@pytest.mark.parametrize("odd", [{"usage": "x"}, {"usage": {"input_tokens": 10, "output_tokens": "x"}}])
+def test_the_step_of_an_odd_result_keeps_the_cost(odd: dict[str, Any]) -> None:
+    parser = Claude().parser(1, "stream-json")
+    steps = [
+        step
+        for line in lines(init(), message("m1", 10, 1), result(10, 5, models(10, 5, 0.5)) | odd)
+        for step in parser.feed(line)
+    ]
+    assert [step.cost_usd for step in steps if step.kind is StepKind.USAGE] == [0.5]

@@ -17,6 +17,7 @@ from agentdash.sessions.model import Prompt, Status, Step, StepKind, StepStatus,
 from agentdash.sessions.storage.files.line_reader import stamp
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.transcript import session_steps
+from agentdash.sessions.transcript.blocks import describe
 from agentdash.sessions.transcript.index import block_table, index_file, turn_index
 from agentdash.sessions.transcript.index.block_cache import BlockCache
 from agentdash.sessions.transcript.index.turn_index import TurnIndex
@@ -231,8 +232,8 @@ class Session:
         self.prompts.append(prompt)
         return self
 
-    def open(self):
-        return SessionSteps(self.folder, CODEX, lambda: (self.turns, self.prompts), self.cache)
+    def open(self, agent=CODEX):
+        return SessionSteps(self.folder, agent, lambda: (self.turns, self.prompts), self.cache)
 
 
 def words(view):
@@ -683,6 +684,26 @@ def test_a_search_finds_what_stands_only_in_a_diff_that_was_not_shown_yet(sessio
     search = Search(view, "+new")
     search.advance(10)
     assert list(search.hits) == [len(view) - 1]
+
+
+def result(tokens):
+    return {
+        "type": "result",
+        "subtype": "error_during_execution",
+        "usage": {"input_tokens": tokens, "output_tokens": 0},
+    }
+
+
+@pytest.mark.parametrize("reported", [0, 900])
+def test_the_only_report_of_a_turn_shows_what_its_record_has_and_several_stay_as_they_are(session, reported):
+    session.turn([result(reported)], Status.STOPPED, usage=Usage.of(1_200, 0, 76), cost_usd=0.3)
+    session.turn([result(0), result(5)], usage=Usage.of(1_200, 0, 76))
+    session.turn([result(5)], Status.RUNNING, usage=Usage.of(1_200, 0, 76))
+    found = [step for step in session.open(agent_named("claude")).every_step() if step.kind is StepKind.USAGE]
+    assert [step.turn_usage for step in found] == [Usage.of(1_200, 0, 76), None, None, None]
+    assert found[0].cost_usd == 0.3
+    (shown,) = describe(found[0]).body
+    assert (shown.own, shown.thread) == (Usage.of(1_200, 0, 76), None)
 
 
 def usage(tokens):

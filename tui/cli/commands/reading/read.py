@@ -151,7 +151,8 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
     """Print all steps of a session."""
     with common.open_manager() as manager:
         session = manager.reader.get(ref)
-        shown, steps = manager.reader.steps.shown(session.id), manager.reader.steps.each_step(session.id, turn)
+        shown = manager.reader.steps.shown(session.id)
+        steps = manager.reader.steps.each_step(session.id, turn, brief=not (full or as_json))
         if as_json:
             found = family_list.steps_with_workers(manager.reader, session, steps, is_cut=shown.has_cut)
             common.print_json_array(found)

@@ -10,7 +10,6 @@ from unit.sessions.agents.live_captures import NAMES, lines_of
 
 from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
-from agentdash.sessions.agents.codex.app_server.cost import AppServerCost
 from agentdash.sessions.agents.codex.app_server.dialogue import CodexDialogue
 from agentdash.sessions.agents.codex.usage import CodexMeter
 from agentdash.sessions.agents.dialogue import (
@@ -166,13 +165,12 @@ class TestLaunch:
     def test_turn_by_turn_there_is_nothing_to_warn_of(self) -> None:
         assert launch(CodexSettings(live=False, args=("--ephemeral",))).warnings == ()
 
-    def test_tokens_are_known_from_the_stream_and_the_cost_from_the_transcript(self) -> None:
+    @pytest.mark.parametrize("limits", [Limits(), Limits(tokens=5), Limits(cost_usd=5.0)])
+    def test_tokens_and_cost_are_known_from_the_transcript_while_a_turn_runs(self, limits: Limits) -> None:
         start = launch(model="gpt-5.5")
         assert CODEX.measures(start, {}).tokens.when is When.LIVE
-        limited = Launch(argv=start.argv, transport="app-server", limits=Limits(tokens=5))
-        assert isinstance(CODEX.meter(limited, {}, 0), AppServerCost)
-        priced = Launch(argv=start.argv, transport="app-server", limits=Limits(cost_usd=5.0))
-        assert isinstance(CODEX.meter(priced, {}, 0), CodexMeter)
+        limited = Launch(argv=start.argv, transport="app-server", limits=limits)
+        assert isinstance(CODEX.meter(limited, {}, 0), CodexMeter)
 
     def test_only_a_live_launch_has_a_dialogue(self) -> None:
         assert isinstance(CODEX.dialogue(launch()), CodexDialogue)

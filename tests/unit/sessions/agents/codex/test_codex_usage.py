@@ -91,7 +91,8 @@ def test_a_compaction_of_the_turn_is_reported_once(tmp_path: Path, transcript: T
     assert facts.reported is not None
     (compacted,) = facts.reported.compactions()
     assert (compacted.at, compacted.tokens_before, compacted.step, compacted.trigger) == (began + 2, 90_500, None, None)
-    live = CodexMeter(tmp_path, began, None, live=True)
+    live = Codex().meter(launch(transport="app-server"), {"CODEX_HOME": str(tmp_path)}, began)
+    assert live is not None
     live.read_new(THREAD)
     assert live.compactions == [], "its stream shows them"
 

@@ -1,11 +1,13 @@
 """A record made again from turn files: which files are turns, whatever else lies beside them."""
 
+import json
 import shutil
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from places import CAPTURES
+from unit.sessions.agents.codex.test_codex_usage import THREAD, Transcript
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.launch import Launch
@@ -147,4 +149,21 @@ def test_folder_and_prompt_of_a_live_agent_are_those_that_its_stream_names(folde
 def test_a_folder_that_is_not_a_whole_path_and_lines_of_any_shape_name_nothing(folder):
     lines = (b'{"type":"system","subtype":"init","cwd":"../x","session_id":"s"}', b'{"cwd":7}', b'{"params":[]}', b"[]")
     folder.output(1).write_bytes(b"\n".join(lines) + b"\n")
+    assert salvaged(folder, "here").session.cwd == "?"
+
+
+@pytest.mark.parametrize(("cwd", "shown"), [("/home/dev/own", "/home/dev/own"), ("../x", "?"), (7, "?")])
+def test_the_folder_of_a_codex_of_one_turn_is_that_of_its_transcript(folder, tmp_path, monkeypatch, cwd, shown):
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    transcript = Transcript(tmp_path / "codex")
+    transcript.add("session_meta", {"id": THREAD, "cwd": cwd})
+    transcript.add("response_item", {"type": "message", "role": "user", "cwd": "/elsewhere"})
+    lines = ({"type": "thread.started", "thread_id": THREAD}, {"type": "turn.started"}, {"type": "turn.completed"})
+    folder.output(1).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert salvaged(folder, "here").session.cwd == shown
+
+
+def test_without_a_transcript_the_folder_of_a_codex_of_one_turn_is_not_known(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "nothing"))
+    folder.output(1).write_text(json.dumps({"type": "thread.started", "thread_id": THREAD}) + "\n")
     assert salvaged(folder, "here").session.cwd == "?"
