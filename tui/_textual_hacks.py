@@ -114,10 +114,13 @@ def _calm_screens() -> None:
 
 def _resized(original: Callable[..., Any]) -> Callable[..., Any]:
     async def on_resize(screen: Screen[Any], event: events.Resize) -> None:
-        if event.size == screen.app.size:
+        size = screen.app.size
+        if event.size == size:
             await original(screen, event)
-        else:
-            event.stop()
+        elif screen._compositor.size != size:
+            # In the queue, it can have taken the place of the terminal's new size, which would never be laid out.
+            await original(screen, events.Resize(size, size))
+        event.stop()
 
     on_resize.mended = True  # type: ignore[attr-defined]
     return on_resize

@@ -31,6 +31,17 @@ async def test_a_size_that_is_not_the_terminals_is_dropped(monkeypatch):
         assert laid_out == [Size(80, 24)]
 
 
+async def test_a_size_whose_place_in_the_queue_an_old_one_takes_is_laid_out(monkeypatch):
+    app = Two()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        app._size = Size(160, 45)
+        for size in (Size(160, 45), Size(80, 24)):  # the last layout, of the old size, came before the terminal's event
+            app.screen.post_message(Resize(size, size))
+        await pilot.pause()
+        assert app.screen._compositor.size == Size(160, 45)
+
+
 async def test_a_change_below_a_dialog_is_not_the_whole_screen(monkeypatch):
     app = Two()
     async with app.run_test(size=(80, 24)) as pilot:
