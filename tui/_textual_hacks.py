@@ -4,6 +4,7 @@ Each is here because the public interface has no alternative.  Check this module
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, ClassVar, Protocol, TextIO
 
 from rich.console import Console, RenderableType
@@ -17,6 +18,8 @@ from textual.geometry import Size
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
+
+from .terminal.alternate_keys import mark_place, without_alternates
 
 __all__ = [
     "CheckedDriver", "KeyParser", "ParseEOF", "ParseTimeout", "counted_writes", "driver_of", "is_bound",
@@ -220,6 +223,19 @@ def on_crash(app: App[Any], report: Callable[[], RenderableType]) -> None:
 
 class KeyParser(XTermParser):
     """Textual's parser of terminal input; its driver creates the parser by a name in the driver's module."""
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+        """Return the keys that a sequence encodes, each with its place on the keyboard; none for an unknown number.
+
+        Textual would raise an error for a number that is not a character.
+        """
+        plain, place = without_alternates(sequence)
+        keys: list[events.Key] = []
+        with suppress(ValueError, OverflowError):
+            keys.extend(super()._sequence_to_key_events(plain, alt))
+        for key in keys:
+            mark_place(key, place)
+        return keys
 
     def keys(self, sequence: str) -> list[events.Key]:
         """Return the keys that an escape sequence encodes."""

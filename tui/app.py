@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
+from weakref import WeakSet
 
 from msgspec import structs
 from rich.text import Text
@@ -33,10 +34,12 @@ from ..widgets.drawing.plain_scrollbar import PlainScrollBar
 from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
 from . import _textual_hacks
 from .keys.actions import APP_ACTIONS, REGISTRY, bindings
-from .keys.deciding import BURST, LAYOUT, decides_nothing, of_other_layout
+from .keys.deciding import BURST, decides_nothing
+from .keys.footer import Labels
 from .keys.key_queue import KeysInOrder
 from .keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
 from .keys.keymap import keymap as keymap_of
+from .keys.other_layouts import LAYOUT, of_other_layout
 from .later import load_later
 from .messages import SessionsChanged, SettingsRead
 from .screens.main import MainScreen
@@ -56,7 +59,6 @@ from .terminal import mouse
 from .terminal.driver import TWICE_SECONDS
 from .terminal.state import abandon, hung_up
 from .terminal.watchdog import guard
-from .texts.screen_texts import Tour
 from .themes import THEMES, after
 
 WARM_SWEEPS = 4
@@ -93,7 +95,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         settings: DashboardSettings | None = None,
         notify: NotifySettings | None = None,
         plain_ascii: bool = False,
-        tour: Tour = (),
+        tour: Labels = (),
         watched: Sequence[Session] = (),
         keymap: Keymap = DEFAULT,
         alone: bool = False,
@@ -115,8 +117,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.set_class(plain_ascii, "-ascii")
         ScrollBar.renderer = PlainScrollBar if plain_ascii else ScrollBarRender
         self._interrupted_at = -TWICE_SECONDS
-        self._layout_named = False
-        """True if the user was told that letters of another layout do nothing."""
+        self._layout_named: WeakSet[Screen[Any]] = WeakSet()
+        """The screens and dialogs on which the user was told that letters of another layout do nothing."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leaves = False
         """True if the dashboard is to end, perhaps before it has begun."""
@@ -177,7 +179,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             plain_ascii=plain_ascii,
         )
 
-    def _main_screen(self, signs: glyphs.Signs, *, tour: Tour, alone: bool, missing: int) -> MainScreen:
+    def _main_screen(self, signs: glyphs.Signs, *, tour: Labels, alone: bool, missing: int) -> MainScreen:
         ui_state = self._operations.starting.memory.state = UiState(self._reader.home)
         return (_tour_screen() if tour else MainScreen)(
             self._reader,
@@ -282,8 +284,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             return again
         if taken:
             return True
-        if not self._layout_named and of_other_layout(self.screen, event):
-            self._layout_named = True
+        if self.screen not in self._layout_named and of_other_layout(self.screen, event):
+            self._layout_named.add(self.screen)
             self.requests.show_refusal(LAYOUT)
         refused = decides_nothing(self.screen, event)
         if refused:
@@ -434,7 +436,7 @@ def _tour_screen() -> type[MainScreen]:
 def run_dashboard(
     manager: SessionManager,
     *,
-    tour: Tour = (),
+    tour: Labels = (),
     watched: Sequence[Session] = (),
     alone: bool = False,
     first: tuple[Sequence[Session], int] | None = None,

@@ -45,6 +45,11 @@ class Keymap(Struct, frozen=True):
         keys = self.keys(REGISTRY[action_id])
         return key_names.shown(keys[0]) if keys else f":{action_id}"
 
+    def in_text(self, action_id: str) -> str:
+        """Return the action's first key that acts where the user writes, as users write it; empty if it has none."""
+        keys = (key for key in self.keys(REGISTRY[action_id]) if not key_names.types(key))
+        return next(map(key_names.shown, keys), "")
+
     def names(self, action: Action, without: Collection[str] = ()) -> str:
         """Return all keys of the action as users write them, or its command-line name if it has none."""
         return " ".join(map(key_names.shown, self.keys(action, without))) or f":{action.id}"

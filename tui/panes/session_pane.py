@@ -113,12 +113,7 @@ class SessionPane(Vertical):
             keymap: the keys in force.
             chosen_mode: the permission mode of the next prompt, if it is not the usual one.
         """
-        self.viewer.prompt_keys = {
-            "retry_key": keymap.name("retry"),
-            "queue_key": keymap.name("queue"),
-            "continue_key": keymap.name("continue"),
-        }
-        self.viewer.undo_key = keymap.name("steps.undo")
+        self.viewer.use_keys(keymap)
         self.prompt.show_target(
             effect,
             queue_texts.prompt_hint(session, keymap.name("prompt.interrupt")),

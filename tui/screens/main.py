@@ -26,7 +26,7 @@ from ..keys.action import Place
 from ..keys.action_target import ActionTarget
 from ..keys.actions import bindings
 from ..keys.command_line import Command
-from ..keys.footer import daily_keys
+from ..keys.footer import Labels, daily_keys
 from ..messages import SessionAwaited, SessionsChanged, WorkersAsked
 from ..panes.row_actions import RowActions
 from ..panes.session_pane import SessionPane
@@ -39,7 +39,6 @@ from ..services.change_feed import ChangeFeed
 from ..state.plan_note import PlanNote
 from ..state.ui_state import UiState
 from ..texts import conversation_texts
-from ..texts import screen_texts as texts
 from .family_ways import FamilyWays
 from .session_screen import SessionScreen
 from .usage_ways import UsageWays
@@ -62,7 +61,7 @@ class MainScreen(SessionScreen):
         *,
         clock: Callable[[], int],
         signs: Signs = UNICODE,
-        tour: texts.Tour = (),
+        tour: Labels = (),
         alone: bool = False,
         missing: int = 0,
     ) -> None:

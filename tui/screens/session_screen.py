@@ -28,6 +28,7 @@ from ..keys.action import Place
 from ..keys.action_target import ActionTarget
 from ..keys.actions import here
 from ..keys.command_line import Command, CommandLine
+from ..keys.footer import Labels
 from ..keys.keymap import Keymap
 from ..messages import ChangesAsked, ConversationAsked, OtherSessionAsked, SaveAsked
 from ..panes.foot import Foot
@@ -61,7 +62,7 @@ class SessionScreen(Screen[None]):
         *,
         clock: Callable[[], int],
         signs: Signs = UNICODE,
-        tour: texts.Tour = (),
+        tour: Labels = (),
     ) -> None:
         super().__init__()
         send_every_resize(self)
