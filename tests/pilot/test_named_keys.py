@@ -67,8 +67,11 @@ def scenarios():
     return [one for one in every.all_scenarios() if one.id not in OWN_KEYS]
 
 
-OWN_KEYS = {"continues_a_session", "groups_and_folds", "suspends"}
-"""Scenarios that press keys themselves."""
+OWN_KEYS = {
+    "continues_a_session", "groups_and_folds", "suspends", "follows", "changes_the_conversation",
+    "hands_the_selected_session_to_programs",
+}  # fmt: skip
+"""Scenarios that press or expect keys themselves."""
 
 
 @pytest.mark.by_turns(3)

@@ -36,4 +36,4 @@ def test_a_number_that_is_no_character_is_read_as_the_keys_that_it_has():
     parser = EscapeParser()
     assert list(parser.feed("\x1b[9999999u")) == []
     parser._timeout_time = 0.0
-    assert [key.key for key in parser.tick()][1:] == ["left_square_bracket", *"9999999u"]
+    assert [key.key for key in parser.tick()][-8:] == [*"9999999u"]
