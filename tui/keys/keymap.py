@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from ...sessions.errors import ConfigError
-from ...sessions.settings.config import Loaded, read_settings, unusable
+from ...sessions.settings.config import Loaded, unusable
 from . import key_names
 from .action import Action, Place
 from .actions import REGISTRY
@@ -119,11 +119,11 @@ def check_keys(loaded: Loaded) -> None:
     """
     for name in ("", *loaded.profiles):
         try:
-            keys_in_force(read_settings(loaded.path, name))
+            keys_in_force(loaded.under(name))
         except ConfigError as error:
             if not name:
                 raise
-            raise ConfigError(f"{error} (under the profile {name})", error.line) from None
+            raise ConfigError(f"{error} (under the profile {name})", error.line, error.key) from None
 
 
 def _flat(stated: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, tuple[tuple[str, ...], Any]]]:
