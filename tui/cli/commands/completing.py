@@ -48,7 +48,9 @@ def complete_places(context: click.Context, _: click.Parameter, incomplete: str)
     """Return the turns of the session that the command names, or behind a dot the steps of a turn, newest first."""
     try:
         with common.open_reader() as reader:
-            return list(_places(reader, str(context.params.get("ref") or "@last"), incomplete))
+            # Click leaves the words aside that are before an option without its value.
+            ref = context.params.get("ref") or next(iter(context.args), "@last")
+            return list(_places(reader, ref, incomplete))
     except (AgentdashError, OSError):
         return []
 
