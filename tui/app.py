@@ -15,6 +15,7 @@ from rich.text import Text
 from textual import events, on, work
 from textual.app import ScreenStackError, SystemCommand
 from textual.binding import BindingType
+from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
@@ -32,6 +33,7 @@ from ..sessions.text.plain_ascii import is_wanted
 from ..widgets.drawing import glyphs
 from ..widgets.drawing.plain_scrollbar import PlainScrollBar
 from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
+from ..widgets.drawing.without_colours import WithoutColours
 from . import _textual_hacks
 from .keys.actions import APP_ACTIONS, REGISTRY, bindings
 from .keys.deciding import BURST, decides_nothing
@@ -59,7 +61,7 @@ from .terminal import mouse
 from .terminal.driver import TWICE_SECONDS
 from .terminal.state import abandon, hung_up
 from .terminal.watchdog import guard
-from .themes import THEMES, after
+from .themes import PLAIN, THEMES, after
 
 WARM_SWEEPS = 4
 """Sweeps between two checks for dead runners if all agents only wait for prompts: eight seconds."""
@@ -103,9 +105,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     ) -> None:
         settings = settings or DashboardSettings()
         super().__init__()
-        for theme in THEMES.values():
+        for theme in (*THEMES.values(), PLAIN):
             self.register_theme(theme)
-        self.theme = THEMES[settings.theme].name
+        self.theme = PLAIN.name if self.no_color else THEMES[settings.theme].name
         self._styled = self.theme
         """The theme whose variables the style sheets have."""
         self.stylesheet.set_variables(self.get_css_variables())
@@ -239,6 +241,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         for screen in self.screen_stack:
             screen.update_classes(_classes(size), animate=False)
 
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return what changes the picture; Textual (8.2) draws greys if there are to be no colours."""
+        return [_WITHOUT_COLOURS] if self.no_color else super().get_line_filters()
+
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the variables that our style sheets need in addition to Textual's."""
         return VARIABLES | WITHOUT_COLOURS if self.no_color else VARIABLES
@@ -303,7 +309,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.requests.show_message("Mouse on: hold Shift to select text." if self.mouse else "Mouse off.")
 
     def action_theme(self, name: str = "") -> None:
-        """Use the theme with this name in the settings, or else the next theme."""
+        """Use the theme with this name in the settings, or else the next theme; without colours there is only one."""
+        if self.no_color:
+            self.requests.show_refusal("The terminal or NO_COLOR excludes colours, and so themes.")
+            return
         self.theme = THEMES[name].name if name in THEMES else after(self.theme)
         self.requests.show_message(f"Theme: {self.theme.removeprefix('agentdash-')}")
 
@@ -314,7 +323,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._use_keys(event.config)
         before, self._file_settings = self._file_settings, event.config.dashboard
         self._operations.stay_in_prompt = self._file_settings.stay_in_prompt
-        if self._file_settings.theme != before.theme:
+        if self._file_settings.theme != before.theme and not self.no_color:
             self.theme = THEMES[self._file_settings.theme].name
         if self._file_settings.mouse != before.mouse:
             self.mouse = self._file_settings.mouse
@@ -418,6 +427,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """Record an uncaught error, and return a message with the log's path."""
         where = record(self._reader.home, traceback.format_exc())
         return Text(f"agentdash: the dashboard crashed; sessions keep running. Details: {where}")
+
+
+_WITHOUT_COLOURS = WithoutColours()
 
 
 def _classes(size: Size) -> dict[str, bool]:
