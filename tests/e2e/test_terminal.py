@@ -197,7 +197,7 @@ def test_no_colour_is_written_to_a_terminal_without_colours(open_outer, manager,
     outer = open_outer(DASHBOARD, **env)
     wait_until(lambda: b"the long build" in outer.received, what="the table")
     outer.type(b"?")
-    wait_until(lambda: b"type to filter keys" in outer.received, what="the help")
+    wait_until(lambda: b"ype to filter keys" in outer.received, what="the help")
     outer.type(b"\x1bq")
     wait_until(lambda: outer.exit_code is not None, what="its end")
     codes = {code for found in re.findall(rb"\x1b\[([\d;]*)m", outer.received) for code in found.split(b";")}

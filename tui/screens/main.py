@@ -376,7 +376,8 @@ class MainScreen(SessionScreen):
         """Update counts, headline, the prompt's label and the valid keys."""
         self.status.show(self._tally, self._where, self._plans.words)
         target = self.target
-        self.detail.show_texts(self.current, self.sender.effect(target), self.keymap, self.sender.mode(target))
+        effect, hint = self.sender.effect(target), self.sender.hint(target, self.keymap.name("prompt.interrupt"))
+        self.detail.show_texts(self.current, effect, hint, self.keymap, self.sender.mode(target))
         self._show_preview()
         super().show_words()
 

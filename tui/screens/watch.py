@@ -103,7 +103,8 @@ class WatchScreen(SessionScreen):
         """Update headlines, labels and valid keys."""
         for pane, session in zip(self.details, self._sessions, strict=True):
             target = ActionTarget(session, [session])
-            pane.show_texts(session, self.sender.effect(target), self.keymap, self.sender.mode(target))
+            effect, hint = self.sender.effect(target), self.sender.hint(target, self.keymap.name("prompt.interrupt"))
+            pane.show_texts(session, effect, hint, self.keymap, self.sender.mode(target))
         super().show_words()
 
     @on(SessionsChanged)
