@@ -412,7 +412,6 @@ async def test_a_heading_has_no_session(dashboard):
 
 async def test_on_a_heading_and_with_marks_the_prompt_box_says_that_several_get_the_prompt(dashboard):
     async with dashboard() as d:
-        await d.shows("❯ ")
         await d.press("T", "T", "g")
         await d.shows("One prompt for all of them")
         assert "Describe a task" not in d.text()
@@ -420,13 +419,6 @@ async def test_on_a_heading_and_with_marks_the_prompt_box_says_that_several_get_
         await d.shows("One prompt for all of them")
         await d.press("escape")
         await d.until(lambda: "One prompt" not in d.text())
-
-
-async def test_on_the_heading_of_one_session_the_prompt_box_says_what_that_one_does(dashboard):
-    async with dashboard() as d:
-        await d.press("T", "T", "G", *"kk")
-        await d.until(lambda: d.main.table.selected is None)
-        await d.until(lambda: "Describe a task" not in d.text())
 
 
 async def test_the_first_screen_says_that_more_is_coming(manager, calls, painting, monkeypatch):

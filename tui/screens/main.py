@@ -19,6 +19,7 @@ from ...sessions.storage.paths import usual_home
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.message_line import MessageLine
 from ...widgets.drawing.short_forms import place
+from ...widgets.inputs.prompt_box import PromptInput
 from ...widgets.table.row_detail import in_full
 from ...widgets.table.session_table import SessionTable
 from ...widgets.table.status_line import StatusLine, Tally
@@ -187,6 +188,7 @@ class MainScreen(SessionScreen):
     @on(SessionsChanged)
     def _sessions_changed(self) -> None:
         changes, read_id = self._feed.take(), self._read_id
+        read = self.current if self.detail.has_focus_within else None
         with self.app.batch_update():
             self._tally.update(changes.updated, changes.removed)
             self._plans.show(self._feed.plans)
@@ -199,6 +201,8 @@ class MainScreen(SessionScreen):
             self.pane.away.changed(changes)
             self.show_words()
         self.pane.sessions_changed()
+        if read is not None and read.id in removed and not self.operations.putting_away.is_own(read.id):
+            self._say_gone(read)
         self._select_awaited()
         selected = self.table.selected
         changed = next((session for session in changes.updated if selected and session.id == selected.id), None)
@@ -207,6 +211,14 @@ class MainScreen(SessionScreen):
             self.detail.read_queue(changed)
             if changed.id == self._read_id:
                 self.mark_seen(changed)
+
+    def _say_gone(self, session: Session) -> None:
+        """Say that the session that the user reads or writes to is gone, and give the keys to the table."""
+        from ..dialogs.gone import GoneScreen
+
+        drafted = isinstance(self.focused, PromptInput) and bool(self.operations.drafts.get(session.id))
+        self.give_keys(self.table)
+        self.app.push_screen(GoneScreen(session, self._reader.get, drafted=drafted, signs=self._signs))
 
     def _plan_ended(self) -> None:
         """Take a window that has ended out of the first line."""

@@ -130,6 +130,11 @@ class PutAwayActions:
         if back:
             self._restored(back[0])
 
+    def is_own(self, session_id: str) -> bool:
+        """Return whether this dashboard put the session away, or may be doing it now."""
+        batches = (batch for batch in self._undoable if isinstance(batch, list))
+        return self._bulk.moving.locked() or any(session_id in batch for batch in batches)
+
     def remember(self, undo: "Undo") -> None:
         """Record what undoes an act of one key that put nothing away."""
         self._undoable.append(undo)
