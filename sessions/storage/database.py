@@ -25,6 +25,9 @@ BUSY_SECONDS = 15.0
 _BETWEEN_SECONDS = 0.01
 """Time between two attempts to give a new file its log."""
 
+_SHARED_BYTES = 32 * 1024
+"""Size of the file with which the connections of a database share memory (SQLite's ``-shm``)."""
+
 
 class Database:
     """The connections of one process; safe to use from several threads.
@@ -138,7 +141,7 @@ class Database:
             raise
         except sqlite3.DatabaseError as error:
             self.close()
-            if _code(error) == sqlite3.SQLITE_FULL:
+            if _is_full(error, self.path.parent):
                 raise DiskFullError(f"The disk is full: {self.path} cannot be written.") from None
             if _code(error) == sqlite3.SQLITE_READONLY:
                 raise ReadOnlyError(
@@ -223,6 +226,17 @@ def _inode(path: Path) -> int | None:
 def _code(error: sqlite3.DatabaseError) -> int:
     """The primary result code of an extended SQLite error code."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _is_full(error: sqlite3.DatabaseError, folder: Path) -> bool:
+    """Return whether the disk is full; SQLite reports the file for its shared memory, which has no room, otherwise."""
+    if _code(error) != sqlite3.SQLITE_IOERR:
+        return _code(error) == sqlite3.SQLITE_FULL
+    try:
+        system = os.statvfs(folder)
+    except OSError:
+        return False
+    return system.f_bavail * system.f_frsize < _SHARED_BYTES
 
 
 def _meaning(error: sqlite3.DatabaseError, path: Path) -> str:

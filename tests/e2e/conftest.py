@@ -140,7 +140,7 @@ class Terminal:
 
         def same():
             seen.append(self.screen)
-            return len(seen) > 5 and len(set(seen[-5:])) == 1
+            return len(seen) > 25 and len(set(seen[-25:])) == 1
 
         self._wait_until(same, what="the screen to settle")
 

@@ -90,7 +90,13 @@ class Front:
         self._book = str(work / "book.jsonl")
         self._journal = Journal(work / "journal.jsonl", name)
         self._dice = random.Random(seed)
-        self._manager = SessionManager()
+        self._manager = self._opened()
+
+    def _opened(self):
+        """The manager, as soon as there is room for the database's own files."""
+        while (manager := self._try("open", SessionManager)) is None:
+            time.sleep(0.5)
+        return manager
 
     def cycles(self, count):
         """Start a session and do something to others, again and again; then stop one."""

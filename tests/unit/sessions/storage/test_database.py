@@ -1,8 +1,11 @@
+import os
+import resource
 import sqlite3
+from types import SimpleNamespace
 
 import pytest
 
-from agentdash.sessions.errors import StoreError
+from agentdash.sessions.errors import DiskFullError, StoreError
 from agentdash.sessions.storage import database
 from agentdash.sessions.storage.database import Database
 
@@ -47,4 +50,26 @@ def test_a_new_file_that_is_no_database_is_refused_at_once(path, monkeypatch):
     path.write_bytes(b"not a database" * 100)
     monkeypatch.setattr(database, "sleep", lambda _: pytest.fail("nothing to wait for"))
     with pytest.raises(StoreError, match="is damaged"):
+        Database(path).rows("SELECT 1")
+
+
+@pytest.fixture
+def no_room(path):
+    """A database that is there, on a disk on which no file can grow."""
+    made = Database(path)
+    made.rows("SELECT 1")
+    made.close()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize(
+    ("free_bytes", "raised", "told"),
+    [(4096, DiskFullError, "The disk is full: "), (10**9, StoreError, "cannot be used: disk I/O error")],
+)
+def test_a_disk_without_room_for_the_shared_memory_is_called_full(path, no_room, monkeypatch, free_bytes, raised, told):
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=free_bytes, f_frsize=1))
+    with pytest.raises(raised, match=told):
         Database(path).rows("SELECT 1")
