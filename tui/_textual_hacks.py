@@ -19,8 +19,6 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from .terminal.alternate_keys import mark_place, without_alternates
-
 __all__ = [
     "CheckedDriver", "KeyParser", "ParseEOF", "ParseTimeout", "counted_writes", "driver_of", "is_bound",
     "lay_out",
@@ -225,21 +223,18 @@ class KeyParser(XTermParser):
     """Textual's parser of terminal input; its driver creates the parser by a name in the driver's module."""
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
-        """Return the keys that a sequence encodes, each with its place on the keyboard; none for an unknown number.
+        return self.encoded(sequence, alt=alt)
 
-        Textual would raise an error for a number that is not a character.
-        """
-        plain, place = without_alternates(sequence)
+    def encoded(self, sequence: str, *, alt: bool = False) -> list[events.Key]:
+        """Return the keys that a sequence encodes; none for a number of which Textual cannot make a character."""
         keys: list[events.Key] = []
         with suppress(ValueError, OverflowError):
-            keys.extend(super()._sequence_to_key_events(plain, alt))
-        for key in keys:
-            mark_place(key, place)
+            keys.extend(super()._sequence_to_key_events(sequence, alt))
         return keys
 
     def keys(self, sequence: str) -> list[events.Key]:
         """Return the keys that an escape sequence encodes."""
-        return list(self._sequence_to_key_events(sequence))
+        return self.encoded(sequence)
 
 
 class CheckedDriver(linux_driver.LinuxDriver):
