@@ -13,12 +13,13 @@ from .terminal.state import give_size
 if TYPE_CHECKING:
     from ..sessions.manager import SessionManager
     from ..sessions.model import Session
+    from .keys.footer import Labels
 
 
 def open_dashboard(
     manager: "SessionManager",
     *,
-    tour: Sequence[tuple[str, str]] = (),
+    tour: "Labels" = (),
     watched: "Sequence[Session]" = (),
     alone: bool = False,
     read_only: bool = False,

@@ -1,13 +1,15 @@
 """The place of a key on the keyboard, as terminals with kitty's protocol report it."""
 
 import pytest
+from textual import events
 
 from agentdash.tui.terminal.alternate_keys import place_of
 from agentdash.tui.terminal.escape_keys import EscapeParser
 
 
 def pressed(sequence):
-    return [(key.key, key.character, place_of(key)) for key in EscapeParser().feed(sequence)]
+    keys = [key for key in EscapeParser().feed(sequence) if isinstance(key, events.Key)]
+    return [(key.key, key.character, place_of(key)) for key in keys]
 
 
 @pytest.mark.parametrize(
@@ -36,4 +38,4 @@ def test_a_number_that_is_no_character_is_read_as_the_keys_that_it_has():
     parser = EscapeParser()
     assert list(parser.feed("\x1b[9999999u")) == []
     parser._timeout_time = 0.0
-    assert [key.key for key in parser.tick()][-8:] == [*"9999999u"]
+    assert [key.key for key in parser.tick() if isinstance(key, events.Key)][-8:] == [*"9999999u"]
