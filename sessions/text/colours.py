@@ -1,4 +1,4 @@
-"""Whether a terminal is written to in colour."""
+"""The colours of a terminal: none, if the user or the terminal excludes them."""
 
 import re
 from collections.abc import Mapping

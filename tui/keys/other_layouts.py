@@ -17,7 +17,7 @@ LAYOUT = "Keys are Latin letters: switch the keyboard's layout."
 def to_its_place(screen: Screen[Any], key: events.Key) -> None:
     """Make a letter of another script the key at its place, where it is not text, if the terminal reported the place.
 
-    A letter that is bound stays, and so does a Latin one: ``ö`` is no other key for somebody who has it.
+    A letter that is bound stays, and so does a Latin one: the user of such a layout has all Latin letters.
     """
     place = place_of(key)
     if not place or not _is_no_key(screen, key) or unicodedata.name(_letter(key), "LATIN").startswith("LATIN"):

@@ -39,7 +39,7 @@ class PromptSender:
         self._edited: dict[str, tuple[int, QueuedPrompt]] = {}
         """The queued prompts in the prompt boxes and their positions, by session."""
         self._came_from: dict[str, Callable[[], object]] = {}
-        """What goes back to the place from which an edit began, by session."""
+        """The calls that go back to the place from which an edit began, by session."""
 
     def effect(self, target: ActionTarget) -> str:
         """Return what sending a prompt will do."""

@@ -1,4 +1,4 @@
-"""What the shell offers for values with a form of their own: limits, settings, places, the words of a command."""
+"""The words that the shell offers for limits, settings, places in a conversation, and commands to run."""
 
 import os
 from collections.abc import Iterator
