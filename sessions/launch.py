@@ -4,7 +4,6 @@ A launch holds the argv and everything that a runner needs; it is recorded with 
 part of a later turn's start that is known when its prompt is queued.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -231,19 +230,13 @@ def with_model(plan: TurnPlan, model: str) -> TurnPlan:
     return structs.replace(plan, model=model, frame=structs.replace(plan.frame, mode=changed))
 
 
-_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}(?:\[[0-9a-z]{1,8}\])?")
-
-
-def named_model(name: str | None) -> str | None:
-    """Return the model that an agent named, to go on with it; None if it cannot be the name of one.
-
-    Without it an agent goes back to its default: claude 2.1.197 resumes with a smaller context.
-    """
-    return name if name and _MODEL.fullmatch(name) else None
-
-
 def requested_model(options: Mapping[str, Any], mode: TurnMode | None) -> str | None:
     """Return the model that a session was asked to use; None if it was asked for none.
+
+    The model that an agent names is not requested again, because whatever writes into its output can name one.  A
+    resumed conversation needs none: claude (2.1.197, 2.1.332) and codex app-server (0.169.0, 0.171.0) know its model,
+    and ``codex exec`` takes that of its own settings.  claude 2.1.197 resumes its default with a smaller context, if
+    that is one with ``[1m]``.
 
     Args:
         options: the options of the session.

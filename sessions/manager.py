@@ -21,7 +21,7 @@ from .asks.recorded import RecordedAsk
 from .errors import NotAllowedError, RefusalError
 from .families.caller import Caller, find_caller
 from .families.guarded import acts
-from .families.joining import joined, membership, parent_of
+from .families.joining import joined, membership, parent_of, source_of
 from .families.reach import MADE_INSIDE, known_caller, rights_of
 from .kept_settings import keep_start
 from .keys import check_same_task
@@ -55,6 +55,7 @@ from .reader import SessionReader
 from .settings.config import PROFILE, Loaded
 from .storage.paths import Layout, default_home
 from .storage.store import Store
+from .supervision.base_environment import record
 from .supervision.queue.pump import pump
 
 if TYPE_CHECKING:
@@ -91,9 +92,10 @@ class SessionManager(Stopping):
         self._asked_profile = os.environ.get(PROFILE) or ""
         if self.caller.session is not None and self.store.session(self.caller.session) is not None:
             adopt_settings(self.store.recipe(self.caller.session).env)
-        self.reader = SessionReader(self.layout, self.store, config_path)
+        self.reader = SessionReader(self.layout, self.store, config_path, self.caller.starters)
         """All operations that only read."""
         rights = rights_of(self.caller, self.layout, self.reader, self.store)
+        self.reader.settings.by_agent = not self.caller.acts_for_user
         super().__init__(rights)
         self.housekeeping = Housekeeping(rights, self.layout, self.store, self.reader, self._stop_workers)
         """Names, archive, trash, and the conclusion of sessions whose runner died."""
@@ -238,12 +240,14 @@ class SessionManager(Stopping):
         self.rights.check_mode(start.agent, beginning.launch.mode, start.options)
         if parent is None or parent.cwd not in (start.cwd, *map(str, Path(start.cwd).parents)):  # else the lead has it
             self._check_reach(beginning)
-        start = structs.replace(start, title=checked_text(start.title or title_of(start.prompt), "title"))
+        title = checked_text(start.title or title_of(start.prompt), "title")
+        start = structs.replace(start, title=title, source=source_of(self.caller, start))
         if start.over_budget:
             self.rights.check_no_agent("A start beyond a budget")
         keep_start(self.store, self.reader.settings.in_folder(start.cwd), own=self.rights.states_settings)
         folder = self.layout.session(start.session_id)
         folder.create()
+        record(folder)
         try:
             self.store.create(
                 start,

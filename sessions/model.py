@@ -281,6 +281,8 @@ class Prompt(Struct, frozen=True, kw_only=True):
     created_at: int
     sent_at: int | None = None
     seen_at: int | None = None
+    steered: int | None = None
+    """Its number in the queue, if it was written into a running turn: ``turn`` is that turn."""
 
 
 class Turn(Struct, frozen=True, kw_only=True):

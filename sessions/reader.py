@@ -1,6 +1,6 @@
 """Everything that a front end can read: sessions, turns, steps, outputs, processes, settings."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ from msgspec import structs
 from .agents.registry import agent_named, agent_names, takes_prompts
 from .asks.recorded import RecordedAsk
 from .errors import ConfigError, Remedy, UnknownSessionError
+from .families.caller import THE_USER
 from .launch import Ladder, Launch, Start
 from .lifecycle import session_ref
 from .lifecycle.process_list import ProcessInfo, process_list
@@ -49,11 +50,19 @@ class SessionReader:
         layout: the state folder.
         queries: its database, for reading.
         config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
+        starters: the parents and leads of the sessions that the caller started: ``@last`` is the newest of these.
     """
 
-    def __init__(self, layout: Layout, queries: Queries, config_path: Path | None = None) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        queries: Queries,
+        config_path: Path | None = None,
+        starters: Sequence[tuple[str | None, str | None]] = (THE_USER,),
+    ) -> None:
         self._layout = layout
         self._queries = queries
+        self._starters = starters
         self.settings = SettingsReader(layout.home, config_path)
         """The settings in force."""
         self.steps = StepsReader(layout, queries, self.get, self._prompts)
@@ -139,6 +148,7 @@ class SessionReader:
         from .lifecycle.starts.continue_plan import continue_plan
 
         settings_in = self.settings.in_folder
+        ref = self.get(ref).id if session_ref.is_last(ref) else ref
         return continue_plan(self._layout, self._queries, settings_in, ref, start, inherits=inherits, words=words)
 
     def deleted(self) -> list[Trashed]:
@@ -152,11 +162,13 @@ class SessionReader:
             UsageError, AmbiguousSessionError: the text is empty or too short, or several ids begin with it.
             UnknownSessionError: no id begins with it; if one in the trash does, the error explains how to restore it.
         """
+        if session_ref.is_last(ref):
+            return session_ref.last_session(self._queries, self._starters)
         try:
             return session_ref.find_session(self._queries, ref, destructive=destructive)
         except UnknownSessionError:
             deleted = trash.begins(self._layout, ref.strip().lower())
-            if ref == session_ref.LAST or deleted is None:
+            if deleted is None:
                 raise
             short = short_id(deleted)
             raise UnknownSessionError(
@@ -242,10 +254,13 @@ class SessionReader:
         return self._prompts(self.get(ref))
 
     def _prompts(self, session: Session) -> list[Prompt]:
-        """Return the prompts of a session, also the one that a session has while it waits for another one."""
+        """Return the prompts of a session, also the one that a session has while it waits for another one.
+
+        Those that were written into a running turn follow the one that began it.
+        """
         recorded = self._queries.prompts(session.id)
         if session.after is None or recorded:
-            return recorded
+            return sorted([*recorded, *self._queries.steered(session.id)], key=lambda prompt: prompt.turn)
         text, at = session.task, session.created_at
         return [Prompt(id=0, session=session.id, turn=1, text=text, state="queued", created_at=at)]
 

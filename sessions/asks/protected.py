@@ -2,10 +2,15 @@
 
 A program reads such a file by its name, without the user who names it, and the file names commands, plugins or
 programs: the settings and instructions of agents, git's own folder and hooks, editors, shells, environments, package
-scripts, builds and CI.  The source of the project itself is not in the list, although a test runs it.
+scripts, builds and CI.
+
+Two rules cover those that no list can name, as each new tool reads another one: what is hidden in the folder, and what
+has a capital and no ending (``Makefile``, ``BUILD``), but for a few known harmless names.  The list has the others.
+The source of the project itself is not in it, although a test runs it.
 """
 
 import os
+import re
 import stat
 import unicodedata
 from pathlib import Path
@@ -35,7 +40,7 @@ _FOLDERS = _names(
 _FILES = _names(
     # agents
     ".agentdash.toml agents.md agents.override.md claude.md claude.local.md gemini.md copilot-instructions.md"
-    " skill.md warp.md .continuerc.json .claude.json"
+    " skill.md conventions.md warp.md .continuerc.json .claude.json"
     " .cursorrules .windsurfrules .clinerules .roomodes .aider.conf.yml .goosehints opencode.json"
     " opencode.jsonc qwen.md .rules crush.json mcp.json .mcp.json .devcontainer.json"
     # git, and the names of its hooks
@@ -73,13 +78,25 @@ _FILES = _names(
     " docker-compose.yml docker-compose.yaml compose.yml compose.yaml vagrantfile procfile tiltfile skaffold.yaml"
     " earthfile crontab cloudbuild.yaml buildspec.yml netlify.toml vercel.json codemagic.yaml"
 )
+_HARMLESS = _names(
+    ".gitignore .gitkeep .keep .mailmap .ignore .rgignore .fdignore .dockerignore .npmignore .eslintignore"
+    " .prettierignore .stylelintignore .editorconfig .nojekyll .hgignore .git-blame-ignore-revs"
+)
+"""Hidden files that name no program: lists of what is left out, and texts."""
+
+_DOCUMENTS = _names(
+    "readme license licence copying copyright notice authors contributors maintainers changelog changes history news"
+    " todo version install thanks credits patents security codeowners"
+)
+"""Files with a capital and no ending that are for people."""
+
 _ENDINGS = (
     ".mk", ".pth", ".code-workspace", ".sublime-project", ".desktop", ".service", ".timer", ".plist", ".cmake",
-    ".gradle", ".csproj", ".vbproj", ".fsproj", ".targets", ".props", ".gemspec",
+    ".gradle", ".csproj", ".vbproj", ".fsproj", ".targets", ".props", ".gemspec", ".xcconfig",
 )  # fmt: skip
 _BEGINNINGS = (
-    ".env.", ".bash", ".zsh", "makefile.", "requirements", ".eslintrc", ".prettierrc", ".babelrc", ".lintstagedrc.",
-    ".mocharc", ".stylelintrc", "dockerfile.",
+    ".env.", ".bash", ".zsh", "makefile.", "rakefile.", "requirements", ".eslintrc", ".prettierrc", ".babelrc",
+    ".lintstagedrc.", ".mocharc", ".stylelintrc", "dockerfile.",
 )  # fmt: skip
 _CONFIGURATION = (
     ".config.json",
@@ -124,13 +141,20 @@ def _is_such(place: str, folder: str, hidden: bool) -> bool:
             return True
         if number >= above and part in _FOLDERS and (part.startswith(".") or not hidden):
             return True
-    return _is_such_name(parts[-1], hidden)
+        if number >= above and part.startswith(".") and part not in _HARMLESS and not hidden:
+            return True
+    return _is_such_name(parts[-1], hidden) or (not hidden and _is_build(place.rpartition("/")[2]))
 
 
 def _is_such_name(name: str, hidden: bool) -> bool:
     if hidden and not name.startswith("."):
         return False
     return name in _FILES or name.endswith((*_ENDINGS, *_CONFIGURATION)) or name.startswith(_BEGINNINGS)
+
+
+def _is_build(name: str) -> bool:
+    """Return whether a name is of the kind of ``Makefile`` and ``BUILD``."""
+    return "." not in name and name[:1].isupper() and re.split("[-_]", name.casefold())[0] not in _DOCUMENTS
 
 
 def _plain(part: str) -> str:

@@ -1,11 +1,15 @@
 """An ask as the store records it."""
 
+import re
 from collections.abc import Iterable
 from enum import StrEnum
 
 from msgspec import Struct
 
-from .model import Answer, Ask, Verdict
+from .model import Answer, Ask, AskKind, Verdict
+
+_MOST_SCOPE = 4000
+"""Characters of the scope of an ``always`` that are read."""
 
 RULE = "rule: "
 """The beginning of the author of an answer that a rule gave."""
@@ -52,6 +56,17 @@ class RecordedAsk(Struct, frozen=True, kw_only=True):
     """``you``, ``rule: …``, ``the time limit``, or the session that answered it."""
     answered_at: int | None = None
     settled_at: int | None = None
+
+    def gives(self, mode: str) -> bool:
+        """Return whether its answer may have brought the agent into a permission mode.
+
+        An approved plan did, because the agent itself chooses the mode in which it carries it out.
+        """
+        verdict = self.answer.verdict if self.answer is not None else None
+        if self.ask.kind is AskKind.PLAN:
+            return verdict in (Verdict.ALLOW, Verdict.ALWAYS)
+        named = re.findall(r"permission mode (\w+)", self.ask.always[:_MOST_SCOPE])
+        return verdict is Verdict.ALWAYS and mode in named
 
     @property
     def refused_by_settings(self) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from msgspec import Struct
 
+from ..supervision.work_folder import FolderError, check, opened
 from ..text.relative_paths import below
 from ..text.sanitize import one_line
 from .git_process import GitError, GitOutput, run_git
@@ -57,6 +58,15 @@ def ask_git(cwd: str, paths: Sequence[str]) -> tuple[GitReport, dict[str, GitSta
     return GitReport(answer=answer, top=top, totals=totals), states
 
 
+def ask_git_of_session(cwd: str, paths: Sequence[str]) -> tuple[GitReport, dict[str, GitState]]:
+    """Return the same for the folder of a session, which was recorded without links: none may have taken its place."""
+    try:
+        _check_recorded(cwd)
+    except GitError as error:
+        return GitReport(answer=error.answer, detail=error.detail), {}
+    return ask_git(cwd, paths)
+
+
 def git_diffs(cwd: str) -> Callable[[str], GitDiff]:
     """Return a function from a file (an absolute path) to its diff against the last commit, by any author."""
     try:
@@ -65,6 +75,16 @@ def git_diffs(cwd: str) -> Callable[[str], GitDiff]:
         trouble = GitDiff(answer=error.answer, detail=error.detail)
         return lambda _: trouble
     return repository.diff
+
+
+def git_diffs_of_session(cwd: str) -> Callable[[str], GitDiff]:
+    """Return the same for the folder of a session, as :func:`ask_git_of_session` takes it."""
+    try:
+        _check_recorded(cwd)
+    except GitError as error:
+        trouble = GitDiff(answer=error.answer, detail=error.detail)
+        return lambda _: trouble
+    return git_diffs(cwd)
 
 
 class Repository:
@@ -77,13 +97,13 @@ class Repository:
     def __init__(self, cwd: str) -> None:
         if not os.path.isdir(cwd):  # noqa: PTH112 - a text that may be no path at all
             raise GitError(GitAnswer.NO_FOLDER)
-        output = run_git(cwd, "rev-parse", "--show-toplevel")
+        self._real_cwd = os.path.realpath(cwd)
+        output = _in_folder(self._real_cwd, "rev-parse", "--show-toplevel")
         if output.code != 0:
             raise _no_repository(output)
         self.top = os.fsdecode(output.out.removesuffix(b"\n"))
-        self.commits = run_git(cwd, "rev-parse", "--verify", "--quiet", "HEAD").code == 0
+        self.commits = _in_folder(self._real_cwd, "rev-parse", "--verify", "--quiet", "HEAD").code == 0
         self._cwd = cwd
-        self._real_cwd = os.path.realpath(cwd)
         self._settings = tuple(self._without_filters())
 
     def states(self, paths: Sequence[str]) -> Iterator[tuple[str, GitState]]:
@@ -138,20 +158,41 @@ class Repository:
             return None
 
     def _ask(self, *arguments: str, limit: int = 1 << 20) -> GitOutput:
-        output = run_git(self.top, *arguments, settings=self._settings, limit=limit)
+        output = _in_folder(self.top, *arguments, settings=self._settings, limit=limit)
         if output.code:
             raise GitError(GitAnswer.FAILED, one_line(output.error, 200))
         return output
 
     def _without_filters(self) -> Iterator[str]:
         """Yield settings that empty the commands of every filter driver."""
-        config = run_git(self.top, "config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+        config = _in_folder(self.top, "config", "-z", "--name-only", "--get-regexp", r"^filter\.")
         keys = {os.fsdecode(key).rpartition(".")[0] for key in config.out.split(b"\0") if key}
         # `-c` ends a name at its first "=", so it cannot switch off a driver with one in its name.
         if config.code not in (0, 1) or len(keys) > _MOST_FILTERS or any("=" in key for key in keys):
             raise GitError(GitAnswer.FAILED, "its config has filters that cannot be disabled")
         for key in sorted(keys):
             yield from (f"{key}.clean=", f"{key}.process=", f"{key}.smudge=", f"{key}.required=false")
+
+
+def _in_folder(folder: str, *arguments: str, settings: Sequence[str] = (), limit: int = 1 << 20) -> GitOutput:
+    """Call git in a folder as it was recorded: an agent that can replace it with a link chooses no other repository.
+
+    Raises:
+        GitError: a link is in its place; or as for :func:`.git_process.run_git`.
+    """
+    try:
+        with opened(folder) as entered:
+            return run_git(entered, *arguments, settings=settings, limit=limit)
+    except FolderError as error:
+        raise GitError(GitAnswer.FAILED, str(error)) from None
+
+
+def _check_recorded(cwd: str) -> None:
+    try:
+        check(cwd)
+    except FolderError as error:
+        gone = not os.path.lexists(cwd)
+        raise GitError(GitAnswer.NO_FOLDER if gone else GitAnswer.FAILED, None if gone else str(error)) from None
 
 
 def _no_repository(output: GitOutput) -> GitError:

@@ -78,6 +78,7 @@ def run_git(folder: str, *arguments: str, settings: Sequence[str] = (), limit: i
     """Call git in a folder.
 
     Args:
+        folder: the folder, or the name of an opened one.
         settings: ``key=value`` of configuration that overrides the repository's.
         limit: bytes of output after which git is ended.
 
@@ -88,14 +89,14 @@ def run_git(folder: str, *arguments: str, settings: Sequence[str] = (), limit: i
     if program is None or not os.path.isabs(program):  # noqa: PTH117 - a text; from "." in PATH anything could come
         raise GitError(GitAnswer.NO_GIT)
     given = [word for setting in (*_SETTINGS, *settings) for word in ("-c", setting)]
-    argv = [program, "--no-pager", "--no-optional-locks", "--literal-pathspecs", *given, "-C", folder, *arguments]
+    argv = [program, "--no-pager", "--no-optional-locks", "--literal-pathspecs", *given, *arguments]
     try:
         process = subprocess.Popen(
             argv,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd="/",
+            cwd=folder,
             env=_environment(),
             start_new_session=True,
         )

@@ -12,7 +12,7 @@ from ..errors import SaveError, UsageError
 
 
 class ExistsError(UsageError):
-    """The file exists."""
+    """The file exists, or its name is a link."""
 
 
 def save(path: Path, pieces: Iterable[str], *, force: bool = False) -> int:
@@ -22,12 +22,12 @@ def save(path: Path, pieces: Iterable[str], *, force: bool = False) -> int:
     folder cannot reach it before.  A file system without such files has a temporary name beside the path.
 
     Args:
-        path: the file; a link is followed.
+        path: the file; a link is followed only with ``force``: an agent may have put it there.
         pieces: the text, which is read only if the file can be written.
         force: True to replace an existing file.
 
     Raises:
-        ExistsError: the file exists, and ``force`` is False.
+        ExistsError: the file exists or is a link, and ``force`` is False.
         UsageError: its folder is missing, or the path is not a regular file.
         SaveError: the folder cannot be written, or the disk is full.
     """
@@ -66,6 +66,8 @@ def _opened(folder: Path) -> tuple[int, Path | None]:
 def _check(path: Path, target: Path, *, force: bool) -> None:
     if not target.parent.is_dir():
         raise UsageError(f"{path}: no such folder: {target.parent}.")
+    if path.is_symlink() and not force:
+        raise ExistsError(_there(path))
     try:
         mode = target.stat().st_mode
     except OSError:
@@ -79,7 +81,8 @@ def _check(path: Path, target: Path, *, force: bool) -> None:
 
 
 def _there(path: Path) -> str:
-    return f"{path} already exists; not overwritten. Add --force to overwrite it."
+    what = f"is a link to {os.path.realpath(path)}" if path.is_symlink() else "already exists"
+    return f"{path} {what}; not overwritten. Add --force to overwrite it."
 
 
 def _write(descriptor: int, pieces: Iterable[str]) -> int:

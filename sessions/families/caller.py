@@ -6,13 +6,14 @@ agentdash recorded, and clears its environment, counts as the user.
 
 import os
 import re
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct, field
 
+from ..errors import AgentdashError
 from ..processes import processes
 from ..storage.paths import SESSION_ID
 
@@ -22,10 +23,13 @@ CLAUDE_SESSION = "CLAUDE_CODE_SESSION_ID"
 _OWN_KEYS = ("AGENTDASH_HOME", "AGENTDASH_CONFIG", "AGENTDASH_PROFILE", "PATH", "HOME")
 """The variables by which a command finds the same state folder and the same settings."""
 
-_MOST_ANCESTORS = 64
+_MOST_WALKS = 200
 _LEAD = re.compile(r"[A-Za-z0-9._:-]{1,200}")
 
-Evidence = Literal["", "environment", "ancestor", "lead key", "client", "elsewhere"]
+THE_USER = (None, None)
+"""The parent and the lead of a session that the user started."""
+
+Evidence = Literal["", "environment", "ancestor", "lead key", "client", "elsewhere", "namespace"]
 
 
 class Link(Struct, frozen=True):
@@ -77,8 +81,9 @@ class Caller(Struct, frozen=True, kw_only=True):
     evidence: Evidence = ""
     """The way in which the session or the lead was found; empty for the user.
 
-    It is ``client`` for every client of the MCP server outside a session, and ``elsewhere`` for a session of another
-    state folder.
+    It is ``client`` for every client of the MCP server outside a session, ``elsewhere`` for a session of another state
+    folder, and ``namespace`` for a command whose ancestors are hidden, because it is in another pid namespace than
+    sessions that have processes.
     """
     line: tuple[Link, ...] = ()
     """The processes from the caller up, by which a state folder checks the claim; empty if there is nothing to check.
@@ -87,7 +92,13 @@ class Caller(Struct, frozen=True, kw_only=True):
     @property
     def acts_for_user(self) -> bool:
         """True if it has the rights of the user: also a command of an agent outside any session has them."""
-        return self.session is None and self.evidence not in ("client", "elsewhere")
+        return self.session is None and self.evidence not in ("client", "elsewhere", "namespace")
+
+    @property
+    def starters(self) -> tuple[tuple[str | None, str | None], ...]:
+        """The parent and the lead of the sessions that it started; then those of the user, if it acts for the user."""
+        own = (self.session, self.lead if self.session is None else None)
+        return (own, THE_USER) if self.acts_for_user else (own,)
 
 
 def find_caller(env: MutableMapping[str, str] | None = None) -> Caller:
@@ -128,18 +139,28 @@ def complete(env: MutableMapping[str, str], other: Mapping[str, str]) -> None:
 
 @cache
 def ancestors() -> tuple[Link, ...]:
-    """Return the ancestors of this process, the nearest first."""
-    return tuple(_ancestors())
+    """Return the ancestors of this process up to the first process, the nearest first, however many there are.
+
+    Raises:
+        AgentdashError: they end faster than they can be read, so that it is not known who calls.
+    """
+    for _ in range(_MOST_WALKS):
+        if (line := _walked(os.getpid())) is not None:
+            return line
+    raise AgentdashError("The processes above this command end before they can be read. Run it again.")
 
 
-def _ancestors() -> Iterator[Link]:
-    pid = os.getppid()
-    for _ in range(_MOST_ANCESTORS):
-        process = processes.by_pid(pid, commands=False) if pid > 1 else None
-        if process is None:
-            return
-        yield Link(pid, process.start, processes.environment(pid))
-        pid = process.parent
+def _walked(pid: int) -> tuple[Link, ...] | None:
+    """Return the ancestors of a process; None if one of them ended meanwhile: its child has another parent now."""
+    line: list[Link] = []
+    child = processes.by_pid(pid, commands=False)
+    while child is not None and child.parent > 1:
+        parent = processes.by_pid(child.parent, commands=False)
+        if parent is None or parent.start > child.start:  # a number that another process got
+            return None
+        line.append(Link(parent.pid, parent.start, processes.environment(parent.pid)))
+        child = parent
+    return tuple(line) if child is not None else None
 
 
 @cache

@@ -61,6 +61,18 @@ def membership(caller: Caller, parent: Session | None, start: Start) -> Membersh
     )
 
 
+def source_of(caller: Caller, start: Start) -> str:
+    """Return what is recorded as the source of a session: that of the start, or ``orchestrator:`` and the agent's id.
+
+    Of a lead outside it is the beginning of its conversation's id, or ``outside``.
+    """
+    if caller.session is not None:
+        return f"orchestrator:{short_id(caller.session)}"
+    if caller.lead is None and caller.acts_for_user:
+        return start.source
+    return f"orchestrator:{short_id((caller.lead or '').partition(':')[2]) or 'outside'}"
+
+
 def joined(caller: Caller, parent: Session | None, start: Start, settings: OrchestrationSettings) -> Start:
     """Return the start as it may be carried out: for an agent that leads, in the folder without symbolic links.
 

@@ -7,6 +7,7 @@ from msgspec import structs
 from ..asks.recorded import RecordedAsk
 from ..errors import UnknownSessionError
 from ..model import Session
+from ..processes import processes, runner_lock
 from ..settings.config import Config
 from ..storage.files import trash
 from ..storage.paths import Layout
@@ -55,6 +56,7 @@ def known_caller(caller: Caller, layout: Layout, store: "Store") -> Caller:
     folder that was made from inside a session it acts for the user.
     An outside lead whose conversation is that of a session here is this session, if agentdash gave the conversation
     its id: a stream can report any id, also that of another lead.
+    A caller without a claim is the user, unless it is in another pid namespace than sessions that have processes.
     """
 
     def is_known(session: str) -> bool:
@@ -71,11 +73,24 @@ def known_caller(caller: Caller, layout: Layout, store: "Store") -> Caller:
     if caller.session is not None:
         return _of_another_folder(caller, layout, store)
     if caller.lead is None:
-        return caller
+        return _hidden(caller, layout, store)
     agent, _, conversation = caller.lead.partition(":")
     known = store.families.of_conversation(agent, conversation)
     session = next((one for one in known if _gave(store, one, agent, conversation)), None)
     return structs.replace(caller, session=session, evidence="lead key") if session is not None else caller
+
+
+def _hidden(caller: Caller, layout: Layout, store: "Store") -> Caller:
+    """Return a caller that claims nothing: it is not the user if processes of sessions could be above it unseen.
+
+    A command in a pid namespace of its own sees no process outside of it.
+    """
+    if caller.evidence or not caller.line:
+        return caller
+    others = store.families.in_other_namespaces(processes.boot_id(), processes.pid_namespace())
+    if not any(runner_lock.is_held(layout.session(one).lock) for one in others):
+        return caller
+    return structs.replace(caller, evidence="namespace")
 
 
 def _gave(store: "Store", session_id: str, agent: str, conversation: str) -> bool:

@@ -95,7 +95,7 @@ class Rights:
     @property
     def states_settings(self) -> bool:
         """True if the settings that the caller reads are stored for all: an agent can choose its environment."""
-        return self.caller.session is None and self.caller.evidence != "elsewhere"
+        return self.caller.session is None and self.caller.evidence not in ("elsewhere", "namespace")
 
     def check_user(self, verb: str) -> None:
         """Refuse an act on all sessions to an agent.
@@ -171,6 +171,8 @@ class Rights:
             return f"session {short_id(self.caller.session)}, by {_EVIDENCE.get(self.caller.evidence, 'its request')}"
         if self.caller.evidence == "elsewhere":
             return "a session of another state folder"
+        if self.caller.evidence == "namespace":
+            return "a command in another pid namespace than sessions at work"
         return f"the outside lead {self.caller.lead}" if self.caller.lead else "the user"
 
     def facts(self) -> tuple[Fact, ...]:
@@ -182,6 +184,8 @@ class Rights:
         session, lead = self.caller.session, self.caller.lead
         if self.caller.evidence == "elsewhere":
             return f"Session {short_id((lead or '').partition(':')[2])} of another state folder"
+        if self.caller.evidence == "namespace":
+            return "A command in another pid namespace (a container) than sessions at work"
         return f"Session {short_id(session)}" if session is not None else f"The outside lead {lead}"
 
     def _not_yours(self, act: str) -> NotYoursError:

@@ -20,6 +20,7 @@ from ..rules.compaction import should_compact
 from ..rules.limits.family_account import budget_words
 from ..rules.limits.period_budgets import PeriodBudget, PeriodState
 from ..rules.limits.period_words import state_words
+from ..rules.prompts.queue_state import queue_state
 from ..rules.status import MEANINGS
 from ..storage.families.family_budgets import FamilyState
 from ..storage.paths import Layout
@@ -31,8 +32,10 @@ from ..text.units import share, tokens
 from ..values.adjustments import Adjustment
 from ..values.facts import Fact
 from .recovery.reconcile import agent_lives, survivors
+from .recovery.usurpers import runner_is_gone
 
 _LOG_BYTES = 4096
+_NO_RUNNERS = "held by a process that is not the runner"
 
 _MOST_MARKS = 5
 """Marks that are listed, the newest; `agentdash marks` lists all."""
@@ -74,14 +77,16 @@ def explain(
     ``holding`` is the budget of a day or a week that has no room for a queued turn.
     """
     folder = layout.session(session.id)
-    held = runner_lock.is_held(folder.lock)
+    locked = runner_lock.is_held(folder.lock)
+    held = locked and not runner_is_gone(folder)
     facts = [
-        Fact("runner's lock", "held" if held else "free", str(folder.lock)),
+        Fact("runner's lock", "held" if held else _NO_RUNNERS if locked else "free", str(folder.lock)),
         Fact(
             "host", session.host + ("" if session.host == processes.host_name() else " (not this one)"), "sessions.host"
         ),
     ]
     facts.append(_attention_fact(session))
+    facts.append(Fact("queue", _queue(session), "queue, sessions.held"))
     facts += family
     facts += _chain_facts(session)
     facts += _mark_facts(shown(range(1, session.turn + 1), marks)) if marks else []
@@ -102,7 +107,7 @@ def explain(
         facts.append(_limits_fact(launch))
         facts.append(_thresholds_fact(launch))
         facts.append(_hook_fact(launch, folder.runner_log))
-        facts += [Fact("prompt", prompt.state, "prompts.state") for prompt in prompts if prompt.turn == turn.n]
+        facts += [_prompt_fact(prompt) for prompt in prompts if prompt.turn == turn.n]
         facts += [_ask_fact(ask) for ask in asks if ask.turn == turn.n]
         facts += [_adjustment_fact(one) for one in adjustments if one.turn == turn.n]
         facts += [Fact("live agent", _live(session, turn), "turns.launch, sessions.warm_since")]
@@ -153,6 +158,17 @@ def _turn_facts(turn: Turn) -> list[Fact]:
 def counted(unreadable: Mapping[str, int]) -> str:
     """List the fields that could not be read, each with its count if above one."""
     return ", ".join(name if count == 1 else f"{name} x{count}" for name, count in unreadable.items())
+
+
+def _prompt_fact(prompt: Prompt) -> Fact:
+    steered = prompt.steered is not None
+    return Fact(f"{'steered ' * steered}prompt", prompt.state, f"{'queue' if steered else 'prompts'}.state")
+
+
+def _queue(session: Session) -> str:
+    """Return how many prompts wait, and the way out of a hold."""
+    way = f"; release it: agentdash queue {session.short_id} release" if session.held else ""
+    return f"{queue_state(session)}{way}"
 
 
 def _ask_fact(asked: RecordedAsk) -> Fact:

@@ -1,5 +1,7 @@
 """Resolve the user's text to one session: a full id, a unique prefix of an id, or ``@last``."""
 
+from collections.abc import Iterable
+
 from ..errors import AmbiguousSessionError, UnknownSessionError, UsageError
 from ..model import Session
 from ..storage.queries import Queries
@@ -11,8 +13,29 @@ DESTRUCTIVE_CHARACTERS = 4
 _SHOWN = 8
 
 
+def is_last(ref: str) -> bool:
+    """Return whether a reference means the session that the caller started last."""
+    return ref.strip().lower() == LAST
+
+
+def last_session(queries: Queries, starters: Iterable[tuple[str | None, str | None]]) -> Session:
+    """Return the session that the caller started last: those that its agents started are not meant.
+
+    Args:
+        queries: the database.
+        starters: the parents and leads that stand for the caller, the first that started any decides.
+
+    Raises:
+        UnknownSessionError: there is none.
+    """
+    for parent, lead in starters:
+        if (newest := queries.newest(parent, lead)) is not None:
+            return newest
+    raise UnknownSessionError("No sessions yet that you started. Start one: agentdash spawn")
+
+
 def find_session(queries: Queries, ref: str, *, destructive: bool = False) -> Session:
-    """Return the one session that ``ref`` names.
+    """Return the one session that ``ref`` names by its id.
 
     Raises:
         UsageError: the text is empty, or too short for something destructive.
@@ -22,11 +45,6 @@ def find_session(queries: Queries, ref: str, *, destructive: bool = False) -> Se
     ref = ref.strip().lower().encode("utf-8", "replace").decode()
     if not ref:
         raise UsageError("Empty session id. List ids: agentdash ls")
-    if ref == LAST:
-        newest = queries.newest()
-        if newest is None:
-            raise UnknownSessionError("No sessions yet. Start one: agentdash spawn")
-        return newest
     session = queries.session(ref)
     if session is not None:
         return session

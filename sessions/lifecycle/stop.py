@@ -19,11 +19,14 @@ from ..storage.paths import Layout
 from ..storage.store import Store
 from ..supervision.hooks.hooks import run_end_hook
 from ..supervision.runner_process import poke, send_runner
+from ..text.unhidden import unhidden_line
 from ..text.units import count
 from ..values.stopped_by import given_reason
 from .recovery.reconcile import is_foreign, survivors
+from .recovery.usurpers import end_usurpers, runner_is_gone
 
 POLL_SECONDS = 0.05
+_COMMAND = 80
 REACTION_SECONDS = 5.0
 """Time that a runner may need beyond its ladder before it is considered stuck."""
 
@@ -180,13 +183,23 @@ class _Errand:
                 self._replace_runner(self._store.newest_turn(self._session))
         short = short_id(self._session)
         raise AgentdashError(
-            f"Session {short} did not react to the stop.",
+            f"Session {short} did not react to the stop.{self._usurper_text()}",
             Remedy.EXPLAIN,
             f"Details: agentdash explain {short}; runner log: {self._folder.runner_log}",
         )
 
+    def _usurper_text(self) -> str:
+        """Name the process that holds the lock of a dead runner, if it is not known to be one of the session's."""
+        found = next(procs.lock_holders(self._folder.lock), None) if runner_is_gone(self._folder) else None
+        if found is None:
+            return ""
+        command = unhidden_line(found.command[:_COMMAND])
+        return f" Process {found.pid} ({command}) holds the lock of its runner, which is dead: kill it, and stop again."
+
     def _wake(self, turn: Turn) -> None:
         if runner_lock.is_held(self._folder.lock):
+            if end_usurpers(self._folder, turn):
+                return
             continue_runner(self._layout, self._session)
             poke(self._folder.poke)
             return

@@ -243,6 +243,34 @@ def _sockets(pid: int) -> Iterator[str]:
                     yield inode.strip("[]")
 
 
+def lock_holders(path: Path) -> Iterator[Process]:
+    """Yield the processes that have a file open with a lock on it (proc(5), ``fdinfo``), if they may be inspected."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return
+    for pid in scan():
+        if any(_has_locked(pid, number, facts) for number in _descriptors(pid)) and (found := by_pid(pid)) is not None:
+            yield found
+
+
+def _descriptors(pid: int) -> list[str]:
+    try:
+        return os.listdir(f"/proc/{pid}/fd")
+    except OSError:
+        return []
+
+
+def _has_locked(pid: int, number: str, facts: os.stat_result) -> bool:
+    try:
+        opened = Path(f"/proc/{pid}/fd/{number}").stat()
+        if (opened.st_dev, opened.st_ino) != (facts.st_dev, facts.st_ino):
+            return False
+        return "\nlock:" in Path(f"/proc/{pid}/fdinfo/{number}").read_text("ascii", "replace")
+    except OSError:
+        return False
+
+
 def signal_name(number: int) -> str:
     """The name of a signal, as in ``SIGKILL``; a real-time signal without a name gets its number."""
     try:

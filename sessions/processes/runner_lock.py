@@ -95,4 +95,6 @@ def signer(path: Path) -> tuple[int, int] | None:
     if len(words) < 3 or not words[0].isdecimal() or not words[1].isdecimal() or not is_held(path):
         return None
     process = processes.by_pid(int(words[0]), commands=False)
-    return process.key if process is not None and identity(process).split() == words else None
+    if process is None or process.zombie:  # it is dead, though not reaped: it holds no lock
+        return None
+    return process.key if identity(process).split() == words else None

@@ -205,7 +205,8 @@ class Stop:
         if status is None:
             # A process that the agent ended got no signal from us: report the rung that made the agent end it.
             sent = self._signals.get(process.key, self._last_rung)
-            return Ended(pid=process.pid, command=process.command, signal=sent.name if sent else None, observed=True)
+            got = sent.name if sent else None
+            return Ended(pid=process.pid, command=process.command, signal=got, observed=sent is not None)
         if os.WIFSIGNALED(status):
             name = processes.signal_name(os.WTERMSIG(status))
             return Ended(pid=process.pid, command=process.command, signal=name)

@@ -107,7 +107,17 @@ def review(path: Path, store: TrustStore, own: Loaded) -> Review:
     except UnsafeFileError as error:
         return Review(path=path, state="unsafe", why=str(error), trusted=trusted)
     state: State = "untrusted" if trusted is None else "trusted" if trusted.sha256 == file.sha256 else "changed"
-    found = Review(path=path, state=state, file=file, trusted=trusted)
+    return _judged(Review(path=path, state=state, file=file, trusted=trusted), file, own)
+
+
+def review_trusted(trusted: Trusted, own: Loaded) -> Review:
+    """Judge the contents that the user trusted, whatever the file has now."""
+    path = Path(trusted.path)
+    file = ProjectFile(path=path, data=trusted.content.encode(), sha256=trusted.sha256)
+    return _judged(Review(path=path, state="trusted", file=file, trusted=trusted), file, own)
+
+
+def _judged(found: Review, file: ProjectFile, own: Loaded) -> Review:
     try:
         overlay, config = _checked(file, own)
     except ConfigError as error:

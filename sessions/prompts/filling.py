@@ -1,7 +1,12 @@
-"""A template filled in for one session, or for one that is about to be started."""
+"""A template filled in for one session, or for one that is about to be started.
+
+The words of the template are the user's.  The values of its fields are not: an agent wrote its last message, and can
+choose its title, its branch and the folders of its workers.  So they are made inert for the agent that gets them.
+"""
 
 from collections.abc import Callable, Mapping
 
+from ..agents.registry import agent_named
 from ..errors import UsageError
 from ..launch import Start
 from ..model import Session
@@ -29,7 +34,7 @@ def filled_for(reader: SessionReader, name: str, template: PromptTemplate, sessi
         "last_message": lambda: _last_message(reader, session),
         "title": lambda: session.label,
     }
-    return _filled(name, template, values, f"session {session.short_id}")
+    return _filled(name, template, values, session.agent, f"session {session.short_id}")
 
 
 def filled_for_start(name: str, template: PromptTemplate, start: Start) -> str:
@@ -48,18 +53,22 @@ def filled_for_start(name: str, template: PromptTemplate, start: Start) -> str:
         "last_message": lambda: None,
         "title": lambda: start.title,
     }
-    return _filled(name, template, values, "a session that has not begun")
+    return _filled(name, template, values, start.agent, "a session that has not begun")
 
 
-def _filled(name: str, template: PromptTemplate, values: Mapping[str, Callable[[], str | None]], whose: str) -> str:
+def _filled(
+    name: str, template: PromptTemplate, values: Mapping[str, Callable[[], str | None]], agent: str, whose: str
+) -> str:
     known: dict[str, str] = {}
+    begins = template.text.lstrip()
 
     def value_of(field: str) -> str:
         if field not in known:
             value = values[field]()
             if not value:
                 raise UsageError(f"Template {name}: {{{field}}} has no value for {whose}{_why(field)}.")
-            known[field] = value
+            at_first = begins.startswith(f"{{{field}}}")
+            known[field] = agent_named(agent).expands.inert(value, at_first=at_first)
         return known[field]
 
     return template.filled(value_of)

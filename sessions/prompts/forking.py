@@ -12,7 +12,7 @@ from ..conversation.continuation import Recorded
 from ..conversation.history import Place
 from ..conversation.marks import Mark, MarkKind
 from ..errors import SessionBusyError, UsageError
-from ..launch import Start, TurnPlan, following, named_model, requested_model
+from ..launch import Start, TurnPlan, following, requested_model
 from ..lifecycle.starts.launch_plan import Beginning, build_launch, checked_prompt, completed, session_folder
 from ..model import Session
 from ..processes import processes
@@ -79,9 +79,7 @@ class Forker(ConversationRecords):
             Start(
                 prompt,
                 agent=origin.agent,
-                model=options.model
-                or requested_model(recipe.options, newest.mode if newest is not None else None)
-                or named_model(origin.model),
+                model=options.model or requested_model(recipe.options, newest.mode if newest is not None else None),
                 title=options.title,
                 options=merged(kept, options.settings),
                 source=MarkKind.FORK,
@@ -92,7 +90,7 @@ class Forker(ConversationRecords):
         usual = build_launch(loaded.config, start, home=self._layout.home, notes=loaded.notes)
         mark = _fork_mark(opened, turn, step, self.asker)
         settings = loaded.config.settings_for(start.agent, start.options)
-        taken = self._taken(start.session_id, mark, settings)
+        taken = self._taken(start.session_id, mark, settings).with_prompt(agent_named(start.agent), prompt)
         text = prompt
         if taken.how == "retold":
             steps = visible_steps(self._layout, self._store, source, source.history(), Place(turn, step))

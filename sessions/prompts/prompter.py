@@ -18,7 +18,7 @@ from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError,
 from ..families.guarded import Guarded, acts
 from ..families.rights import Rights
 from ..kept_settings import keep_settings
-from ..launch import Start, TurnPlan, named_model, requested_model
+from ..launch import Start, TurnPlan, requested_model
 from ..lifecycle.recovery.reconcile import survivors
 from ..lifecycle.starts.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
 from ..lifecycle.starts.own_folders import check_reach
@@ -289,7 +289,7 @@ class Prompter(Guarded):
             Start(
                 prompt,
                 agent=session.agent,
-                model=options.model or requested_model(kept, before) or named_model(session.model),
+                model=options.model or requested_model(kept, before),
                 cwd=session_folder(session),
                 options=merged(kept, options.settings),
                 argv=recipe.command,
@@ -313,8 +313,6 @@ class Prompter(Guarded):
             home, path, own = self._layout.home, self._reader.settings.path, self.rights.states_settings
             check_reach(agent_named(session.agent), mode, session.cwd, home, path, states_settings=own)
         check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
-        if mode is not None and options.model is None and requested_model(kept, before) is None:
-            mode = structs.replace(mode, model=None)  # the agent named it: no one asked for it
         return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts, mode=mode))
 
     def sent(self, prompt_id: int) -> Sent:

@@ -25,6 +25,8 @@ class SettingsReader:
     def __init__(self, home: Path, path: Path | None = None) -> None:
         self._home = home
         self._path = path
+        self.by_agent = False
+        """True if an agent asks: the settings of a project are those that the user trusted last."""
 
     @property
     def path(self) -> Path:
@@ -57,7 +59,8 @@ class SettingsReader:
         """
         from ..projects.apply import in_folder  # only a start needs it
 
-        return in_folder(read_settings(self._path, profile, self._home), folder, self._home, later=later)
+        own = read_settings(self._path, profile, self._home)
+        return in_folder(own, folder, self._home, later=later, by_agent=self.by_agent)
 
     def project_of(self, folder: str) -> "Review | None":
         """Return the settings of a folder's project, trusted or not; None if it has none.

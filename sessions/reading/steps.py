@@ -174,7 +174,7 @@ class StepsReader:
         return session_changes(session, steps, turns, self._queries.recipe(session.id).env, turn=turn, git=git)
 
     def git_diffs(self, cwd: str) -> "Callable[[str], GitDiff]":
-        """Return a function that compares a file with the last commit of the repository that contains ``cwd``."""
-        from ..changes.git import git_diffs
+        """Return a function that compares a file with the last commit of the repository around a session's folder."""
+        from ..changes.git import git_diffs_of_session
 
-        return git_diffs(cwd)
+        return git_diffs_of_session(cwd)

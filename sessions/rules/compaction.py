@@ -58,19 +58,23 @@ def judged(verdict: Verdict, compacts: Compaction | None, facts: Facts) -> tuple
     return Verdict(Status.FAILED, missing, "the turn ended well, and shows no compaction"), None
 
 
-def cleared(status: Status, facts: Facts, resumed: str | None) -> bool:
+def cleared(status: Status, facts: Facts, resumed: str | None, *, asked: bool = False) -> bool:
     """Return whether the prompt of a turn was the agent's own command that begins a new conversation.
 
-    claude 2.1.197 does not report its ``/clear``: it answers with nothing and is in another conversation.
+    claude 2.1.197 does not report its ``/clear``: it answers with nothing and is in another conversation, as it is
+    also in a turn that forks or begins one.
 
     Args:
         status: the status of the turn.
         facts: the facts of its stream.
         resumed: the agent's conversation that the turn went on with; None if it began one, or forked one.
+        asked: the prompt was such a command.
     """
     if status is not Status.DONE or facts.agent_session is None or not facts.local:
         return False
-    return facts.cleared or resumed not in (None, facts.agent_session)
+    if facts.cleared or resumed not in (None, facts.agent_session):
+        return True
+    return asked and resumed is None and not (facts.last_message or "").strip()
 
 
 def should_compact(tokens: int | None, window: int | None, share: float = COMPACT_FROM) -> bool:

@@ -25,6 +25,9 @@ BUSY_SECONDS = 15.0
 _BETWEEN_SECONDS = 0.01
 """Time between two attempts to give a new file its log."""
 
+_LOG_BYTES = 1 << 20
+"""Size of the log, in bytes, from which on it is moved into the file: what it takes of a disk that becomes full."""
+
 _SHARED_BYTES = 32 * 1024
 """Size of the file with which the connections of a database share memory (SQLite's ``-shm``)."""
 
@@ -140,8 +143,11 @@ class Database:
         except sqlite3.IntegrityError:
             raise
         except sqlite3.DatabaseError as error:
+            full = _is_full(error, self.path.parent)
+            if full:
+                self._reuse_log()
             self.close()
-            if _is_full(error, self.path.parent):
+            if full:
                 raise DiskFullError(f"The disk is full: {self.path} cannot be written.") from None
             if _code(error) == sqlite3.SQLITE_READONLY:
                 raise ReadOnlyError(
@@ -150,6 +156,12 @@ class Database:
                     "Details: agentdash doctor",
                 ) from None
             raise StoreError(_meaning(error, self.path)) from None
+
+    def _reuse_log(self) -> None:
+        """Move what the log holds into the file, so that the next transaction finds room: it begins with an empty log."""
+        if self._writer is not None:
+            with suppress(sqlite3.Error):
+                self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def _open_reader(self) -> sqlite3.Connection:
         if is_read_only(self.path.parent):
@@ -180,7 +192,8 @@ class Database:
             _use_wal(writer)
             writer.execute("PRAGMA synchronous = FULL")
             writer.execute("PRAGMA foreign_keys = ON")
-            writer.execute("PRAGMA journal_size_limit = 4194304")
+            writer.execute(f"PRAGMA wal_autocheckpoint = {_LOG_BYTES // 4096}")
+            writer.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
             migrate(writer, self.path)
         except BaseException:
             writer.close()

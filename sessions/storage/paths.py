@@ -60,6 +60,11 @@ class SessionFolder:
         """The arrival times of the bytes of the output."""
         return self.turns / f"turn_{stream}.times"
 
+    @property
+    def environment(self) -> Path:
+        """Digests of the environment with which the session began."""
+        return self.path / "environment"
+
     def create(self) -> None:
         """Make the folder of a session."""
         self.turns.mkdir(parents=True, mode=0o700)

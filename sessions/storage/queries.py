@@ -157,9 +157,10 @@ class Queries:
         )
         return [session_from(row) for row in rows]
 
-    def newest(self) -> Session | None:
-        """The session created last."""
-        rows = self.database.rows(f"{SELECT_SESSION} ORDER BY created_at DESC, sessions.rowid DESC LIMIT 1")
+    def newest(self, parent: str | None, lead: str | None) -> Session | None:
+        """The session that a session or an outside lead created last, or the user, if both are None."""
+        order = "ORDER BY created_at DESC, sessions.rowid DESC LIMIT 1"
+        rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.parent IS ? AND lead IS ? {order}", (parent, lead))
         return session_from(rows[0]) if rows else None
 
     def with_left(self) -> list[Session]:
@@ -323,6 +324,16 @@ class Queries:
     def prompts(self, session_id: str) -> list[Prompt]:
         """All prompts of a session, in order."""
         rows = self.database.rows("SELECT * FROM prompts WHERE session = ? ORDER BY id", (session_id,))
+        return [prompt_from(row) for row in rows]
+
+    def steered(self, session_id: str) -> list[Prompt]:
+        """All prompts of a session that were written into running turns, in order."""
+        rows = self.database.rows(
+            "SELECT id, session, turn, text, state, created_at, CASE state WHEN 'seen' THEN changed_at END AS seen_at,"
+            " id AS steered FROM queue WHERE session = ? AND turn IS NOT NULL AND state NOT IN"
+            " ('queued', 'taken', 'cancelled') ORDER BY turn, id",
+            (session_id,),
+        )
         return [prompt_from(row) for row in rows]
 
     def queued(self, session_id: str) -> list[QueuedPrompt]:

@@ -87,6 +87,7 @@ class Recorder:
         self._unanswered: Callable[[], int | None] = int
         self._not_recorded: tuple[int, int] | None = None
         self._compacts: Compaction | None = None
+        self._clears = False
         self._conversation: OwnConversation | None = None
         self._began_at = 0
         self._env: dict[str, str] = {}
@@ -146,6 +147,7 @@ class Recorder:
         """
         self._agent = agent
         self._compacts = launch.compacts
+        self._clears = agent.begins_conversation(launch.stdin or "")
         self._conversation = OwnConversation(self._store, agent, self._session, self._turn, launch)
         self._env, self._began_at = dict(os.environ) | dict(launch.env), began
         self._watch = TurnWatch(
@@ -352,6 +354,7 @@ class Recorder:
             end_byte=end if ending.goes_on else None,
             warm=ending.goes_on,
             compaction=compaction,
+            clears=self._clears,
         )
         self._write_end(facts, outcome, steps)
         return verdict.status

@@ -22,6 +22,7 @@ from ..own_code import keep
 from ..processes import processes, runner_lock
 from ..storage.paths import Layout
 from ..storage.store import Store
+from .base_environment import serves
 from .live.reach import orphan
 from .live.warm import Warm
 from .spawn import clean_signals
@@ -63,6 +64,7 @@ def _serve(layout: Layout, session_id: str, turn: int, mode: str) -> None:
     if mode != "run":
         keep()  # an agent or its processes live
     store, signals = Store(layout.database, CACHE_KIB), StopSignals()
+    serves(store, session_id)
     if mode == "warm":
         if store.session(session_id) is None:
             return  # deleted before the runner started

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from ..processes import processes
 from ..processes.helpers import arguments
-from ..processes.processes import HOOK_TAG, RUN_TAG, RUNNER_MARK, SESSION_TAG
+from ..processes.processes import RUNNER_MARK
 from ..storage.paths import Layout
+from .base_environment import base_for, overridden
 
 RUNNER = "agentdash.sessions.supervision.runner"
 
@@ -20,13 +21,12 @@ def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapp
     """Start the runner of a turn in a process session of its own, so that it outlives the caller.
 
     ``env`` holds the values of the adapter's ``env_keys``, recorded when the session began (None: it was not set).
-    The rest is the caller's environment, without the tags of a session that the caller may be part of.
+    The rest is the caller's environment, without the tags of a session that the caller may be part of; of a caller
+    inside a session only what the session began with (:mod:`.base_environment`).
     """
     folder = layout.session(session_id)
     if not folder.path.is_dir():
         folder.create()  # it was removed, but the runner that ends its processes needs a lock to hold
-    base = {name: value for name, value in os.environ.items() if name not in {SESSION_TAG, RUN_TAG, HOOK_TAG, *env}}
-    recorded = {name: value for name, value in env.items() if value is not None}
     log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         process = subprocess.Popen(
@@ -35,7 +35,7 @@ def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapp
             stdout=log,
             stderr=log,
             cwd="/",
-            env=base | recorded | {RUNNER_MARK: str(folder.lock)},
+            env=overridden(base_for(folder), env) | {RUNNER_MARK: str(folder.lock)},
             start_new_session=True,
         )
     finally:

@@ -34,6 +34,13 @@ class TakenUp(Struct, frozen=True, kw_only=True):
     follows: tuple[str, int] | None = None
     """The session and the number of the turn that it follows, for a conversation that is resumed or forked."""
 
+    def with_prompt(self, agent: Agent, prompt: str) -> "TakenUp":
+        """Return the way for a prompt: the agent's command that begins a conversation is one only without other words.
+
+        Nothing has to be retold to it.
+        """
+        return TakenUp(how="new") if self.how == "retold" and agent.begins_conversation(prompt) else self
+
 
 def taken_up(layout: Layout, queries: Queries, session_id: str, recorded: Recorded, settings: AgentSettings) -> TakenUp:
     """Return how the next turn takes up the conversation.

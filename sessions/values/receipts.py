@@ -14,10 +14,17 @@ class Ended(Struct, frozen=True, kw_only=True):
     pid: int
     command: str
     signal: str | None
-    """The signal that ended it; None if it exited on its own (its exit code is in ``exit_code``)."""
+    """The signal that ended it; None if it exited on its own (its exit code is in ``exit_code``), or its agent ended it
+    (``observed``)."""
     exit_code: int | None = None
     observed: bool = False
-    """True if the runner could not reap it: ``signal`` is then the last one sent before it was gone."""
+    """True if the runner could not reap it: ``signal`` is then the last one sent before it was gone, and None if a live
+    agent ended it because its turn was interrupted."""
+
+    @property
+    def how(self) -> str:
+        """The signal that ended it, ``by agent`` or ``by itself``."""
+        return self.signal or ("by agent" if self.observed else "by itself")
 
 
 class Left(Struct, frozen=True, kw_only=True):
@@ -64,10 +71,10 @@ class Receipt(Struct, frozen=True, kw_only=True):
     """The reason that was given with the request; None if none was."""
 
     def by_signal(self) -> dict[str, list[Ended]]:
-        """Ended processes by signal, gentlest first; processes that exited on their own (``by itself``) come last."""
+        """Ended processes by :attr:`Ended.how`: signals, gentlest first, then those that got none."""
         groups: dict[str, list[Ended]] = {}
         for process in self.ended:
-            groups.setdefault(process.signal or "by itself", []).append(process)
+            groups.setdefault(process.how, []).append(process)
         order = sorted(groups, key=lambda how: _RUNGS.index(how) if how in _RUNGS else len(_RUNGS))
         return {how: groups[how] for how in order}
 

@@ -99,3 +99,59 @@ def test_a_process_of_a_deleted_session_is_a_stray_whatever_folder_it_names(mana
         found = [process.pid for process in unknown_processes(manager.layout)]
         stray.kill()
     assert stray.pid in found
+
+
+USURPER = """\
+until [ -e {go} ]; do :; done
+runner=$(cut -d' ' -f1 {lock})
+kill -9 $runner
+exec {clear} flock -x {lock} sleep {number}
+"""
+
+
+@pytest.fixture
+def usurped(manager, tmp_path, wait_until, sleepers):
+    """Starts a session that kills its runner and holds the lock in its place."""
+
+    def start(number, clear=""):
+        lock = f"{manager.layout.home}/sessions/$AGENTDASH_SESSION_ID/runner.lock"
+        script = USURPER.format(go=tmp_path / "go", lock=lock, clear=clear, number=number)
+        session = manager.run(["bash", "-c", script])
+        wait_until(lambda: manager.reader.by_id(session.id).status is Status.RUNNING, what="the record of the command")
+        (tmp_path / "go").touch()
+        wait_until(lambda: sleepers(number), what="the process that holds the lock")
+        lock = manager.layout.session(session.id).lock
+        assert runner_lock.is_held(lock)
+        assert runner_lock.signer(lock) is None
+        return session
+
+    return start
+
+
+@pytest.mark.parametrize("clear", ["", "env -i PATH=$PATH"])
+def test_a_session_that_killed_its_runner_and_holds_its_lock_is_stopped(manager, usurped, sleepers, clear):
+    session = usurped(4031, clear)
+    explained = {fact.name: fact.value for fact in manager.reader.explain(session.id).facts}
+    assert explained["runner's lock"] == "held by a process that is not the runner"
+    receipt = manager.stop(session.id)
+    assert (receipt.left, sleepers(4031)) == ((), [])
+    assert manager.reader.by_id(session.id).status.ended
+    assert "held the lock of the runner" in manager.layout.session(session.id).runner_log.read_text()
+
+
+def test_the_next_command_takes_the_lock_from_what_is_no_runner(manager, usurped, sleepers, wait_until):
+    session = usurped(4032)
+    wait_until(lambda: [manager.housekeeping.settle(), manager.reader.by_id(session.id)][1].status.ended, what="an end")
+    manager.stop(session.id)
+    assert sleepers(4032) == []
+
+
+def test_the_lock_of_another_session_that_works_is_left_to_its_runner(manager, wait_until, sleepers):
+    """A holder that is no process of the session, such as a command that concludes its turn, is not touched."""
+    from agentdash.sessions.lifecycle.recovery.usurpers import end_usurpers
+
+    session = manager.wait([manager.run(["true"]).id], timeout=60)[0]
+    folder = manager.layout.session(session.id)
+    wait_until(lambda: not runner_lock.is_held(folder.lock), what="the end of the runner")
+    with runner_lock.hold(folder.lock):
+        assert not end_usurpers(folder, manager.store.newest_turn(session.id))

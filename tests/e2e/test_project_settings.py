@@ -131,7 +131,7 @@ def test_the_list_names_the_origin_of_each_value(project: Project) -> None:
     [
         ("[agents.demo]\nbin = '/bin/sh'\n", ".agentdash.toml:2: agents.demo.bin: A project cannot set it."),
         ("default_agent = 'demo'\n[queue]\n", ".agentdash.toml:2: queue: A project cannot set it."),
-        ("[limits]\ntokens = \n", ".agentdash.toml:2: Invalid value"),
+        ("[limits]\ntokens = \n", ".agentdash.toml:2: limits.tokens: Invalid value"),
     ],
 )
 def test_a_file_that_cannot_be_in_force_is_a_clear_error(project: Project, text: str, message: str) -> None:

@@ -44,3 +44,23 @@ def test_claudes_own_commands_are_turns_like_others_and_clear_is_a_mark(
     costs = [turn.cost_usd for turn in manager.store.turns(session)]
     assert costs[1] == costs[3] == 0 and costs[4] > 0
     assert {prompt.state for prompt in manager.reader.prompts(session)} == {"seen"}
+
+
+@pytest.mark.by_turns(4)
+@pytest.mark.parametrize("cli", CLAUDES)
+def test_clear_is_a_mark_also_in_turns_that_fork_the_conversation(manager, use_agent, fake_model, tmp_path, cli):
+    agent = use_agent(cli)
+    options = {"permission_mode": "bypassPermissions", "live": True}
+    first = manager.spawn(Start("PROMPT-ONE", agent=agent, cwd=str(tmp_path), options=options)).id
+    manager.wait([first], timeout=3 * MINUTE)
+    forked = manager.conversation.fork(first, 1, None, "/clear").id
+    manager.conversation.rewind(first, 1)
+    manager.prompts.inject(first, "/clear")
+    assert {ended.status for ended in manager.wait([first, forked], timeout=3 * MINUTE)} == {Status.DONE}
+    for session, turn in ((first, 2), (forked, 1)):
+        (*_, mark) = manager.store.marks.of_session(session)
+        assert (mark.kind, mark.turn) == (MarkKind.CLEAR, turn)
+        manager.prompts.inject(session, unique := f"NEXT {cli} {turn} {tmp_path.name}")
+        (ended,) = manager.wait([session], timeout=3 * MINUTE)
+        assert ended.status is Status.DONE
+        assert "PROMPT-ONE" not in json.dumps(fake_model.asked(unique)[-1].get("messages"))

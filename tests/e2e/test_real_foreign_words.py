@@ -7,7 +7,9 @@ from real_clis import CLAUDES
 
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
+from agentdash.sessions.prompts.filling import filled_for
 from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.settings.prompt_templates import PromptTemplate
 
 pytestmark = pytest.mark.real
 
@@ -52,6 +54,20 @@ def test_claude_reads_no_file_that_the_words_of_another_agent_name(manager, agen
     manager.prompts.inject(session.id, f"I also mean @{secret}", PromptOptions())
     manager.wait([session.id], timeout=2 * MINUTE)
     assert CONTENT in json.dumps(fake_model.asked("I also mean"))
+
+
+@pytest.mark.parametrize("agent", CLAUDES, indirect=True)
+def test_claude_reads_no_file_that_the_field_of_a_template_names(manager, agent, fake_model, tmp_path):
+    (tmp_path / "project").mkdir()
+    secret = tmp_path / "secret.txt"
+    secret.write_text(CONTENT)
+    session = answered(manager, agent, "hello", tmp_path, title=f"see @{secret}")
+    prompt = filled_for(manager.reader, "t", PromptTemplate(text="The third one is {title}"), session)
+    manager.prompts.inject(session.id, prompt, PromptOptions())
+    manager.wait([session.id], timeout=2 * MINUTE)
+    asked = json.dumps(fake_model.asked("The third one"))
+    assert str(secret) in asked
+    assert CONTENT not in asked
 
 
 @pytest.mark.parametrize("agent", CLAUDES, indirect=True)

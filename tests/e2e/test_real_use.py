@@ -63,7 +63,8 @@ def test_a_session_and_its_day_to_the_token(manager, agent, live):
     for by in ("day", "model", "agent", "folder", "session"):
         table = manager.reader.usage(UsageQuery(by=by))
         assert figures(table.total.usage) == times(2)
-        assert len(table.rows) == 1
+        # claude 2.1.197 resumes its default model with a smaller context, which its name has no part for.
+        assert len({row.group.partition("[")[0] for row in table.rows}) == 1
     row = listed(session)
     assert (row["input_tokens"], row["cached_input_tokens"], row["cache_write_tokens"], row["output_tokens"]) == times(
         2

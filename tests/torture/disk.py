@@ -10,7 +10,7 @@ from torture import book as world
 
 TMPFS_BYTES = 6 << 20
 LIMIT_BYTES = 6 << 20
-"""More than SQLite lets its log grow to (4 MB): what fails is the agents' own output, at a moment they choose."""
+"""More than the log of the database grows to (1 MB): what fails is the agents' own output, at a moment they choose."""
 
 ROOMY = resource.RLIM_INFINITY
 

@@ -179,8 +179,10 @@ def interrupt_effect(session: Session) -> str:
 def interrupted(session: Session, receipt: Receipt, sent_after: Sent | None) -> str:
     """Return the message after a turn was interrupted."""
     after = f" Sent: {sent_after.answer}." if sent_after is not None else ""
-    kept = session.steers and not receipt.ended and not receipt.left
-    return f"Interrupted turn {session.turn}: {'its process was kept' if kept else receipt.summary()}.{after}"
+    by_agent = not any(process.signal or not process.observed for process in receipt.ended)
+    kept = "its process was kept" if session.steers and by_agent and not receipt.left else ""
+    ended = receipt.summary() if receipt.ended or not kept else ""
+    return f"Interrupted turn {session.turn}: {'; '.join(filter(None, (kept, ended)))}.{after}"
 
 
 def no_modes(session: Session | None) -> str:

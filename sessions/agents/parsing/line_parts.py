@@ -6,9 +6,10 @@ event, and an object in another object.  Both are told by their places.
 
 - Text in a string: its quotes are escaped, so no object with a key begins there.
 - An object in another one is behind ``":``, ``[`` or ``,``, or before ``,``, ``]`` or ``}``.  Only where the object
-  around it is certainly torn, because what follows breaks its syntax just there, does the next one count.
+  around it is certainly torn, because what follows breaks its syntax just there, or cannot be at that place of an
+  event (:mod:`.event_places`), does the next one count.
 
-So an event behind a line that was torn between a key and its value cannot be told from that value: it is not taken.
+So an event behind a line that was torn just before a value that a model chooses is not taken.
 """
 
 import re
@@ -17,6 +18,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from .event_places import ITEM, breaks_off
 from .json_lines import UNREADABLE
 
 _MOST_TOKENS = 1_000_000
@@ -145,14 +147,19 @@ def _end_of(text: str, begin: int, budget: list[int]) -> int | _Torn | None:
         budget: the number of tokens that may still be read; it is counted down.
     """
     open_: list[str] = []
+    path: list[str] = []
     expected = "value"
     at = begin
     last: re.Match[str] | None = None
     while budget[0] > 0:
         budget[0] -= 1
         token = _TOKEN.match(text, at)
+        if token is not None and token["mark"] == "{" and breaks_off(path, text, token.start("mark")):
+            return _Torn(at, token.start("mark"))
         following = _after(token, expected, open_) if token is not None else None
-        if token is None or following is None:
+        if token is not None and following is not None:
+            _follow(path, token, following, len(open_))
+        else:
             at += len(text[at : at + 99]) - len(text[at : at + 99].lstrip(" \t\r\n"))
             endless = token is None and text.startswith('"', at)
             return None if at == len(text) or endless else _Torn(at, _begun(text, at, last))
@@ -160,6 +167,15 @@ def _end_of(text: str, begin: int, budget: list[int]) -> int | _Torn | None:
         if not open_:
             return at
     return None
+
+
+def _follow(path: list[str], token: re.Match[str], following: str, depth: int) -> None:
+    """Keep the names that lead to the next value: one for each open object and array."""
+    if len(path) < depth:
+        path.append(ITEM if token["mark"] == "[" else "")
+    del path[depth:]
+    if following == "colon":
+        path[-1] = token["string"][1:-1]
 
 
 _VALUES = ("value", "value or end")

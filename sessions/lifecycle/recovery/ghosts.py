@@ -68,7 +68,7 @@ def remove_empty(folder: SessionFolder) -> bool:
     if not _holds_nothing(folder):
         return False
     with suppress(OSError):
-        for path in (folder.poke, folder.lock):
+        for path in (folder.poke, folder.lock, folder.environment):
             path.unlink(missing_ok=True)
         folder.turns.rmdir()
         folder.path.rmdir()
@@ -76,7 +76,7 @@ def remove_empty(folder: SessionFolder) -> bool:
 
 
 def _holds_nothing(folder: SessionFolder) -> bool:
-    """True if the folder holds only what a start creates before its rows: no file with a byte in it."""
+    """True if the folder holds only what a start creates before its rows: no other file has a byte in it."""
     try:
         return all(_is_scaffold(folder, path) for path in folder.path.iterdir())
     except OSError:
@@ -87,6 +87,8 @@ def _is_scaffold(folder: SessionFolder, path: Path) -> bool:
     if path == folder.turns:
         return path.is_dir() and not any(path.iterdir())
     status = path.lstat()
+    if path == folder.environment:
+        return stat.S_ISREG(status.st_mode)
     if path == folder.poke:
         return stat.S_ISFIFO(status.st_mode)
     return path == folder.lock and stat.S_ISREG(status.st_mode) and status.st_size == 0

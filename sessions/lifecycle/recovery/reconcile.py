@@ -39,6 +39,7 @@ from ...supervision.queue.next_turn import builder
 from ...supervision.queue.prompt_evidence import recover_steered, with_transcript
 from ...supervision.queue.pump import pump
 from ...supervision.runner_process import living_runners, poke, send_runner
+from .usurpers import end_usurpers, runner_is_gone
 
 QUEUE_PATIENCE_MS = 3000
 """A queued turn older than this has lost its runner, unless the runner's process lives."""
@@ -162,13 +163,14 @@ def _needs_nothing(layout: Layout, turn: Turn) -> bool:
     """Return whether a runner has the turn, or it waits for a place; makes no query, as most open turns are such."""
     if turn.status is Status.QUEUED and not turn.launches:
         return True
-    return turn.boot_id == processes.boot_id() and runner_lock.is_held(layout.session(turn.session).lock)
+    folder = layout.session(turn.session)
+    return turn.boot_id == processes.boot_id() and runner_lock.is_held(folder.lock) and not runner_is_gone(folder)
 
 
 def _reconcile(layout: Layout, store: Store, turn: Turn, living: Callable[[], Collection[Path]]) -> None:
     """Check one open turn; ``living`` returns the locks of the runners whose processes live."""
     folder = layout.session(turn.session)
-    if runner_lock.is_held(folder.lock):
+    if runner_lock.is_held(folder.lock) and not end_usurpers(folder, turn):
         return  # a turn whose runner lives costs no query
     session = store.session(turn.session)
     if session is None or is_foreign(session, turn):
@@ -280,6 +282,7 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
         left=survivors(layout, turn),
         prompt=fate(known),
         compaction=compaction,
+        clears=agent is not None and launch is not None and agent.begins_conversation(launch.stdin or ""),
     )
     with suppress(OSError):
         layout.session(turn.session).reserve.unlink(missing_ok=True)

@@ -5,12 +5,16 @@ has the starts of later turns.  An agent that can write there is limited by noth
 """
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from ...agents.base import Agent
 from ...errors import UsageError
 from ...text.sanitize import one_line
 from ...values.turn_mode import TurnMode
+
+_MOST_LINKS = 40
+"""Links that the kernel follows in one path (path_resolution(7))."""
 
 ACCEPTED = "AGENTDASH_OWN_FILES"
 """The variable by which the user accepts that agents can change agentdash's own files: ``writable``."""
@@ -25,14 +29,34 @@ def within_reach(folder: str, home: Path, settings: Path) -> str | None:
         settings: the settings file.
     """
     real = Path(os.path.realpath(folder))
-    state, file = Path(os.path.realpath(home)), Path(os.path.realpath(settings))
-    # A settings file that is a link can be replaced where its name is.
-    named = Path(os.path.realpath(settings.parent)) / settings.name
-    if real == state or real in state.parents or state in real.parents:
+    state = Path(os.path.realpath(home))
+    if real == state or state in real.parents or _decides(real, home):
         return f"the state folder {one_line(str(state))}"
-    if real in file.parents or real in named.parents:
-        return f"the settings {one_line(str(named))}"
+    if _decides(real, settings):
+        return f"the settings {one_line(str(Path(os.path.realpath(settings.parent)) / settings.name))}"
     return None
+
+
+def _decides(folder: Path, path: Path) -> bool:
+    """Return whether something in a folder, such as a link, decides where a path leads."""
+    return any(folder in entry.parents for entry in _entries(path))
+
+
+def _entries(path: Path) -> Iterator[Path]:
+    """Yield each entry on the way to a file, by its place without links: a link and what it leads to are two."""
+    here, rest, links = Path("/"), list(reversed(path.absolute().parts[1:])), 0
+    while rest:
+        name = rest.pop()
+        entry = here.parent if name == ".." else here / name
+        yield entry
+        if name == ".." or not entry.is_symlink() or links >= _MOST_LINKS:
+            here = entry
+            continue
+        target = entry.readlink()
+        links += 1
+        if target.is_absolute():
+            here = Path("/")
+        rest += reversed(target.parts[1:] if target.is_absolute() else target.parts)
 
 
 def writes(agent: Agent, mode: TurnMode | None) -> bool:

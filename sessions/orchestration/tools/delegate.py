@@ -8,7 +8,7 @@ from msgspec import structs
 from ...errors import AgentdashError, UsageError
 from ...families.joining import check_agent
 from ...keys import check_same_task
-from ...model import Session, Status, short_id
+from ...model import Session, Status
 from ...settings.orchestration import OrchestrationSettings
 from ...text.sanitize import clean
 from ...values.membership import Budget
@@ -100,7 +100,6 @@ def _start(calls: Calls, arguments: Delegate) -> "Start":
         model=arguments.model.strip() or None,
         cwd=folder,
         title=arguments.title,
-        source=f"orchestrator:{_lead_name(calls)}",
         lifecycle=arguments.lifecycle,
         key=arguments.key,
         call=manager.caller.call or "",
@@ -146,11 +145,6 @@ def _agent(name: str, agents: "Sequence[AgentInfo]", settings: OrchestrationSett
         raise refusal("unknown_agent", f"The agent {name} is not installed.", choice)
     check_agent(name, settings)
     return found
-
-
-def _lead_name(calls: Calls) -> str:
-    caller = calls.manager.caller
-    return short_id(caller.session) if caller.session else (caller.lead or "outside").partition(":")[2][:8] or "outside"
 
 
 def _under_way(calls: Calls, session: Session) -> Session:

@@ -30,6 +30,10 @@ _WITH_PROCESSES = (
     f"SELECT id FROM sessions WHERE status IN ({_LIVE}) UNION SELECT id FROM sessions WHERE left > 0"  # noqa: S608
     " UNION SELECT id FROM sessions WHERE warm_since IS NOT NULL"
 )
+_IN_OTHER_NAMESPACES = (
+    "SELECT turns.session FROM turns JOIN sessions ON sessions.id = turns.session AND sessions.turn = turns.n"  # noqa: S608
+    f" WHERE turns.boot_id = ? AND turns.pid_ns <> ? AND sessions.id IN ({_WITH_PROCESSES})"
+)
 _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 
 
@@ -50,6 +54,10 @@ class Families:
     def with_processes(self) -> list[str]:
         """Return the ids of the sessions that have processes: they are at work, their agents wait, or some are left."""
         return [row["id"] for row in self._database.rows(_WITH_PROCESSES)]
+
+    def in_other_namespaces(self, boot_id: str, pid_ns: str) -> list[str]:
+        """Return the ids of the sessions that have processes in this boot, but in another pid namespace."""
+        return [row["session"] for row in self._database.rows(_IN_OTHER_NAMESPACES, (boot_id, pid_ns))]
 
     def linked(self, session_id: str) -> list[Session]:
         """Return the sessions that a stop of this one ends too, the deepest first."""

@@ -88,7 +88,7 @@ def _turn_row(turn: Turn, launch: Launch, identity: Identity) -> dict[str, objec
 
 def _prompt_row(prompt: Prompt) -> dict[str, object]:
     # The number was given by the lost database; in this one another prompt may have it.
-    return {key: value for key, value in structs.asdict(prompt).items() if key != "id"}
+    return {key: value for key, value in structs.asdict(prompt).items() if key not in ("id", "steered")}
 
 
 def _queue_row(prompt: QueuedPrompt, place: int) -> dict[str, object]:

@@ -57,3 +57,5 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """The agent's process lives on and waits for prompts."""
     compaction: CompactionMark | None = None
     """The compaction of the conversation, if the turn was to compact it and did."""
+    clears: bool = False
+    """The prompt was the agent's own command that begins a new conversation."""

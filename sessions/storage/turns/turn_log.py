@@ -202,7 +202,7 @@ class TurnLog:
             )  # fmt: skip
             if outcome.compaction is not None:
                 self._mark_compaction(db, outcome.compaction)
-            if facts.local and cleared(outcome.status, facts, self._resumed(db)):
+            if facts.local and cleared(outcome.status, facts, self._resumed(db), asked=outcome.clears):
                 self._mark(db, MarkKind.CLEAR)
             self._serve_queue(db, outcome, build)
             note_end(db, self._session)

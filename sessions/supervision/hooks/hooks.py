@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ...errors import StoreError
@@ -21,6 +21,7 @@ from ...processes import processes
 from ...storage.paths import Layout
 from ...storage.store import Store
 from ...text.sanitize import one_line
+from ..base_environment import base_of_user
 from .log_line import hook_line
 
 KEEPER = "agentdash.sessions.supervision.hooks.hook_process"
@@ -65,7 +66,8 @@ class Hooks:
             return
         session = self._store.session(self._session)
         if session is not None and not session.left_to_lead:
-            send(self._layout, self._hook, session, self._turn, status, reason, spare=self._spare)
+            env = _base(self._layout, self._store, session)
+            send(self._layout, self._hook, session, self._turn, status, reason, env, spare=self._spare)
 
 
 def run_end_hook(
@@ -84,7 +86,8 @@ def run_end_hook(
     try:
         launch, session = store.launch(session_id, turn), store.session(session_id)
         if launch is not None and launch.hook.argv and session is not None and not session.left_to_lead:
-            send(layout, launch.hook, session, turn, status, reason, spare=spare)
+            env = _base(layout, store, session)
+            send(layout, launch.hook, session, turn, status, reason, env, spare=spare)
     except (OSError, StoreError) as error:
         _note(layout.session(session_id).runner_log, f"{hook_line(status, str(error))}\n")
 
@@ -102,10 +105,11 @@ def send(
     turn: int,
     status: Status,
     reason: str | None,
+    env: Mapping[str, str],
     *,
     spare: Callable[[tuple[int, int]], None],
 ) -> None:
-    """Start a keeper with the hook without waiting for it.
+    """Start a keeper with the hook without waiting for it; ``env`` is the user's environment.
 
     The keeper begins when its stdin is closed, after ``spare`` was called with its pid and start time: the record
     proves that the command is the user's, and not one of an agent that claims to be a hook.
@@ -121,7 +125,7 @@ def send(
             stdout=log,
             stderr=log,
             cwd="/",  # never the session's folder: an agent writes there
-            env=_environment(layout, session, turn, status, reason),
+            env={**env, **_facts(layout, session, turn, status, reason)},
             start_new_session=True,
         )
     except ValueError as error:
@@ -138,10 +142,16 @@ def send(
     threading.Thread(target=process.wait, name=f"reap hook {process.pid}", daemon=True).start()
 
 
-def _environment(layout: Layout, session: Session, turn: int, status: Status, reason: str | None) -> dict[str, str]:
-    """Our environment without a session's tags, which would make the keeper look like a process of the agent."""
-    base = {name: value for name, value in os.environ.items() if name not in _TAGS}
-    return base | {
+def _base(layout: Layout, store: Store, session: Session) -> dict[str, str]:
+    """Return our environment without a session's tags, which would make the keeper look like a process of the agent.
+
+    An agent that chose it would choose what the hook runs.
+    """
+    return base_of_user(layout, store, session)
+
+
+def _facts(layout: Layout, session: Session, turn: int, status: Status, reason: str | None) -> dict[str, str]:
+    return {
         processes.HOME: str(layout.home),
         "AGENTDASH_SESSION": session.id,
         "AGENTDASH_AGENT": session.agent,
@@ -151,9 +161,6 @@ def _environment(layout: Layout, session: Session, turn: int, status: Status, re
         "AGENTDASH_CWD": session.cwd,
         "AGENTDASH_TURN": str(turn),
     }
-
-
-_TAGS = frozenset({processes.SESSION_TAG, processes.RUN_TAG, processes.RUNNER_MARK})
 
 
 def _log(path: Path) -> int:

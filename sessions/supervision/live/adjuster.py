@@ -91,7 +91,10 @@ class Adjuster:
                 pass
 
     def _follow(self, mode: str) -> None:
-        """Keep a mode for later turns that the agent took by itself: after a plan, or a permission for the session."""
+        """Keep a mode for later turns that the agent took by itself: after a plan, or a permission for the session.
+
+        If it permits more, an answer must have given it: whatever writes into the output can report any mode.
+        """
         own, agent = self._live.launch.mode, self._agent
         if own is None or own.permissions is None or mode == own.permissions or mode not in agent.modes():
             return
@@ -100,8 +103,8 @@ class Adjuster:
             return
         former = own.permissions
         self._live.adjusted("mode", mode, dangerous=dangerous)
-        if dangerous:
-            return  # the next turn has the user's mode again, in another process
+        if dangerous or not self._is_given(mode, former):
+            return  # the next turn has the user's mode again
 
         def planned(plan: TurnPlan) -> TurnPlan:
             options = agent.mode_options(mode)
@@ -109,6 +112,13 @@ class Adjuster:
             return with_mode(plan, options, mode, dangerous=False) if same else plan
 
         self._store.adjustments.follow(self._session, mode, agent.mode_options(mode), planned)
+
+    def _is_given(self, mode: str, former: str) -> bool:
+        """Return whether the agent may keep a mode: it permits no more than the former one, or an answer gave it."""
+        if mode in self._agent.narrower.get(former, ()):
+            return True
+        asks = self._store.asks.of_session(self._session)
+        return any(one.stream == self._live.stream and one.gives(mode) for one in asks)
 
     def _answered(self, what: str, value: str) -> Adjustment | None:
         """Return the oldest unanswered change to this value, and forget it; None if there is none."""

@@ -29,7 +29,7 @@ def builder(layout: Layout, store: Store) -> Build:
         agent, plan, resumed = agent_named(session.agent), prompt.plan, recorded.agent_session
         asked = _asked(agent, plan, session, resumes=resumed is not None)
         text = prompt.text if asked is None else text_of(agent, asked)
-        if resumed is None and agent.resumable:
+        if resumed is None and agent.resumable and not agent.begins_conversation(text):
             from ..taking_up import retold_prompt
 
             text = retold_prompt(layout, store, session.id, text)
@@ -77,7 +77,7 @@ def _behind_marks(
     from ..taking_up import retold_prompt, taken_up
 
     agent, plan = agent_named(session.agent), prompt.plan
-    taken = taken_up(layout, store, session.id, recorded, settings_of(plan, agent))
+    taken = taken_up(layout, store, session.id, recorded, settings_of(plan, agent)).with_prompt(agent, prompt.text)
     asked = _asked(agent, plan, session, resumes=taken.conversation is not None)
     text = prompt.text if asked is None else text_of(agent, asked)
     if taken.how == "retold":

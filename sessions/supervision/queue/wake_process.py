@@ -16,6 +16,7 @@ from ...own_code import keep
 from ...processes import runner_lock
 from ...storage.paths import Layout
 from ...storage.store import Store
+from ..base_environment import serves
 from ..spawn import clean_signals
 from .pump import pump
 
@@ -37,6 +38,7 @@ def main(argv: list[str]) -> int:
         return 0
     try:
         store = Store(layout.database)
+        serves(store, lead)
         pump(layout, store)
         store.close()
     except AgentdashError as error:

@@ -7,8 +7,9 @@ import threading
 
 from ...clock import now_ms
 from ...processes.helpers import WAITER_MODE, arguments
-from ...processes.processes import RUN_TAG, RUNNER_MARK, SESSION_TAG
+from ...processes.processes import RUNNER_MARK
 from ...storage.paths import Layout
+from ..base_environment import base_for
 
 WAITER = "agentdash.sessions.supervision.queue.wake_process"
 
@@ -22,7 +23,6 @@ def send_waiter(layout: Layout, lead_id: str, due_at: int) -> None:
         OSError: it could not be started.
     """
     folder = layout.session(lead_id)
-    env = {name: value for name, value in os.environ.items() if name not in {SESSION_TAG, RUN_TAG}}
     log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         process = subprocess.Popen(
@@ -37,7 +37,7 @@ def send_waiter(layout: Layout, lead_id: str, due_at: int) -> None:
             stdout=log,
             stderr=log,
             cwd="/",
-            env=env | {RUNNER_MARK: str(folder.lock)},
+            env=base_for(folder) | {RUNNER_MARK: str(folder.lock)},
             start_new_session=True,
         )
     finally:

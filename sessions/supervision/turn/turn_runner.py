@@ -85,7 +85,9 @@ class TurnRunner:
         )
         self._live = LiveRun(layout, store, session_id, turn, live)
         self._requests = StopRequests(store, self._folder, session_id, turn, signals)
-        self._interruption = Interruption(self._log, session_id, turn, self._requests.requester, self._recorder.guarded)
+        self._interruption = Interruption(
+            self._log, session_id, turn, self._processes, self._requests.requester, self._recorder.guarded
+        )
         self._child = live.child if live is not None else AgentChild()
         self._adopted = False
         self._ladder = Ladder()

@@ -92,7 +92,7 @@ def _completed(incomplete: str, *, live: bool) -> list[CompletionItem]:
         return []  # the completion of a word must not print an error
     items = [CompletionItem(s.short_id, help=f"{s.status}  {one_line(s.label, 60)}") for s in matching]
     if matching:
-        items.append(CompletionItem("@last", help="the newest session"))
+        items.append(CompletionItem("@last", help="the newest session that you started"))
     return [item for item in items if item.value.startswith(incomplete)]
 
 
@@ -158,6 +158,22 @@ def print_lines(lines: Iterable[str], *, err: bool = False, painted: bool = True
         text = clean_but_colours(text) if painted else clean(text)
     # style() has decided about colours; click must not decide again.
     click.echo(text, color=True, err=err)
+
+
+def notice(text: str, *, named: bool = True) -> None:
+    """Print what the user should know beside the output, on stderr: in the form of an error.
+
+    With ``--json`` it is an object on a line of its own, so that all of stderr can be parsed.  ``named``: the name of
+    the program is before a line of text.
+    """
+    context = click.get_current_context(silent=True)
+    if context is None or not context.params.get("as_json"):
+        print_lines([f"agentdash: {text}" if named else text], err=True)
+        return
+    from ....sessions.json_schema import dump
+    from ....sessions.text.sanitize import clean
+
+    click.echo(dump({"notice": {"message": clean(text)}}), err=True, nl=False)
 
 
 def say_on(lines: Iterable[str], *, otherwise: str) -> None:
@@ -278,7 +294,7 @@ def read_prompt(words: Sequence[str], *, needed: bool = True) -> str:
     if asked or (not given and not _at_terminal()):
         given.append(_stdin_text())
     elif given and _is_fed():
-        print_lines(["agentdash: stdin ignored; add - after the prompt to append it."], err=True)
+        notice("stdin ignored; add - after the prompt to append it.")
     text = "\n\n".join(filter(str.strip, given))
     if not text and needed:
         raise UsageError("The prompt is empty. Pass it as an argument or on stdin.")
@@ -294,7 +310,7 @@ def say_asked(ask: "RecordedAsk") -> None:
     """Print on stderr what a session asks of the user, and how to answer."""
     from ...render.prompts.asks import asked_line
 
-    print_lines([f"agentdash: {asked_line(ask)}"], err=True)
+    notice(asked_line(ask))
 
 
 def warn_of_holders(sessions: "Iterable[Session]") -> None:
@@ -302,12 +318,12 @@ def warn_of_holders(sessions: "Iterable[Session]") -> None:
     from ...texts.takeover_texts import put_away_warning
 
     if warning := put_away_warning(sessions):
-        print_lines([f"agentdash: {warning}"], err=True)
+        notice(warning)
 
 
 def say_blocked(session: "Session") -> None:
     """Print on stderr why a session is not started, and the ways out."""
-    print_lines([f"agentdash: {name_of(session)}: {session.reason}"], err=True)
+    notice(f"{name_of(session)}: {session.reason}")
 
 
 def _at_terminal() -> bool:

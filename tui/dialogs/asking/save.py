@@ -1,5 +1,6 @@
 """The dialog that saves a session to a file; the suffix chooses the format."""
 
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import ClassVar
@@ -12,6 +13,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from ....sessions.text.sanitize import one_line
 from ....widgets.inputs.history_input import HistoryInput
 
 
@@ -48,6 +50,12 @@ class SaveScreen(ModalScreen[None]):
             self.dismiss(None)
             return
         self._refused = path if there else ""
-        self.query_one("#save-error", Static).update(
-            f"{Path(path).name} exists. Enter again replaces it." if there else reason
-        )
+        self.query_one("#save-error", Static).update(_exists(path) if there else reason)
+
+
+def _exists(name: str) -> str:
+    """Return the question before a file is replaced, with the place to which a link leads."""
+    path = Path(name).expanduser()
+    if path.is_symlink():
+        return f"{path.name} is a link to {one_line(os.path.realpath(path))}. Enter again replaces that."
+    return f"{path.name} exists. Enter again replaces it."

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ....sessions.model import Session
+from ....sessions.rules.prompts.queue_state import queue_state
 from ....sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ....sessions.storage.prompts.unconfirmed import Unconfirmed
 from ....sessions.text.sanitize import one_line, pad
@@ -31,14 +32,6 @@ def queue_lines(
         for number, prompt in enumerate(prompts, 1)
     ]
     return lines
-
-
-def queue_state(session: Session) -> str:
-    """Return the number of prompts that wait, and what they wait for."""
-    unconfirmed = f", {session.unconfirmed} unconfirmed" if session.unconfirmed else ""
-    if session.held:
-        return f"{session.queued} queued{unconfirmed}, held: {one_line(session.held)}"
-    return f"{session.queued} queued{unconfirmed}" + (f", after turn {session.turn}" if session.queued else "")
 
 
 def quoted(prompt: QueuedPrompt, style: Style) -> str:

@@ -11,6 +11,7 @@ from ....sessions.launch import Launch
 from ....sessions.model import MESSAGE_CHARACTERS, Ended, Prompt, Receipt, Session, Turn, short_id
 from ....sessions.rules.family_facts import family_words
 from ....sessions.rules.prompts.mode_changes import ModeChange, changes_by_turn
+from ....sessions.rules.prompts.queue_state import queue_state
 from ....sessions.text.sanitize import cell_width, clean, one_line, pad
 from ....sessions.text.units import count, duration, moment, share, tokens
 from ....sessions.values.adjustments import Adjustment
@@ -20,7 +21,7 @@ from ....widgets.drawing.short_forms import place
 from ...texts.context_texts import compact_command, compaction_advised
 from ..prompts.adjustments import adjustment_line
 from ..style import Style, mark
-from .table import session_line
+from .table import queue_words, session_line
 
 if TYPE_CHECKING:
     from ....sessions.lifecycle.explain import Explanation
@@ -119,6 +120,7 @@ def _session_facts(session: Session, signs: Signs) -> dict[str, str | None]:
         "unknown": count(session.unknown, "line") if session.unknown else None,
         "left": count(session.left, "process", "processes") if session.left else None,
         "warm": "its process waits for prompts" if session.warm_since is not None else None,
+        "queue": f"{queue_state(session)}: agentdash queue {session.short_id}" if queue_words(session) else None,
         "by hand": f"{taken.holder}, since {moment(taken.since)}" if (taken := session.taken_by) is not None else None,
         "asks": f"{session.asking} without an answer: agentdash asks {session.short_id}" if session.asking else None,
         "parent": session.parent,

@@ -79,8 +79,9 @@ def sessions_text(
 def session_line(session: Session, style: Style) -> str:
     """Return one session as one line, as ``spawn``, ``inject`` and ``wait`` print it."""
     state = style.paint(fitted(STATE, session, _moment(style)).rstrip(), role(session))
-    title = cut(what(session), max(WHAT_LEAST, style.width - 24))
-    return f"{session.short_id}  {state}  {title}"
+    waits = _in_brackets(queue_words(session))
+    title = cut(what(session), max(WHAT_LEAST, style.width - 24 - len(waits)))
+    return f"{session.short_id}  {state}  {title}{waits}"
 
 
 def session_lines(session: Session, style: Style) -> list[str]:
@@ -97,10 +98,22 @@ def row(session: Session, columns: Sequence[Column], style: Style, lead: str = "
 
 
 def _title(session: Session, style: Style, room: int, lead: str) -> str:
-    """Return the title; the word for an agent that waits for prompts is not cut."""
-    waits = "" if session.warm_since is None or room < WHAT_LEAST else " (warm)"
+    """Return the title; the words for an agent that waits for prompts, and for prompts that wait, are not cut."""
+    words, short = queue_words(session), f"+{session.queued}{' held' if session.held else ''}"
+    whole = ["warm", *words] if session.warm_since is not None else words
+    forms = (_in_brackets(whole), _in_brackets([short] if words else []))
+    waits = next((form for form in forms if room - len(form) >= WHAT_LEAST // 2), "")
     signs = lead + _pinned(session, style) + fork_sign(session, style.signs)
     return cut(signs + what(session), room - len(waits)) + waits
+
+
+def queue_words(session: Session) -> list[str]:
+    """Return the number of prompts that wait, and that they are held, as far as there is something to say."""
+    return [*([f"{session.queued} queued"] if session.queued else []), *(["held"] if session.held else [])]
+
+
+def _in_brackets(words: Sequence[str]) -> str:
+    return f" ({', '.join(words)})" if words else ""
 
 
 def _pinned(session: Session, style: Style) -> str:

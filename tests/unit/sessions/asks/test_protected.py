@@ -41,6 +41,8 @@ RUNNING = [
     ".ghci", "rust-toolchain.toml", "ansible.cfg", ".ycm_extra_conf.py", ".lvimrc", ".gitpod.yml", ".idx/dev.nix",
     ".run/a.run.xml", ".builds/a.yml", ".claude.json", "a/.claude-plugin/plugin.json", "SKILL.md", "go.work",
     "gradle/wrapper/gradle-wrapper.properties", "phpunit.xml",
+    ".devin/rules.md", ".rules/x.md", ".sourcery.yaml", ".swiftlint.yml", ".vscode-test.mjs", ".new-tool/x", "a/.newrc",
+    "BUILD", "sub/Snakefile", "Fastfile", "Guardfile", "Rakefile.local", "x.xcconfig", "CONVENTIONS.md",
     "src/../.git/config", "./.claude/../.claude/settings.json",
 ]  # fmt: skip
 
@@ -54,6 +56,7 @@ def test_no_rule_allows_a_file_by_which_other_programs_run_something(tmp_path, p
 
 
 PLAIN = "src/a.py README.md docs/claude/x.md git/x src/update.py github.py test_x.py x.json .gitignore"
+PLAIN += " LICENSE LICENSE-MIT README NOTICE VERSION src/Main.java src/.gitkeep .dockerignore .editorconfig bin/deploy"
 
 
 @pytest.mark.parametrize("path", PLAIN.split())

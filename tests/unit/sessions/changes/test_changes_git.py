@@ -9,7 +9,7 @@ import pytest
 
 from agentdash.sessions.changes import git as git_module
 from agentdash.sessions.changes import git_process
-from agentdash.sessions.changes.git import ask_git, git_diffs
+from agentdash.sessions.changes.git import ask_git, ask_git_of_session, git_diffs, git_diffs_of_session
 from agentdash.sessions.changes.model import GitAnswer, GitTotals
 
 ODD_NAMES = ("sp ace", "new\nline", "tab\tquote\"'", "žluť\u202e", "-x", ":(top)a", "*", "a\\b", "..dots")
@@ -476,3 +476,29 @@ def test_a_configuration_that_never_ends_is_not_waited_for(trap: Trap, monkeypat
     trap.set("include.path", str(fifo))
     monkeypatch.setattr(git_process, "SECONDS", 0.5)
     assert ask_git(str(trap.repo.top), [])[0].answer is GitAnswer.TIMED_OUT
+
+
+def test_a_link_in_the_place_of_the_folder_shows_no_other_repository(tmp_path):
+    private = Repo(tmp_path / "private")
+    private.commit("secret")
+    private.put("secret", "changed\n")
+    folder = tmp_path / "lead" / "sub"
+    Repo(folder).commit("a")
+    folder.rename(tmp_path / "lead" / "old")
+    folder.symlink_to(private.top)
+    report, states = ask_git_of_session(str(folder), [str(folder / "secret")])
+    assert (report.answer, report.top, states) == (GitAnswer.FAILED, None, {})
+    assert "is a symbolic link now" in str(report.detail)
+    assert git_diffs_of_session(str(folder))(str(folder / "secret")).text == ""
+
+
+def test_a_folder_that_is_replaced_between_two_questions_shows_no_other_repository(tmp_path):
+    private = Repo(tmp_path / "private")
+    private.commit("secret")
+    private.put("secret", "changed\n")
+    folder = tmp_path / "lead" / "sub"
+    Repo(folder).commit("secret")
+    diff = git_diffs_of_session(str(folder))
+    folder.rename(tmp_path / "lead" / "old")
+    folder.symlink_to(private.top)
+    assert diff(str(folder / "secret")).answer is GitAnswer.FAILED

@@ -1,13 +1,14 @@
 """An agent's own command that begins a new conversation: its mark, the next turn, and what taking it back restores."""
 
 import pytest
-from unit.sessions.conversation.test_compaction import NAME, TALK_1, TALK_2, Session
+from unit.sessions.conversation.test_compaction import NAME, TALK_1, TALK_2, TALK_3, Session
 
 from agentdash.sessions.conversation.history import History
 from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.conversation.shown import shown
 from agentdash.sessions.conversation.words import mark_words
 from agentdash.sessions.model import Status, StepKind
+from agentdash.sessions.rules.compaction import cleared
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.transcript.visible.visible_steps import source_of, visible_steps
@@ -74,3 +75,40 @@ def test_a_command_that_did_not_end_well_clears_nothing(session):
     clear(session, status=Status.STOPPED)
     assert session.marks == []
     assert session.store.session(NAME).status is Status.STOPPED
+
+
+@pytest.mark.parametrize(("said", "marks"), [(None, 1), ("(no content)", 0)], ids=["nothing", "an answer"])
+def test_a_command_that_is_not_reported_is_known_by_its_prompt_where_the_conversation_began_with_it(said, marks):
+    facts = Facts(end="completed", agent_session=TALK_2, local=True, last_message=said)
+    assert cleared(Status.DONE, facts, None, asked=True) == bool(marks)
+    assert not cleared(Status.DONE, facts, None)
+    assert not cleared(Status.DONE, facts, TALK_2, asked=True)
+    assert not cleared(Status.FAILED, facts, None, asked=True)
+
+
+@pytest.mark.parametrize("prompt", ["/clear", "/new"])
+def test_the_command_is_sent_alone_where_the_conversation_would_be_retold(tmp_path, prompt):
+    layout = Layout(tmp_path / "state")
+    layout.create()
+    session = Session(layout, "claude")
+    session.end("answer 1")
+    session.compact("a summary", talk=TALK_2)
+    (before,) = session.marks
+    assert before.kind == MarkKind.COMPACT
+    clears = Facts(end="completed", agent_session=TALK_3, local=True)
+    launch = session.say(prompt, talk=TALK_3, facts=clears)
+    assert (launch.stdin, launch.how, launch.conversation) == (prompt, "new", None)
+    assert [mark.kind for mark in session.marks] == [MarkKind.COMPACT, MarkKind.CLEAR]
+    assert session.say("request 4", talk=TALK_3).how == ""
+    session.store.close()
+
+
+def test_words_before_a_command_are_retold_as_before(tmp_path):
+    layout = Layout(tmp_path / "state")
+    layout.create()
+    session = Session(layout, "claude")
+    session.end("answer 1")
+    session.compact("a summary", talk=TALK_2)
+    launch = session.say("/context", talk=TALK_3)
+    assert launch.how == "retold" and launch.stdin.endswith("/context")
+    session.store.close()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.conversation.history import History, Part
 from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.launch import Launch, Start, TurnPlan
@@ -65,7 +66,8 @@ class Session:
             message_step=len(messages) or None,
         )  # fmt: skip
         verdict, mark = judged(Verdict(status, None, "rule"), launch.compacts, facts)
-        outcome = Outcome(status=verdict.status, reason=verdict.reason, compaction=mark)
+        clears = agent_named(self.agent).begins_conversation(launch.stdin or "")
+        outcome = Outcome(status=verdict.status, reason=verdict.reason, compaction=mark, clears=clears)
         assert log.end(facts, outcome, len(messages), self.build)
         return launch
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentdash.sessions.errors import SaveError, UsageError
-from agentdash.sessions.export.saving import save
+from agentdash.sessions.export.saving import ExistsError, save
 
 
 def test_the_file_holds_all_pieces_and_belongs_to_its_owner(tmp_path: Path) -> None:
@@ -66,6 +66,18 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
     save(tmp_path / "link.md", ["new"], force=True)
     assert (tmp_path / "link.md").is_symlink()
     assert (tmp_path / "real.md").read_text() == "new"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_that_the_user_did_not_mean_is_named_and_not_followed(tmp_path: Path, there: bool) -> None:
+    target = tmp_path / "home" / ".bash_aliases"
+    target.parent.mkdir()
+    if there:
+        target.write_text("old")
+    (tmp_path / "a.md").symlink_to(target)
+    with pytest.raises(ExistsError, match=f"is a link to {target}"):
+        save(tmp_path / "a.md", ["new"])
+    assert target.exists() is there
 
 
 @pytest.mark.parametrize(

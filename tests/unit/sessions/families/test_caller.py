@@ -78,3 +78,44 @@ def test_the_ancestors_of_a_real_process_are_read():
         subprocess.run(["sh", "-c", shell], env=env, capture_output=True, text=True, check=True).stdout
         == f"{SESSION}\n"
     )
+
+
+CHAIN = """
+import os, sys
+for _ in range(100):
+    child = os.fork()
+    if child:
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+os.execve(sys.executable, [sys.executable, "-P", "-c", sys.argv[1]], {"PATH": os.environ["PATH"]})
+"""
+
+
+def test_no_number_of_processes_without_an_environment_hides_the_session_above_them():
+    code = "from agentdash.sessions.families.caller import find_caller; print(find_caller({}).session)"
+    env = os.environ | {processes.SESSION_TAG: SESSION}
+    words = ["sh", "-c", f"env -i PATH=$PATH {sys.executable} -c '{CHAIN}' '{code}'; true"]
+    assert subprocess.run(words, env=env, capture_output=True, text=True, check=True).stdout == f"{SESSION}\n"
+
+
+def test_a_parent_that_ends_while_the_line_is_read_hides_nobody_above_it(monkeypatch):
+    """The child of an ancestor that ended has another parent, so that the line is read again."""
+    tree = {9: (8, 90), 8: (7, 80), 7: (1, 70)}
+    ends = [8]
+
+    def by_pid(pid, *, commands=True):
+        assert not commands
+        if pid in ends:
+            ends.clear()
+            tree[9] = (7, 90)
+            return None
+        parent, start = tree[pid]
+        return processes.Process(pid=pid, start=start, parent=parent, group=pid, command="x")
+
+    monkeypatch.setattr(os, "getpid", lambda: 9)
+    monkeypatch.setattr(processes, "by_pid", by_pid)
+    monkeypatch.setattr(processes, "environment", lambda pid: {})
+    calling.ancestors.cache_clear()
+    try:
+        assert [link.pid for link in calling.ancestors()] == [7]
+    finally:
+        calling.ancestors.cache_clear()

@@ -4,13 +4,14 @@ import json
 
 import pytest
 
+from agentdash.sessions.errors import NotAllowedError, NotYoursError
 from agentdash.sessions.families.caller import CLAUDE_SESSION, Caller, Link
-from agentdash.sessions.families.reach import known_caller
+from agentdash.sessions.families.reach import known_caller, rights_of
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.starts.launch_plan import recorded_environment
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes
+from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage.turns.claim import Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.values.membership import Membership
@@ -151,3 +152,21 @@ def test_what_a_session_reads_is_not_seen_by_the_user(user):
     with SessionManager(caller=Caller(session=WORKER, evidence="environment")) as inside:
         inside.housekeeping.mark_seen(SIBLING)
     assert user.reader.by_id(SIBLING).seen_at == seen
+
+
+def test_a_command_that_cannot_see_the_processes_of_sessions_at_work_is_not_the_user(user):
+    with user.store.database.transaction() as db:
+        db.execute("UPDATE turns SET pid_ns = 'pid:[1]' WHERE session = ?", (WORKER,))
+    assert found(user, shell()).acts_for_user  # no runner lives there
+    with runner_lock.hold(user.layout.session(WORKER).lock):
+        caller = found(user, shell())
+        assert (caller.session, caller.acts_for_user) == (None, False)
+        rights = rights_of(caller, user.layout, user.reader, user.store)
+        for act in (lambda: rights.check(SIBLING, "stop"), lambda: rights.check_no_agent("A change of prices")):
+            with pytest.raises((NotAllowedError, NotYoursError)):
+                act()
+        assert not rights.states_settings
+        assert rights.caller_text() == "a command in another pid namespace than sessions at work"
+        with user.store.database.transaction() as db:
+            db.execute("UPDATE turns SET boot_id = 'other' WHERE session = ?", (WORKER,))
+        assert found(user, shell()).acts_for_user

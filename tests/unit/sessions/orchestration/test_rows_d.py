@@ -6,6 +6,7 @@ from recorded_sessions import lines, ran, record, said
 
 from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.families.caller import Caller
+from agentdash.sessions.families.joining import source_of
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
@@ -76,7 +77,7 @@ def test_d5_the_model_is_the_argument_else_that_of_the_settings(lead, started, t
 
 def test_d6_the_source_names_the_lead(lead, started):
     lead.call("delegate", task="x", agent="codex-demo")
-    assert started[0].source == "orchestrator:01234567"
+    assert source_of(lead.manager.caller, started[0]) == "orchestrator:01234567"
 
 
 def test_d7_sync_is_a_wait_of_the_call(lead, started):

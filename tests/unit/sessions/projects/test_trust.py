@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from agentdash.sessions.errors import AgentdashError, ConfigError, UsageError
-from agentdash.sessions.families.caller import Caller
+from agentdash.sessions.families.caller import Caller, Evidence
 from agentdash.sessions.families.rights import Rights
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.projects.file import read
@@ -138,12 +138,13 @@ def test_forget_takes_the_file_or_a_folder_of_the_project(place: Place, manager:
         assert manager.projects.forget(str(place.root / name)) == place.file
 
 
-def test_an_agent_cannot_change_what_is_trusted(place: Place, manager: SessionManager) -> None:
+@pytest.mark.parametrize("evidence", ["environment", "ancestor", "lead key", "client", "elsewhere", "namespace"])
+def test_an_agent_cannot_change_what_is_trusted(place: Place, manager: SessionManager, evidence: Evidence) -> None:
     with manager:
         place.write(MODEL)
         seen = manager.reader.settings.project_of(str(place.folder))
         assert seen is not None
-        manager.projects.rights = Rights(Caller(evidence="environment"))
+        manager.projects.rights = Rights(Caller(evidence=evidence))
         with pytest.raises(UsageError, match="An agent cannot change"):
             manager.projects.trust(seen)
         with pytest.raises(UsageError, match="An agent cannot change"):
@@ -203,3 +204,41 @@ def test_the_state_of_broken_own_settings_is_an_error_of_theirs(place: Place) ->
     place.own("[")
     with pytest.raises(ConfigError, match=r"config\.toml"):
         place.settings()
+
+
+def hide(place: Place, how: str) -> None:
+    """What an agent can do that works in the folder of a project."""
+    if how == "a change":
+        place.write("# nothing")
+    elif how == "no file":
+        place.file.unlink()
+    elif how == "a repository":
+        (place.folder / ".git").mkdir()
+    elif how == "a nearer file":
+        (place.folder / ".agentdash.toml").write_text("")
+    else:
+        place.file.unlink()
+        place.file.symlink_to("/dev/null")
+
+
+@pytest.mark.parametrize("how", ["a change", "no file", "a repository", "a nearer file", "a link"])
+def test_no_agent_lifts_the_limits_of_a_trusted_project(place: Place, how: str) -> None:
+    place.write("[limits]\ntokens = 1000\n", trusted=True)
+    with SessionManager(place.home, place.own_file, Caller(evidence="client", lead="mcp:1")) as agent:
+        assert agent.reader.settings.in_folder(str(place.folder)).notes == ()
+        hide(place, how)
+        loaded = agent.reader.settings.in_folder(str(place.folder), later=True)
+        assert loaded.config.limits.tokens == 1000
+        assert [note.partition(" is ")[0] for note in loaded.notes] == [str(place.file)]
+    with SessionManager(place.home, place.own_file, Caller()) as user:
+        assert user.reader.settings.in_folder(str(place.folder)).config.limits.tokens is None
+        user.projects.forget(str(place.file))
+    with SessionManager(place.home, place.own_file, Caller(evidence="client", lead="mcp:1")) as agent:
+        assert agent.reader.settings.in_folder(str(place.folder)).config.limits.tokens is None
+
+
+def test_the_trusted_settings_of_one_project_are_not_those_of_another(place: Place) -> None:
+    place.write("[limits]\ntokens = 1000\n", trusted=True)
+    place.write("")
+    with SessionManager(place.home, place.own_file, Caller(evidence="client", lead="mcp:1")) as agent:
+        assert agent.reader.settings.in_folder(str(place.home)).config.limits.tokens is None

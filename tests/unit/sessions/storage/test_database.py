@@ -54,14 +54,13 @@ def test_a_new_file_that_is_no_database_is_refused_at_once(path, monkeypatch):
 
 
 @pytest.fixture
-def no_room(path):
-    """A database that is there, on a disk on which no file can grow."""
+def grow_to(path):
+    """Let a database be made, and then no file grow beyond so many bytes."""
     made = Database(path)
     made.rows("SELECT 1")
     made.close()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
-    yield
+    yield lambda most: resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
@@ -69,7 +68,28 @@ def no_room(path):
     ("free_bytes", "raised", "told"),
     [(4096, DiskFullError, "The disk is full: "), (10**9, StoreError, "cannot be used: disk I/O error")],
 )
-def test_a_disk_without_room_for_the_shared_memory_is_called_full(path, no_room, monkeypatch, free_bytes, raised, told):
+def test_a_disk_without_room_for_the_shared_memory_is_called_full(path, grow_to, monkeypatch, free_bytes, raised, told):
+    grow_to(0)
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=free_bytes, f_frsize=1))
     with pytest.raises(raised, match=told):
         Database(path).rows("SELECT 1")
+
+
+def test_a_log_that_cannot_grow_has_room_again_for_the_next_transaction(path, grow_to, monkeypatch):
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=0, f_frsize=1))
+    other, found = Database(path), Database(path)
+    other.rows("SELECT 1")  # of another process: the log is not deleted when one of them closes it
+
+    def write():
+        with found.transaction() as db:
+            db.execute("UPDATE counter SET seq = seq + 1")
+
+    write()
+    grow_to(path.stat().st_size)
+    with pytest.raises(DiskFullError):
+        for _ in range(1000):
+            write()
+    for _ in range(10):
+        write()
+    found.close()
+    other.close()

@@ -55,6 +55,16 @@ def test_what_waits_in_the_queue_has_a_line_of_its_own_where_nothing_changes_any
     assert "  ↳ queued: 8 of 8 slots in use" in sessions_text([waits], LOOK)
 
 
+def test_a_row_and_a_line_say_how_many_prompts_wait_and_that_they_are_held() -> None:
+    waiting, held = session(queued=2), session(queued=2, held="turn 2 failed", status=Status.FAILED, warm_since=1)
+    assert sessions_text([waiting], LOOK)[2].endswith("fix the login test (2 queued)")
+    assert sessions_text([held], LOOK)[2].endswith("fix the login test (warm, 2 queued, held)")
+    assert sessions_text([held], Style(width=50, now=100_000))[2].endswith(" (+2 held)")
+    assert session_line(waiting, LOOK).endswith("fix the login test (2 queued)")
+    assert session_line(session(held="by you"), LOOK).endswith("fix the login test (held)")
+    assert "   queue  2 queued, held: turn 2 failed: agentdash queue a1b2c3d4" in session_card(held, [], [], LOOK)
+
+
 def explanation(name: str, value: str, source: str) -> Explanation:
     fact = Fact(name, value, source)
     return Explanation(session="a1b2c3d4e5f6", status=Status.FAILED, reason=name, rule=name, facts=(fact,))
@@ -342,6 +352,11 @@ def test_k3_a_receipt_names_signals_processes_and_what_is_left() -> None:
         "            python -m tool --conversation 1 41 44",
         "            python -m tool --conversation 2 42 45",
     ]
+    by_agent = Receipt(
+        session="a1b2c3d4e5f6", status=Status.STOPPED,
+        ended=(Ended(pid=40, command="sleep 5", signal=None, observed=True), Ended(pid=41, command="x", signal=None)),
+    )  # fmt: skip
+    assert by_agent.summary() == "2 processes ended (by agent 1, by itself 1), 0 left"
     told = receipt_json(receipt)
     assert list(told) == ["session", "status", "ended", "left", "duration_ms", "note", "workers", "reason"]
     assert list(told["ended"][0]) == ["pid", "command", "signal", "exit_code", "observed"]

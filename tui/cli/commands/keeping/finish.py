@@ -97,7 +97,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
     with common.open_manager() as manager:
         sessions = common.named(manager.reader, refs)
         if not yes and not _agreed([session for session in sessions if session.status.live]):
-            common.print_lines(["Nothing deleted."], err=True)
+            common.notice("Nothing deleted.", named=False)
             return FAILED
         common.warn_of_holders(sessions)
         deleted, errors = _deleted(manager, sessions)

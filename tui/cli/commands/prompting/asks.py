@@ -223,5 +223,6 @@ def _print_whole(manager: "SessionManager", asks: "Sequence[RecordedAsk]") -> No
     from ....render.prompts.asks import ask_lines
 
     style = common.style()
-    common.print_lines((line for one in asks for line in ask_lines(one, style)), err=True)
+    for one in asks:
+        common.notice("\n".join(ask_lines(one, style)), named=False)
     manager.asks.shown.note(asks)

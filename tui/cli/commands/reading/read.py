@@ -295,7 +295,8 @@ def _say_missing(home: "Path") -> bool:
     from .....sessions.storage.paths import Layout
 
     found = [finding for finding in differences(Layout(home)) if finding.state != "ok"]
-    common.print_lines((f"agentdash: {finding.found}. {finding.remedy}" for finding in found), err=True)
+    for finding in found:
+        common.notice(f"{finding.found}. {finding.remedy}")
     return bool(found)
 
 

@@ -150,4 +150,4 @@ def _looked_at(manager: "SessionManager", session_id: str) -> None:
 
 
 def _complain(text: str) -> None:
-    click.echo(f"agentdash: {text}", err=True)
+    common.notice(text)

@@ -66,7 +66,7 @@ def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:
         except OSError as error:
             raise UsageError(f"{file}: cannot be read: {error.strerror}.") from None
     if transcript.unknown:
-        click.echo(f"agentdash: {transcript.unknown} of {transcript.lines} lines unknown.", err=True)
+        common.notice(f"{transcript.unknown} of {transcript.lines} lines unknown.")
     return FAILED if transcript.unknown else 0
 
 

@@ -70,7 +70,7 @@ def config_list(project: str | None, here: bool, as_json: bool) -> None:
     loaded = read_settings() if project is None and not here else settings_in(project or "")
     listed = list(held(loaded))
     for note in loaded.notes:
-        common.print_lines([clean(f"agentdash: {note}")], err=True)
+        common.notice(clean(note))
     if as_json:
         common.print_json([held_json(one) for one in listed])
     else:

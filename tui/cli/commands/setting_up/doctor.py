@@ -46,7 +46,8 @@ def _rebuild() -> "Rebuilt":
 
     check_user("A rebuild of the database")
     done = rebuild(Layout(default_home()), load_config().queue.max_running)
-    common.print_lines(_rebuilt_lines(done), err=True)
+    for line in _rebuilt_lines(done):
+        common.notice(line, named=False)
     return done
 
 

@@ -79,7 +79,7 @@ def _check(found: "Review") -> None:
 def _agreed() -> bool:
     """Ask the user; without a terminal, the answer is no."""
     if sys.stdin is None or not sys.stdin.isatty():
-        common.print_lines(["agentdash: not trusted. Run it in a terminal, or add --yes."], err=True)
+        common.notice("not trusted. Run it in a terminal, or add --yes.")
         return False
     return click.confirm("Trust these settings?", default=False, err=True)
 

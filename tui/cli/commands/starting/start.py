@@ -300,7 +300,7 @@ def _warn(warnings: Sequence[str]) -> None:
     from .....sessions.text.sanitize import clean
 
     for warning in warnings:
-        common.print_lines([clean(f"agentdash: {warning}")], err=True)
+        common.notice(clean(warning))
 
 
 def follow(
@@ -361,10 +361,10 @@ def _say_what_is_missing(reader: "SessionReader", sessions: "list[Session]") -> 
     from .....sessions.agents.registry import takes_prompts
 
     for session in filter(lost_conversation, sessions):
-        click.echo(f"Continue it in a new session: agentdash continue {session.short_id}", err=True)
+        common.notice(f"Continue it in a new session: agentdash continue {session.short_id}", named=False)
     failed = any(session.status is Status.FAILED and takes_prompts(session.agent) for session in sessions)
     if failed and not any(agent.installed for agent in reader.settings.agents()):
-        click.echo("No agent installed. To try agentdash without one: agentdash demo", err=True)
+        common.notice("No agent installed. To try agentdash without one: agentdash demo", named=False)
 
 
 def _print_answer(reader: "SessionReader", session: "Session", *, raw: bool) -> None:

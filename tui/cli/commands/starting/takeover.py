@@ -33,6 +33,6 @@ def takeover(ref: str, as_json: bool) -> int:
         else:
             common.print_lines([clean(takeover_texts.outcome(taken.session, done))])
         if failure := takeover_texts.failed(taken.session, done):
-            common.print_lines([f"agentdash: {clean(failure)}"], err=True)
+            common.notice(clean(failure))
             return FAILED
     return 0

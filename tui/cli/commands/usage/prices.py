@@ -51,7 +51,7 @@ def _import(file: str, *, as_json: bool) -> None:
     with common.open_manager() as manager:
         found = manager.prices.import_file(Path(file).expanduser())
     if (why := outdated(found)) is not None:
-        common.print_lines([one_line(f"agentdash: warning: {why}.")], err=True)
+        common.notice(one_line(f"warning: {why}."))
     if as_json:
         common.print_json({"source": found.source, "as_of": found.as_of, "models": len(found.prices)})
     else:

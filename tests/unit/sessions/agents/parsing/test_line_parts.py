@@ -7,6 +7,7 @@ import tracemalloc
 
 import pytest
 from msgspec import structs
+from places import CAPTURES, TRANSCRIPTS
 
 from agentdash.sessions.agents.claude.project.sent import transcript_has
 from agentdash.sessions.agents.dialogue import TurnEnded
@@ -101,9 +102,78 @@ def test_an_event_behind_a_torn_one_is_taken_wherever_that_was_torn(compact):
         assert len(found) < 2
         if not found:
             lost.append(torn[:cut].rstrip())
-    # Behind these the event cannot be told from a value of the torn one.
-    assert all(before.endswith((b":", b"[", b",")) for before in lost)
-    assert len(lost) < len(torn) / 10
+    # Behind these the event cannot be told from a value that the model chose: the input of a tool.
+    begin = torn.index(b'"input"')
+    assert lost and all(len(before) > begin and before.endswith((b":", b"[", b",")) for before in lost)
+
+
+def captured_events():
+    """One event of each kind that the agents printed or kept, with its line."""
+    found = {}
+    for path in sorted([*CAPTURES.rglob("*.jsonl"), *TRANSCRIPTS.glob("*.jsonl")]):
+        for line in path.read_bytes().splitlines() if "gemini" not in path.name else ():
+            with contextlib.suppress(ValueError, AttributeError):
+                event = json.loads(line)
+                kind = (path.name.partition("-")[0], *(str(event.get(name)) for name in ("type", "subtype", "method")))
+                found.setdefault(kind, (event, line))
+    return found
+
+
+CAPTURED = captured_events()
+
+
+def torn_in(event, *names):
+    """The event torn before each value, and the name of that value; the same of an object in it."""
+    for place, name in enumerate(event):
+        before = line_of(dict(list(event.items())[:place]), compact=False)[:-1]
+        before += (b", " if place else b"") + b'"%b": ' % name.encode()
+        yield name, before
+        if name in names and isinstance(event[name], dict):
+            yield from ((inner, before + torn) for inner, torn in torn_in(event[name]))
+
+
+def test_no_real_event_is_taken_apart():
+    assert len(CAPTURED) > 60
+    for _, line in CAPTURED.values():
+        assert parts(b"\0" + line) == [line.strip()]
+
+
+@pytest.mark.parametrize("other", [
+    RESULT, {"type": "turn.completed", "usage": {}}, {"method": "turn/completed", "params": {}},
+    {"timestamp": "2026-11-20T10:00:00Z", "type": "event_msg", "payload": {}},
+    {"parentUuid": None, "type": "user", "sessionId": TALK}, {"duration_api_ms": 1, "type": "result"},
+], ids=lambda other: f"{next(iter(other))} {other.get('type', '')}")  # fmt: skip
+def test_what_follows_a_real_event_torn_before_a_value_that_the_agent_fills_is_taken(other):
+    event, taken, lost = line_of(other), set(), set()
+    for one, _ in CAPTURED.values():
+        for name, before in torn_in(one, "message", "params", "payload", "item"):
+            (taken if event in parts(before + event) else lost).add(name)
+    assert {"message", "uuid", "session_id", "content", "usage", "type", "params", "payload", "item", "text"} <= taken
+    assert not taken & lost
+    assert {"result", "request", "response"} <= lost
+
+
+LIKE_AN_EVENT = {"message": {"uuid": RESULT, "content": [RESULT, {"text": RESULT}]}, "params": RESULT, "type": RESULT}
+"""A value that a model chooses: it has the names of an event."""
+CHOSEN = {
+    "the input of a tool": SAID | {"message": {"content": [{"type": "tool_use", "input": LIKE_AN_EVENT, "name": "x"}]}},
+    "the result of a tool": SAID | {"toolUseResult": LIKE_AN_EVENT, "uuid": "u"},
+    "the output of a server": {
+        "type": "user", "message": {"content": [{"type": "tool_result", "content": [LIKE_AN_EVENT]}], "role": "user"},
+    },
+    "an answer with a schema": {"type": "result", "structured_output": LIKE_AN_EVENT, "uuid": "u"},
+    "arguments": {"type": "item.completed", "item": {"arguments": LIKE_AN_EVENT, "result": LIKE_AN_EVENT, "id": "1"}},
+    "what is asked": {"type": "control_request", "request": {"input": LIKE_AN_EVENT}, "request_id": "1"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("event", CHOSEN.values(), ids=CHOSEN)
+def test_a_value_that_a_model_chose_is_no_event_wherever_its_line_is_torn(event):
+    line = line_of(event)
+    assert parts(b"\0" + line) == [line]
+    for begin in range(len(line)):
+        for torn in (line[begin:], line[:begin], line[begin:] + line_of(EVENT), line[:begin] + line_of(EVENT)):
+            assert RESULT not in objects(torn), torn
 
 
 def test_no_text_and_no_value_of_an_event_becomes_one_wherever_it_is_torn():
@@ -144,8 +214,8 @@ def test_the_offsets_of_parts_are_behind_them_and_the_last_has_the_newline():
 
 
 HARD = [
-    b"{", b'{"', b'{"a', b'{"a":', b'{"a":{', b'{"a":[', b'{"a":1', b'{"a":1}', b"\x1b]", b"\x1b[", b"\x1b[0m", b"{ ",
-    b'{"a":"\\', b'{ "', b"{}", b'{"a":1},', b"\0", b'{"a":1}"',
+    b'{"message":', b"{", b'{"', b'{"a', b'{"a":', b'{"a":{', b'{"a":[', b'{"a":1', b'{"a":1}',
+    b"\x1b]", b"\x1b[", b"\x1b[0m", b"{ ", b'{"a":"\\', b'{ "', b"{}", b'{"a":1},', b"\0", b'{"a":1}"',
 ]  # fmt: skip
 
 

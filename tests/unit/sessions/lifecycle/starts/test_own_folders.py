@@ -47,6 +47,26 @@ def test_settings_that_are_a_link_are_reached_at_both_ends(top: Path) -> None:
         assert within_reach(str(top / folder), top / "home/state", top / "project/config.toml") is not None
 
 
+def test_a_link_in_the_folder_on_the_way_to_them_is_reached(top: Path) -> None:
+    """An agent that can replace a link chooses where it leads."""
+    (top / "home/config/config.toml").touch()
+    (top / "project/state").symlink_to(top / "home/state")
+    (top / "project/config").symlink_to(top / "home/config")
+    (top / "elsewhere/first").symlink_to("../project/state")
+    project, state, settings = str(top / "project"), top / "home/state", top / "home/config/config.toml"
+    for home in ("project/state", "elsewhere/first", "elsewhere/../project/state"):
+        assert "state folder" in str(within_reach(project, top / home, settings)), home
+    assert "settings" in str(within_reach(project, state, top / "project/config/config.toml"))
+    assert within_reach(project, state, settings) is None
+    assert "state folder" in str(within_reach(str(top / "elsewhere"), top / "elsewhere/first", settings))
+
+
+def test_a_circle_of_links_ends(top: Path) -> None:
+    (top / "elsewhere/a").symlink_to("b")
+    (top / "elsewhere/b").symlink_to("a")
+    assert within_reach(str(top / "project"), top / "elsewhere/a/state", top / "config.toml") is None
+
+
 def test_a_project_beside_the_settings_file_does_not_reach_it(top: Path) -> None:
     assert within_reach(str(top / "project"), top / "home/state", top / "config.toml") is None
 

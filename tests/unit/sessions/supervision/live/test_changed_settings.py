@@ -10,6 +10,7 @@ from msgspec import structs
 from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.claude.live.dialogue import ClaudeDialogue
 from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.launch import Start, plan_like
 from agentdash.sessions.lifecycle.starts.launch_plan import build_launch
 from agentdash.sessions.model import Status
@@ -140,7 +141,41 @@ def test_a_model_that_was_requested_by_an_alias_is_requested_once(live):
     assert written(live) == []
 
 
-def test_a_mode_that_the_agent_took_by_itself_is_kept_by_later_turns_and_waiting_prompts(live, store, adjuster):
+def answered(store, verdict, kind=AskKind.EDIT, always="", stream=1):
+    """An ask of a process that was answered."""
+    asked = store.asks.record(SESSION, 1, stream, Ask(key=f"k{stream}", kind=kind, title="t", always=always))
+    store.asks.answer(asked.id, Answer(verdict=verdict), "you")
+
+
+GIVES = "permission mode acceptEdits for this session"
+EDITS = {"type": "system", "subtype": "status", "permissionMode": "acceptEdits"}
+
+
+@pytest.mark.parametrize("answer", [
+    {}, {"verdict": Verdict.ALLOW, "always": GIVES}, {"verdict": Verdict.ALWAYS, "always": GIVES, "stream": 2},
+    {"verdict": Verdict.ALWAYS, "always": "allow Bash(ls)"}, {"verdict": Verdict.DENY, "kind": AskKind.PLAN},
+], ids=["no ask", "once", "another process", "another scope", "a plan that is denied"])  # fmt: skip
+def test_a_wider_mode_that_only_the_output_reports_is_of_no_later_turn(live, store, adjuster, answer):
+    if answer:
+        answered(store, **answer)
+    prints(live, EDITS)
+    assert "permission_mode" not in store.recipe(SESSION).options
+    assert (store.session(SESSION).mode, store.adjustments.of_session(SESSION)) == (None, [])
+    # The process is brought back into the user's mode before the next turn.
+    live.adjust(launch())
+    assert [line["request"]["mode"] for line in written(live)] == ["default"]
+
+
+def test_a_narrower_mode_that_the_output_reports_is_kept(live, store, adjuster):
+    prints(live, {"type": "system", "subtype": "status", "permissionMode": "plan"})
+    assert store.recipe(SESSION).options["permission_mode"] == "plan"
+
+
+@pytest.mark.parametrize("answer", [
+    {"verdict": Verdict.ALWAYS, "always": GIVES}, {"verdict": Verdict.ALLOW, "kind": AskKind.PLAN},
+], ids=["for the session", "a plan"])  # fmt: skip
+def test_a_mode_that_an_answer_gave_is_kept_by_later_turns_and_waiting_prompts(live, store, adjuster, answer):
+    answered(store, **answer)
     store.queue.add(request(SESSION, "later", plan=plan_like(launch())), no_prompts)
     prints(live, {"type": "system", "subtype": "status", "permissionMode": "acceptEdits"})
     assert store.session(SESSION).mode == "acceptEdits"
