@@ -64,10 +64,12 @@ class UnknownPriceError(AgentdashError):
 class ConfigError(UsageError):
     """A setting that cannot be used; names file, line and key.  It blocks and never counts as "no settings"."""
 
-    def __init__(self, message: str, line: int | None = None) -> None:
+    def __init__(self, message: str, line: int | None = None, key: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.line = line
         """The line of the file, if one line is the cause."""
+        self.key = key
+        """The key of the file, if one key is the cause."""
 
 
 class UnknownSessionError(AgentdashError):

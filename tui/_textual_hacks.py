@@ -4,6 +4,7 @@ Each is here because the public interface has no alternative.  Check this module
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, ClassVar, Protocol, TextIO
 
 from rich.console import Console, RenderableType
@@ -224,9 +225,19 @@ def on_crash(app: App[Any], report: Callable[[], RenderableType]) -> None:
 class KeyParser(XTermParser):
     """Textual's parser of terminal input; its driver creates the parser by a name in the driver's module."""
 
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+        return self.encoded(sequence, alt=alt)
+
+    def encoded(self, sequence: str, *, alt: bool = False) -> list[events.Key]:
+        """Return the keys that a sequence encodes; none for a number of which Textual cannot make a character."""
+        keys: list[events.Key] = []
+        with suppress(ValueError, OverflowError):
+            keys.extend(super()._sequence_to_key_events(sequence, alt))
+        return keys
+
     def keys(self, sequence: str) -> list[events.Key]:
         """Return the keys that an escape sequence encodes."""
-        return list(self._sequence_to_key_events(sequence))
+        return self.encoded(sequence)
 
 
 class CheckedDriver(linux_driver.LinuxDriver):

@@ -8,12 +8,14 @@ import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
+from weakref import WeakSet
 
 from msgspec import structs
 from rich.text import Text
 from textual import events, on, work
 from textual.app import ScreenStackError, SystemCommand
 from textual.binding import BindingType
+from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
@@ -31,12 +33,15 @@ from ..sessions.text.plain_ascii import is_wanted
 from ..widgets.drawing import glyphs
 from ..widgets.drawing.plain_scrollbar import PlainScrollBar
 from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
+from ..widgets.drawing.without_colours import WithoutColours
 from . import _textual_hacks
 from .keys.actions import APP_ACTIONS, REGISTRY, bindings
-from .keys.deciding import BURST, LAYOUT, decides_nothing, of_other_layout
+from .keys.deciding import BURST, decides_nothing
+from .keys.footer import Labels
 from .keys.key_queue import KeysInOrder
 from .keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
 from .keys.keymap import keymap as keymap_of
+from .keys.other_layouts import LAYOUT, of_other_layout
 from .later import load_later
 from .messages import SessionsChanged, SettingsRead
 from .screens.main import MainScreen
@@ -56,8 +61,7 @@ from .terminal import mouse
 from .terminal.driver import TWICE_SECONDS
 from .terminal.state import abandon, hung_up
 from .terminal.watchdog import guard
-from .texts.screen_texts import Tour
-from .themes import THEMES, after
+from .themes import PLAIN, THEMES, after
 
 WARM_SWEEPS = 4
 """Sweeps between two checks for dead runners if all agents only wait for prompts: eight seconds."""
@@ -93,7 +97,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         settings: DashboardSettings | None = None,
         notify: NotifySettings | None = None,
         plain_ascii: bool = False,
-        tour: Tour = (),
+        tour: Labels = (),
         watched: Sequence[Session] = (),
         keymap: Keymap = DEFAULT,
         alone: bool = False,
@@ -101,9 +105,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     ) -> None:
         settings = settings or DashboardSettings()
         super().__init__()
-        for theme in THEMES.values():
+        for theme in (*THEMES.values(), PLAIN):
             self.register_theme(theme)
-        self.theme = THEMES[settings.theme].name
+        self.theme = PLAIN.name if self.no_color else THEMES[settings.theme].name
         self._styled = self.theme
         """The theme whose variables the style sheets have."""
         self.stylesheet.set_variables(self.get_css_variables())
@@ -115,8 +119,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.set_class(plain_ascii, "-ascii")
         ScrollBar.renderer = PlainScrollBar if plain_ascii else ScrollBarRender
         self._interrupted_at = -TWICE_SECONDS
-        self._layout_named = False
-        """True if the user was told that letters of another layout do nothing."""
+        self._layout_named: WeakSet[Screen[Any]] = WeakSet()
+        """The screens and dialogs on which the user was told that letters of another layout do nothing."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leaves = False
         """True if the dashboard is to end, perhaps before it has begun."""
@@ -177,7 +181,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             plain_ascii=plain_ascii,
         )
 
-    def _main_screen(self, signs: glyphs.Signs, *, tour: Tour, alone: bool, missing: int) -> MainScreen:
+    def _main_screen(self, signs: glyphs.Signs, *, tour: Labels, alone: bool, missing: int) -> MainScreen:
         ui_state = self._operations.starting.memory.state = UiState(self._reader.home)
         return (_tour_screen() if tour else MainScreen)(
             self._reader,
@@ -237,6 +241,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         for screen in self.screen_stack:
             screen.update_classes(_classes(size), animate=False)
 
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return what changes the picture; Textual (8.2) draws greys if there are to be no colours."""
+        return [_WITHOUT_COLOURS] if self.no_color else super().get_line_filters()
+
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the variables that our style sheets need in addition to Textual's."""
         return VARIABLES | WITHOUT_COLOURS if self.no_color else VARIABLES
@@ -282,8 +290,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             return again
         if taken:
             return True
-        if not self._layout_named and of_other_layout(self.screen, event):
-            self._layout_named = True
+        if self.screen not in self._layout_named and of_other_layout(self.screen, event):
+            self._layout_named.add(self.screen)
             self.requests.show_refusal(LAYOUT)
         refused = decides_nothing(self.screen, event)
         if refused:
@@ -301,7 +309,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.requests.show_message("Mouse on: hold Shift to select text." if self.mouse else "Mouse off.")
 
     def action_theme(self, name: str = "") -> None:
-        """Use the theme with this name in the settings, or else the next theme."""
+        """Use the theme with this name in the settings, or else the next theme; without colours there is only one."""
+        if self.no_color:
+            self.requests.show_refusal("The terminal or NO_COLOR excludes colours, and so themes.")
+            return
         self.theme = THEMES[name].name if name in THEMES else after(self.theme)
         self.requests.show_message(f"Theme: {self.theme.removeprefix('agentdash-')}")
 
@@ -312,7 +323,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._use_keys(event.config)
         before, self._file_settings = self._file_settings, event.config.dashboard
         self._operations.stay_in_prompt = self._file_settings.stay_in_prompt
-        if self._file_settings.theme != before.theme:
+        if self._file_settings.theme != before.theme and not self.no_color:
             self.theme = THEMES[self._file_settings.theme].name
         if self._file_settings.mouse != before.mouse:
             self.mouse = self._file_settings.mouse
@@ -418,6 +429,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         return Text(f"agentdash: the dashboard crashed; sessions keep running. Details: {where}")
 
 
+_WITHOUT_COLOURS = WithoutColours()
+
+
 def _classes(size: Size) -> dict[str, bool]:
     """Return which of the classes of sizes a screen has."""
     steps = ((size.width, HORIZONTAL), (size.height, VERTICAL))
@@ -434,7 +448,7 @@ def _tour_screen() -> type[MainScreen]:
 def run_dashboard(
     manager: SessionManager,
     *,
-    tour: Tour = (),
+    tour: Labels = (),
     watched: Sequence[Session] = (),
     alone: bool = False,
     first: tuple[Sequence[Session], int] | None = None,

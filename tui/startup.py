@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..sessions.errors import UsageError
+from ..sessions.text.colours import has_colours
 from .terminal.state import give_size
 
 if TYPE_CHECKING:
     from ..sessions.manager import SessionManager
     from ..sessions.model import Session
+    from .keys.footer import Labels
 
 
 def open_dashboard(
     manager: "SessionManager",
     *,
-    tour: Sequence[tuple[str, str]] = (),
+    tour: "Labels" = (),
     watched: "Sequence[Session]" = (),
     alone: bool = False,
     read_only: bool = False,
@@ -36,6 +38,10 @@ def open_dashboard(
     gc.disable()  # almost all objects of the start stay; the dashboard collects again after its first picture
     read_only = read_only or manager.reader.read_only
     give_size(sys.stderr)
+    if has_colours(os.environ):
+        os.environ.pop("NO_COLOR", None)  # Textual takes an empty one for a wish too
+    else:
+        os.environ["NO_COLOR"] = "1"  # Textual removes it when it starts, so that no program inherits it
     from concurrent.futures import ThreadPoolExecutor  # other commands do not need it
 
     with ThreadPoolExecutor(1) as pool:

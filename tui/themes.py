@@ -207,6 +207,27 @@ THEMES = {
 }
 """The themes, by their names in the settings."""
 
+_WHITE, _BLACK = "#ffffff", "#000000"
+
+PLAIN = _theme(
+    "agentdash-plain",
+    dark=True,
+    ground=_BLACK,
+    text=_WHITE,
+    muted=_WHITE,
+    rule=_WHITE,
+    running=_WHITE,
+    attention=_WHITE,
+    failure=_WHITE,
+    good=_WHITE,
+    cursor=_WHITE,
+    blurred=_BLACK,
+    source=dict.fromkeys(_DARK_SOURCE, _WHITE)
+    | {name: _BLACK for name in _DARK_SOURCE if name.endswith("ground")}
+    | {"muted-style": "dim", "changed-style": "bold underline", "block-cursor-foreground": _BLACK},
+)
+"""The two colours that a screen without colours has before they are taken from it."""
+
 
 def after(name: str) -> str:
     """Return the name of the theme after this one, both as Textual names."""

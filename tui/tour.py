@@ -1,8 +1,12 @@
 """The keys that a demo asks a new user to try."""
 
-MOVE, READ, REPLY, STOP, NEW, HELP = "j k", "Enter", "i", "x", "n", "?"
+from .keys.footer import Labels
 
-TOUR = (
+MOVE, READ, REPLY = "table.down table.up", "table.open", "write_prompt"
+STOP, NEW, HELP = "stop", "new_session", "help"
+"""The actions of the keys, by their names."""
+
+TOUR: Labels = (
     (MOVE, "move"),
     (READ, "read"),
     (REPLY, "reply to a finished one"),

@@ -178,10 +178,20 @@ class Loaded(Struct, frozen=True, kw_only=True):
     """The profile that is laid over the rest."""
     demo: bool = False
     """True if they are the settings of a demo, in which the demo agent can be set up and started."""
+    source: Source
+    """The file."""
     project: Overlay | None = None
     """The settings of the project, if some are in force."""
     notes: tuple[str, ...] = ()
     """A sentence if the settings of the project are not in force."""
+
+    def under(self, profile: str) -> "Loaded":
+        """Return the settings of the same file under another profile; "" for none.
+
+        Raises:
+            ConfigError: a value cannot be used.
+        """
+        return settings_of(self.source, profile, demo=self.demo)
 
 
 def load_config(path: Path | None = None, profile: str | None = None, home: Path | None = None) -> Config:
@@ -204,8 +214,14 @@ def read_settings(path: Path | None = None, profile: str | None = None, home: Pa
 
     All profiles are checked, not only the chosen one.
     """
-    source = Source(path or config_path())
-    demo = find_demo(home or default_home()) is not None
+    return settings_of(Source(path or config_path()), profile, demo=find_demo(home or default_home()) is not None)
+
+
+def settings_of(source: Source, profile: str | None = None, *, demo: bool) -> Loaded:
+    """Check the settings of a file that was read; see :func:`read_settings`.
+
+    ``demo`` is True if there is a demo agent.
+    """
     name = (os.environ.get(PROFILE) if profile is None else profile) or None
     file = _checked(source, source.data, (), demo)
     for other, stated in file.profiles.items():
@@ -225,6 +241,7 @@ def read_settings(path: Path | None = None, profile: str | None = None, home: Pa
         profiles=file.profiles,
         profile=name,
         demo=demo,
+        source=source,
     )
 
 
@@ -235,7 +252,7 @@ def unusable(loaded: Loaded, key: tuple[str, ...], why: str) -> ConfigError:
         inner = inner.get(part) if isinstance(inner, Mapping) else None
     place = key if inner is None else ("profiles", loaded.profile or "", *key)
     line = line_of(loaded.text, place)
-    return ConfigError(f"{loaded.path}:{line}: {'.'.join(place)}: {why}", line)
+    return ConfigError(f"{loaded.path}:{line}: {'.'.join(place)}: {why}", line, place)
 
 
 def _checked(source: Source, stated: Any, place: tuple[str, ...], demo: bool) -> _File:

@@ -10,7 +10,7 @@ _INTRODUCTION = """\
 
 Made by `agentdash config docs`. The settings are in one TOML file. `agentdash config path` prints its path, and
 `agentdash config edit` opens it; if there is none, it creates one in which every setting is a comment. agentdash reads
-the file at every start and every follow-up, and never writes to it. `agentdash config check` reports a value that
+the file at every start and every follow-up, and never writes to it. `agentdash config check` reports each value that
 cannot be used with file, line and key; `agentdash config list` shows every value in force and its origin.
 
 - `agents.NAME` is the section of any agent. What it omits of `stop` and `limits` is taken from `[stop]`, `[limits]`.

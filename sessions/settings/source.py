@@ -1,6 +1,7 @@
 """The text of a settings file, and the position of an error in it: file, line and key."""
 
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
@@ -9,6 +10,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from ..errors import ConfigError
+from .tables import at, culprit, part, without
 from .toml_positions import dotted, error_line, key_at, line_of
 
 T = TypeVar("T")
@@ -27,13 +29,15 @@ class Source:
 
     def __init__(self, path: Path, text: str | None = None) -> None:
         self.path = path
-        self.text = _read(path) if text is None else text
+        self._begins: Counter[tuple[str, ...]] = Counter()
+        """The number of items that were left out at the beginning of lists."""
+        self.text = read_text(path) if text is None else text
         try:
             self.data: Mapping[str, Any] = tomllib.loads(self.text)
         except (ValueError, RecursionError) as error:  # tomllib's own error, a number of 5,000 digits, 5,000 brackets
             line = error_line(str(error), self.text)
             key = key_at(self.text, line, unclosed=str(error).startswith("Unclosed"))
-            raise ConfigError(f"{path}:{line}: {f'{dotted(key)}: ' if key else ''}{error}", line) from None
+            raise ConfigError(f"{path}:{line}: {f'{dotted(key)}: ' if key else ''}{error}", line, key) from None
 
     def convert(self, data: Any, kind: type[T], section: tuple[str, ...]) -> T:
         """Convert a part of the file to a value of its type.
@@ -45,7 +49,8 @@ class Source:
             return msgspec.convert(data, kind)
         except msgspec.ValidationError as error:
             key, why = explained(error, kind)
-            self.fail((*section, *key.split(".")) if key else section, why)
+            path = tuple(key.partition("[...]")[0].split(".")) if key else ()
+            self.fail((*section, *culprit(data, path, lambda tried: _fault(tried, kind))), why)
 
     def fail(self, key: tuple[str, ...], why: str) -> NoReturn:
         """Raise the error for a key.
@@ -61,8 +66,43 @@ class Source:
 
     def error(self, key: tuple[str, ...], why: str) -> ConfigError:
         """Build the error for a key, with the key's line."""
+        key = self._numbered(key, 1)
         line = self.line(key)
-        return ConfigError(f"{self.path}:{line}: {'.'.join(key)}: {why}", line)
+        return ConfigError(f"{self.path}:{line}: {'.'.join(key)}: {why}", line, key)
+
+    def leave_out(self, key: tuple[str, ...]) -> bool:
+        """Leave a key of the file out of its data, or the nearest table around it; return False if there is none.
+
+        An item of a list is left out with all before it; errors of the others keep their numbers.
+        """
+        key = self._numbered(key, -1)
+        while key and at(self.data, key) is None:
+            key = key[:-1]
+        if not key:
+            return False
+        name, index = part(key[-1])
+        self.data = without(self.data, key)
+        if index is not None:
+            self._begins[*key[:-1], name] += index + 1
+        return True
+
+    def _numbered(self, key: tuple[str, ...], sign: int) -> tuple[str, ...]:
+        """Return a key of the data with the numbers of the file, or with ``sign`` -1 the other way."""
+        parts: tuple[str, ...] = ()
+        for one in key:
+            name, index = part(one)
+            begins = self._begins[*parts, name] if index is not None else 0
+            parts = (*parts, one if not begins else f"{name}[{(index or 0) + sign * begins}]")
+        return parts
+
+
+def _fault(data: Any, kind: type) -> str:
+    """Return the first fault of a part of a file, in the words of msgspec; empty if there is none."""
+    try:
+        msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        return str(error)
+    return ""
 
 
 def explained(error: msgspec.ValidationError, kind: type) -> tuple[str, str]:
@@ -89,11 +129,11 @@ def _choices(kind: type, key: str) -> str:
 
 def _type_at(kind: Any, key: str) -> Any:
     """Return the type at this place of a struct; None if the path leaves the structs."""
-    for part in filter(None, key.split(".")):
+    for name in filter(None, key.split(".")):
         if not isinstance(kind, type) or not issubclass(kind, Struct):
             return None
-        name = part.partition("[")[0]
-        kind = next((f.type for f in structs.fields(kind) if f.encode_name == name), None)
+        field = name.partition("[")[0]
+        kind = next((f.type for f in structs.fields(kind) if f.encode_name == field), None)
         if get_origin(kind) is Annotated:
             kind = get_args(kind)[0]
         if get_origin(kind) is tuple:
@@ -101,7 +141,12 @@ def _type_at(kind: Any, key: str) -> Any:
     return kind
 
 
-def _read(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Return the contents of a settings file; a missing one is empty.
+
+    Raises:
+        ConfigError: it cannot be read, or is not UTF-8 text.
+    """
     try:
         data = path.read_bytes()
     except FileNotFoundError:

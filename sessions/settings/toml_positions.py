@@ -38,15 +38,16 @@ def key_at(text: str, line: int, *, unclosed: bool) -> tuple[str, ...]:
     """
     begun = sorted((at, len(key), key) for key, at in _lines(text).items() if at <= line)
     lines = text.split("\n")
-    values = [key for at, _, key in begun if _assigns(lines[at - 1])]
+    values = [key for at, _, key in begun if assigns(lines[at - 1])]
     if unclosed:
-        open_ones = (key for at, _, key in begun if _assigns(lines[at - 1]) and not _closes(lines, at, begun))
+        open_ones = (key for at, _, key in begun if assigns(lines[at - 1]) and not _closes(lines, at, begun))
         return next(open_ones, values[-1] if values else ())
     at, _, key = begun[-1] if begun else (0, 0, ())
     return key if at == line else ()
 
 
-def _assigns(line: str) -> bool:
+def assigns(line: str) -> bool:
+    """Return whether a line begins the value of a key."""
     return _HEADER.match(line) is None and _ASSIGNMENT.match(line) is not None
 
 

@@ -172,3 +172,33 @@ def test_a_command_that_follows_ends_with_a_terminal_that_sends_no_signal(
     outer.pull_plug()
     wait_until(lambda: outer.exit_code is not None, timeout=20, what="its end")
     assert manager.reader.get(silent.id).status == "running"
+
+
+def test_the_terminal_is_asked_for_the_places_of_keys_and_a_letter_of_another_script_acts(
+    open_outer, manager, silent, wait_until
+):
+    outer = open_outer(DASHBOARD, TERM="xterm-256color")
+    wait_until(lambda: b"the long build" in outer.received, what="the table")
+    assert b"\x1b[=4;2u" in outer.received
+    outer.type(b"\x1b[1078:1046:59;2;1046u")  # the key of a colon, with a Cyrillic layout
+    wait_until(lambda: b"Tab complete" in outer.received, what="the command line")
+    outer.type(b"\x1b[1095::120;;1095u")
+    wait_until(lambda: "ч".encode() in outer.received, what="the text")
+    outer.type(b"\x1b")
+    wait_until(lambda: outer.received.count(b"the long build") > 1, what="the table again")
+    outer.type(b"\x1b[1081::113;;1081u")
+    wait_until(lambda: outer.exit_code is not None, what="its end")
+
+
+@pytest.mark.parametrize(
+    "env", [{"TERM": "vt100"}, {"TERM": "xterm-256color", "NO_COLOR": "1", "COLORTERM": "truecolor"}], ids=str
+)
+def test_no_colour_is_written_to_a_terminal_without_colours(open_outer, manager, silent, wait_until, env):
+    outer = open_outer(DASHBOARD, **env)
+    wait_until(lambda: b"the long build" in outer.received, what="the table")
+    outer.type(b"?")
+    wait_until(lambda: b"ype to filter keys" in outer.received, what="the help")
+    outer.type(b"\x1bq")
+    wait_until(lambda: outer.exit_code is not None, what="its end")
+    codes = {code for found in re.findall(rb"\x1b\[([\d;]*)m", outer.received) for code in found.split(b";")}
+    assert codes <= {b"", b"0", b"1", b"2", b"3", b"4", b"7"}

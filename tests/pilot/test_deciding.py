@@ -57,19 +57,3 @@ async def test_a_burst_confirms_nothing(dashboard, manager, opens):
         await d.screen(ConfirmScreen)
         await d.shows(REFUSED)
         assert not [call for call in manager.calls[len(before) :] if call[0] in ("stop", "delete")]
-
-
-async def test_a_letter_of_another_layout_is_named_once(dashboard):
-    async with dashboard() as d:
-        await d.press("ч")
-        await d.shows("switch the keyboard's layout")
-        await d.press("escape", "ч")
-        assert "layout" not in d.text()
-
-
-async def test_a_letter_of_another_layout_is_text_in_a_prompt(dashboard):
-    async with dashboard() as d:
-        await d.select("done0001")
-        await d.press("i", "ч")
-        assert "layout" not in d.text()
-        assert "ч" in d.text()

@@ -155,3 +155,21 @@ async def test_of_four_panes_side_by_side_one_stands_out(dashboard):
         await d.until(lambda: outstanding() == ["fix the flaky"], "the first pane")
         await d.press("tab")
         await d.until(lambda: len(outstanding()) == 1 and outstanding() != ["fix the flaky"], "the second pane")
+
+
+@pytest.mark.parametrize("keys", [(), ("enter",), ("n",), ("x",), ("question_mark",), ("s",), ("dollar_sign",)])
+async def test_without_colours_nothing_has_one_and_the_cursor_is_reversed(dashboard, monkeypatch, keys):
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with dashboard() as d:
+        await d.select("running1")
+        assert any(style.reverse for line in painted(d.app) for piece, style in line if "split [/red]" in piece)
+        await d.press(*keys)
+        assert not [style for line in painted(d.app) for _, style in line if style and (style.color or style.bgcolor)]
+
+
+async def test_without_colours_there_are_no_themes(dashboard, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with dashboard() as d:
+        await d.press("t")
+        await d.shows("excludes colours")
+        assert not [style for line in painted(d.app) for _, style in line if style and style.color]

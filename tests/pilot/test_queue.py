@@ -167,8 +167,33 @@ async def test_a_queued_prompt_is_edited_in_the_prompt_box(dashboard, three):
         await d.press(*" too", "enter")
         await d.called("edit", 2, "write the docs too")
         await d.shows("Saved: queued #2, after turn 1.")
-        await d.shows("(queued #4, after turn 1)")
+        await d.screen(QueueScreen)
         assert box.text == ""
+        await d.press("escape", "escape")  # the message, then the queue
+        await d.shows("(queued #4, after turn 1)")
+
+
+async def test_after_an_edit_the_queue_is_open_again_so_that_its_keys_do_not_act_on_the_session(dashboard, three):
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("j", "enter")
+        await d.shows("editing queued #2")
+        d.burst("!\nD")  # the next key is typed before the edit is saved
+        await d.settled()
+        await d.screen(ConfirmScreen)
+        await d.shows("Cancel queued prompt 2?")
+        await d.press("y")
+        await d.called("cancel", 2)
+        assert not [call for call in three.calls if call[0] == "delete"]
+
+
+async def test_after_a_cancelled_edit_the_queue_is_open_again(dashboard, three):
+    async with dashboard() as d:
+        await opened(d)
+        await d.press("j", "enter", *" x", "escape")
+        await d.screen(QueueScreen)
+        await d.press("D")
+        await d.shows("Cancel queued prompt 2?")
 
 
 async def test_the_draft_comes_back_after_an_edit_that_was_cancelled(dashboard, three):

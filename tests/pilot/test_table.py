@@ -410,6 +410,17 @@ async def test_a_heading_has_no_session(dashboard):
         assert isinstance(d.main.table.sessions[0], Session)
 
 
+async def test_on_a_heading_and_with_marks_the_prompt_box_says_that_several_get_the_prompt(dashboard):
+    async with dashboard() as d:
+        await d.press("T", "T", "g")
+        await d.shows("One prompt for all of them")
+        assert "Describe a task" not in d.text()
+        await d.press("j", "asterisk")
+        await d.shows("One prompt for all of them")
+        await d.press("escape")
+        await d.until(lambda: "One prompt" not in d.text())
+
+
 async def test_the_first_screen_says_that_more_is_coming(manager, calls, painting, monkeypatch):
     may_come = Gate()
     given = manager.changes

@@ -11,6 +11,7 @@ import click
 
 from ...sessions.errors import AgentdashError
 from ..startup import replace_closed_streams, tolerate_small_character_sets
+from .completion_setup import COMPLETE, complete_whole_words
 from .exit_codes import FAILED, INTERRUPTED, TIMED_OUT
 from .verb_group import WORDS, VerbGroup
 
@@ -105,6 +106,8 @@ def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code; no exception escapes."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in arguments[: arguments.index("--")] if "--" in arguments else "--json" in arguments
+    if COMPLETE in os.environ:
+        complete_whole_words()
     replace_closed_streams()
     tolerate_small_character_sets()
     try:

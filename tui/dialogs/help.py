@@ -30,8 +30,8 @@ from ..keys.actions import (
     VIEWER_ACTIONS,
     here,
 )
+from ..keys.footer import Labels, first_keys
 from ..keys.keymap import DEFAULT, Keymap
-from ..texts.screen_texts import Tour
 
 Section = tuple[str, Sequence[tuple[str, str]]]
 """A heading, and pairs of keys and what they do."""
@@ -71,7 +71,7 @@ class HelpScreen(ModalScreen[None]):
         self,
         keymap: Keymap = DEFAULT,
         place: Place = Place.TABLE,
-        tour: Tour = (),
+        tour: Labels = (),
         *,
         read_only: bool = False,
         table: bool = True,
@@ -128,13 +128,13 @@ def every_day(keymap: Keymap, *, read_only: bool = False) -> Iterator[Section]:
 
 
 def sections(
-    keymap: Keymap, place: Place, tour: Tour = (), *, read_only: bool = False, table: bool = True
+    keymap: Keymap, place: Place, tour: Labels = (), *, read_only: bool = False, table: bool = True
 ) -> Iterator[Section]:
     """Yield all keys in groups: first those that are valid at ``place``, with the keys that they have there."""
     left_out = {Place.PROMPT} if read_only else set()
     left_out |= set() if table else {Place.TABLE}
     if tour:
-        yield "try this", list(tour)
+        yield "try this", [(first_keys(keymap, actions), what) for actions, what in tour]
     heading, actions = _GROUPS[place]
     yield heading, _told(keymap, actions)
     allowed = [action for action in here(table=table) if not (read_only and action.changes)]

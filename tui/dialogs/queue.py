@@ -43,6 +43,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         read: reads the queue.
         change: changes it.
         clock: returns the time in UTC ms.
+        at: the prompt that is under the cursor at first; None for the first one.
         signs: the characters to draw with.
     """
 
@@ -67,9 +68,11 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         change: Change,
         *,
         clock: Callable[[], int],
+        at: QueuedPrompt | None = None,
         signs: Signs = UNICODE,
     ) -> None:
         super().__init__()
+        self._first = at
         self._read = read
         self._change = change
         self._clock = clock
@@ -104,7 +107,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
     async def _reread(self) -> None:
         now = await self._read()
         if now is not None and now != self._now:
-            under = self._under
+            under = self._under or self._first
             self._now = now
             self._show(under)
 

@@ -1,4 +1,4 @@
-"""Keys that must do nothing: those of a burst that would decide, and letters that no action has."""
+"""Keys of a burst that would decide: they must do nothing."""
 
 from typing import Any
 
@@ -6,21 +6,9 @@ from textual import events
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
-from .._textual_hacks import is_bound
 from ..terminal.bursts import in_burst
 
 BURST = "Keys of a burst decide nothing. Press it alone."
-
-
-LAYOUT = "Keys are Latin letters: switch the keyboard's layout."
-
-
-def of_other_layout(screen: Screen[Any], event: events.Event) -> bool:
-    """Return whether a key is a letter of a layout that no action has, typed where it is not text."""
-    if not isinstance(event, events.Key) or event.character is None or event.character.isascii():
-        return False
-    types = isinstance(screen.focused, Input | TextArea)
-    return event.character.isalpha() and not types and not is_bound(screen, event.key)
 
 
 def decides_nothing(screen: Screen[Any], event: events.Event) -> bool:

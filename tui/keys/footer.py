@@ -42,6 +42,8 @@ USAGE_NARROW: Labels = (
     ("help", "help"), ("back", "back"), ("usage.unit", "$/tokens"), ("usage.day usage.week usage.month", "period"),
 )  # fmt: skip
 
+AFTER_FAILED_START: Labels = (("retry", "retry"), ("steps.stderr", "stderr"), ("steps.explain", "why"))
+"""The keys that help if a program could not be started."""
 
 _DAILY: Labels = (
     ("table.down table.up", "move"), ("table.open", "read the steps"), ("write_prompt", "prompt or reply"),
@@ -75,6 +77,11 @@ def labelled(keymap: Keymap, pairs: Iterable[tuple[str, str]]) -> Pairs:
         if firsts:
             with_keys.append((" ".join(firsts), label))
     return with_keys
+
+
+def first_keys(keymap: Keymap, names: str) -> str:
+    """Return the first key of each of some actions, or the action's name on the command line."""
+    return " ".join(map(keymap.name, names.split()))
 
 
 def daily_keys(keymap: Keymap) -> list[str]:

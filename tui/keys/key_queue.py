@@ -17,6 +17,7 @@ from .._textual_hacks import is_bound, lay_out, write_changes
 from ..terminal.driver import TerminalDriver
 from ..terminal.escape_keys import EscapedKey
 from ..terminal.shown import Shown
+from .other_layouts import to_its_place
 from .presence import Presence
 
 PATIENCE_SECONDS = 2.0
@@ -139,12 +140,15 @@ class KeysInOrder(App[Result]):
     def _next(self) -> events.Event:
         """Return the oldest key or paste.
 
-        An Esc followed by a key counts as two keys, unless the pair is a key that is bound here.
+        An Esc followed by a key counts as two keys, unless the pair is a key that is bound here.  A letter of another
+        layout is the key at its place, if the terminal reports that.
         """
         event = self._typed.popleft()
         if isinstance(event, EscapedKey):
             event, *later = event.meant(self._is_bound)
             self._typed.extendleft(later)
+        if isinstance(event, events.Key):
+            to_its_place(self.screen, event)
         return event
 
     def _is_bound(self, key: str) -> bool:

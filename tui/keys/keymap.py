@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from ...sessions.errors import ConfigError
-from ...sessions.settings.config import Loaded, read_settings, unusable
+from ...sessions.settings.config import Loaded, unusable
 from . import key_names
 from .action import Action, Place
 from .actions import REGISTRY
@@ -44,6 +44,11 @@ class Keymap(Struct, frozen=True):
         """Return the action's first key as users write it, or its command-line name if it has no key."""
         keys = self.keys(REGISTRY[action_id])
         return key_names.shown(keys[0]) if keys else f":{action_id}"
+
+    def in_text(self, action_id: str) -> str:
+        """Return the action's first key that acts where the user writes, as users write it; empty if it has none."""
+        keys = (key for key in self.keys(REGISTRY[action_id]) if not key_names.types(key))
+        return next(map(key_names.shown, keys), "")
 
     def names(self, action: Action, without: Collection[str] = ()) -> str:
         """Return all keys of the action as users write them, or its command-line name if it has none."""
@@ -114,11 +119,11 @@ def check_keys(loaded: Loaded) -> None:
     """
     for name in ("", *loaded.profiles):
         try:
-            keys_in_force(read_settings(loaded.path, name))
+            keys_in_force(loaded.under(name))
         except ConfigError as error:
             if not name:
                 raise
-            raise ConfigError(f"{error} (under the profile {name})", error.line) from None
+            raise ConfigError(f"{error} (under the profile {name})", error.line, error.key) from None
 
 
 def _flat(stated: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, tuple[tuple[str, ...], Any]]]:

@@ -9,30 +9,38 @@ from textual.widget import Widget
 from ...sessions.model import Status
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.roles import MUTED
-from ..texts.screen_texts import Tour
+from ..keys.footer import Labels, first_keys
+from ..keys.keymap import Keymap
 
 
 class Checklist(Widget):
     """Shows the keys to try in as many lines as the width needs.
 
     Args:
-        tour: the keys, and what each does.
+        tour: the actions of the keys, and what each does.
+        keymap: the keys in force.
         signs: the characters to draw with.
     """
 
     DEFAULT_CSS = "Checklist { height: auto; text-wrap: nowrap; }"
 
-    def __init__(self, tour: Tour, signs: Signs) -> None:
+    def __init__(self, tour: Labels, keymap: Keymap, signs: Signs) -> None:
         super().__init__(id="checklist")
         self._tour = tour
+        self._keymap = keymap
         self._signs = signs
         self._done: set[str] = set()
 
-    def tick(self, keys: str) -> None:
-        """Tick the item with these keys; the list goes with its last item."""
-        if keys in self._done or not self.display:
+    def use_keys(self, keymap: Keymap) -> None:
+        """Name these keys."""
+        self._keymap = keymap
+        self.refresh(layout=True)
+
+    def tick(self, actions: str) -> None:
+        """Tick the item of these actions; the list goes with its last item."""
+        if actions in self._done or not self.display:
             return
-        self._done.add(keys)
+        self._done.add(actions)
         self.refresh()
         self.display = len(self._done) < len(self._tour)
 
@@ -45,14 +53,14 @@ class Checklist(Widget):
         return self._at(self.size.width)
 
     def _at(self, width: int) -> Content:
-        return checklist(self._tour, self._done, width, self._signs)
+        return checklist(self._tour, self._done, width, self._keymap, self._signs)
 
 
-def checklist(tour: Tour, done: Collection[str], width: int, signs: Signs) -> Content:
+def checklist(tour: Labels, done: Collection[str], width: int, keymap: Keymap, signs: Signs) -> Content:
     """Return the items, each with its mark, on lines that end between two items."""
     lines = [Content("")]
-    for keys, what in tour:
-        item = _item(keys, what, ticked=keys in done, signs=signs)
+    for actions, what in tour:
+        item = _item(first_keys(keymap, actions), what, ticked=actions in done, signs=signs)
         longer = lines[-1] + "   " + item if lines[-1] else item
         if lines[-1] and longer.cell_length > width:
             lines.append(item)

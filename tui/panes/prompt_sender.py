@@ -38,6 +38,8 @@ class PromptSender:
         self._modes = NextModes()
         self._edited: dict[str, tuple[int, QueuedPrompt]] = {}
         """The queued prompts in the prompt boxes and their positions, by session."""
+        self._came_from: dict[str, Callable[[], object]] = {}
+        """The calls that go back to the place from which an edit began, by session."""
 
     def effect(self, target: ActionTarget) -> str:
         """Return what sending a prompt will do."""
@@ -50,6 +52,13 @@ class PromptSender:
             return operations.starting.missing or texts.new_session(operations.starting.default_agent, str(Path.cwd()))
         edited = self._edited.get(chosen[0].id)
         return queue_texts.editing(edited[0]) if edited is not None else queue_texts.target(chosen[0])
+
+    def hint(self, target: ActionTarget, interrupt_key: str) -> str:
+        """Return the hint in an empty prompt box; empty if none of the sessions takes a prompt."""
+        chosen = target.chosen
+        if len(chosen) > 1:
+            return queue_texts.FOR_ALL if any(map(can_prompt, chosen)) else ""
+        return queue_texts.prompt_hint(chosen[0] if chosen else None, interrupt_key)
 
     def mode(self, target: ActionTarget) -> ChosenMode | None:
         """Return the permission mode that the user chose for the next prompt; None for the usual one."""
@@ -123,8 +132,11 @@ class PromptSender:
 
     async def _save(self, text: str, session: Session, prompt: QueuedPrompt, pane: SessionPane) -> None:
         """Replace a queued prompt; if it was sent first, its new text becomes a draft."""
-        saved = await self._operations.prompts.edit(prompt, text)
-        self.end_edit(session, pane)
+        with self._operations.app.keys_held():
+            saved = await self._operations.prompts.edit(prompt, text)
+            if not saved:
+                self._came_from.pop(session.id, None)
+            self.end_edit(session, pane)
         if not saved:
             pane.prompt.give_back(session.id, text)
 
@@ -137,9 +149,21 @@ class PromptSender:
         if waiting:
             self.edit(session, len(waiting), waiting[-1], pane)
 
-    def edit(self, session: Session, place: int, prompt: QueuedPrompt, pane: SessionPane) -> None:
-        """Edit a queued prompt, which is at a place of the queue, in the prompt box of its session."""
+    def edit(
+        self,
+        session: Session,
+        place: int,
+        prompt: QueuedPrompt,
+        pane: SessionPane,
+        back: Callable[[], object] | None = None,
+    ) -> None:
+        """Edit a queued prompt, which is at a place of the queue, in the prompt box of its session.
+
+        ``back`` is called after the edit, unless it came too late.
+        """
         self._edited[session.id] = place, prompt
+        if back is not None:
+            self._came_from[session.id] = back
         pane.prompt.begin_edit(session.id, prompt.text)
         self._changed()
 
@@ -149,6 +173,9 @@ class PromptSender:
             return False
         pane.prompt.end_edit(session.id)
         self._changed()
+        back = self._came_from.pop(session.id, None)
+        if back is not None:
+            back()
         return True
 
     def retry(self, target: ActionTarget, pane: SessionPane) -> None:

@@ -103,25 +103,21 @@ class SessionPane(Vertical):
             self.steps.clear(self._lesson)
 
     def show_texts(
-        self, session: Session | None, effect: str, keymap: Keymap, chosen_mode: ChosenMode | None = None
+        self, session: Session | None, effect: str, hint: str, keymap: Keymap, chosen_mode: ChosenMode | None = None
     ) -> None:
         """Update headline and label; an unchanged label is not redrawn.
 
         Args:
             session: the session that the pane shows.
             effect: the effect of sending a prompt.
+            hint: the text in an empty prompt box.
             keymap: the keys in force.
             chosen_mode: the permission mode of the next prompt, if it is not the usual one.
         """
-        self.viewer.prompt_keys = {
-            "retry_key": keymap.name("retry"),
-            "queue_key": keymap.name("queue"),
-            "continue_key": keymap.name("continue"),
-        }
-        self.viewer.undo_key = keymap.name("steps.undo")
+        self.viewer.use_keys(keymap)
         self.prompt.show_target(
             effect,
-            queue_texts.prompt_hint(session, keymap.name("prompt.interrupt")),
+            hint,
             mode=chosen_mode.name if chosen_mode is not None else "",
             dangerous=chosen_mode is not None and chosen_mode.dangerous,
         )

@@ -19,6 +19,7 @@ from ...sessions.storage.paths import usual_home
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.message_line import MessageLine
 from ...widgets.drawing.short_forms import place
+from ...widgets.inputs.prompt_box import PromptInput
 from ...widgets.table.row_detail import in_full
 from ...widgets.table.session_table import SessionTable
 from ...widgets.table.status_line import StatusLine, Tally
@@ -26,7 +27,7 @@ from ..keys.action import Place
 from ..keys.action_target import ActionTarget
 from ..keys.actions import bindings
 from ..keys.command_line import Command
-from ..keys.footer import daily_keys
+from ..keys.footer import Labels, daily_keys
 from ..messages import SessionAwaited, SessionsChanged, WorkersAsked
 from ..panes.row_actions import RowActions
 from ..panes.session_pane import SessionPane
@@ -39,7 +40,6 @@ from ..services.change_feed import ChangeFeed
 from ..state.plan_note import PlanNote
 from ..state.ui_state import UiState
 from ..texts import conversation_texts
-from ..texts import screen_texts as texts
 from .family_ways import FamilyWays
 from .session_screen import SessionScreen
 from .usage_ways import UsageWays
@@ -62,7 +62,7 @@ class MainScreen(SessionScreen):
         *,
         clock: Callable[[], int],
         signs: Signs = UNICODE,
-        tour: texts.Tour = (),
+        tour: Labels = (),
         alone: bool = False,
         missing: int = 0,
     ) -> None:
@@ -188,6 +188,7 @@ class MainScreen(SessionScreen):
     @on(SessionsChanged)
     def _sessions_changed(self) -> None:
         changes, read_id = self._feed.take(), self._read_id
+        read = self.current if self.detail.has_focus_within else None
         with self.app.batch_update():
             self._tally.update(changes.updated, changes.removed)
             self._plans.show(self._feed.plans)
@@ -200,6 +201,8 @@ class MainScreen(SessionScreen):
             self.pane.away.changed(changes)
             self.show_words()
         self.pane.sessions_changed()
+        if read is not None and read.id in removed and not self.operations.putting_away.is_own(read.id):
+            self._say_gone(read)
         self._select_awaited()
         selected = self.table.selected
         changed = next((session for session in changes.updated if selected and session.id == selected.id), None)
@@ -208,6 +211,14 @@ class MainScreen(SessionScreen):
             self.detail.read_queue(changed)
             if changed.id == self._read_id:
                 self.mark_seen(changed)
+
+    def _say_gone(self, session: Session) -> None:
+        """Say that the session that the user reads or writes to is gone, and give the keys to the table."""
+        from ..dialogs.gone import GoneScreen
+
+        drafted = isinstance(self.focused, PromptInput) and bool(self.operations.drafts.get(session.id))
+        self.give_keys(self.table)
+        self.app.push_screen(GoneScreen(session, self._reader.get, drafted=drafted, signs=self._signs))
 
     def _plan_ended(self) -> None:
         """Take a window that has ended out of the first line."""
@@ -377,7 +388,8 @@ class MainScreen(SessionScreen):
         """Update counts, headline, the prompt's label and the valid keys."""
         self.status.show(self._tally, self._where, self._plans.words)
         target = self.target
-        self.detail.show_texts(self.current, self.sender.effect(target), self.keymap, self.sender.mode(target))
+        effect, hint = self.sender.effect(target), self.sender.hint(target, self.keymap.name("prompt.interrupt"))
+        self.detail.show_texts(self.current, effect, hint, self.keymap, self.sender.mode(target))
         self._show_preview()
         super().show_words()
 

@@ -28,6 +28,7 @@ from ..keys.action import Place
 from ..keys.action_target import ActionTarget
 from ..keys.actions import here
 from ..keys.command_line import Command, CommandLine
+from ..keys.footer import Labels
 from ..keys.keymap import Keymap
 from ..messages import ChangesAsked, ConversationAsked, OtherSessionAsked, SaveAsked
 from ..panes.foot import Foot
@@ -61,7 +62,7 @@ class SessionScreen(Screen[None]):
         *,
         clock: Callable[[], int],
         signs: Signs = UNICODE,
-        tour: texts.Tour = (),
+        tour: Labels = (),
     ) -> None:
         super().__init__()
         send_every_resize(self)
@@ -392,8 +393,13 @@ class SessionScreen(Screen[None]):
 
     def action_queue(self) -> None:
         """Show the queue of the session, to change it."""
-        session, pane = self.current, self.detail
-        if session is None:
+        if self.current is not None:
+            self._show_queue(self.current)
+
+    def _show_queue(self, session: Session, at: QueuedPrompt | None = None) -> None:
+        """Show the queue of a session, unless the user went on to another one; ``at`` is under the cursor at first."""
+        pane = self.detail
+        if self.current is None or self.current.id != session.id or self.app.screen is not self:
             return
         from ..dialogs.queue import QueueScreen
 
@@ -401,12 +407,13 @@ class SessionScreen(Screen[None]):
             if chosen is not None and self.read_only:
                 self.requests.show_refusal("The dashboard is read-only: no edit.")
             elif chosen is not None:
-                self.sender.edit(session, *chosen, pane)
+                self.sender.edit(session, *chosen, pane, lambda: self._show_queue(session, chosen[1]))
                 self.action_write_prompt()
 
         prompts = self.operations.prompts
         read = partial(prompts.queue_now, session.id)
-        self.app.push_screen(QueueScreen(read, prompts.change, clock=self._clock, signs=self._signs), edit)
+        screen = QueueScreen(read, prompts.change, clock=self._clock, at=at, signs=self._signs)
+        self.app.push_screen(screen, edit)
 
     @work
     async def action_answer(self) -> None:

@@ -24,7 +24,7 @@ class TourScreen(MainScreen):
 
     def compose(self) -> ComposeResult:
         """Yield the widgets of the main screen, with the checklist above the footer."""
-        self.checklist = Checklist(self._tour, self._signs)
+        self.checklist = Checklist(self._tour, self.keymap, self._signs)
         for widget in super().compose():
             if widget is self.foot:
                 yield self.checklist
@@ -37,6 +37,11 @@ class TourScreen(MainScreen):
     @on(SessionsChanged)
     def _compare_later(self) -> None:
         self.call_later(self._compare)  # the main screen has not taken the changes yet
+
+    def keys_changed(self) -> None:
+        """Show the new keys of the keymap."""
+        super().keys_changed()
+        self.checklist.use_keys(self.keymap)
 
     def _compare(self) -> None:
         now = {session.id: session for session in self._tally.sessions}

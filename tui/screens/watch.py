@@ -1,5 +1,6 @@
 """One to four sessions on a screen of their own: ``agentdash watch``, and ``|`` in the dashboard."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
 from textual import on, work
@@ -13,6 +14,7 @@ from ...sessions.reader import SessionReader
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.message_line import MessageLine
 from ...widgets.inputs.prompt_box import PromptInput
+from ..dialogs.gone import GoneScreen
 from ..dialogs.help import HelpScreen
 from ..keys.action_target import ActionTarget
 from ..keys.actions import watch_bindings
@@ -44,6 +46,8 @@ class WatchScreen(SessionScreen):
     ) -> None:
         super().__init__(reader, requests, operations, clock=clock, signs=signs)
         self._sessions = list(sessions)
+        self._gone: set[str] = set()
+        """Ids of the sessions that no longer exist, which was said."""
         self.details = [
             SessionPane(
                 reader,
@@ -103,7 +107,8 @@ class WatchScreen(SessionScreen):
         """Update headlines, labels and valid keys."""
         for pane, session in zip(self.details, self._sessions, strict=True):
             target = ActionTarget(session, [session])
-            pane.show_texts(session, self.sender.effect(target), self.keymap, self.sender.mode(target))
+            effect, hint = self.sender.effect(target), self.sender.hint(target, self.keymap.name("prompt.interrupt"))
+            pane.show_texts(session, effect, hint, self.keymap, self.sender.mode(target))
         super().show_words()
 
     @on(SessionsChanged)
@@ -114,7 +119,10 @@ class WatchScreen(SessionScreen):
     async def _look_again(self) -> None:
         """Update the shown sessions from the store."""
         for number, session in enumerate(self._sessions):
-            newest = await self.requests.outcome_of(self._reader.get, session.id)
+            newest, reason = await self.requests.outcome(asyncio.to_thread(self._reader.get, session.id))
+            if reason is not None and session.id not in self._gone:
+                self._gone.add(session.id)
+                self.app.push_screen(GoneScreen(session, self._reader.get, drafted=False, signs=self._signs))
             if newest is not None and (newest.queued or newest != session):
                 self.details[number].read_queue(newest)
             if newest is not None and newest != session:

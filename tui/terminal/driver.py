@@ -3,11 +3,12 @@
 from contextlib import suppress
 from typing import TextIO
 
-from textual import events
+from textual import constants, events
 from textual.message import Message
 
 from ...sessions.clock import monotonic
 from .._textual_hacks import CheckedDriver
+from .alternate_keys import ASK
 from .escape_keys import EscapeParser
 from .state import give_back, hung_up
 from .watchdog import guard
@@ -54,6 +55,9 @@ class TerminalDriver(CheckedDriver):
         self.app.shown.forget()
         self.has_terminal = True
         super().start_application_mode()  # type: ignore[no-untyped-call]
+        if not constants.DISABLE_KITTY_KEY:
+            self.write(ASK)
+            self.flush()
 
     def stop_application_mode(self) -> None:
         """Give the terminal back."""

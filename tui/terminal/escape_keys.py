@@ -14,6 +14,7 @@ from textual.message import Message
 
 from ...sessions.clock import monotonic
 from .._textual_hacks import KeyParser, ParseEOF, ParseTimeout
+from .alternate_keys import mark_place, without_alternates
 from .bursts import Bursts, together
 
 ESC = "\x1b"
@@ -49,6 +50,14 @@ class EscapeParser(KeyParser):
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)
         self._bursts = Bursts()
+
+    def encoded(self, sequence: str, *, alt: bool = False) -> list[events.Key]:
+        """Return the keys that a sequence encodes, each with its place on the keyboard if that is known."""
+        plain, place = without_alternates(sequence)
+        keys = super().encoded(plain, alt=alt)
+        for key in keys:
+            mark_place(key, place)
+        return keys
 
     def feed(self, data: str) -> Iterator[Message]:
         """Yield what one read of the terminal brought; its keys are marked if they came together."""

@@ -6,19 +6,26 @@ from ...sessions.projects.review import Review
 from ...widgets.drawing.short_forms import place
 
 
-def project_line(review: Review | None) -> str:
-    """Return the state of a folder's project for the dialog that starts a session; empty if it has none."""
+def project_line(review: Review | None, key: str) -> str:
+    """Return the state of a folder's project for the dialog that starts a session; empty if it has none.
+
+    ``key`` shows the project's settings; empty if no key does.
+    """
     if review is None:
         return ""
     path = place(str(review.path))
     reason = {
         "trusted": "in force.",
-        "untrusted": "not trusted, not in force. F4 shows it.",
-        "changed": "changed since you trusted it, not in force. F4 shows the change.",
-        "refused": "cannot be used. F4 shows why.",
+        "untrusted": f"not trusted, not in force.{_shows(key, 'it')}",
+        "changed": f"changed since you trusted it, not in force.{_shows(key, 'the change')}",
+        "refused": f"cannot be used.{_shows(key, 'why')}",
         "unsafe": f"not in force: {review.why}.",
     }[review.state]
     return f"{path}: {reason}"
+
+
+def _shows(key: str, what: str) -> str:
+    return f" {key} shows {what}." if key else ""
 
 
 def trusted(path: Path) -> str:

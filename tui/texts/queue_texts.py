@@ -49,6 +49,10 @@ def target(session: Session) -> str:
     return f"→ {title(session, room)} ({what})"
 
 
+FOR_ALL = "One prompt for all of them"
+"""The hint in an empty prompt box for several sessions."""
+
+
 def prompt_hint(session: Session | None, interrupt_key: str = "") -> str:
     """Return the hint in an empty prompt box; empty if the session takes no prompt."""
     if session is None:

@@ -20,9 +20,6 @@ from ...widgets.drawing.wrap import wrap
 from ...widgets.table.density import Density
 from ...widgets.table.row_cells import cut_title
 
-Tour = Sequence[tuple[str, str]]
-"""Pairs of keys and what they do, for a first-time user."""
-
 DENSITIES = {
     Density.AUTO: "Two lines per session if all fit.",
     Density.ONE: "One line per session.",

@@ -16,6 +16,7 @@ MUTED = "$muted"
 
 VARIABLES = {
     "muted": "#808080", "muted-style": "none", "focused-style": "bold", "rule": "#808080", "cursor-blurred": "#404040",
+    "cursor-blurred-style": "none",
     "code": "#9a7b3c", "code-ground": "#80808020", "keyword": "#a06cc8", "string": "#4d8f57", "number": "#b5713a",
     "name": "#4d84c4", "hunk": "#3f8f99", "changed-style": "bold underline",
     "added": "#4d8f57", "added-ground": "#00800018", "added-word-ground": "#00800018",
@@ -23,7 +24,7 @@ VARIABLES = {
 }  # fmt: skip
 """Variables that a theme may set beyond Textual's own, with defaults that suit dark and light themes."""
 
-WITHOUT_COLOURS = {"focused-style": "bold reverse"}
+WITHOUT_COLOURS = {"focused-style": "bold reverse", "cursor-blurred-style": "underline"}
 """The variables that differ on a screen without colours: the title of the focused pane is reversed."""
 
 
@@ -76,7 +77,7 @@ ROLES = {
     "line": Look("rule"),
     "match": Look("text-warning", flags="reverse bold"),
     "cursor": Look("block-cursor-foreground", "block-cursor-background"),
-    "cursor-blurred": Look(ground="cursor-blurred"),
+    "cursor-blurred": Look(ground="cursor-blurred", flags="cursor-blurred-style"),
 }
 """Every role, and the theme variables that it uses."""
 

@@ -60,6 +60,8 @@ class Manner(Struct, frozen=True):
     """Paths below it are shown relative to it."""
     plain: bool = False
     """True for the output of a plain command: a log, line by line."""
+    start_keys: str = ""
+    """The keys that help after a failed start, for a line below its output; empty for no line."""
 
 
 class Line(Struct, frozen=True):
@@ -325,7 +327,8 @@ def _output(block: blocks.Output, manner: Manner) -> list[Line]:
     """The first and the last lines of an output, or all lines."""
     text = block.text
     if block.origin is Origin.FAILED_START:
-        return [*(Line(line, "output") for line in _folded(text, MOST_LINES) if text), Line(_START_KEYS, "dim")]
+        keys = [Line(manner.start_keys, "dim")] if manner.start_keys else []
+        return [*(Line(line, "output") for line in _folded(text, MOST_LINES) if text), *keys]
     if block.origin is Origin.EDITOR or not text.strip():
         return []
     if manner.level == WHOLE:
@@ -337,9 +340,6 @@ def _output(block: blocks.Output, manner: Manner) -> list[Line]:
     more = max(0, total - len(head) - len(tail))
     middle = [Line(f"… {units.count(more, 'more line')}", "dim")] if more else []
     return [*(Line(line, "output") for line in head), *middle, *(Line(line, "output") for line in tail)]
-
-
-_START_KEYS = "R retry   S stderr   = why"
 
 
 def _folded(text: str, limit: int) -> list[str]:

@@ -57,6 +57,8 @@ class Trajectory(VirtualList):
     def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
         super().__init__(signs=signs, id=id)
         self.set_reactive(VirtualList.following, True)
+        self.all_key = ""
+        """The key that shows all kinds of steps again; empty if it has no name."""
         self._list = FilteredSteps()
         self._cursor = 0
         self._drawing = HeadedSteps(signs)
@@ -153,7 +155,12 @@ class Trajectory(VirtualList):
 
     def tick(self, now: int) -> None:
         """Redraw the running steps on the screen with their age at ``now``."""
-        self.look_like(structs.replace(self._drawing.manner, now=now))
+        self.look_like(structs.replace(self.manner, now=now))
+
+    @property
+    def manner(self) -> Manner:
+        """The settings for showing steps."""
+        return self._drawing.manner
 
     def look_like(self, manner: Manner) -> None:
         """Show steps with other settings: a later time, or the session's new folder."""
@@ -226,7 +233,7 @@ class Trajectory(VirtualList):
             self.place(self.followed() if self.following else (max(0, position - line), 0))
             self.reveal(position)
         else:
-            self.note = "no steps of this kind: 0 shows all"
+            self.note = "no steps of this kind" + (f": {self.all_key} shows all" if self.all_key else "")
             self.place((0, 0))
         self.post_message(self.Filtered())
         self.post_message(self.Moved())

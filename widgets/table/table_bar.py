@@ -18,7 +18,7 @@ def table_bar(
     *,
     new: int = 0,
     elsewhere: int = 0,
-    ranging: bool,
+    range_key: str = "",
     back: str = "",
     width: int,
 ) -> Content:
@@ -31,7 +31,7 @@ def table_bar(
         marked: the number of marked sessions.
         new: the number of shown sessions that the header counts, without seen ones; 0 if it is not needed.
         elsewhere: the number of marked sessions that are not shown.
-        ranging: True if a range of marks is open.
+        range_key: the key that ends the open range of marks; empty if none is open.
         back: the screen to which Esc goes back; "" if it clears the filter or the marks.
         width: cells.
     """
@@ -45,7 +45,8 @@ def table_bar(
         parts.append((order, MUTED))
     if marked:
         hidden = f", {elsewhere:,} not shown" if elsewhere else ""
-        parts.append((f"{marked:,} marked{hidden}" + (": v end range" if ranging else ""), "bold $text-primary"))
+        ending = f": {range_key} end range" if range_key else ""
+        parts.append((f"{marked:,} marked{hidden}{ending}", "bold $text-primary"))
     if not parts:
         return Content("")
     if counts is not None or marked:

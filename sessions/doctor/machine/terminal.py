@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from ...text.colours import has_colours
 from ...text.plain_ascii import is_forced, is_utf8
 from ..model import Finding, Subject, ok, warn
 
@@ -38,6 +39,8 @@ def colours(env: Mapping[str, str]) -> str:
     """Return the number of colours, with its source."""
     if env.get("NO_COLOR"):
         return "none (NO_COLOR)"
+    if not has_colours(env):
+        return "none (TERM)"
     if env.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
         return "16 million (COLORTERM)"
     return "256 (TERM)" if "256color" in env.get("TERM", "") else "16"

@@ -184,3 +184,13 @@ _PARSERS: dict[str, tuple[str, Callable[[str], object]]] = {
     "cost": ("cost_usd", lambda text: float(_amount(text.removeprefix("$"), "2.50"))),
     "action": ("action", str),
 }
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "wall": ("10m", "1h"),
+    "silence": ("5m", "15m"),
+    "output": ("200MB",),
+    "tokens": ("500k", "2M"),
+    "cost": ("2.50", "10"),
+    "action": ("stop", "warn"),
+}
+"""Examples of the value of each limit as the user types it; all values of the action."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ...costs.price_table import TABLE, price_of, stated_price
 from ...costs.prices import Price
 from ...errors import ConfigError
-from ..config import Loaded, read_settings, unusable
+from ..config import Loaded, unusable
 from .imported import Imported, imported, with_imported
 
 
@@ -18,7 +18,7 @@ def check_prices(loaded: Loaded) -> None:
         ConfigError: a price would have no effect; names file, line and key.
     """
     for name in ("", *loaded.profiles):
-        settings = read_settings(loaded.path, name)
+        settings = loaded.under(name)
         if (lacking := incomplete(settings.config.prices)) is not None:
             entry, field = lacking
             under = f" (under the profile {name})" if name else ""

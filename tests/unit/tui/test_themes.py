@@ -67,7 +67,7 @@ def test_source_and_diffs_can_be_read(name):
 
 @pytest.mark.parametrize("name", THEMES)
 def test_every_theme_has_a_look_for_every_role(name):
-    assert set(VARIABLES) - {"cursor-blurred", "focused-style"} <= set(THEMES[name].variables)
+    assert set(VARIABLES) - {"cursor-blurred", "cursor-blurred-style", "focused-style"} <= set(THEMES[name].variables)
 
 
 @pytest.mark.parametrize("name", THEMES)

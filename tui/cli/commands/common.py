@@ -128,6 +128,7 @@ def prompt_argument(command: F) -> F:
 
 def style(*, full: bool = False, err: bool = False) -> "Style":
     """Return the style of stdout or stderr; a pipe gets wide lines without colours."""
+    from ....sessions.text.colours import has_colours
     from ....sessions.text.plain_ascii import is_wanted
     from ...render.style import Style
 
@@ -135,7 +136,7 @@ def style(*, full: bool = False, err: bool = False) -> "Style":
     return Style(
         width=max(20, shutil.get_terminal_size((160, 50)).columns),
         now=now_ms(),
-        colour=stream.isatty() and not os.environ.get("NO_COLOR"),
+        colour=stream.isatty() and has_colours(os.environ),
         plain_ascii=is_wanted(getattr(stream, "encoding", None), os.environ),
         full=full,
     )

@@ -36,8 +36,10 @@ class ProjectLine(Static):
     ProjectLine { height: auto; }
     """
 
-    def __init__(self, project: Review | None) -> None:
+    def __init__(self, project: Review | None, key: str) -> None:
+        """``key`` shows the project's settings; empty if no key does."""
         super().__init__(markup=False, id="new-project")
+        self._key = key
         self._project = project
 
     def on_mount(self) -> None:
@@ -47,7 +49,7 @@ class ProjectLine(Static):
     def show_project(self, project: Review | None) -> None:
         """Show another project."""
         self._project = project
-        text = clean(project_line(project))
+        text = clean(project_line(project, self._key))
         self.update(text)
         self.display = bool(text)
 

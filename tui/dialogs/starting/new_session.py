@@ -18,6 +18,7 @@ from ....sessions.settings.presets import MOST_COPIES
 from ....sessions.text.sanitize import cell_width, clean
 from ....widgets.inputs.choice import Choice
 from ....widgets.inputs.prompt_box import PromptInput
+from ...keys.keymap import DEFAULT, Keymap
 from ...texts import screen_texts as texts
 from .folder_settings import ProjectLine, ReviewIn, SettingsIn
 from .offer import Begin, Chosen, Keep, Offer, Plan, ToolsFor
@@ -38,7 +39,7 @@ class NewSessionScreen(ModalScreen[None]):
         Binding("escape", "leave", "cancel", show=False),
         Binding("enter", "start", "start", show=False),
         Binding("ctrl+o", "more", "more fields", show=False),
-        Binding("f4", "review", "settings of the project", show=False),
+        Binding("f4", "review", "settings of the project", show=False, id="trust"),
         Binding("f8", "template", "template", show=False, id="template"),
     ]
 
@@ -53,6 +54,7 @@ class NewSessionScreen(ModalScreen[None]):
         settings_in: SettingsIn | None = None,
         review_in: ReviewIn | None = None,
         tools: ToolsFor | None = None,
+        keymap: Keymap = DEFAULT,
     ) -> None:
         """``settings_in`` and ``review_in`` read the project of another folder; None if none is read."""
         super().__init__()
@@ -67,7 +69,8 @@ class NewSessionScreen(ModalScreen[None]):
         """The folder with the settings that the fields show; None if they are to be read again."""
         self.fields = StartFields(offer, tools)
         """The fields that the user fills in."""
-        self._project = ProjectLine(offer.project)
+        self._project = ProjectLine(offer.project, keymap.in_text("trust"))
+        self._new_line = keymap.in_text("prompt.new_line")
         self._danger = Static(DANGER, markup=False, id="new-danger")
         self._beside = Static("", id="new-beside", markup=False)
         self._keys = Static("", classes="keys")
@@ -107,7 +110,7 @@ class NewSessionScreen(ModalScreen[None]):
         if isinstance(focused, Choice):
             keys.append("Left Right change" if self.app.has_class("-ascii") else "←→ change")
         elif isinstance(focused, PromptInput):
-            keys += ["Ctrl+J new line", "Up history"]
+            keys += [f"{self._new_line} new line", "Up history"] if self._new_line else ["Up history"]
         elif focused is self.fields.folder:
             keys += ["Up recent", "Right complete"]
         if self.has_class("-low") and not self.has_class("-more"):

@@ -8,11 +8,11 @@ from ....widgets.steps.mark_rows import NO_CUTS, Cuts
 from ...messages import OtherSessionAsked
 
 
-def cuts_of(growth: Growth, undo_key: str) -> Cuts:
-    """Return what the list shows of the marks; of a session without marks always the same value."""
+def cuts_of(growth: Growth, undo_key: str, open_key: str) -> Cuts:
+    """Return what the list shows of the marks and their keys; of a session without marks always the same value."""
     if not growth.marks:
         return NO_CUTS
-    hints = {step.mark.id: "Enter opens it" for section in growth.marks for step in section.steps if step.opens}
+    hints = {step.mark.id: f"{open_key} opens it" for section in growth.marks for step in section.steps if step.opens}
     undoable = growth.shown.undoable if growth.shown is not None else None
     if undoable is not None and undo_key:
         hints[undoable.id] = f"{undo_key} takes it back"

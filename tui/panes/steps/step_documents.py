@@ -29,6 +29,8 @@ class StepDocuments:
     def __init__(self, reader: SessionReader, signs: Signs) -> None:
         self._reader = reader
         self._signs = signs
+        self.file_key = ""
+        """The key that opens the whole file."""
         self.source = False
         """True to show texts as they were written, False to render them as Markdown."""
 
@@ -48,7 +50,8 @@ class StepDocuments:
             case "raw":
                 return self._raw(session_id, turn, *view.where(item))
             case "stderr":
-                return stderr(*self._reader.outputs.stderr_tail(session_id, turn), turn, self._signs)
+                text, left_out = self._reader.outputs.stderr_tail(session_id, turn)
+                return stderr(text, left_out, turn, self._signs, self.file_key)
             case "explain":
                 return explanation(self._reader.explain(session_id), self._signs)
         return step_document(
@@ -91,12 +94,14 @@ def raw_line(data: bytes, offset: int, signs: Signs) -> Document:
     return Document(title, [block], signs)
 
 
-def stderr(text: str, left_out: int, turn: int, signs: Signs) -> Document:
-    """Return the stderr of an agent in a turn; only its end if it is long."""
+def stderr(text: str, left_out: int, turn: int, signs: Signs, file_key: str) -> Document:
+    """Return the stderr of an agent in a turn; if it is long only its end, with the key that opens the whole file."""
     lines = text.rstrip("\n").count("\n") + 1 if text.strip() else 0
     amount = count(lines, "line") if lines else "empty"
     title: Row = (("stderr", "heading"), (f"turn {turn}", "dim"), (amount, "dim"))
-    missing = [Spans([((), ((f"{size(left_out)} before this not shown: O opens the whole file", "attention"),))])]
+    missing = [
+        Spans([((), ((f"{size(left_out)} before this not shown: {file_key} opens the whole file", "attention"),))])
+    ]
     blocks = [PlainText(text.strip("\n"))] if lines else []
     return Document(title, [*(missing if left_out else []), *blocks], signs)
 

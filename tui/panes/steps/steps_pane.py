@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import ClassVar
 
+from msgspec import structs
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -19,9 +20,10 @@ from ....widgets.drawing.glyphs import Signs
 from ....widgets.inputs.history_input import HistoryInput
 from ....widgets.lists.virtual_list import VirtualList
 from ....widgets.steps.filter_line import Shown
-from ....widgets.steps.step_lines import Manner
 from ....widgets.steps.trajectory import Trajectory
 from ...keys.actions import VIEWER_ACTIONS, bindings
+from ...keys.footer import AFTER_FAILED_START, labelled
+from ...keys.keymap import DEFAULT, Keymap
 from ...services.background import Requests
 from ...services.external_programs import ExternalPrograms
 from ...state.read_positions import ReadPositions
@@ -38,6 +40,8 @@ from .steps_head import StepsHead
 from .trajectory_reader import TrajectoryReader
 from .turn_notes import turn_notes
 from .unread_steps import UnreadSteps
+
+_GAP = "   "
 
 SLOW_SECONDS = 0.2
 """After this delay the former session's steps are cleared, even if the new one's are still being read."""
@@ -85,13 +89,11 @@ class StepsPane(StepActionKeys):
         """True if the session is a plain command."""
         self.growth: Growth | None = None
         """The result of the last read."""
-        self.prompt_keys: dict[str, str] = {}
-        """The keys that send an unconfirmed prompt again, for :func:`.turn_notes`."""
-        self.undo_key = ""
-        """The key that takes back what was done to the conversation."""
+        self._keymap = DEFAULT
         self.steps = Trajectory(signs=signs, id="steps")
         self.head = StepsHead(signs)
         self._unread = UnreadSteps(self, self.steps, self.head, requests)
+        self._name_keys()
         self._seeker = DiffSeeker(requests, self.steps, lambda: self._view)
         self.pane = StepDocumentPane(self.documents, requests, signs)
 
@@ -145,7 +147,8 @@ class StepsPane(StepActionKeys):
             return
         self._following = TrajectoryReader(self.reader.steps, session.id)
         self._plain = not takes_prompts(session.agent)
-        self.steps.look_like(Manner(signs=self.steps.signs, now=self._clock(), cwd=session.cwd, plain=self._plain))
+        now, shown = self._clock(), self.steps.manner
+        self.steps.look_like(structs.replace(shown, now=now, cwd=session.cwd, plain=self._plain))
         self.set_timer(SLOW_SECONDS, self._clear_if_slow)
         self.read_on()
 
@@ -187,9 +190,7 @@ class StepsPane(StepActionKeys):
             return  # nothing is new
         self.growth, self._view = growth, growth.view
         (self._ages.pause if self._over else self._ages.resume)()
-        notes = turn_notes(growth.turns, growth.prompt_states, **self.prompt_keys)
-        cuts = cuts_of(growth, self.undo_key)
-        self.steps.show(growth.view, growth.changed, turn_notes=notes, cuts=cuts)
+        self._show_steps(growth)
         self._recall(following.session_id)
         self._show_answer(growth)
         self._unread.mark(self._view, growth.turns)
@@ -199,6 +200,28 @@ class StepsPane(StepActionKeys):
         self._say_counts()
         self._seek_if_wanted()
         self.post_message(self.Changed())
+
+    def _show_steps(self, growth: Growth) -> None:
+        key = self._keymap.name
+        keys = {"retry_key": key("retry"), "queue_key": key("queue"), "continue_key": key("continue")}
+        notes = turn_notes(growth.turns, growth.prompt_states, **keys)
+        cuts = cuts_of(growth, key("steps.undo"), key("steps.open"))
+        self.steps.show(growth.view, growth.changed, turn_notes=notes, cuts=cuts)
+
+    def use_keys(self, keymap: Keymap) -> None:
+        """Name these keys in the steps and the documents."""
+        if keymap == self._keymap:
+            return
+        self._keymap = keymap
+        self._name_keys()
+        if self.growth is not None and self._shown is not None:
+            self._show_steps(self.growth)
+
+    def _name_keys(self) -> None:
+        self.steps.all_key = self._keymap.name("steps.all")
+        self.documents.file_key = self._keymap.name("steps.page_file")
+        start_keys = _GAP.join(f"{key} {label}" for key, label in labelled(self._keymap, AFTER_FAILED_START))
+        self.steps.look_like(structs.replace(self.steps.manner, start_keys=start_keys))
 
     @on(Trajectory.Lacking)
     def _lacking(self, event: Message) -> None:

@@ -259,7 +259,7 @@ class TablePane(Vertical):
     def show_agents(self, agents: Sequence[AgentInfo], keymap: Keymap) -> None:
         """Set the agents that can be started or installed, and the keys: an empty table names them."""
         self._agents, self._keymap = agents, keymap
-        self._say_why_empty()
+        self.update_bar()
 
     def sessions_changed(self) -> None:
         """Update the bar, and the lines of an empty table."""
@@ -323,7 +323,7 @@ class TablePane(Vertical):
             marked,
             new=self.table.new if view.quick in ENDS else 0,
             elsewhere=self.table.marked_elsewhere,
-            ranging=self.table.ranging,
+            range_key=self._keymap.name("table.mark_range") if self.table.ranging else "",
             back="usage" if isinstance(view, ChosenSessions) and not (view.filters or marked) else "",
             width=width,
         )

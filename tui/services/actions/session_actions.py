@@ -91,13 +91,13 @@ class SessionActions:
             drafts=drafts,
             projects=ProjectActions(app, reader, access, requests, signs),
             writing=self.writing,
-            keymap=keymap,
+            keymap=lambda: self.keymap,
             begun=self._await,
         )
         """New sessions."""
         self.stopping = StopActions(app, reader, access, requests, self.bulk, signs)
         """The end of sessions."""
-        self.putting_away = PutAwayActions(access, requests, self.bulk, self.stopping, keymap, self._await)
+        self.putting_away = PutAwayActions(access, requests, self.bulk, self.stopping, lambda: self.keymap, self._await)
         """The archive and the trash."""
         self.interfaces = OwnInterfaces(app, access, requests)
         """The agents' own interfaces."""

@@ -667,12 +667,17 @@ def test_the_limits_of_this_process_are_looked_at(patient: Patient, monkeypatch:
             ["screen, inside screen", "the locale POSIX is not UTF-8", "none (NO_COLOR)"],
         ),
         (
+            {"TERM": "vt100", "LANG": "de_DE.UTF-8"},
+            "ok ok ok",
+            ["vt100", "UTF-8 (de_DE.UTF-8)", "none (TERM)"],
+        ),
+        (
             {"AGENTDASH_ASCII": "1"},
             "warn ok ok",
-            ["TERM is not set: not supported by the dashboard", "ASCII (AGENTDASH_ASCII)", "16"],
+            ["TERM is not set: not supported by the dashboard", "ASCII (AGENTDASH_ASCII)", "none (TERM)"],
         ),
     ],
-    ids=["plain", "tmux", "screen", "nothing"],
+    ids=["plain", "tmux", "screen", "old", "nothing"],
 )
 def test_what_the_terminal_can_do(patient: Patient, env: dict[str, str], states: str, found: list[str]) -> None:
     patient.env |= env

@@ -122,7 +122,15 @@ def test_a_demo_starts_the_demo_agent_unless_its_settings_name_another(write: Wr
             2,
             "stop.wait: Unknown key. Known keys: interrupt_seconds, terminate_seconds, after_turn.",
         ),
-        ('[asks]\ntimeout = "soon"\n', 1, "asks: 'soon' is not a valid duration"),
+        ('[asks]\ntimeout = "soon"\n', 2, "asks.timeout: 'soon' is not a valid duration"),
+        ("[keys]\n\nfollow = 5\n", 3, "keys.follow: Expected str | object | array, got int."),
+        ('[keys]\nstop = "Z"\n[keys.steps]\nall = [1]\n', 4, "keys.steps.all: Expected str, got int."),
+        ("[dashboard]\ntheme = { a = 1, b = 2 }\n", 2, "dashboard.theme: Expected str, got object."),
+        (
+            '[[asks.rules]]\ndecide = "deny"\ntool = "Bash"\nfolder = "~/x"\n',
+            4,
+            "asks.rules[0].folder: folder is not an absolute path",
+        ),
         ('[asks]\n\non_timeout = "allow"\n', 3, "asks.on_timeout: Invalid enum value 'allow'. Choose one of: deny,"),
         (
             '[[asks.rules]]\ndecide = "deny"\n[[asks.rules]]\ntool = "Bash"\ndecide = "yes"\n',
@@ -135,7 +143,7 @@ def test_a_demo_starts_the_demo_agent_unless_its_settings_name_another(write: Wr
             "asks.rules[1].path: Unknown key. Known keys: decide, tool, command, folder, agent.",
         ),
         ('[[asks.rules]]\ntool = "Bash"\n', 1, "asks.rules[0]: Object missing required field decide."),
-        ('[[asks.rules]]\ndecide = "ask"\nfolder = "~/x"\n', 1, "asks.rules[0]: folder is not an absolute path"),
+        ('[[asks.rules]]\ndecide = "ask"\nfolder = "~/x"\n', 3, "asks.rules[0].folder: folder is not an absolute path"),
         (
             '[budgets]\nday_usd = 9\n[budgets.folders."~nosuch/x"]\nday_usd = 5\n',
             3,

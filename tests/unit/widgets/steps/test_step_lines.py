@@ -149,12 +149,13 @@ def test_what_runs_shows_its_age():
 def test_a_start_failure_is_a_card_with_what_can_be_done():
     step = Step(kind=StepKind.ERROR, text="exit 127", fatal=True, command="codex exec -", exit_code=127,
                 output="codex: not found")  # fmt: skip
-    lines = text(step, 80)
+    lines = text(step, 80, start_keys="F9 retry")
     assert lines[0].split() == ["!", "exit", "127", "fatal"]
     assert lines[1].startswith("$ codex exec -  ")
     assert lines[1].endswith("  exit 127")
     assert lines[2] == "  codex: not found"
-    assert "R retry" in lines[3]
+    assert lines[3] == "  F9 retry"
+    assert len(text(step, 80)) == 3
 
 
 THREAD = Usage.of(4_800, 2_000, 92)

@@ -6,13 +6,17 @@ import click
 
 from .....sessions.errors import UsageError
 from .. import common
+from ..completing import complete_places
 from ..starting.begin_options import begins_session
 from ..starting.mode_options import ModeCommand, chosen_settings
 from ..starting.start import follow, parse_pairs, with_limits
 
 
 @click.command(cls=ModeCommand)
-@click.option("--at", "place", metavar="TURN[.STEP]", help="Last turn or step that the fork has; default: the newest.")
+@click.option(
+    "--at", "place", metavar="TURN[.STEP]", shell_complete=complete_places,
+    help="Last turn or step that the fork has; default: the newest.",
+)  # fmt: skip
 @click.option("--model", "-m", metavar="NAME", help="Model to use; default: that of the session.")
 @click.option("--title", metavar="TEXT", help="Title of the new session.")
 @begins_session(dry_run="Show from where it would go on, without starting it.")
@@ -64,7 +68,7 @@ def fork(
 @click.option("--dry-run", is_flag=True, help="Only show the effect.")
 @common.json_option
 @common.id_argument
-@click.argument("place", metavar="[TURN[.STEP] | MARK]", required=False)
+@click.argument("place", metavar="[TURN[.STEP] | MARK]", required=False, shell_complete=complete_places)
 def rewind(ref: str, place: str | None, undo: bool, dry_run: bool, as_json: bool) -> None:
     """Go back to an earlier step of a conversation.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import common
+from ..completing import complete_limits, complete_settings
 from ..setting_up.templates import template_option
 from ..starting.mode_options import ModeCommand, chosen_settings
 from ..starting.start import follow, parse_pairs, parsed_limits, timeout_option, wait_option
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 _TURN_OPTIONS = (
     click.option("--model", "-m", metavar="NAME", help="Model from this turn on."),
     click.option(
-        "--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] for this turn."
+        "--set",
+        "pairs",
+        multiple=True,
+        metavar="KEY=VALUE",
+        shell_complete=complete_settings,
+        help="Set any key of [agents.NAME] for this turn.",
     ),
     click.option("--danger", is_flag=True, help="No sandbox, no approvals in this turn."),
     click.option(
@@ -26,6 +32,7 @@ _TURN_OPTIONS = (
         "limits",
         multiple=True,
         metavar="WHAT=N",
+        shell_complete=complete_limits,
         help="New limit from this turn on, e.g. tokens=1M (repeatable; as for spawn).",
     ),
     click.option("--over-budget", is_flag=True, help="Send it although the budget of the day or the week is spent."),

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .....sessions.errors import AgentdashError, UsageError
+from .....sessions.errors import AgentdashError, ConfigError, UsageError
 from ...exit_codes import FAILED
 from ...verb_group import SuggestingGroup
 from .. import common
 
 if TYPE_CHECKING:
     from .....sessions.settings.config import Loaded
+    from .....sessions.settings.source import Source
 
 
 @click.group(cls=SuggestingGroup, no_args_is_help=False)
@@ -123,7 +124,7 @@ def config_get(key: str, as_json: bool) -> int:
 def config_check(as_json: bool) -> None:
     """Check the settings file and its profiles.
 
-    An error names file, line and key (exit code 2).
+    Each fault is named with file, line and key (exit code 2).
     """
     path, profiles = _checked()
     if as_json:
@@ -266,13 +267,26 @@ def _checked() -> tuple[Path, list[str]]:
     """Return the settings file and its profiles, after a check.
 
     Raises:
-        ConfigError: the file cannot be used, without a profile or under one.
+        ConfigError: the file cannot be used, without a profile or under one; has a line for each fault.
     """
-    from .....sessions.settings.config import read_settings
+    from .....sessions.agents.demo.place import find_demo
+    from .....sessions.settings.config import settings_of
+    from .....sessions.settings.faults import faults
+    from .....sessions.settings.place import config_path
     from .....sessions.settings.prices.own import check_prices
+    from .....sessions.storage.paths import default_home
     from ....keys.keymap import check_keys
 
-    loaded = read_settings()
-    check_keys(loaded)
-    check_prices(loaded)
-    return loaded.path, list(loaded.profiles)
+    demo = find_demo(default_home()) is not None
+    profiles: list[str] = []
+
+    def check(source: "Source") -> None:
+        loaded = settings_of(source, demo=demo)
+        check_keys(loaded)
+        check_prices(loaded)
+        profiles[:] = loaded.profiles
+
+    path = config_path()
+    if found := faults(path, check):
+        raise ConfigError("\n".join(map(str, found)), found[0].line)
+    return path, profiles

@@ -33,8 +33,11 @@ def completion(context: click.Context, shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
+    from ...completion_setup import COMPLETE, complete_whole_words
+
+    complete_whole_words()
     kind = get_completion_class(shell)
     if kind is None:
         raise click.UsageError(f"No completion for {shell}.")
     root = context.find_root()
-    click.echo(kind(root.command, {}, "agentdash", "_AGENTDASH_COMPLETE").source())
+    click.echo(kind(root.command, {}, "agentdash", COMPLETE).source())

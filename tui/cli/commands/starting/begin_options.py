@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from .. import common
+from ..completing import complete_settings
 from .start import limit_option, timeout_option, wait_option
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -21,7 +22,9 @@ def begins_session(dry_run: str) -> Callable[[Verb], Verb]:
         dry_run: the help of ``--dry-run``.
     """
     parts: tuple[Callable[[Any], Any], ...] = (
-        click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help=SET_HELP),
+        click.option(
+            "--set", "pairs", multiple=True, metavar="KEY=VALUE", shell_complete=complete_settings, help=SET_HELP
+        ),
         click.option("--danger", is_flag=True, help=DANGER_HELP),
         limit_option,
         click.option("--dry-run", is_flag=True, help=dry_run),

@@ -12,6 +12,7 @@ from .....sessions.text.durations import seconds
 from .....sessions.values.statuses import Status
 from ...exit_codes import FAILED
 from .. import common
+from ..completing import complete_command, complete_limits, complete_settings
 from ..setting_up.config import complete_presets
 from ..setting_up.templates import from_template, template_option, without_prompt
 from .mode_options import ModeCommand, chosen_settings
@@ -44,6 +45,7 @@ limit_option = click.option(
     "limits",
     multiple=True,
     metavar="WHAT=N",
+    shell_complete=complete_limits,
     help="wall=10m, silence=5m, output=200MB, tokens=500k, cost=2.50, action=warn (repeatable).",
 )
 
@@ -93,7 +95,10 @@ timeout_option = click.option(
 @click.option("--model", "-m", metavar="NAME", help="Model to use.")
 @cwd_option
 @title_option
-@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] (repeatable).")
+@click.option(
+    "--set", "pairs", multiple=True, metavar="KEY=VALUE", shell_complete=complete_settings,
+    help="Set any key of [agents.NAME] (repeatable).",
+)  # fmt: skip
 @click.option("--danger", is_flag=True, help="No sandbox, no approvals: the agent can do anything you can.")
 @limit_option
 @click.option("--budget-usd", metavar="N", help="US dollars that it and all its workers may use together.")
@@ -190,7 +195,7 @@ def spawn(
 @timeout_option
 @common.raw_option
 @common.json_option
-@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=complete_command)
 def run(
     cwd: str | None,
     title: str | None,

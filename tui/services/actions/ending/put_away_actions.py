@@ -25,7 +25,7 @@ class PutAwayActions:
         requests: runs the calls in threads.
         bulk: moves several sessions at once.
         stopping: stops a session before it is deleted.
-        keymap: names the key that undoes.
+        keymap: returns the keys in force, to name the one that undoes.
         restored: takes a session that is back.
     """
 
@@ -35,7 +35,7 @@ class PutAwayActions:
         requests: Requests,
         bulk: BulkActions,
         stopping: StopActions,
-        keymap: Keymap,
+        keymap: Callable[[], Keymap],
         restored: Callable[[Session], object],
     ) -> None:
         self._access = access
@@ -52,14 +52,14 @@ class PutAwayActions:
         if len(sessions) == 1:
             await self.delete(sessions[0])
         elif sessions:
-            self._remember(await self._bulk.delete(sessions, undo_key=self._keymap.name("undo")))
+            self._remember(await self._bulk.delete(sessions, undo_key=self._keymap().name("undo")))
 
     async def archive_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
         """Archive sessions; only the current session is archived without a question."""
         if sessions == [current]:
             await self.archive(sessions[0])
         elif sessions:
-            self._remember(await self._bulk.archive(sessions, undo_key=self._keymap.name("undo")))
+            self._remember(await self._bulk.archive(sessions, undo_key=self._keymap().name("undo")))
 
     async def delete(self, session: Session) -> None:
         """Delete a session after a question; a running one is stopped first, with a receipt."""
@@ -130,12 +130,17 @@ class PutAwayActions:
         if back:
             self._restored(back[0])
 
+    def is_own(self, session_id: str) -> bool:
+        """Return whether this dashboard put the session away, or may be doing it now."""
+        batches = (batch for batch in self._undoable if isinstance(batch, list))
+        return self._bulk.moving.locked() or any(session_id in batch for batch in batches)
+
     def remember(self, undo: "Undo") -> None:
         """Record what undoes an act of one key that put nothing away."""
         self._undoable.append(undo)
 
     def _undo_hint(self, session: Session) -> str:
-        return texts.undoable([session], self._keymap.name("undo"))
+        return texts.undoable([session], self._keymap().name("undo"))
 
     def _remember(self, session_ids: list[str]) -> None:
         """Record sessions that one key put away, so that one undo restores them."""

@@ -34,7 +34,7 @@ class StartActions:
         drafts: keeps the unsent prompt.
         projects: reads the settings of folders.
         writing: makes the tools of the prompt.
-        keymap: names the key that starts another agent.
+        keymap: returns the keys in force, to name them.
         begun: takes the new session.
     """
 
@@ -48,7 +48,7 @@ class StartActions:
         drafts: Drafts,
         projects: ProjectActions,
         writing: PromptWriting,
-        keymap: Keymap,
+        keymap: Callable[[], Keymap],
         begun: Callable[[Session], object],
     ) -> None:
         self._app = app
@@ -81,7 +81,7 @@ class StartActions:
         installed = [agent.name for agent in self.agents if agent.installed]
         if not self.agents or self.default_agent in installed:
             return ""
-        return texts.not_installed(self.default_agent, bool(installed), self._keymap.name("new_session"))
+        return texts.not_installed(self.default_agent, bool(installed), self._keymap().name("new_session"))
 
     async def earlier_prompts(self) -> list[str]:
         """Return the user's recent prompts, newest first."""
@@ -142,6 +142,7 @@ class StartActions:
                 settings_in=projects.settings_in,
                 review_in=projects.review,
                 tools=self._writing.help_with,
+                keymap=self._keymap(),
             )
         )
 

@@ -1,0 +1,78 @@
+"""A session that another program puts away while the user reads it or writes to it."""
+
+import pytest
+
+from agentdash.sessions.errors import Remedy, UnknownSessionError
+from agentdash.tui.app import Dashboard
+from agentdash.tui.dialogs.gone import GoneScreen
+from pilot.conftest import Driver
+from pilot.fakes import SESSIONS
+
+
+@pytest.fixture(autouse=True)
+def trash(manager, monkeypatch):
+    """Sessions in the trash are found as the real manager finds them."""
+    known = manager.get
+
+    def get(ref):
+        if ref in manager.trash:
+            raise UnknownSessionError("In the trash.", Remedy.RESTORE, "Restore it.")
+        return manager.archived.get(ref) or known(ref)
+
+    monkeypatch.setattr(manager, "get", get)
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 20)])
+@pytest.mark.parametrize(("put_away", "says"), [("delete", "moved it to the trash"), ("archive", "archived it")])
+async def test_it_is_said_and_the_next_keys_change_no_other_session(dashboard, size, put_away, says):
+    async with dashboard(size=size) as d:
+        await d.select("done0001")
+        await d.press("enter")
+        getattr(d.manager, put_away)("done0001")
+        await d.screen(GoneScreen)
+        await d.shows('Gone: "write the migration"')
+        await d.until(lambda: says in " ".join(d.text().replace("│", " ").split()))
+        calls = len(d.manager.calls)
+        await d.press("X", "D", "y", "A")
+        assert isinstance(d.app.screen, GoneScreen)
+        await d.press("escape")
+        await d.until(lambda: d.app.screen is d.main)
+        assert d.app.focused is d.main.table
+        assert [call for call in d.manager.calls[calls:] if call[0] in ("stop", "delete", "archive")] == []
+
+
+async def test_the_text_for_it_is_kept_and_goes_to_no_other_session(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("i", *"and then")
+        d.manager.delete("done0001")
+        await d.screen(GoneScreen)
+        await d.shows("The prompt that you were writing is kept with it.")
+        await d.press(*" run the tests", "enter", "escape")
+        await d.until(lambda: d.app.screen is d.main)
+        assert d.main.detail.prompt.input.text == ""
+        assert not [call for call in d.manager.calls if call[0] in ("send", "spawn")]
+        assert d.app.drafts.get("done0001") == "and then"
+
+
+async def test_what_the_user_puts_away_and_what_is_not_read_is_not_said(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        d.manager.delete("stopped1")
+        await d.until(lambda: d.main.table.session("stopped1") is None)
+        await d.press("enter", "A")
+        await d.until(lambda: d.main.table.session("done0001") is None)
+        await d.settled()
+        assert d.app.screen is d.main
+
+
+async def test_watch_says_it_too(manager, calls, painting):
+    app = Dashboard(manager, watched=[SESSIONS[2]])
+    async with app.run_test(size=(160, 45)) as pilot:
+        d = Driver(app, pilot, manager, calls, painting)
+        d.manager.delete("done0001")
+        await d.screen(GoneScreen)
+        await d.shows("moved it to the trash")
+        await d.press("escape")
+        await d.settled()
+        assert not isinstance(d.app.screen, GoneScreen)

@@ -1,0 +1,67 @@
+"""The dialog that opens when another program puts away the session that the user reads or writes to."""
+
+import asyncio
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from ...sessions.errors import AgentdashError, Remedy
+from ...sessions.model import Session
+from ...widgets.drawing.glyphs import UNICODE, Signs
+from ..texts import screen_texts as texts
+
+
+class GoneScreen(ModalScreen[None]):
+    """Says where the session is.  Keys that were typed for it do nothing here, so that they change no other session.
+
+    Args:
+        session: the session as it was last.
+        find: returns a session by its id.
+        drafted: True if the user wrote a prompt for it, which is kept.
+        signs: the characters to draw with.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
+
+    def __init__(
+        self, session: Session, find: Callable[[str], Session], *, drafted: bool, signs: Signs = UNICODE
+    ) -> None:
+        super().__init__()
+        self._session = session
+        self._find = find
+        self._drafted = drafted
+        self._signs = signs
+        self._where = Static("", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """Yield the place of the session."""
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = Content(self._signs.plain(f'Gone: "{texts.title(self._session)}"'))
+            yield self._where
+            if self._drafted:
+                yield Static("The prompt that you were writing is kept with it.", markup=False)
+            yield Static("Esc close", classes="keys")
+
+    @work
+    async def on_mount(self) -> None:
+        """Find the session."""
+        self._where.update(await asyncio.to_thread(self._place))
+
+    def _place(self) -> str:
+        short = self._session.short_id
+        try:
+            there = self._find(self._session.id)
+        except AgentdashError as error:
+            if error.remedy is Remedy.RESTORE:
+                return f"Another program moved it to the trash. To restore it: agentdash restore {short}"
+            return "Another program deleted it."
+        if there.archived_at is not None:
+            return f"Another program archived it. To restore it: agentdash restore {short}"
+        return "It is there again."
