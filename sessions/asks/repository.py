@@ -131,15 +131,20 @@ def _has_entries(folder: Path) -> bool:
 def _repository(top: Path) -> tuple[Path, Path | None] | None:
     """Return the top folder and the git folder that git would find from a folder on; None if there is none.
 
-    The git folder is None if it is not a plain one: files that an agent may write can look like a repository.
+    The git folder is None if it is not a plain one: files that an agent may write can look like a repository.  Like
+    git, this passes over an empty ``.git``, which codex's sandbox leaves in folders that it protects (0.171.0).
     """
     for folder in (top, *top.parents):
-        if os.path.lexists(folder / ".git"):
+        if os.path.lexists(folder / ".git") and not _is_empty(folder / ".git"):
             git = _git_folder(folder / ".git")
             return folder, git if git is not None and _is_repository(git) else None
         if _is_repository(folder):
             return folder, None
     return None
+
+
+def _is_empty(path: Path) -> bool:
+    return is_folder(path) and not path.is_symlink() and not _has_entries(path)
 
 
 def _git_folder(path: Path) -> Path | None:

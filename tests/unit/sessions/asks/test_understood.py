@@ -311,6 +311,13 @@ def test_a_repository_elsewhere_is_asked_unless_it_names_the_folder(fresh):
     assert fresh.decided("git show HEAD", BASH) == "ask"
 
 
+def test_an_empty_git_folder_is_no_repository_and_another_may_become_one(fresh):
+    (fresh.folder / "src" / ".git").mkdir()
+    assert fresh.decided("git -C src log", BASH) == "allow"
+    (fresh.folder / "src" / ".git" / "config").write_text("")
+    assert fresh.decided("git -C src log", BASH) == "ask"
+
+
 def test_links_in_the_place_of_folders_and_submodules_are_asked(fresh):
     assert fresh.decided("git grep line", BASH) == "allow"
     shutil.rmtree(fresh.folder / "src")

@@ -294,7 +294,7 @@ def test_what_only_the_user_can_allow_is_offered_to_no_lead(lead, asks, facts):
 def test_what_a_lead_can_allow_is_offered(lead, asks, body):
     asks(body=body)
     [shown] = lead.call("wait_for")["needs_you"][0]["asks"]
-    assert "decides" not in shown
+    assert "decides" not in shown, shown
     assert "allow" in shown["choices"]
     assert lead.call("answer", session="abcdef01", decision="allow")["decision"] == "allow"
 
