@@ -50,8 +50,9 @@ bench: $(DEV)  ## benchmarks: medians and ratios
 screenshots: $(DEV)  ## the pictures of the README
 	$(BIN)/python screenshots/make.py
 
-schema: $(DEV)   ## docs/schema: the JSON Schema files of what --json prints
+schema: $(DEV)   ## docs/schema and docs/agentdash.1: the JSON Schema files of what --json prints, and the manual page
 	$(BIN)/python -m agentdash.tui.cli.schemas.documents docs/schema
+	$(BIN)/python -m agentdash.tui.cli.manual > docs/agentdash.1
 
 clean:           ## remove what make made
 	rm -rf $(VENV) .types .mypy_cache .ruff_cache .pytest_cache .scratch build *.egg-info

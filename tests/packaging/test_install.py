@@ -1,4 +1,4 @@
-"""What is installed: exactly the package, without a word from the build."""
+"""What is installed: exactly the package and its manual page, without a word from the build."""
 
 import shutil
 import subprocess
@@ -53,7 +53,8 @@ def commit_of(checkout):
 def expected(source):
     """The names that a wheel must hold beside its metadata."""
     modules = {path.relative_to(source) for room in ROOMS for path in (source / room).rglob("*.py")}
-    return {f"agentdash/{name}" for name in {*map(str, modules), "__init__.py", "__main__.py", *DATA}}
+    names = {f"agentdash/{name}" for name in {*map(str, modules), "__init__.py", "__main__.py", *DATA}}
+    return names | {f"agentdash_tui-{__version__}.data/data/share/man/man1/agentdash.1"}
 
 
 def warnings_in(printed):

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any, ClassVar
@@ -144,18 +144,22 @@ class VerbGroup(SuggestingGroup):
         ctx.meta[WORDS] = args  # click (8) does not pass them to the function of the group
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the verbs, section by section."""
+    def sections(self) -> Iterator[tuple[str, list[tuple[str, click.Command]]]]:
+        """Yield the verbs by use: a title, and the verbs with their names."""
         shown = {verb for verbs in _SECTIONS.values() for verb in verbs}
-        others = [verb for verb in self.list_commands(ctx) if verb not in shown]
+        context = click.Context(self)
+        for title, verbs in (*_SECTIONS.items(), ("Other", [verb for verb in sorted(_MODULE_OF) if verb not in shown])):
+            found = [(verb, self.get_command(context, verb)) for verb in verbs]
+            if known := [(verb, one) for verb, one in found if one is not None]:
+                yield title, known
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the verbs, section by section."""
         width = max(map(len, _MODULE_OF))
-        for title, verbs in (*_SECTIONS.items(), ("Other", others)):
-            found = [(verb, self.get_command(ctx, verb)) for verb in verbs]
-            room = formatter.width - width - _BESIDE
-            rows = [(verb.ljust(width), one.get_short_help_str(room)) for verb, one in found if one is not None]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        room = formatter.width - width - _BESIDE
+        for title, verbs in self.sections():
+            with formatter.section(title):
+                formatter.write_dl([(verb.ljust(width), one.get_short_help_str(room)) for verb, one in verbs])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the verb; it ends quietly if its reader goes away (``agentdash ls | head -1``)."""
