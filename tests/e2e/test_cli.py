@@ -508,7 +508,7 @@ def test_view_reads_transcripts_and_counts_what_it_does_not_know(cli: Cli, tmp_p
     odd = tmp_path / "odd.jsonl"
     odd.write_bytes(rollout.read_bytes() + b'{"type":"brand_new","payload":{}}\n')
     seen = cli("view", "--json", str(odd))
-    assert (seen.code, seen.err) == (1, "agentdash: 1 of 77 lines unknown.\n")
+    assert (seen.code, json.loads(seen.err)) == (1, {"notice": {"message": "1 of 77 lines unknown."}})
     assert seen.json[-1]["event"] == "brand_new"
     seen = cli("view", "--agent", "claude-project", str(rollout))
     assert seen.code == 1

@@ -72,7 +72,7 @@ def test_an_untrusted_project_warns_once_and_changes_nothing(project: Project) -
     warned = [line for line in done.stderr.splitlines() if "is not trusted, so it is not in force" in line]
     assert len(warned) == 1
     assert "Review it: agentdash trust" in warned[0]
-    assert json.loads(done.stdout)["warnings"] == [warned[0].removeprefix("agentdash: ")]
+    assert json.loads(done.stdout)["warnings"] == [json.loads(warned[0])["notice"]["message"]]
     assert "unknown preset" in project.run("spawn", "--preset", "look", "x").stderr.lower()
 
 

@@ -479,7 +479,7 @@ class FakeManager:
         line = f"cd {one.cwd} && {' '.join(argv)}"
         return ResumeCommand(session=ref, command=line, cwd=one.cwd, env={}, argv=argv, conversation="0199a213")
 
-    def each_step(self, ref, turn=None):
+    def each_step(self, ref, turn=None, *, brief=False):
         return iter(STEPS)
 
     def shown(self, ref):

@@ -235,7 +235,7 @@ async def test_receipt(dashboard, screen):
 
 
 async def test_help(dashboard, screen):
-    async with dashboard(size=(80, 24), tour=[("j k", "move"), ("x", "stop the tree")]) as d:
+    async with dashboard(size=(80, 24), tour=[("table.down table.up", "move"), ("stop", "stop the tree")]) as d:
         await ready(d)
         await d.press("question_mark")
         await d.screen(HelpScreen)
