@@ -80,9 +80,7 @@ class TurnWatch:
         if counted or meter is not None or final is not None:
             self.spending = Spending(lambda: store.turns(session_id), turn, meter or final, at_end=meter is None)
 
-    def _transcript_end(
-        self, agent: Agent, launch: Launch, env: Mapping[str, str], began: int
-    ) -> TranscriptEnd | None:
+    def _transcript_end(self, agent: Agent, launch: Launch, env: Mapping[str, str], began: int) -> TranscriptEnd | None:
         """Return the end of the transcript that the turn goes on with; None if it cannot be known.
 
         A turn that begins a transcript gets that of the turn before it, which shows that all of the new one is its own.

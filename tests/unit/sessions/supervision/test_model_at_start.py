@@ -72,7 +72,7 @@ def test_a_turn_counts_with_the_model_with_which_it_began(layout, codex, begin, 
         log = TurnLog(codex, CODEX, 2, OWNER)
         recorder = Recorder(layout, CODEX, 2, codex, log)
         recorder.hear(lambda *_: None, own_output(layout.session(CODEX), 1), int)
-        recorder.begin(agent_named("codex"), log.adopt().launch, lambda: None, 0, adopted_after_s=1.0)
+        recorder.begin(agent_named("codex"), log.adopt().launch, dict, 0, adopted_after_s=1.0)
         recorder.follow()
         facts = recorder.facts
     else:

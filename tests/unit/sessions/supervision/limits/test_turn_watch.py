@@ -33,7 +33,7 @@ def test_a_resumed_conversation_counts_from_where_the_turn_began(tmp_path: Path,
         with store.database.transaction() as db:
             db.execute("UPDATE sessions SET agent_session = ?", (newest,))
         output = own_output(layout.session(SESSION), 1)
-        watch = TurnWatch(store, SESSION, 1, agent_named("codex"), launch, output, lambda: None, BORN)  # type: ignore[arg-type, return-value]
+        watch = TurnWatch(store, SESSION, 1, agent_named("codex"), launch, output, dict, BORN)
         transcript.call(input_tokens=1600, output_tokens=30)
         facts = Facts(agent_session=THREAD)
         watch.finish(facts)
