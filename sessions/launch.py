@@ -166,6 +166,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     hook: Hook = Hook()
     """The command that is run when its state changes."""
     model: str | None = None
+    model_before: str | None = None
+    """The model that the session had when the turn began; it is counted if the agent names none, never requested."""
     mode: TurnMode | None = None
     """The settings with which it runs; None for a plain command, and in the records of older versions."""
     transport: str = ""
@@ -230,6 +232,11 @@ def with_model(plan: TurnPlan, model: str) -> TurnPlan:
     return structs.replace(plan, model=model, frame=structs.replace(plan.frame, mode=changed))
 
 
+def model_at_start(launch: Launch | None) -> str | None:
+    """Return the model with which a recorded turn began; None if it is not known."""
+    return launch.model_before or launch.model if launch is not None else None
+
+
 def requested_model(options: Mapping[str, Any], mode: TurnMode | None) -> str | None:
     """Return the model that a session was asked to use; None if it was asked for none.
 
@@ -250,7 +257,7 @@ def requested_model(options: Mapping[str, Any], mode: TurnMode | None) -> str | 
 
 def following(launch: Launch) -> Launch:
     """Return the start of a turn that follows another one in the same process, and answers a prompt."""
-    return structs.replace(launch, how="", conversation=None, fork=None, compacts=None)
+    return structs.replace(launch, how="", conversation=None, fork=None, compacts=None, model_before=None)
 
 
 def plan_like(launch: Launch) -> TurnPlan:

@@ -18,7 +18,7 @@ from ..clock import now_ms
 from ..costs.pricing import Pricing
 from ..costs.reports import Reported
 from ..errors import AgentdashError, StoreError
-from ..launch import Launch
+from ..launch import Launch, model_at_start
 from ..model import Status, Step
 from ..processes.processes import uptime
 from ..rules.activity import ActivityWatch
@@ -169,7 +169,7 @@ class Recorder:
         parser.facts.reported = Reported(
             Pricing(launch.prices),
             # The session of an adopted turn may already have the model of the next turn.
-            (launch.model if adopted_after_s is not None else None) or self._known_model(),
+            (model_at_start(launch) if adopted_after_s is not None else None) or self._known_model(),
         )
         with contextlib.suppress(StoreError):
             parser.facts.thread_before = self._store.thread_total_before(self._session, self._turn)

@@ -1,6 +1,7 @@
 """Going back, taking that back and forking with the real codex and claude: the conversation that the model is sent."""
 
 import pytest
+from e2e.test_live import kill_runner
 from real_clis import CLAUDES, EVERY_CLI
 
 from agentdash.sessions.launch import Start
@@ -96,9 +97,8 @@ def test_the_model_is_sent_the_visible_conversation(manager, use_agent, fake_mod
     assert how(manager, session) == ["", "", "", forks, "native"]
     assert how(manager, fork) == [forks]
     # Each turn has one call of the model, whatever the running totals of the agent are.
-    if forks == "native":
-        turns = manager.reader.turns(session.id) + manager.reader.turns(fork.id)
-        assert len({turn.usage.input_tokens for turn in turns}) == 1
+    turns = manager.reader.turns(session.id) + manager.reader.turns(fork.id)
+    assert len({turn.usage.input_tokens for turn in turns}) == 1
 
     session = talk.say(session, "the seventh prompt")
     everything = [["first"], ["second"], ["third"], ["fifth"], ["seventh"]]
@@ -150,3 +150,23 @@ def test_after_a_fork_that_the_agent_refuses_the_next_attempt_retells_the_conver
     assert sent(fake_model, "the third prompt") == [["first", "third"]]
     talk.say(session, "the fourth prompt")
     assert sent(fake_model, "the fourth prompt") == [["first", "third"], ["fourth"]]
+
+
+@pytest.mark.by_turns(2)
+@pytest.mark.parametrize("goes", ["behind a rewind", "behind an undo"])
+def test_a_turn_counts_its_own_calls_if_its_runner_is_killed(
+    manager, use_agent, served, talk, at, wait_until, tmp_path, goes
+):
+    session = talk.start(use_agent("codex"), "the first prompt", "the second prompt")
+    manager.conversation.rewind(session.id, 1)
+    if goes == "behind an undo":
+        session = talk.say(session, "the third prompt")
+        manager.conversation.undo(session.id)
+    manager.prompts.inject(session.id, "[[fake:uses_later]] the fourth prompt")
+    wait_until(lambda: served.tokens(scenario="uses_later")[0], what="the first call of the turn")
+    turn = manager.reader.turns(session.id)[-1].n
+    kill_runner(manager, session, wait_until)
+    (tmp_path / "project" / "go").touch()
+    at(session, turn, Status.DONE)
+    usage = manager.reader.turns(session.id)[-1].usage
+    assert (usage.input_tokens, usage.output_tokens) == (6_500, 105)

@@ -60,10 +60,14 @@ def agrees(talk, served):
         groups, whole = printed(by)
         assert (list(groups.values()), whole) == ([total], total), by
     assert printed("day", "--family", talk.session.id)[1] == total
-    models, whole = printed("model")
+    printed_models, whole = printed("model")
     assert whole == total
-    # Claude 2.1.197 adds the size of the model's context to its name.
-    models = {name.removesuffix("[1m]"): tokens for name, tokens in models.items() if tokens != UNKNOWN}
+    # Claude 2.1.197 adds the size of the model's context to its name, if that is the larger one.
+    named = {}
+    for name, tokens in printed_models.items():
+        if tokens != UNKNOWN:
+            named.setdefault(name.removesuffix("[1m]"), []).append(tokens)
+    models = {name: added(each) for name, each in named.items()}
     assert models == served.by("model")
     turns = talk.manager.reader.turns(talk.session.id)
     known = [turn.usage for turn in turns if turn.usage.known]

@@ -17,6 +17,7 @@ from ...clock import monotonic
 from ...costs.pricing import Pricing
 from ...costs.reports import Reported
 from ...errors import AgentdashError
+from ...launch import model_at_start
 from ...model import LIVE, Left, Session, Status, Turn, left_text
 from ...processes import agent_group, processes, runner_lock
 from ...processes.process_ownership import SessionProcesses
@@ -340,7 +341,7 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     parser, began = agent.parser(turn.n, turn.transport), turn.started_at or 0
     env = store.recipe(turn.session).env
     # The session may already have the model of the next turn.
-    model = (launch.model if launch is not None else None) or session.model
+    model = model_at_start(launch) or session.model
     parser.facts.reported = Reported(Pricing(launch.prices if launch is not None else {}), model)
     parser.facts.thread_before = store.thread_total_before(turn.session, turn.n)
     if launch is not None and output.stream == turn.n:

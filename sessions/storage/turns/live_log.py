@@ -141,8 +141,8 @@ class LiveLog:
         by: str = OWN,
     ) -> int:
         now = now_ms()
-        row = db.execute("SELECT turn FROM sessions WHERE id = ?", (self._session,)).fetchone()
-        n = int(row["turn"]) + 1
+        row = db.execute("SELECT turn, model FROM sessions WHERE id = ?", (self._session,)).fetchone()
+        n, launch = int(row["turn"]) + 1, structs.replace(launch, model_before=row["model"])
         db.execute(
             "INSERT INTO turns (session, n, status, run_id, launch, launches, launched_at, created_at, started_at,"
             " runner_pid, runner_start, boot_id, pid_ns, agent_pid, agent_start, asked_by, stream, begin_byte,"

@@ -64,7 +64,9 @@ class TurnLog:
         with self._database.transaction() as db:
             changed = db.execute(
                 "UPDATE turns SET status = 'starting', runner_pid = ?, runner_start = ?, boot_id = ?, pid_ns = ?,"
-                " started_at = ? WHERE session = ? AND n = ? AND status = 'queued'",
+                " started_at = ?, launch = json_set(launch, '$.model_before',"
+                " (SELECT model FROM sessions WHERE id = turns.session))"
+                " WHERE session = ? AND n = ? AND status = 'queued'",
                 (*self._identity(), now, self._session, self._n),
             ).rowcount
             if not changed:

@@ -76,17 +76,25 @@ class TurnWatch:
         final = agent.final_meter(launch, env, began) if meter is None else None
         seeker = meter or final
         if seeker is not None and seeker.seeks and adopted_after_s is None:
-            seeker.earlier = self._transcript_end(agent, env, began)
+            seeker.earlier = self._transcript_end(agent, launch, env, began)
         if counted or meter is not None or final is not None:
             self.spending = Spending(lambda: store.turns(session_id), turn, meter or final, at_end=meter is None)
 
-    def _transcript_end(self, agent: Agent, env: Mapping[str, str], began: int) -> TranscriptEnd | None:
-        """Return the end of the transcript that the turn goes on with; None if it cannot be known."""
+    def _transcript_end(self, agent: Agent, launch: Launch, env: Mapping[str, str], began: int) -> TranscriptEnd | None:
+        """Return the end of the transcript that the turn goes on with; None if it cannot be known.
+
+        A turn that begins a transcript gets that of the turn before it, which shows that all of the new one is its own.
+        """
         with contextlib.suppress(StoreError, OSError):
             session = self._store.session(self._session)
-            if session is None or session.agent_session is None:
+            if session is None:
                 return None
-            path = agent.transcript(session.agent_session, env, session.created_at or began)
+            # Behind a mark, the conversation of the turn before may be another one.
+            resumed = launch.conversation if launch.how == "native" else None
+            conversation = resumed or session.agent_session
+            if conversation is None:
+                return None
+            path = agent.transcript(conversation, env, session.created_at or began)
             return TranscriptEnd(path, path.stat().st_size) if path is not None else None
         return None
 

@@ -18,7 +18,7 @@ class LiveCodexMeter(CodexMeter):
 
     Args:
         home: codex's own folder.
-        began: the start of the turn, UTC ms; used until the stream has named the turn.
+        began: the start of the turn, UTC ms; used if the stream or the transcript does not name the turn.
         prices: the user's own, which override the list.
         limited: True if a limit needs the transcript.
     """
@@ -27,6 +27,7 @@ class LiveCodexMeter(CodexMeter):
         super().__init__(home, began, prices)
         self._limited = limited
         self._turns: set[str] = set()
+        self._begun = False
         self._rerouted = False
 
     @property
@@ -45,7 +46,12 @@ class LiveCodexMeter(CodexMeter):
                 case events.Rerouted(params=params) if params.to_model:
                     self.model, self._rerouted = params.to_model, True
 
+    def read_new(self, agent_session: str | None) -> bool:
+        """Read only when the stream has named the turn: until then, all records are of earlier turns."""
+        return self._begun and super().read_new(agent_session)
+
     def _begin(self, turn: str) -> None:
+        self._begun = True
         if turn and len(self._turns) < _MOST_TURNS:
             self._turns.add(turn)
         self._rerouted = False

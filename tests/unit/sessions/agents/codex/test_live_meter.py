@@ -11,7 +11,7 @@ from unit.sessions.agents.codex.test_codex_usage import BORN, THREAD, Transcript
 from unit.sessions.agents.live_captures import NAMES, lines_of
 
 from agentdash.sessions.agents.codex.adapter import Codex
-from agentdash.sessions.agents.parsing.usage_meter import Meter
+from agentdash.sessions.agents.parsing.usage_meter import Meter, TranscriptEnd
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.costs.pricing import Pricing
 from agentdash.sessions.costs.reports import Reported
@@ -93,6 +93,24 @@ def test_the_calls_of_other_turns_do_not_count_whatever_their_time(tmp_path: Pat
     facts, _, _ = followed(tmp_path, began(), began("helper", root="t1"))
     assert facts.usage.total_tokens == 1201
     assert not facts.thread_before.known, "the parser has it from the stream"
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_what_a_resumed_thread_has_before_its_turn_begins_does_not_count(
+    tmp_path: Path, transcript: Transcript, named: bool
+) -> None:
+    """After an undo the turn before used another thread, and this one may be read before the stream names the turn."""
+    (other := tmp_path / "other.jsonl").touch()
+    call(transcript, 700, turn="t0")
+    found = meter(tmp_path, began=BORN + (0 if named else 5))
+    if named:
+        found.earlier = TranscriptEnd(other, 0)
+    found.read_new(THREAD)
+    assert not found.usage.known
+    found.feed(began("t1" if named else ""))
+    transcript.add("token_usage_record", {"turn_id": "t1", "usage": {"input_tokens": 1200}}, BORN + 9)
+    found.read_new(THREAD)
+    assert found.usage.input_tokens == 1200
 
 
 @pytest.mark.parametrize(
