@@ -53,11 +53,13 @@ def test_clear_is_a_mark_also_in_turns_that_fork_the_conversation(manager, use_a
     options = {"permission_mode": "bypassPermissions", "live": True}
     first = manager.spawn(Start("PROMPT-ONE", agent=agent, cwd=str(tmp_path), options=options)).id
     manager.wait([first], timeout=3 * MINUTE)
+    manager.prompts.inject(first, "PROMPT-TWO")
+    manager.wait([first], timeout=3 * MINUTE)
     forked = manager.conversation.fork(first, 1, None, "/clear").id
     manager.conversation.rewind(first, 1)
     manager.prompts.inject(first, "/clear")
     assert {ended.status for ended in manager.wait([first, forked], timeout=3 * MINUTE)} == {Status.DONE}
-    for session, turn in ((first, 2), (forked, 1)):
+    for session, turn in ((first, 3), (forked, 1)):
         (*_, mark) = manager.store.marks.of_session(session)
         assert (mark.kind, mark.turn) == (MarkKind.CLEAR, turn)
         manager.prompts.inject(session, unique := f"NEXT {cli} {turn} {tmp_path.name}")

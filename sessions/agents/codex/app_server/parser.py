@@ -161,9 +161,10 @@ class AppServerParser(ItemParser):
         first = not self.state.used.known
         if self.state.turn is not None and total not in (self.state.total, self.facts.thread_before):
             call = last.counted()
-            if not call.total_tokens:
-                call = total.minus(self.state.total)  # the call could not be read
-            if first:
+            if not call.total_tokens:  # the call could not be read
+                before = self.state.total if self.state.total.known else self.facts.thread_before
+                call = total.minus(before) if _is_more(total, before) else call
+            if first and call.total_tokens:
                 self.facts.thread_before = total.minus(call)
             self.state.own = self.state.own.plus(call)
             self.state.used = self.facts.usage = self.state.used.plus(call)
@@ -247,3 +248,9 @@ _READ: dict[type, Callable[[AppServerParser, Any, int | None], list[Step]]] = {
     events.ConfigWarned: AppServerParser._remark,
     events.Deprecated: AppServerParser._remark,
 }
+
+
+def _is_more(total: Usage, before: Usage) -> bool:
+    """Return whether the sum before is known, and no sum of input and output is below it."""
+    pairs = ((total.input_tokens, before.input_tokens), (total.output_tokens, before.output_tokens))
+    return all(now is not None and then is not None and now >= then for now, then in pairs)
