@@ -75,6 +75,8 @@ class Facts(Struct, kw_only=True):
     """The estimated cost beyond ``cost_usd``, from tokens at known prices, if something estimates it."""
     context_tokens: int | None = None
     """The tokens of the newest request to the model, and of its answer as far as it is reported."""
+    context_before: int | None = None
+    """The tokens of the context with which the turn began, if it is to compact them."""
     context_window: int | None = None
     """The greatest number of tokens that the model takes."""
     denied: int = 0

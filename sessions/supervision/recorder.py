@@ -171,6 +171,8 @@ class Recorder:
             # The session of an adopted turn may already have the model of the next turn.
             (model_at_start(launch) if adopted_after_s is not None else None) or self._known_model(),
         )
+        if launch.compacts is not None:
+            parser.facts.context_before = launch.compacts.tokens_before
         with contextlib.suppress(StoreError):
             parser.facts.thread_before = self._store.thread_total_before(self._session, self._turn)
         if output.stream == self._turn:

@@ -344,6 +344,8 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     model = model_at_start(launch) or session.model
     parser.facts.reported = Reported(Pricing(launch.prices if launch is not None else {}), model)
     parser.facts.thread_before = store.thread_total_before(turn.session, turn.n)
+    if launch is not None and launch.compacts is not None:
+        parser.facts.context_before = launch.compacts.tokens_before
     if launch is not None and output.stream == turn.n:
         parser.facts.total_before = agent.total_before(launch, env, began)
     meter = agent.final_meter(launch, env, began) if launch is not None else None

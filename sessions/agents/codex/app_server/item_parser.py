@@ -105,7 +105,8 @@ class ItemParser(EventParser):
             earlier or self._new(at=began, call_id=item.id or None, parent=parent, **fields), **fields
         )
         if isinstance(item, items.ContextCompaction) and ours and not completed:
-            self.state.before, self.state.after = self.facts.context_tokens, None
+            before = self.facts.context_tokens
+            self.state.before, self.state.after = self.facts.context_before if before is None else before, None
         if not completed:
             step = structs.replace(step, status=StepStatus.RUNNING)
             self._remember(key, step)

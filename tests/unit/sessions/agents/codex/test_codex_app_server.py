@@ -363,6 +363,14 @@ def test_a_compaction_has_the_tokens_before_it_and_the_estimate_after_it(
     assert (compacted.tokens_before, compacted.tokens_after) == expected
 
 
+def test_a_compaction_that_was_asked_for_has_the_tokens_with_which_its_turn_began() -> None:
+    parser = AppServerParser()
+    parser.facts.reported, parser.facts.context_before = Reported(Pricing({})), 70
+    fed(began(), *(item(phase, "contextCompaction") for phase in ("started", "completed")), parser=parser)
+    (compacted,) = parser.facts.reported.compactions()
+    assert compacted.tokens_before == 70
+
+
 def test_the_compaction_of_a_real_stream_has_the_tokens_before_and_after() -> None:
     parser = AppServerParser()
     parser.facts.reported = Reported(Pricing({}))
