@@ -42,7 +42,7 @@ TITLES = {
         "append to pixel, ms",
         "idle for 1 s",
     ],
-    "streams": ["the last of 5 turns in a stream of 0 MB"],
+    "streams": ["the last of 5 turns in a stream of 0 MB", "a turn with 500 lines that are not events"],
     "supervision": ["one runner", "2 sessions"],
     "table": ["the dashboard, 160x45 (medians)", "a table of sessions, 160x45"],
     "tasks": ["keys for ten everyday tasks"],

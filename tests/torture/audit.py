@@ -82,7 +82,8 @@ def read_all(manager, report):
     for session_id in ids:
         try:
             session = manager.reader.get(session_id)
-            found.append((session, manager.reader.turns(session_id), manager.reader.prompts(session_id)))
+            prompts = [one for one in manager.reader.prompts(session_id) if one.steered is None]
+            found.append((session, manager.reader.turns(session_id), prompts))
         except Exception as error:
             report.add("unreadable", f"rows of session {session_id}: {type(error).__name__}: {error}")
     return found

@@ -63,7 +63,7 @@ def _places(reader: Any, ref: str, incomplete: str) -> Iterator[CompletionItem]:
         steps = (step for step in reader.steps.steps_from(ref, int(turn[:9]), 0) if step.turn == int(turn[:9]))
         found = [(f"{turn}.{step.index}", step.text or step.command or step.kind) for step in steps]
     else:
-        prompts = {one.turn: one.text for one in reader.prompts(ref)}
+        prompts = {one.turn: one.text for one in reader.prompts(ref) if one.steered is None}
         found = [(str(one.n), prompts.get(one.n, "")) for one in reader.turns(ref)]
     fitting = [(place, text) for place, text in reversed(found) if place.startswith(incomplete)]
     for place, text in fitting[:MOST]:

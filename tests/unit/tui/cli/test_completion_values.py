@@ -57,7 +57,8 @@ class Reader:
         return [factories.turn(1), factories.turn(2)]
 
     def prompts(self, ref):
-        return [SimpleNamespace(turn=1, text="write it"), SimpleNamespace(turn=2, text="\x1b[31mtest it")]
+        prompts = [(1, "write it", None), (2, "\x1b[31mtest it", None), (2, "a remark in the turn", 1)]
+        return [SimpleNamespace(turn=turn, text=text, steered=steered) for turn, text, steered in prompts]
 
     def steps_from(self, ref, turn, first):
         yield Step(turn=turn, index=0, kind=StepKind.PROMPT, text="test it")
