@@ -103,7 +103,8 @@ def _calm_screens() -> None:
     """Mend two faults of all screens, unless another Textual has other names for what is mended.
 
     A layout sends the screen a ``Resize`` with the size that was laid out, and a ``Resize`` lays out for the event's
-    size.  So two sizes in the queue, as at a start, bring each other back without end; an old size is dropped here.
+    size.  So two sizes in the queue, as at a start, bring each other back without end.  For an old size, the terminal's
+    own is laid out here, or nothing if it is laid out already.
 
     A change below a dialog marks the whole screen as changed, because the screen below marks its own regions again, and
     the first such region is all of it.

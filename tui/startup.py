@@ -58,6 +58,7 @@ def start(*, read_only: bool = False) -> int:
         StoreError: the state folder cannot be read.
         UsageError: there is no terminal to draw on.
     """
+    gc.disable()  # before the first heavy imports
     from ..sessions.manager import SessionManager
 
     tolerate_small_character_sets()

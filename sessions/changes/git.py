@@ -58,15 +58,6 @@ def ask_git(cwd: str, paths: Sequence[str]) -> tuple[GitReport, dict[str, GitSta
     return GitReport(answer=answer, top=top, totals=totals), states
 
 
-def ask_git_of_session(cwd: str, paths: Sequence[str]) -> tuple[GitReport, dict[str, GitState]]:
-    """Return the same for the folder of a session, which was recorded without links: none may have taken its place."""
-    try:
-        _check_recorded(cwd)
-    except GitError as error:
-        return GitReport(answer=error.answer, detail=error.detail), {}
-    return ask_git(cwd, paths)
-
-
 def git_diffs(cwd: str) -> Callable[[str], GitDiff]:
     """Return a function from a file (an absolute path) to its diff against the last commit, by any author."""
     try:
@@ -77,26 +68,21 @@ def git_diffs(cwd: str) -> Callable[[str], GitDiff]:
     return repository.diff
 
 
-def git_diffs_of_session(cwd: str) -> Callable[[str], GitDiff]:
-    """Return the same for the folder of a session, as :func:`ask_git_of_session` takes it."""
-    try:
-        _check_recorded(cwd)
-    except GitError as error:
-        trouble = GitDiff(answer=error.answer, detail=error.detail)
-        return lambda _: trouble
-    return git_diffs(cwd)
-
-
 class Repository:
-    """The repository that contains a folder.
+    """The repository that contains the folder of a session, which was recorded without links.
 
     Raises:
-        GitError: the folder is gone or in no repository, or git fails; all methods except ``diff`` raise it, too.
+        GitError: the folder is gone, is a link now, or is in no repository, or git fails; all methods except ``diff``
+            raise it, too.
     """
 
     def __init__(self, cwd: str) -> None:
         if not os.path.isdir(cwd):  # noqa: PTH112 - a text that may be no path at all
             raise GitError(GitAnswer.NO_FOLDER)
+        try:
+            check(cwd)
+        except FolderError as error:
+            raise GitError(GitAnswer.FAILED, str(error)) from None
         self._real_cwd = os.path.realpath(cwd)
         output = _in_folder(self._real_cwd, "rev-parse", "--show-toplevel")
         if output.code != 0:
@@ -185,14 +171,6 @@ def _in_folder(folder: str, *arguments: str, settings: Sequence[str] = (), limit
             return run_git(entered, *arguments, settings=settings, limit=limit)
     except FolderError as error:
         raise GitError(GitAnswer.FAILED, str(error)) from None
-
-
-def _check_recorded(cwd: str) -> None:
-    try:
-        check(cwd)
-    except FolderError as error:
-        gone = not os.path.lexists(cwd)
-        raise GitError(GitAnswer.NO_FOLDER if gone else GitAnswer.FAILED, None if gone else str(error)) from None
 
 
 def _no_repository(output: GitOutput) -> GitError:

@@ -9,7 +9,7 @@ from ..agents.registry import agent_named
 from ..model import Session, Step, Turn
 from ..text.units import count
 from .from_steps import Collected, collect
-from .git import ask_git_of_session
+from .git import ask_git
 from .model import SessionChanges
 from .recorded import Dealer, Recorded
 
@@ -56,7 +56,7 @@ def recorded_of(session: Session, turns: Sequence[Turn], env: Mapping[str, str |
 
 
 def _with_git(changes: SessionChanges) -> SessionChanges:
-    report, states = ask_git_of_session(changes.cwd, [file.absolute for file in changes.files])
+    report, states = ask_git(changes.cwd, [file.absolute for file in changes.files])
     files = tuple(structs.replace(file, git=states.get(file.absolute)) for file in changes.files)
     return structs.replace(changes, files=files, git=report)
 

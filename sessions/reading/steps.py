@@ -178,6 +178,6 @@ class StepsReader:
 
     def git_diffs(self, cwd: str) -> "Callable[[str], GitDiff]":
         """Return a function that compares a file with the last commit of the repository around a session's folder."""
-        from ..changes.git import git_diffs_of_session
+        from ..changes.git import git_diffs
 
-        return git_diffs_of_session(cwd)
+        return git_diffs(cwd)

@@ -9,7 +9,7 @@ import pytest
 
 from agentdash.sessions.changes import git as git_module
 from agentdash.sessions.changes import git_process
-from agentdash.sessions.changes.git import ask_git, ask_git_of_session, git_diffs, git_diffs_of_session
+from agentdash.sessions.changes.git import ask_git, git_diffs
 from agentdash.sessions.changes.model import GitAnswer, GitTotals
 
 ODD_NAMES = ("sp ace", "new\nline", "tab\tquote\"'", "žluť\u202e", "-x", ":(top)a", "*", "a\\b", "..dots")
@@ -150,16 +150,6 @@ def test_a_folder_below_the_top_is_enough(repo: Repo) -> None:
     repo.put("b", "1")
     told = repo.codes("b", "sub/a", cwd=repo.top / "sub")
     assert told == {"b": (" M", ("unstaged",)), "sub/a": ("  ", ("unchanged",))}
-
-
-def test_a_folder_that_is_reached_by_a_link_is_the_same(repo: Repo, tmp_path: Path) -> None:
-    repo.commit("sub/a")
-    repo.put("sub/a", "1")
-    link = tmp_path / "link"
-    link.symlink_to(repo.top / "sub")
-    report, states = ask_git(str(link), [str(link / "a")])
-    assert (report.top, list(states)) == (str(repo.top), [str(link / "a")])
-    assert "+1" in git_diffs(str(link))(str(link / "a")).text
 
 
 def test_the_totals_are_of_the_whole_repository(repo: Repo) -> None:
@@ -486,10 +476,10 @@ def test_a_link_in_the_place_of_the_folder_shows_no_other_repository(tmp_path):
     Repo(folder).commit("a")
     folder.rename(tmp_path / "lead" / "old")
     folder.symlink_to(private.top)
-    report, states = ask_git_of_session(str(folder), [str(folder / "secret")])
+    report, states = ask_git(str(folder), [str(folder / "secret")])
     assert (report.answer, report.top, states) == (GitAnswer.FAILED, None, {})
     assert "is a symbolic link now" in str(report.detail)
-    assert git_diffs_of_session(str(folder))(str(folder / "secret")).text == ""
+    assert git_diffs(str(folder))(str(folder / "secret")).text == ""
 
 
 def test_a_folder_that_is_replaced_between_two_questions_shows_no_other_repository(tmp_path):
@@ -498,7 +488,7 @@ def test_a_folder_that_is_replaced_between_two_questions_shows_no_other_reposito
     private.put("secret", "changed\n")
     folder = tmp_path / "lead" / "sub"
     Repo(folder).commit("secret")
-    diff = git_diffs_of_session(str(folder))
+    diff = git_diffs(str(folder))
     folder.rename(tmp_path / "lead" / "old")
     folder.symlink_to(private.top)
     assert diff(str(folder / "secret")).answer is GitAnswer.FAILED

@@ -25,12 +25,12 @@ def changes(ref: str, turn: int | None, diff: bool, no_git: bool, as_json: bool)
 
         common.print_json(changes_json(report, diffs=diff))
         return
-    from .....sessions.changes.git import git_diffs_of_session
+    from .....sessions.changes.git import git_diffs
     from ....render.sessions.changes import changes_text, file_diffs
 
     seen_as = common.style()
     common.print_lines(changes_text(report, seen_as))
     if diff:
-        find = None if no_git else git_diffs_of_session(report.cwd)
+        find = None if no_git else git_diffs(report.cwd)
         for file in report.files:
             common.print_lines(file_diffs(file, seen_as, find))
