@@ -148,7 +148,10 @@ def show(ref: str, as_json: bool) -> None:
 @common.json_option
 @common.id_argument
 def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
-    """Print all steps of a session."""
+    """Print the steps of a session.
+
+    Of many lines in a row that are not events, the first and the last are printed; --full and --json print all.
+    """
     with common.open_manager() as manager:
         session = manager.reader.get(ref)
         shown = manager.reader.steps.shown(session.id)
