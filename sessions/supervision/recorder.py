@@ -326,6 +326,8 @@ class Recorder:
         facts, steps, end = self.facts, 0, self.position
         if self._follower is not None:
             self._follow_clock(self._follower)
+            if not ending.goes_on:
+                self._follower.end = None  # no later turn reads what the agent printed behind the end
             self._follower.finish()
             self._check_conversation()
             steps = self._follower.steps

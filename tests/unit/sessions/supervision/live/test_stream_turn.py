@@ -1,13 +1,17 @@
 """A runner's record of a turn that is a part of a stream: it has the facts of its own part alone."""
 
+import json
 import os
 from pathlib import Path
 
+import live_rows
 from factories import add_turn, no_prompts
 
+from agentdash.sessions.agents.demo.dialogue import DemoDialogue
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.clock import now_ms
 from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.lifecycle.recovery.reconcile import read_facts
 from agentdash.sessions.model import Status
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.paths import Layout
@@ -16,6 +20,9 @@ from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.storage.turns.turn_output import output_in
 from agentdash.sessions.supervision.child import AgentChild
+from agentdash.sessions.supervision.live.agent import LiveAgent
+from agentdash.sessions.supervision.live.channel import Channel, make_fifo
+from agentdash.sessions.supervision.live.run import LiveRun
 from agentdash.sessions.supervision.recorder import Recorder
 from agentdash.sessions.supervision.turn_end import Ending
 
@@ -76,3 +83,35 @@ def test_an_adopted_turn_of_a_stream_is_concluded_by_its_own_part(tmp_path: Path
     assert (turns[1].stream, turns[1].begin_byte, turns[1].end_byte) == (1, len(FIRST), None)
     assert list(layout.live.iterdir()) == []
     store.close()
+
+
+def test_what_an_agent_prints_behind_the_end_of_its_last_turn_belongs_to_that_turn(
+    layout: Layout, store: Store
+) -> None:
+    """It ends the turn, begins the next one, and is killed before a runner has seen that."""
+    child = AgentChild()
+    child.gone = False
+    make_fifo(layout.session(live_rows.SESSION).stdin)
+    channel = Channel(layout.session(live_rows.SESSION).stdin)
+    agent = LiveAgent(child, channel, DemoDialogue(), launch=live_rows.LAUNCH, stream=1)
+    run = LiveRun(layout, store, live_rows.SESSION, 1, agent)
+    log = TurnLog(store, live_rows.SESSION, 1, live_rows.OWNER)
+    claim = log.adopt()
+    assert claim is not None
+    recorder = Recorder(layout, live_rows.SESSION, 1, store, log)
+    output = run.converse(claim, recorder)
+    assert output is not None
+    recorder.begin(agent_named("demo"), claim.launch, lambda: None, now_ms())  # type: ignore[arg-type, return-value]
+    ended = {"type": "turn_ended", "status": "interrupted"}
+    more = {"type": "message", "text": "I begin with the next one."}
+    lines = [live_rows.READY, live_rows.BEGAN, ended, live_rows.BEGAN | {"key": ""}, more, more]
+    output.stdout.path.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    recorder.follow()
+    assert run.over
+    child.gone = True
+    run.end(recorder, output)
+    recorder.conclude(Ending(child=child, stopped_by="you", lingered=False, left=(), goes_on=run.goes_on))
+    turn = store.one_turn(live_rows.SESSION, 1)
+    assert turn is not None
+    assert (turn.status, turn.end_byte) == (Status.STOPPED, None)
+    assert turn.steps == read_facts(layout, store, turn)[1]
