@@ -11,7 +11,7 @@ from ...agents.parsing.line_parts import by_parts
 from ...agents.registry import agent_named
 from ...clock import now_ms
 from ...errors import StoreError
-from ...model import Receipt, Status, Turn
+from ...model import Receipt, Status, StoppedBy, Turn
 from ...processes import processes
 from ...storage.files.line_reader import LineReader
 from ...storage.paths import Layout
@@ -34,6 +34,8 @@ from .run import begin_late
 
 LOOK_SECONDS = 5.0
 """Interval between unprompted checks of requests and of an adopted process."""
+
+_CLOSED = "its process was closed"
 
 
 class Warm:
@@ -134,7 +136,7 @@ class Warm:
             too_long = not self._began and (bool(kinds) or time.monotonic() >= closes_at)
             if too_long or self._signals.shutdown:
                 close(live, self._layout.live_name(self._session, live.stream))
-                return self._gone(live)
+                return self._gone(live, closed=True)
             if clerk.advance():
                 self._begin_queued()
                 continue
@@ -183,22 +185,33 @@ class Warm:
             self._folder.create()  # the runner of a stop needs it
             self._signals.requested = True
 
-    def _gone(self, live: LiveAgent) -> tuple[int | None, str]:
+    def _gone(self, live: LiveAgent, *, closed: bool = False) -> tuple[int | None, str]:
         """Record that the process is gone; what it left is counted as after any turn.
 
         A turn that it had begun by itself is recorded too, and concluded from its output like one of a killed agent.
+        If a stop, or this runner (``closed``), ended the process, the turn was stopped with it.
         """
         self._read(live)
         own = self._own_turn(live) if self._began else None
+        by = StoppedBy.AGENTDASH.because(_CLOSED) if closed else self._stop_that_ended(live)
+        if own is not None and by is not None:
+            TurnLog(self._store, self._session, own, owner()).stopping(by)
         self._layout.live_name(self._session, live.stream).unlink(missing_ok=True)
         live.channel.close()
         with contextlib.suppress(StoreError):
             self._lose_all()
-        self._answer("its process was closed")
+        self._answer(_CLOSED)
         if own is not None:
             return own, "adopt"
         following = self._next()
         return (following, "run") if following is not None else (self._turn, "sweep")
+
+    def _stop_that_ended(self, live: LiveAgent) -> str | None:
+        """Return the requester of the stop of the turn before if it ended the process as well; None if none did."""
+        turn = self._store.one_turn(self._session, self._turn)
+        ended = turn.receipt.ended if turn is not None and turn.receipt is not None else ()
+        ours = live.child.identity is not None and live.child.identity[0] in {process.pid for process in ended}
+        return turn.stop_by if turn is not None and ours else None
 
     def _lose_all(self) -> None:
         """Record the fate of all that was under way between the user and the process."""

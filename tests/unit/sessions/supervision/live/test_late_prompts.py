@@ -1,6 +1,7 @@
 """Prompts into running turns whose runner, agent or turn ended before their receipt."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from factories import add_turn, no_prompts, request
@@ -11,7 +12,7 @@ from agentdash.sessions.agents.demo.conversation import Conversation
 from agentdash.sessions.asks.model import Ask, AskKind
 from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.lifecycle.recovery.reconcile import settle
-from agentdash.sessions.model import Status
+from agentdash.sessions.model import Ended, Receipt, Status
 from agentdash.sessions.rules.prompts.delivery import Fate, PromptState, fate
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.turns.claim import Outcome
@@ -21,6 +22,7 @@ from agentdash.sessions.supervision.child import AgentChild
 from agentdash.sessions.supervision.live.channel import make_fifo
 from agentdash.sessions.supervision.live.reach import orphan
 from agentdash.sessions.supervision.live.run import LiveRun
+from agentdash.sessions.supervision.live.warm import Warm
 from agentdash.sessions.supervision.runner import serve_from
 from agentdash.sessions.supervision.turn_end import Ending, evidence_of
 
@@ -292,3 +294,20 @@ def test_a_prompt_that_was_read_stays_with_its_turn(store, live_log, adopted):
     turn.interrupt(1.0)
     assert [line["type"] for line in lines_to(live)] == ["interrupt"]
     assert store.queue.prompt(prompt.id).state == "seen"
+
+
+@pytest.mark.parametrize(("killed", "expected"), [(GONE[0], Status.STOPPED), (1, Status.LOST)])
+def test_a_turn_that_the_agent_began_as_a_stop_ended_its_process_was_stopped(layout, store, killed, expected):
+    """The runner of the stop has ended before it saw the beginning of that turn."""
+    ended(store)
+    log = TurnLog(store, SESSION, 1, OWNER)
+    log.stopping("you")
+    log.answer(Receipt(session=SESSION, status=Status.DONE, ended=(Ended(pid=killed, command="x", signal="SIGKILL"),)))
+    beginning = json.dumps(READY)[:6] + "\n"  # the turns before have the first 7 bytes
+    layout.session(SESSION).output(1).write_text(beginning + json.dumps(BEGAN | {"key": ""}) + "\n")
+    make_fifo(layout.session(SESSION).stdin)
+    signals = SimpleNamespace(shutdown=False, requested=False, wake=None)
+    live = orphan(layout.session(SESSION), store, SESSION, 2, also_gone=True)
+    assert Warm(layout, store, signals, SESSION, 1, live).wait() == (2, "adopt")
+    settle(layout, store)
+    assert [turn.status for turn in store.turns(SESSION)] == [Status.DONE, expected]
