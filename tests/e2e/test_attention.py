@@ -225,7 +225,6 @@ def test_T12_what_the_sandbox_stopped_is_told_while_it_runs_and_at_the_end(manag
     go_on(tmp_path, "one")
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.real
 def test_a_question_in_the_last_message_of_a_real_agent_is_found(manager, agent, tmp_path):
     asking = manager.spawn(Start("Shall I delete the old table?", agent=agent, cwd=work_folder(tmp_path)))
@@ -245,7 +244,6 @@ FREE = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode"
 """By agent: the options with which it runs any command."""
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.real
 def test_what_a_real_agent_does_now_is_recorded_until_it_ends(manager, agent, tmp_path, wait_until):
     start = Start("[[fake:sleep600]] go", agent=agent, cwd=work_folder(tmp_path), options=FREE[agent])

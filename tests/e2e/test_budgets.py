@@ -192,7 +192,6 @@ def test_the_limits_of_the_settings_travel_with_a_start(tmp_path, monkeypatch, m
 
 
 @pytest.mark.real
-@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("budget", [Budget(tokens=30), Budget(cost_usd=0.000001)], ids=["tokens", "cost"])
 @pytest.mark.parametrize("cli", EVERY_CLI)
 def test_a_worker_whose_agent_reports_while_it_works_is_ended_in_its_turn(

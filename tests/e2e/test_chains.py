@@ -151,7 +151,6 @@ def test_if_the_runner_is_killed_the_next_command_goes_on(manager, tmp_path, wai
 
 
 @pytest.mark.real
-@pytest.mark.by_turns(1)
 @pytest.mark.parametrize("live", [False, True])
 def test_real_codex_hands_its_answer_to_real_claude(manager, use_agent, fake_model, tmp_path, live):
     use_agent("codex")

@@ -181,7 +181,6 @@ sleep 600
 """
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("prefix", ["", "env -i", "env -u AGENTDASH_SESSION_ID -u AGENTDASH_RUN_ID"])
 def test_a_worker_changes_no_sibling_lead_or_stranger_by_command_line(manager, at, place, prefix, wait_until):
     long = Start("x", agent="demo", options={"script": "long"})

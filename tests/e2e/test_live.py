@@ -35,7 +35,7 @@ FREE = {
 }
 STRICT = {"demo": {"speed": 20}, "claude": {"permission_mode": "default"}, "codex": {"sandbox": "read-only"}}
 
-REAL = [pytest.param(name, marks=[pytest.mark.real, pytest.mark.by_turns(3)]) for name in EVERY_CLI]
+REAL = [pytest.param(name, marks=[pytest.mark.real]) for name in EVERY_CLI]
 AGENTS = ["demo", *REAL]
 
 
