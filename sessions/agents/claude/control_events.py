@@ -11,7 +11,7 @@ from ..parsing.json_lines import NULL, Words
 class Request(Struct):
     """A request that waits for an answer: ``can_use_tool`` or ``elicitation``.
 
-    claude prints each answer that it has (docs/protocols/claude.md, "Approvals").
+    It comes only with ``--permission-prompt-tool stdio`` (docs/protocols/claude.md, "Approvals").
     """
 
     subtype: str = ""

@@ -1,6 +1,6 @@
 """The user's answer to an ask as claude expects it in a ``control_response``.  Pure.
 
-Each kind of answer was measured (docs/protocols/claude.md, "Approvals").
+claude reads these answers, and prints each of them once (docs/protocols/claude.md, "Approvals").
 """
 
 from typing import Any

@@ -4,7 +4,7 @@ The ids of our requests follow from the prompts, so that a later dialogue recogn
 handshake, ``prompt:KEY:ATTEMPT`` (also of a compaction), ``probe:KEY:ATTEMPT``, ``interrupt:TURN``, ``clean:TURN``,
 ``change:WHAT:VALUE``.
 
-The item of a prompt is its only receipt.  codex delivers a prompt again that it is sent again
+The item of a prompt is its only receipt, and a prompt that is written again is delivered again
 (docs/protocols/codex.md, "Receipts").
 """
 
