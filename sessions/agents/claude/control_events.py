@@ -11,7 +11,7 @@ from ..parsing.json_lines import NULL, Words
 class Request(Struct):
     """A request that waits for an answer: ``can_use_tool`` or ``elicitation``.
 
-    It comes only with ``--permission-prompt-tool stdio`` (docs/protocols/claude.md, "Approvals").
+    Seen with ``--permission-prompt-tool stdio`` (docs/protocols/claude.md, "Approvals").
     """
 
     subtype: str = ""

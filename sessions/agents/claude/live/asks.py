@@ -1,6 +1,6 @@
 """claude's requests as asks: ``can_use_tool`` and ``elicitation`` (2.1.197 and 2.1.330).  Pure.
 
-claude asks only with ``--permission-prompt-tool stdio`` (docs/protocols/claude.md, "Approvals").
+Seen with ``--permission-prompt-tool stdio`` (docs/protocols/claude.md, "Approvals").
 """
 
 import re
