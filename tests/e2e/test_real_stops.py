@@ -18,7 +18,7 @@ ATTEMPTS = 5
 CODEX_MODES = ["workspace-write", "read-only", "danger-full-access"]
 SECONDS_INTO_A_COMMAND = repeated((0, 3), (0, 1, 2, 3, 4))
 CLAUDE_STARTS_MS = range(600, 1001, repeated(200, 50))
-"""During its start claude swallows a SIGINT (protocols 3)."""
+"""During its start claude can swallow a SIGINT (docs/protocols/claude.md, "Signals")."""
 
 
 @pytest.fixture
