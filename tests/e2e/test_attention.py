@@ -86,6 +86,7 @@ def of(manager, session, kind):
     return look
 
 
+@pytest.mark.smoke
 def test_a_command_that_fails_four_times_is_told_while_it_does_and_no_longer(manager, play, tmp_path, wait_until):
     pipes = [str(tmp_path / name) for name in ("first", "second", "third")]
     fails = ran("pytest -q", 1)

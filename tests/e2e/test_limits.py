@@ -29,6 +29,7 @@ def limited(manager, script, **limits):
     return manager.run(["sh", "-c", script], options={"limits": limits})
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("script", "limits", "reason"),
     [

@@ -46,6 +46,7 @@ def running_command(manager, session, wait_until, text):
     )
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
 def test_work_gives_typed_steps_exit_codes_times_and_usage(manager, agent, project, scratch_home, request):
     before = time.time() * 1000 - 1
@@ -96,6 +97,7 @@ def check_claude(manager, session, kind, home):
     assert [step.text for step in of_kind(steps, StepKind.NOTICE) if '{"' in step.text] == []
 
 
+@pytest.mark.smoke
 def test_a_resume_reaches_the_same_conversation(manager, agent, project):
     session = ended(manager, spawn(manager, agent, "remember the first words", project))
     manager.prompts.inject(session.id, "and the second words")
