@@ -7,10 +7,8 @@ STAMP := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 # More workers than cores: a test that waits for another process leaves its core to the others.
 PYTEST_ARGS ?= -n 4 --dist worksteal
-# Of make torture: `full`, or the `daily` share that CI runs after make test.
-FORM ?= full
 
-.PHONY: help demo test lint types pytest texts torture tools bench screenshots schema clean
+.PHONY: help demo check test full lint types pytest texts torture tools bench screenshots schema clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -18,9 +16,15 @@ help:            ## show this list
 demo: $(STAMP)   ## open the dashboard with six scripted agents at work
 	@$(BIN)/agentdash demo
 
-test: $(DEV)     ## lint, types and every test that this machine has the tools for
-	@# The checkers are one process each: the tests use the other cores meanwhile.
-	@$(MAKE) --no-print-directory -j 3 lint types pytest
+# The checkers are one process each: the tests use the other cores meanwhile.
+check: $(DEV)    ## lint, types and the unit tests: before each commit
+	@$(MAKE) --no-print-directory -j 3 lint types pytest PYTEST_ARGS='$(PYTEST_ARGS) -m "not slow" tests/unit'
+
+test: $(DEV)     ## lint, types, the tests of units and of keys, and a smoke test of each part of a session's life
+	@$(MAKE) --no-print-directory -j 3 lint types pytest PYTEST_ARGS='$(PYTEST_ARGS) -m "not slow"'
+
+full: test       ## make test, then every other test: processes, real agents, torture, installing, benchmarks
+	$(BIN)/pytest $(PYTEST_ARGS) -m slow
 
 lint: $(DEV)   ## ruff: rules and format; import-linter: which folder may know which
 	$(BIN)/ruff check .
@@ -38,8 +42,8 @@ pytest: $(DEV) ## the tests alone; PYTEST_ARGS chooses
 texts: $(DEV)  ## every text of the screen and the command line, to be read as a whole
 	@$(BIN)/python tests/texts.py
 
-torture: $(DEV) ## the tests that repeat themselves, in full: hostile agents, random examples, kills, each claude, benchmarks (TORTURE_CYCLES, TORTURE_SEED)
-	TORTURE=$(FORM) $(BIN)/pytest $(PYTEST_ARGS) -m torture
+torture: $(DEV) ## the tests that repeat themselves, many times, with new dice: hostile agents, examples, kills (TORTURE_CYCLES, TORTURE_SEED)
+	TORTURE=1 $(BIN)/pytest $(PYTEST_ARGS) -m torture
 
 tools: $(DEV)   ## the real agent CLIs for the end-to-end tests (needs npm)
 	$(BIN)/python tests/tools/install.py

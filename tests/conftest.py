@@ -12,12 +12,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-import selection
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from isolation import isolate
 from order import spread
-from real_clis import TRIED_CLAUDES, command_of, version_for
-from repetition import EVERYTHING, FORM, FULL, SEED, repeated
+from real_clis import CLAUDES, command_of, version_for
+from repetition import SEED, TORTURE, repeated
 from served import Served
 from waiting import until
 from watchdog import GRACE_SECONDS, watched
@@ -34,15 +33,19 @@ SCRATCH = LASTING if HERE.is_relative_to(TEMPORARY) else HERE.parent / ".scratch
 STDERR = pytest.StashKey[int]()
 """The descriptor of stderr outside of tests."""
 
+SLOW = {"bench", "e2e", "packaging", "torture"}
+"""The folders whose tests only `make full` runs, but for those marked ``smoke``."""
+
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 4 << 30
-"""Room that the short form may need: its largest files are sparse."""
+"""Room that a run may need: the largest files are sparse."""
 
 # How fast a machine makes examples says nothing of the program.
 settings.register_profile(
     "agentdash",
     deadline=None,
-    max_examples=repeated(30, 200 if EVERYTHING else 100),
+    max_examples=repeated(30, 200),
+    derandomize=not TORTURE,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("agentdash")
@@ -53,34 +56,29 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_configure(config):
-    """Keep the temporary files of the short form in memory, if there is room: most of its waits are for the disk."""
+    """Keep temporary files in memory, if there is room: most waits of the tests are for the disk."""
     roomy = os.access(MEMORY, os.W_OK | os.X_OK) and shutil.disk_usage(MEMORY).free >= ROOM_BYTES
-    if roomy and not FULL and "TMPDIR" not in os.environ and config.option.basetemp is None:
+    if roomy and not TORTURE and "TMPDIR" not in os.environ and config.option.basetemp is None:
         os.environ["TMPDIR"] = str(MEMORY)
         tempfile.tempdir = None  # it is chosen again, from the environment
-    # A run of all tests leaves some out (selection.py), whose snapshots are not stale.
-    config.option.warn_unused_snapshots |= runs_all_tests(config)
+    # A run that leaves out tests by a marker finds their snapshots unused.
+    config.option.warn_unused_snapshots |= bool(config.option.markexpr)
     # While a test runs, its output is captured.
     config.stash[STDERR] = os.dup(sys.__stderr__.fileno())
 
 
-def runs_all_tests(config):
-    """Return whether the run chooses no files and no names."""
-    return not config.option.keyword and config.args_source is not pytest.Config.ArgsSource.ARGS
-
-
 def pytest_itemcollected(item):
-    """Mark the tests that do more in full."""
-    selection.mark(item)
+    """Mark the tests that only `make full` runs, and those that do more in `make torture`."""
+    if item.path.parent.name in SLOW and item.get_closest_marker("smoke") is None:
+        item.add_marker("slow")
+    if is_hypothesis_test(getattr(item, "obj", None)):
+        item.add_marker("torture")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config, items):
-    """Leave out what does not run in this form, and spread the tests that wait."""
-    left_out = set(selection.left_out(items, all_tests=runs_all_tests(config)))
-    if left_out:
-        config.hook.pytest_deselected(items=list(left_out))
-    items[:] = spread(item for item in items if item not in left_out)
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Spread the tests that wait."""
+    items[:] = spread(items)
 
 
 def pytest_collection_finish():
@@ -284,7 +282,7 @@ def codex_env(use_agent, scratch_home):
     return scratch_home / "codex"
 
 
-@pytest.fixture(params=TRIED_CLAUDES)
+@pytest.fixture(params=CLAUDES)
 def claude_env(request, use_agent, scratch_home):
     """The real claude, pointed at the scripted model; its home."""
     use_agent(request.param)
@@ -330,8 +328,8 @@ def _prepend_path(monkeypatch, command):
 
 
 def pytest_report_header():
-    """Show with which dice the hostile tests throw, so that a run can be repeated."""
-    return f"hostile tests: {FORM} form, TORTURE_SEED={SEED}"
+    """Show the dice of the hostile tests, so that a run can be repeated."""
+    return f"TORTURE_SEED={SEED}"
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -8,7 +8,6 @@ from pathlib import Path
 from zlib import crc32
 
 from places import TESTS
-from repetition import in_full
 
 from agentdash.sessions.agents.registry import agent_named
 
@@ -26,14 +25,10 @@ differ."""
 CLAUDES = (f"claude-{OLD_CLAUDE}", "claude-new")
 """The kinds of claude."""
 
+NEWEST = CLAUDES[-1]
+
 EVERY_CLI = ("codex", *CLAUDES)
 """The kinds of all agents."""
-
-*OLDER, NEWEST = CLAUDES
-TRIED_CLAUDES = (NEWEST, *in_full(*OLDER))
-"""What is tried of claude where a fact does not depend on what it prints: the newest; in full, each kind."""
-
-TRIED = ("codex", *TRIED_CLAUDES)
 
 
 def versions_of(kind: str) -> list[str]:

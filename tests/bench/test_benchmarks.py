@@ -7,7 +7,6 @@ import sys
 
 import pytest
 from places import ROOT
-from repetition import in_full
 
 BENCH = ROOT / "bench"
 PARTS = ("opening", "memory", "keys", "growing", "searching", "beside")
@@ -66,9 +65,6 @@ TITLES = {
 }
 """The tables that each one prints."""
 
-IN_SHORT = ("admission", "events", "following", "listing", "live", "mcp_server", "next_turn", "streams", "supervision")
-"""The programs that take seconds; the others run in the full form only."""
-
 
 def programs():
     """The files that are programs; the others are their parts."""
@@ -85,7 +81,7 @@ def test_every_part_of_the_viewer_is_run_here():
     assert {f"viewer {part}" for part in PARTS} <= TITLES.keys()
 
 
-@pytest.mark.parametrize("name", [*IN_SHORT, *in_full(*(name for name in TITLES if name not in IN_SHORT))])
+@pytest.mark.parametrize("name", TITLES)
 def test_it_prints_its_tables_with_a_figure_in_every_row(name, require_tool, tmp_path, monkeypatch):
     for tool in NEEDS.get(name, ()):
         require_tool(tool)

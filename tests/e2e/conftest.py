@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from e2e.remote import open_outer, ssh
-from real_clis import TRIED
+from real_clis import EVERY_CLI
 from waiting import StuckError
 
 from agentdash.sessions.errors import AgentdashError
@@ -71,7 +71,7 @@ def similar_ids(monkeypatch):
     return "abcdef01"
 
 
-@pytest.fixture(params=TRIED)
+@pytest.fixture(params=EVERY_CLI)
 def agent(request, use_agent):
     """Each real agent, pointed at the scripted model in a scratch home of its own; agentdash's name for it."""
     return use_agent(request.param)

@@ -270,7 +270,6 @@ def asking(request, manager, tmp_path, wait_until):
     return Asking(agent, manager, project, wait_until)
 
 
-@pytest.mark.by_turns(13)
 @pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda outcome: outcome.__name__)
 @pytest.mark.parametrize("asking", EVERY, indirect=True)
 def test_an_ask_has_one_answer_and_its_action_is_done_once_or_never(asking, outcome, fake_model, leftovers):
@@ -287,7 +286,6 @@ def test_an_ask_has_one_answer_and_its_action_is_done_once_or_never(asking, outc
     assert (asking.session.asking, asking.recorded()) == (0, [recorded])
 
 
-@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("asking", EVERY, indirect=True)
 def test_what_is_always_allowed_is_not_asked_again_and_no_file_says_so(asking):
     files = asking.rule_files()

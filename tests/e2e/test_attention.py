@@ -86,6 +86,7 @@ def of(manager, session, kind):
     return look
 
 
+@pytest.mark.smoke
 def test_a_command_that_fails_four_times_is_told_while_it_does_and_no_longer(manager, play, tmp_path, wait_until):
     pipes = [str(tmp_path / name) for name in ("first", "second", "third")]
     fails = ran("pytest -q", 1)
@@ -227,7 +228,6 @@ def test_a_command_that_the_sandbox_stopped_is_reported_during_the_turn_and_at_i
     go_on(tmp_path, "one")
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.real
 def test_a_question_in_the_last_message_of_a_real_agent_is_found(manager, agent, tmp_path):
     asking = manager.spawn(Start("Shall I delete the old table?", agent=agent, cwd=work_folder(tmp_path)))
@@ -247,7 +247,6 @@ FREE = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode"
 """By agent: the options with which it runs any command."""
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.real
 def test_what_a_real_agent_does_now_is_recorded_until_it_ends(manager, agent, tmp_path, wait_until):
     start = Start("[[fake:sleep600]] go", agent=agent, cwd=work_folder(tmp_path), options=FREE[agent])

@@ -145,6 +145,7 @@ def test_a_budget_that_is_lowered_below_what_is_spent_ends_the_turn_that_runs(ma
     assert (ended.status, ended.reason.partition(":")[0]) == (Status.STOPPED, "stopped by its limit")
 
 
+@pytest.mark.smoke
 def test_the_verbs_give_a_budget_show_it_and_refuse_with_the_next_step(manager):
     lead = json.loads(
         verb("spawn", "--agent", "demo", "--budget-usd", "2.50", "[[demo:quick]] go", "--wait", "--json").stdout
@@ -192,7 +193,6 @@ def test_the_limits_of_the_settings_travel_with_a_start(tmp_path, monkeypatch, m
 
 
 @pytest.mark.real
-@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("budget", [Budget(tokens=30), Budget(cost_usd=0.000001)], ids=["tokens", "cost"])
 @pytest.mark.parametrize("cli", EVERY_CLI)
 def test_a_worker_whose_agent_reports_while_it_works_is_ended_in_its_turn(

@@ -72,6 +72,7 @@ def is_free(manager, session):
     return not runner_lock.is_held(manager.layout.session(session.id).lock)
 
 
+@pytest.mark.smoke
 def test_words_said_by_hand_are_one_turn_whose_file_is_that_part_of_the_transcript(manager, session, interface):
     added = interface.says("one", "two", "three")
     done = run(manager, session)

@@ -53,6 +53,7 @@ def prompts(manager, session_id):
     return [step.text for step in manager.reader.steps.messages(session_id) if step.kind is StepKind.PROMPT]
 
 
+@pytest.mark.smoke
 @pytest.mark.usefixtures("demo_agent")
 def test_a_chain_of_three_runs_by_itself_and_hands_on_each_answer(manager, gate):
     first = started(*gate())
@@ -151,7 +152,6 @@ def test_if_the_runner_is_killed_the_next_command_goes_on(manager, tmp_path, wai
 
 
 @pytest.mark.real
-@pytest.mark.by_turns(1)
 @pytest.mark.parametrize("live", [False, True])
 def test_real_codex_hands_its_answer_to_real_claude(manager, use_agent, fake_model, tmp_path, live):
     use_agent("codex")

@@ -114,6 +114,7 @@ def test_ls_of_an_empty_store_teaches(cli: Cli) -> None:
     assert cli("ls", "--json").json == []
 
 
+@pytest.mark.smoke
 def test_run_wait_show_and_output_of_a_command(cli: Cli) -> None:
     result = cli("run", "--wait", "--", "sh", "-c", "echo out; echo err >&2")
     assert (result.code, result.out) == (0, "out\n")
@@ -135,6 +136,7 @@ def test_output_is_the_raw_bytes(cli: Cli) -> None:
     assert cli("output", cli.ended("echo", "ü"), "--json").json["lossy"] is False
 
 
+@pytest.mark.smoke
 def test_the_exit_code_of_wait_is_the_outcome(cli: Cli) -> None:
     good, bad = cli.ended("true"), cli.ended("sh", "-c", "exit 3")
     assert cli("wait", good).code == 0
@@ -186,6 +188,7 @@ def test_ls_filters_and_sorts_newest_first(cli: Cli, tmp_path: Path) -> None:
     assert cli("ls", "-s", "running").out == "No matching sessions.\n"
 
 
+@pytest.mark.smoke
 def test_stop_prints_a_receipt_and_a_second_stop_changes_nothing(cli: Cli) -> None:
     session = cli.started("sh", "-c", "sleep 600 & sleep 600")
     [receipt] = cli("stop", session, "--json").json
@@ -373,6 +376,7 @@ def test_ls_keeps_to_the_newest_and_what_matters(cli: Cli, monkeypatch: pytest.M
     assert cli("ls").out.splitlines()[-2:][0].startswith("1 needs you")
 
 
+@pytest.mark.smoke
 def test_explain_names_the_rule_and_its_facts(cli: Cli) -> None:
     session = cli.ended("false")
     result = cli("explain", session)
@@ -384,6 +388,7 @@ def test_explain_names_the_rule_and_its_facts(cli: Cli) -> None:
     assert all(set(fact) == {"name", "value", "source"} for fact in told["facts"])
 
 
+@pytest.mark.smoke
 def test_retry_runs_a_failed_command_again(cli: Cli) -> None:
     session = cli.ended("false")
     result = cli("retry", session, "--wait", "--json")
@@ -403,6 +408,7 @@ def test_an_agent_that_did_well_has_nothing_to_retry(cli: Cli, codex: Path) -> N
     assert "nothing to retry" in refused.err
 
 
+@pytest.mark.smoke
 def test_spawn_trajectory_and_inject(cli: Cli, codex: Path) -> None:
     result = cli("spawn", "--wait", "do it")
     assert result.code == 0

@@ -67,7 +67,6 @@ def talk(request, manager, fake_model, use_agent, tmp_path):
     return Talk(manager, fake_model, use_agent(cli), folder, live)
 
 
-@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("talk", WAYS, indirect=True, ids=lambda way: "-".join(map(str, way)))
 def test_the_model_is_sent_the_summary_in_place_of_all_before_it_and_all_of_it_after_an_undo(talk, request, tmp_path):
     cli, live, summary = request.node.callspec.params["talk"]
@@ -98,7 +97,6 @@ def test_the_model_is_sent_the_summary_in_place_of_all_before_it_and_all_of_it_a
     assert unique not in sent, "what was said after the compaction is not visible"
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("live", [False, True])
 def test_claude_that_finds_nothing_to_compact_fails_in_its_own_words_and_goes_on(
     manager, use_agent, fake_model, tmp_path, live

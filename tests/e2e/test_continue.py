@@ -75,7 +75,6 @@ def said_by_user(request):
     return texts
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("live", [False, True], ids=["turn-by-turn", "live"])
 @pytest.mark.parametrize(("old", "new"), [("codex", "claude"), ("claude", "codex")])
 def test_the_model_is_sent_the_retold_conversation_once_and_then_resumes_the_new_one(

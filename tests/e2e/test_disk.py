@@ -72,6 +72,7 @@ def rule_of(manager, session):
     return manager.reader.explain(session.id).rule
 
 
+@pytest.mark.smoke
 def test_an_agent_whose_stream_did_not_fit_has_failed_and_the_disk_is_the_reason(manager, tmp_path):
     codex = codex_that_prints(tmp_path, messages=5000)
     session = manager.spawn(Start("x", agent="codex", options={"live": False, "bin": codex}))

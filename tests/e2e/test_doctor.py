@@ -35,6 +35,7 @@ def doctor(capsysbinary: pytest.CaptureFixture[bytes]) -> Doctor:
     return ask
 
 
+@pytest.mark.smoke
 def test_doctor_says_what_is_broken_and_exits_1(tmp_path: Path) -> None:
     home = Path(os.environ["AGENTDASH_HOME"])
     Layout(home).create()

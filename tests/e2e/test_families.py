@@ -71,6 +71,7 @@ def family(manager, at, place):
     return lead, workers, free
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("runner_killed", [False, True])
 def test_one_stop_ends_a_lead_and_its_linked_workers(manager, at, place, runner_killed, wait_until):
     lead, workers, free = family(manager, at, place)
@@ -181,7 +182,6 @@ sleep 600
 """
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("prefix", ["", "env -i", "env -u AGENTDASH_SESSION_ID -u AGENTDASH_RUN_ID"])
 def test_a_worker_changes_no_sibling_lead_or_stranger_by_command_line(manager, at, place, prefix, wait_until):
     long = Start("x", agent="demo", options={"script": "long"})

@@ -325,7 +325,6 @@ LINES = {"events", "logs", "replay", "tail", "watch"}
 """The verbs that print a JSON value a line with ``--json``, because they print as things happen."""
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize(("name", "command"), list(verbs()), ids=lambda value: value if isinstance(value, str) else "")
 def test_no_verb_lets_a_control_sequence_through(world, terminals, name, command):
     for give in tries(name, command):

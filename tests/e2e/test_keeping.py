@@ -55,6 +55,7 @@ def make_older(manager, session_id, seconds):
         db.execute("UPDATE sessions SET ended_at = ended_at - ? WHERE id = ?", (round(seconds * 1000), session_id))
 
 
+@pytest.mark.smoke
 def test_a_deleted_session_comes_back_as_it_was(manager):
     [first] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=60)
     manager.prompts.inject(first.id, "more [[demo:quick]]")
@@ -154,6 +155,7 @@ def test_the_trash_is_emptied_of_what_is_old_and_of_nothing_else(manager, tmp_pa
     assert elsewhere.is_dir()
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("damage", ["gone", "garbage"])
 def test_a_lost_database_is_made_anew_from_the_folders(manager, damage, database_at_rest):
     done, failed = ended(manager), ended(manager, "false")

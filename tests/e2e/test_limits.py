@@ -29,6 +29,7 @@ def limited(manager, script, **limits):
     return manager.run(["sh", "-c", script], options={"limits": limits})
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("script", "limits", "reason"),
     [
@@ -51,7 +52,6 @@ def test_a_limit_that_is_crossed_stops_the_turn_and_is_the_reason(manager, lefto
     assert leftovers(session.id) == []
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("limit", [{"tokens": 50}, {"cost_usd": 0.001}])
 def test_tokens_and_money_are_counted_over_all_turns(manager, limit):
     first = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
@@ -68,7 +68,6 @@ def test_tokens_and_money_are_counted_over_all_turns(manager, limit):
     assert second.reason.startswith("over limit: ")
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize(
     ("limit", "told"),
     [
@@ -168,7 +167,6 @@ SLOW = "[[fake:slow_steps]] go"
 """Three calls of the model, of 1200, 1600 and 2000 tokens of input; a command of five seconds follows on each."""
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.real
 def test_the_real_codex_is_stopped_within_one_call_of_its_tokens(manager, codex_env, leftovers):
     session = manager.spawn(Start(SLOW, agent="codex", options={"limits": {"tokens": 2000}}))
@@ -186,7 +184,6 @@ def test_the_real_codex_is_stopped_within_one_call_of_its_tokens(manager, codex_
     assert used + 1200 < done.usage.total_tokens < used + 1300  # one call more, and nothing twice
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.real
 def test_forty_quick_calls_of_the_real_codex_are_not_made_to_the_end(manager, codex_env):
     session = manager.spawn(Start("[[fake:long]] go", agent="codex", options={"limits": {"tokens": 5000}}))
@@ -196,7 +193,6 @@ def test_forty_quick_calls_of_the_real_codex_are_not_made_to_the_end(manager, co
     assert stopped.usage.total_tokens < 100_000  # of 360,000
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.real
 def test_the_real_codex_is_stopped_by_its_cost_at_the_user_s_prices(manager, codex_env, tmp_path):
     (tmp_path / "config.toml").write_text('[prices."gpt-5.5"]\ninput = 50.0\ncached_input = 50.0\noutput = 0.0\n')
@@ -209,7 +205,6 @@ def test_the_real_codex_is_stopped_by_its_cost_at_the_user_s_prices(manager, cod
     assert stopped.cost_usd is None  # an estimate is no figure of the agent's
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.real
 def test_the_real_claude_is_stopped_by_its_cost(manager, claude_env, leftovers):
     options = {"permission_mode": "bypassPermissions", "limits": {"cost_usd": 0.008}}

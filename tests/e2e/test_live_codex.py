@@ -16,7 +16,7 @@ from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
 from agentdash.sessions.asks.model import Answer, AskKind, Verdict
 from agentdash.sessions.model import StepKind, StepStatus
 
-pytestmark = [pytest.mark.real, pytest.mark.only_in_full]
+pytestmark = pytest.mark.real
 
 CODEX = Codex()
 PATIENCE = 120

@@ -14,7 +14,7 @@ from agentdash.sessions.asks.model import Answer, AskKind, Verdict
 from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.model import Status, StepKind, StepStatus
 
-pytestmark = [pytest.mark.real, pytest.mark.by_turns(3)]
+pytestmark = [pytest.mark.real]
 
 SERVER = TESTS / "e2e" / "form_server.py"
 TOOL = "mcp__forms__ask"

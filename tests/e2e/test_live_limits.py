@@ -12,7 +12,6 @@ LIMITS = [{"tokens": 1}, {"cost_usd": 0.000001}]
 
 
 @pytest.mark.real
-@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("limit", LIMITS, ids=["tokens", "cost"])
 @pytest.mark.parametrize("cli", EVERY_CLI)
 def test_a_limit_on_the_session_stops_a_later_turn_of_the_same_process(

@@ -15,6 +15,7 @@ def new_session(terminal, prompt):
     terminal.keys("Enter")
 
 
+@pytest.mark.smoke
 def test_the_main_job_on_the_real_codex(terminal, codex_env, manager, tmp_path, leftovers, wait_until):
     project = tmp_path / "project"
     project.mkdir()

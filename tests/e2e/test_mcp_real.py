@@ -14,7 +14,7 @@ from verbs import verb
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status, StepKind, StepStatus
 
-pytestmark = [pytest.mark.real, pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.real]
 
 SERVER = (sys.executable, "-P", str(TESTS / "small_tools.py"), "mcp")
 

@@ -102,7 +102,6 @@ def test_ten_starts_in_one_moment_do_not_pass_a_budget_of_the_day(manager, budge
 
 
 @pytest.mark.real
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("most", [30_000, 70_000])
 @pytest.mark.parametrize("cli", EVERY_CLI)
 def test_eight_starts_of_a_real_agent_in_one_moment_do_not_pass_it_either(
@@ -124,7 +123,6 @@ def test_eight_starts_of_a_real_agent_in_one_moment_do_not_pass_it_either(
 
 
 @pytest.mark.real
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("cli", EVERY_CLI)
 def test_a_turn_that_uses_more_than_usual_takes_what_is_left_and_is_ended_for_what_others_reserve(
     manager, use_agent, budget, cli, tmp_path, leftovers

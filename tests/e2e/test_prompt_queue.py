@@ -168,6 +168,7 @@ def test_eight_processes_at_one_queue_send_each_prompt_once_or_cancel_it_once(
     assert {state for _, state in states(manager, at_work)} == {"seen"}
 
 
+@pytest.mark.smoke
 def test_a_prompt_to_a_session_at_work_waits_and_an_unknown_session_is_an_error(manager, at_work, notebook, finished):
     sent = manager.prompts.inject(at_work.id, "and then this")
     assert (sent.answer, sent.turn) == ("queued #1, after turn 1", None)
@@ -235,6 +236,7 @@ def test_the_same_request_from_two_front_ends_is_sent_once_and_others_once_each(
     assert Counter(notebook.said[1:]) == {"the same": 1, "its own": 2}
 
 
+@pytest.mark.smoke
 def test_interrupt_and_say_sends_the_words_next_and_holds_the_others(manager, at_work, notebook, wait_until):
     manager.prompts.inject(at_work.id, "later")
     receipt, sent = manager.prompts.interrupt(at_work.id, "do this instead")

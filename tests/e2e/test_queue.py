@@ -35,6 +35,7 @@ def statuses(manager, sessions):
     return [str(manager.reader.get(session.id).status) for session in sessions]
 
 
+@pytest.mark.smoke
 def test_sessions_above_the_maximum_wait_and_start_in_their_order(two_places, tmp_path, wait_until):
     manager = two_places
     sessions = [hold(manager, tmp_path, name) for name in "abcd"]

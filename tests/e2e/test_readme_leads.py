@@ -13,7 +13,7 @@ from real_clis import NEWEST
 
 from agentdash.sessions.model import Status
 
-pytestmark = [pytest.mark.real, pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.real]
 
 CHAPTER = "### Let an agent lead others\n"
 ASK = "[[fake:lead]] codex"

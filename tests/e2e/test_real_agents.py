@@ -46,7 +46,7 @@ def running_command(manager, session, wait_until, text):
     )
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.smoke
 @pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
 def test_work_gives_typed_steps_exit_codes_times_and_usage(manager, agent, project, scratch_home, request):
     before = time.time() * 1000 - 1
@@ -97,7 +97,7 @@ def check_claude(manager, session, kind, home):
     assert [step.text for step in of_kind(steps, StepKind.NOTICE) if '{"' in step.text] == []
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.smoke
 def test_a_resume_reaches_the_same_conversation(manager, agent, project):
     session = ended(manager, spawn(manager, agent, "remember the first words", project))
     manager.prompts.inject(session.id, "and the second words")
@@ -118,7 +118,6 @@ def test_a_resume_reaches_the_same_conversation(manager, agent, project):
     assert third.usage.input_tokens == 3600
 
 
-@pytest.mark.by_turns(2)
 def test_queued_prompts_reach_the_conversation_and_each_turn_counts_its_own_tokens(manager, agent, project, wait_until):
     session = spawn(manager, agent, "remember the first words", project)
     manager.prompts.inject(session.id, "and the second words")
@@ -131,7 +130,6 @@ def test_queued_prompts_reach_the_conversation_and_each_turn_counts_its_own_toke
     assert [prompt.state for prompt in manager.reader.prompts(session.id)] == ["seen"] * 3
 
 
-@pytest.mark.by_turns(2)
 def test_an_error_of_the_model_is_failed_with_its_reason(manager, agent, project):
     session = ended(manager, spawn(manager, agent, "[[fake:err500]] go", project))
     assert session.status is Status.FAILED
@@ -141,13 +139,11 @@ def test_an_error_of_the_model_is_failed_with_its_reason(manager, agent, project
     assert any(step.fatal for step in errors)
 
 
-@pytest.mark.by_turns(2)
 def test_an_error_that_passes_does_not_end_the_turn(manager, agent, project):
     session = ended(manager, spawn(manager, agent, f"[[fake:err500_twice]] for {agent}", project))
     assert (session.status, session.last_message) == (Status.DONE, "Recovered.")
 
 
-@pytest.mark.by_turns(2)
 def test_a_prompt_to_a_running_session_waits_and_is_held_after_a_stop(
     manager, agent, project, leftovers, process_book, wait_until
 ):
@@ -176,7 +172,6 @@ def test_a_prompt_to_a_running_session_waits_and_is_held_after_a_stop(
     assert "still there?" in after.last_message
 
 
-@pytest.mark.by_turns(2)
 def test_bgproc_is_stopped_with_its_detached_children(manager, agent, project, leftovers, process_book, wait_until):
     session = manager.started(spawn(manager, agent, "[[fake:bgproc]] go", project).id)
     running_command(manager, session, wait_until, "sleep 603")
@@ -193,7 +188,6 @@ def test_bgproc_is_stopped_with_its_detached_children(manager, agent, project, l
     assert leftovers(session.id) == []
 
 
-@pytest.mark.by_turns(2)
 def test_a_200_kb_prompt_arrives(manager, agent, project, fake_model):
     text = "0123456789abcde " * 12800 + "the end"
     session = ended(manager, spawn(manager, agent, text, project))
@@ -202,13 +196,11 @@ def test_a_200_kb_prompt_arrives(manager, agent, project, fake_model):
     assert fake_model.was_shown(text)
 
 
-@pytest.mark.by_turns(2)
 def test_a_prompt_that_begins_with_a_dash_is_literal(manager, agent, project):
     session = ended(manager, spawn(manager, agent, "--help", project))
     assert session.last_message == "You said: --help"
 
 
-@pytest.mark.by_turns(2)
 def test_a_runner_killed_under_a_real_agent_is_replaced(manager, agent, project, leftovers, wait_until):
     session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
     running_command(manager, session, wait_until, "sleep 600")
@@ -223,7 +215,6 @@ def test_a_runner_killed_under_a_real_agent_is_replaced(manager, agent, project,
     assert manager.reader.get(session.id).status is Status.STOPPED
 
 
-@pytest.mark.by_turns(2)
 def test_the_adopted_agent_finishes_properly(manager, agent, project, wait_until):
     session = manager.started(spawn(manager, agent, "[[fake:parallel]] go", project).id)
     running_command(manager, session, wait_until, "sleep")
@@ -236,7 +227,6 @@ def test_the_adopted_agent_finishes_properly(manager, agent, project, wait_until
     assert after.last_message == "All three are back."
 
 
-@pytest.mark.by_turns(2)
 def test_codex_in_the_sandbox_does_the_same_work(manager, codex_env, project):
     session = manager.spawn(Start("[[fake:shell_ok]] go", agent="codex", cwd=str(project)))
     session = ended(manager, session)
@@ -244,7 +234,6 @@ def test_codex_in_the_sandbox_does_the_same_work(manager, codex_env, project):
     assert "--sandbox" in manager.reader.turns(session.id)[0].argv or "-s" in manager.reader.turns(session.id)[0].argv
 
 
-@pytest.mark.by_turns(2)
 def test_claude_denials_are_shown(manager, claude_env, project):
     session = manager.spawn(
         Start("[[fake:shell_fail]] go", agent="claude", cwd=str(project), options={"permission_mode": "default"})
@@ -254,7 +243,6 @@ def test_claude_denials_are_shown(manager, claude_env, project):
     assert (session.denied, session.reason) == (1, "1 permission denied: Bash")
 
 
-@pytest.mark.by_turns(2)
 def test_codex_refusals_are_shown(manager, codex_env, project):
     session = manager.spawn(
         Start("[[fake:files]] go", agent="codex", cwd=str(project), options={"sandbox": "read-only"})

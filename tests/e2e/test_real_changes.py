@@ -31,7 +31,6 @@ def diff_of(edit):
     return [line for line in edit.diff.split("\n") if line[:1] in ("+", "-")]
 
 
-@pytest.mark.by_turns(2)
 def test_a_session_of_two_turns_has_every_diff_in_its_steps_too_and_what_git_says(manager, agent, project):
     session = ended(
         manager, manager.spawn(Start("[[fake:work]] go", agent=agent, cwd=str(project), options=OPTIONS[agent]))
@@ -76,7 +75,6 @@ def check_steps(manager, session):
     opened.close()
 
 
-@pytest.mark.by_turns(2)
 def test_a_diff_is_there_while_the_turn_still_runs(manager, codex_env, project, wait_until):
     prompt = "[[fake:slow_edit]] go"
     session = manager.spawn(Start(prompt, agent="codex", cwd=str(project), options=OPTIONS["codex"]))
@@ -95,7 +93,6 @@ def test_a_diff_is_there_while_the_turn_still_runs(manager, codex_env, project, 
     opened.close()
 
 
-@pytest.mark.by_turns(2)
 def test_an_archived_thread_of_codex_keeps_its_diffs(manager, codex_env, project, require_tool):
     options = OPTIONS["codex"]
     session = ended(

@@ -13,7 +13,7 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.asks.model import Answer, Verdict
 from agentdash.sessions.model import StepKind, StepStatus
 
-pytestmark = [pytest.mark.real, pytest.mark.only_in_full]
+pytestmark = pytest.mark.real
 
 ALLOW = Answer(verdict=Verdict.ALLOW)
 DENY = Answer(verdict=Verdict.DENY, message="Once is \u2028 enough.")

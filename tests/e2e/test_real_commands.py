@@ -14,7 +14,6 @@ pytestmark = [pytest.mark.real]
 MINUTE = 60
 
 
-@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("cli", CLAUDES)
 def test_claudes_own_commands_are_turns_like_others_and_clear_is_a_mark(
@@ -46,7 +45,6 @@ def test_claudes_own_commands_are_turns_like_others_and_clear_is_a_mark(
     assert {prompt.state for prompt in manager.reader.prompts(session)} == {"seen"}
 
 
-@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("cli", CLAUDES)
 def test_clear_is_a_mark_also_in_turns_that_fork_the_conversation(manager, use_agent, fake_model, tmp_path, cli):
     agent = use_agent(cli)

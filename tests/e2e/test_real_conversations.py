@@ -73,7 +73,6 @@ def how(manager, session):
     return [manager.store.launch(session.id, turn.n).how for turn in manager.reader.turns(session.id)]
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("cli", EVERY_CLI)
 def test_the_model_is_sent_the_visible_conversation(manager, use_agent, fake_model, talk, cli):
     agent = use_agent(cli)
@@ -105,7 +104,6 @@ def test_the_model_is_sent_the_visible_conversation(manager, use_agent, fake_mod
     assert sent(fake_model, "the seventh prompt") == everything
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("cli", CLAUDES)
 def test_claude_goes_back_to_a_message_before_a_tool_call(manager, use_agent, fake_model, talk, cli):
     agent = use_agent(cli)
@@ -127,7 +125,6 @@ def test_claude_goes_back_to_a_message_before_a_tool_call(manager, use_agent, fa
     assert [text for role, text in texts_of(request) if role == "assistant"] == [message.text]
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("cli", EVERY_CLI)
 def test_after_a_fork_that_the_agent_refuses_the_next_attempt_retells_the_conversation(
     manager, use_agent, scratch_home, fake_model, talk, cli
@@ -152,7 +149,6 @@ def test_after_a_fork_that_the_agent_refuses_the_next_attempt_retells_the_conver
     assert sent(fake_model, "the fourth prompt") == [["first", "third"], ["fourth"]]
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("goes", ["behind a rewind", "behind an undo"])
 def test_a_turn_counts_its_own_calls_if_its_runner_is_killed(
     manager, use_agent, served, talk, at, wait_until, tmp_path, goes

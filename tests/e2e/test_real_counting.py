@@ -167,7 +167,6 @@ def assert_total(manager, cli, *used):
     assert found.cost.missing == 0
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize(("cli", "live"), WAYS)
 def test_each_turn_of_a_resumed_claude_with_sub_agents(talk, manager, cli, live):
     session = talk(cli, live, "[[fake:plain]] one")
@@ -176,7 +175,6 @@ def test_each_turn_of_a_resumed_claude_with_sub_agents(talk, manager, cli, live)
     assert_counts(session, manager, cli, live)
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize(("cli", "live"), WAYS)
 def test_a_fork_of_a_claude_with_a_sub_agent_in_its_first_turn(talk, manager, served, wait_until, cli, live):
     origin = talk(cli, live, "[[fake:uses]] one")
@@ -206,7 +204,6 @@ def hanging(talk, manager, served, scratch_home, wait_until):
     return hang
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize(("cli", "live"), WAYS)
 def test_a_stopped_claude_counts_the_calls_of_its_transcript_and_its_next_turn_only_its_own(
     talk, manager, hanging, cli, live

@@ -10,7 +10,7 @@ from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status, StepKind, StepStatus
 from agentdash.sessions.transcript.worker_steps import started_by
 
-pytestmark = [pytest.mark.real, pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.real]
 
 ANSWER = "The command printed a greeting."
 TASK = "[[fake:shell_ok]] go"

@@ -12,7 +12,7 @@ from agentdash.sessions.asks.model import Verdict
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status, StepKind, StepStatus
 
-pytestmark = [pytest.mark.real, pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.real]
 
 ASKING = {"claude": "mark", "codex": "mark_outside"}
 """By worker: a script whose one command needs a permission in the mode ``edit``."""

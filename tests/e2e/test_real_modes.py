@@ -52,7 +52,6 @@ def with_instructions(fake_model, prompt):
     return [as_json in json.dumps(request) for request in requests]
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
 def test_instructions_reach_the_model_in_the_first_and_in_later_turns(manager, agent, ended, fake_model):
     session = ended(agent, "the first prompt with instructions", instructions=INSTRUCTIONS)
@@ -64,7 +63,6 @@ def test_instructions_reach_the_model_in_the_first_and_in_later_turns(manager, a
     assert [turn.mode.instructions for turn in manager.reader.turns(session.id)] == [INSTRUCTIONS] * 2
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
 def test_changed_instructions_reach_the_model_with_the_next_prompt_and_stay(manager, agent, ended, fake_model):
     session = ended(agent, "the first prompt with instructions", instructions=INSTRUCTIONS)
@@ -87,7 +85,6 @@ def searches(fake_model, prompt):
     return set(found)
 
 
-@pytest.mark.by_turns(2)
 def test_web_search_is_live_or_off_in_each_turn_of_codex(manager, codex_env, ended, fake_model):
     session = ended("codex", "a prompt with a search", search=True)
     manager.prompts.inject(session.id, "a later prompt with a search")
@@ -98,7 +95,6 @@ def test_web_search_is_live_or_off_in_each_turn_of_codex(manager, codex_env, end
     assert searches(fake_model, "a prompt without any search") == {None}
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(("cli", "part", "options", "words"), REFUSED)
 def test_what_was_refused_is_done_with_the_change_that_allows_it(manager, use_agent, ended, cli, part, options, words):
     agent = use_agent(cli)
@@ -111,7 +107,6 @@ def test_what_was_refused_is_done_with_the_change_that_allows_it(manager, use_ag
     assert (allowed.status, allowed.denied) == (Status.DONE, 0)
 
 
-@pytest.mark.by_turns(2)
 def test_the_settings_of_a_turn_are_told_by_the_verbs_and_outlive_the_database(
     manager, codex_env, ended, database_at_rest
 ):

@@ -56,7 +56,6 @@ def pressed(terminal, wait_until, part, *texts):
     wait_until(lambda: all(text in part(terminal.screen) for text in texts), what=f"{texts} after w")
 
 
-@pytest.mark.by_turns(2)
 def test_w_alone_shows_each_need_of_a_real_agent_with_the_steps_beside(terminal, four, wait_until):
     terminal.start("agentdash")
     wait_until(lambda: FAILURE in beside(terminal.screen), what="the failure, the most urgent")
@@ -71,7 +70,6 @@ def test_w_alone_shows_each_need_of_a_real_agent_with_the_steps_beside(terminal,
 
 
 @pytest.mark.torture
-@pytest.mark.only_in_full
 def test_w_alone_shows_each_need_of_a_real_agent_on_a_small_terminal(open_terminal, four, wait_until):
     rows = open_terminal()
     rows.start("agentdash", width=80, height=24)
@@ -86,7 +84,6 @@ def test_w_alone_shows_each_need_of_a_real_agent_on_a_small_terminal(open_termin
     pressed(lines, wait_until, below, FAILURE)
 
 
-@pytest.mark.by_turns(2)
 def test_the_row_of_a_real_agent_shows_its_open_task_and_its_command(
     terminal, manager, agent, tmp_path, monkeypatch, wait_until
 ):

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from repetition import in_full, repeated
+from repetition import repeated
 
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.real
 
 MINUTE = 60
 ATTEMPTS = 5
-CODEX_MODES = ["workspace-write", *in_full("read-only", "danger-full-access")]
+CODEX_MODES = ["workspace-write", "read-only", "danger-full-access"]
 SECONDS_INTO_A_COMMAND = repeated((0, 3), (0, 1, 2, 3, 4))
 CLAUDE_STARTS_MS = range(600, 1001, repeated(200, 50))
 """During its start claude can swallow a SIGINT (docs/protocols/claude.md, "Signals")."""
@@ -55,9 +55,7 @@ def lost_its_helper(session):
     return "codex-linux-sandbox: No such file" in transcript.read_text()
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.torture
-@pytest.mark.only_in_full
 @pytest.mark.parametrize("sandbox", CODEX_MODES)
 def test_codex_is_stopped_in_each_of_the_first_seconds_of_a_command(
     manager, codex_env, project, leftovers, wait_until, sandbox
@@ -65,9 +63,7 @@ def test_codex_is_stopped_in_each_of_the_first_seconds_of_a_command(
     stop_in_the_first_seconds(manager, "codex", project, leftovers, wait_until, {"sandbox": sandbox})
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.torture
-@pytest.mark.only_in_full
 def test_claude_is_stopped_in_each_of_the_first_seconds_of_a_command(
     manager, claude_env, project, leftovers, wait_until
 ):
@@ -101,9 +97,7 @@ def stop_in_the_first_seconds(manager, agent, project, leftovers, wait_until, op
             check(manager, session, before, receipt, leftovers)
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.torture
-@pytest.mark.only_in_full
 def test_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, project, leftovers, wait_until):
     for after_ms in CLAUDE_STARTS_MS:
         session = manager.started(manager.spawn(Start("[[fake:sleep600]] go", agent="claude", cwd=str(project))).id)
@@ -116,7 +110,6 @@ def test_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, proje
         check(manager, session, before, receipt, leftovers)
 
 
-@pytest.mark.by_turns(2)
 def test_an_agent_that_waits_for_its_model_is_stopped(manager, agent, project, leftovers, wait_until):
     session = manager.spawn(Start("[[fake:hang_after_tool]] go", agent=agent, cwd=str(project)))
     wait_until(
@@ -128,7 +121,6 @@ def test_an_agent_that_waits_for_its_model_is_stopped(manager, agent, project, l
     check(manager, session, before, receipt, leftovers)
 
 
-@pytest.mark.by_turns(2)
 def test_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, agent, project, leftovers):
     options = {"limits": {"silence_seconds": 3}}
     session = manager.spawn(Start("[[fake:hang]] go", agent=agent, cwd=str(project), options=options))
@@ -138,7 +130,6 @@ def test_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, agent, project
     assert leftovers(session.id) == []
 
 
-@pytest.mark.by_turns(2)
 def test_more_real_agents_than_places_all_get_their_turn(manager, codex_env, project, tmp_path):
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 2\n")
     sessions = manager.spawn_copies(Start("[[fake:plain]] go", agent="codex", cwd=str(project), copies=5))

@@ -50,7 +50,6 @@ def listed(session: Any) -> Any:
     return found["usage"]
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("live", [True, False], ids=["live", "turn by turn"])
 @pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
 def test_a_session_and_its_day_to_the_token(manager, agent, live):
@@ -77,7 +76,6 @@ def test_a_session_and_its_day_to_the_token(manager, agent, live):
     )
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
 def test_a_lead_with_two_workers_to_the_token(manager, agent):
     lead = ended(manager, spawn(manager, agent, "[[fake:uses]] lead"))

@@ -24,6 +24,7 @@ def test_an_id_is_any_unique_beginning_and_others_are_errors_with_candidates(man
     assert verb("show", "").returncode == 2
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(("words", "code"), [
     (("true", "true"), 0), (("true", "false"), 1), (("true", "sleep 600", "--any"), 0),
     (("sleep 600", "--timeout", "0.1"), 124),

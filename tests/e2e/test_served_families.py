@@ -20,7 +20,6 @@ USED = (21_000, 7_500, 4_500, 640)
 """The tokens of the script ``uses``."""
 
 
-@pytest.mark.by_turns(2)
 def test_a_real_lead_and_the_workers_that_it_started_add_up(manager, pair, served, at, tmp_path):
     agent, other, options = pair
     prompt = f"[[fake:lead_waits]] {other} uses"
@@ -44,7 +43,6 @@ def test_a_real_lead_and_the_workers_that_it_started_add_up(manager, pair, serve
     assert (agents, whole) == ({agent: by_session[lead.id], other: added([USED, USED])}, total)
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("cli", EVERY_CLI)
 def test_of_ten_real_starts_in_one_moment_a_budget_of_the_day_for_four_admits_four(
     manager, use_agent, served, cli, tmp_path, wait_until

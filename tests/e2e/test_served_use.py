@@ -76,7 +76,6 @@ def agrees(talk, served):
     return models
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("talk", WAYS, indirect=True, ids=by_way)
 def test_a_session_whose_model_is_changed_has_a_row_for_each_model(talk, served):
     talk.say("[[fake:uses]] first")
@@ -104,7 +103,6 @@ def test_a_turn_keeps_its_model_if_another_is_chosen_while_it_runs(talk, served,
     assert agrees(talk, served)[OTHER_MODEL[talk.agent]] == (21_000, 7_500, 4_500, 640)
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("talk", [(cli, False) for cli in CLAUDES], indirect=True, ids=by_way)
 def test_one_turn_whose_sub_agent_has_another_model_has_two_rows(talk, served):
     talk.say("[[fake:uses_two_models]] uses")
@@ -125,7 +123,6 @@ def test_a_sub_agent_that_outlives_the_turn_of_a_live_claude_counts_in_the_next(
     assert served.tokens(scenario="uses_later") == (6_500, 1_000, 1_200, 105)
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("talk", [*((cli, live) for cli in CLAUDES for live in (True, False)), ("codex", True)],
                          indirect=True, ids=by_way)  # fmt: skip
 def test_the_calls_of_a_compaction_count_once(talk, served):
@@ -146,7 +143,6 @@ def test_the_calls_of_a_compaction_count_once(talk, served):
     agrees(talk, served)
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("talk", WAYS, indirect=True, ids=by_way)
 def test_turns_that_fail_count_what_was_served_and_nothing_twice(talk, served):
     talk.say("[[fake:uses_and_fails]] fail at once", Status.FAILED)
@@ -163,7 +159,6 @@ def test_turns_that_fail_count_what_was_served_and_nothing_twice(talk, served):
     agrees(talk, served)
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(
     ("talk", "script"),
     [*((way, "uses_too_much") for way in WAYS), *((("codex", live), "uses_below_zero") for live in (True, False))],
@@ -179,7 +174,6 @@ def test_a_figure_that_cannot_be_read_is_unknown_and_not_zero(talk, script):
     assert (session_tokens(session)[0], cost_words(session_cost(session))[0]) == ("≥", "≥")
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("script", ["drop", "midfail"])
 @pytest.mark.parametrize("talk", [("codex", True), ("codex", False)], indirect=True, ids=by_way)
 def test_a_call_of_codex_that_breaks_off_counts_nothing_and_is_not_zero(talk, served, script):

@@ -40,7 +40,6 @@ def one_stream(manager, session_id):
         db.execute("UPDATE turns SET stream = 1, begin_byte = ?, begin_error_byte = ? WHERE n = 2", places)
 
 
-@pytest.mark.by_turns(2)
 def test_every_verb_says_the_same_of_two_turns_in_one_file(manager, agent, tmp_path, capsysbinary):
     project = tmp_path / "project"
     project.mkdir()

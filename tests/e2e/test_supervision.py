@@ -49,6 +49,7 @@ def turn_of(manager, session):
     return manager.reader.turns(session.id)[-1]
 
 
+@pytest.mark.smoke
 def test_a_stop_ends_the_group_and_what_left_it(manager, leftovers, wait_until):
     script = "setsid nohup sleep 611 >/dev/null 2>&1 & sleep 612 & echo ready; sleep 613"
     session = start(manager, "sh", "-c", script)
@@ -77,6 +78,7 @@ def test_a_setsid_nohup_grandchild_is_found_and_stopped(manager, leftovers, wait
     assert leftovers(session.id) == []
 
 
+@pytest.mark.smoke
 def test_a_process_that_cleared_its_environment_is_stopped(manager, wait_until):
     script = f"env -i setsid {sys.executable} -c 'import time; time.sleep(615)' & echo ready; sleep 616"
     session = start(manager, "sh", "-c", script)
@@ -88,6 +90,7 @@ def test_a_process_that_cleared_its_environment_is_stopped(manager, wait_until):
     assert processes.by_pid(bare.pid) is None or processes.by_pid(bare.pid).zombie
 
 
+@pytest.mark.smoke
 def test_the_receipt_names_the_signal_that_ended_each_process(manager, wait_until):
     session = start(manager, sys.executable, "-c", STUBBORN)
     printed(manager, session, "ready", wait_until)
@@ -135,6 +138,7 @@ def test_a_new_turn_starts_while_children_of_the_last_one_live(manager, leftover
     assert leftovers(session.id) == []
 
 
+@pytest.mark.smoke
 def test_a_killed_runner_is_replaced_and_the_agent_stopped_by_the_new_one(manager, leftovers, wait_until):
     session = start(manager, "sh", "-c", "setsid sleep 620 & sleep 621")
     first = turn_of(manager, session)
@@ -149,6 +153,7 @@ def test_a_killed_runner_is_replaced_and_the_agent_stopped_by_the_new_one(manage
     assert leftovers(session.id) == []
 
 
+@pytest.mark.smoke
 def test_an_adopted_agent_ends_by_its_proper_end(manager, wait_until):
     session = manager.started(manager.spawn(Start("[[demo:done]]", agent="demo", options={"speed": 2})).id)
     wait_until(lambda: manager.reader.get(session.id).steps > 1, what="the first steps")
@@ -157,6 +162,7 @@ def test_an_adopted_agent_ends_by_its_proper_end(manager, wait_until):
     assert (ended.status, ended.reason, ended.exit_code) == (Status.DONE, "the runner was killed", None)
 
 
+@pytest.mark.smoke
 def test_lost_only_where_nothing_lives(manager, wait_until, leftovers):
     session = start(manager, "sh", "-c", "setsid sleep 622 & echo ready; sleep 623")
     printed(manager, session, "ready", wait_until)
@@ -191,6 +197,7 @@ def test_a_runner_told_to_end_stops_its_agent_and_says_so(manager, leftovers):
     assert leftovers(session.id) == []
 
 
+@pytest.mark.smoke
 def test_a_start_that_fails_is_a_visible_failed_session(manager, tmp_path):
     plain = tmp_path / "plain.txt"
     plain.write_text("not a program")
@@ -278,6 +285,7 @@ def test_a_reused_pid_is_never_signalled():
         stranger.wait()
 
 
+@pytest.mark.smoke
 def test_the_agent_goes_on_when_the_front_end_is_killed(manager, tmp_path, wait_until):
     program = tmp_path / "front.py"
     go = tmp_path / "go"
@@ -320,6 +328,7 @@ def test_opening_listing_and_watching_change_no_byte_of_a_session(manager, wait_
     assert manager.reader.changes(seq).updated == ()
 
 
+@pytest.mark.smoke
 def test_files_are_private(manager, wait_until):
     session = manager.wait([manager.run(["echo", "secret"]).id], timeout=60)[0]
     folder = manager.reader.home / "sessions" / session.id

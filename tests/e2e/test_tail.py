@@ -92,6 +92,7 @@ def words(shown):
     return [line.partition(" ")[2].strip() for line in shown.splitlines()]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("verb", [["tail"], ["logs", "-f"], ["watch"]], ids=" ".join)
 def test_what_comes_is_printed_while_the_session_still_runs(manager, following, verb):
     session = run(manager, GATE)
@@ -238,7 +239,6 @@ def test_logs_without_following_prints_what_is_there_and_ends(manager, following
     assert words(shown.out)[-1] == "first"
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.real
 def test_a_real_agent_is_followed_while_it_works(manager, following, agent, tmp_path):
     project = tmp_path / "project"
@@ -257,7 +257,6 @@ def test_a_real_agent_is_followed_while_it_works(manager, following, agent, tmp_
     assert "Finished." in shown.out
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.real
 def test_the_transcript_that_a_real_agent_keeps_is_viewed(manager, following, agent, scratch_home, tmp_path):
     project = tmp_path / "project"

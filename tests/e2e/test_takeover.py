@@ -115,7 +115,6 @@ def worked(manager, agent, tmp_path):
 
 
 @pytest.mark.real
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
 def test_words_said_by_hand_are_a_turn_and_the_next_turn_knows_them(
     manager, agent, terminal, interface, scratch_home, tmp_path
@@ -156,7 +155,6 @@ def test_words_said_by_hand_are_a_turn_and_the_next_turn_knows_them(
 
 
 @pytest.mark.real
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("cli", EVERY_CLI)
 def test_what_was_used_by_hand_is_counted_and_priced(
     manager, served, use_agent, cli, terminal, interface, scratch_home, tmp_path

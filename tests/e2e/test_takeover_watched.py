@@ -13,7 +13,6 @@ SIZES = {"160x45": (160, 45), "80x24": (80, 24), "50x24": (50, 24)}
 
 
 @pytest.mark.real
-@pytest.mark.by_turns(9)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
 def test_another_dashboard_names_the_holder_and_refuses_until_the_interface_is_closed(

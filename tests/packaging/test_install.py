@@ -106,14 +106,12 @@ def test_a_build_prints_nothing(wheel):
     assert wheel[1] == ""
 
 
-@pytest.mark.only_in_full
 def test_an_install_warns_of_nothing_even_if_all_is_printed(source, pip, tmp_path):
     printed = pip("install", ".", "--verbose", "--target", str(tmp_path), cwd=source)
     assert warnings_in(printed) == []
     assert (tmp_path / "agentdash" / "tui" / "agentdash.tcss").exists()
 
 
-@pytest.mark.only_in_full
 def test_an_editable_install_warns_of_nothing_and_runs_these_sources(source, pip, tmp_path, builder):
     printed = pip("install", "--editable", ".", "--verbose", cwd=source)
     assert "Successfully installed" in printed

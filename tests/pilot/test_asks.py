@@ -79,7 +79,6 @@ def answers(manager):
     return [call[1:] for call in manager.calls if call[0] == "answer"]
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_row_shows_how_many_asks_wait_and_the_key_shows_the_first(dashboard, manager, size):
     manager.asks.asked("running1", command(verdicts=EVERY, always="Bash(rm -rf build)"), due_in=250)
@@ -99,7 +98,6 @@ async def test_a_row_shows_how_many_asks_wait_and_the_key_shows_the_first(dashbo
             assert words in d.text()
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
     ("keys", "given"),
@@ -250,7 +248,6 @@ async def test_an_ask_whose_text_changes_takes_no_key_that_was_meant_for_the_for
         (AskState.LOST, None, None, "The agent ended first."),
     ],
 )
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_an_ask_that_ended_elsewhere_says_how_and_takes_no_decision(
     dashboard, manager, size, state, answer, by, words
@@ -353,7 +350,6 @@ async def test_the_card_opens_over_the_steps_and_from_command_line_and_palette(d
         assert any(one.title == "answer (;)" for one in d.app.get_system_commands(d.main))
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_read_only_dashboard_shows_the_card_without_decisions(dashboard, manager, size):
     manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
@@ -404,7 +400,6 @@ async def test_long_and_hostile_texts_are_shown_whole_and_harmless(dashboard, ma
         assert card._facts.text.size.height >= 3
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_one_question_is_answered_with_a_choice(dashboard, manager, size):
     number = manager.asks.asked("running1", questions(COLOUR))
@@ -418,7 +413,6 @@ async def test_one_question_is_answered_with_a_choice(dashboard, manager, size):
         await d.until(lambda: d.app.screen is d.main)
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_questions_come_one_after_the_other_with_a_way_back(dashboard, manager, size):
     number = manager.asks.asked("running1", questions(COLOUR, TASTES, NAME))
@@ -540,7 +534,6 @@ FORM = (
 )
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_form_names_types_and_errors_and_hides_secrets(dashboard, manager, size):
     number = manager.asks.asked("running1", questions(*FORM, kind=AskKind.FORM, body="Connect to the server."))
@@ -584,7 +577,6 @@ async def test_a_form_is_not_sent_with_a_field_that_is_missing(dashboard, manage
         assert isinstance(d.app.focused, Input)
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_plan_is_approved(dashboard, manager, size):
     plan = Ask(key="p", kind=AskKind.PLAN, title="approve a plan", body="# Plan\n\n1. Freeze the clock\n2. Test")
@@ -667,7 +659,6 @@ async def test_more_questions_than_can_be_shown_can_only_be_refused(dashboard, m
         await d.called("answer", number, DENY)
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_text_that_is_longer_than_the_card_is_allowed_only_after_its_end_was_shown(dashboard, manager, size):
     body = "make test" + " " * 6_000 + "; touch PWN\n" + "\n".join(f"echo {n}" for n in range(99)) + "\nrm -rf x"
@@ -712,7 +703,6 @@ ENV = Question(
 )  # fmt: skip
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_form_opens_at_its_top_with_its_defaults_and_takes_what_its_schema_allows(dashboard, manager, size):
     form = questions(ENV, REPLICAS, MAIL, kind=AskKind.FORM, title="fill in a form of forms: Which?", body="Which?")

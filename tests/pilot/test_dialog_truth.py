@@ -116,7 +116,6 @@ def request(agent, like, tmp_path):
     return Start("go", agent=agent, cwd=work_folder(tmp_path), options=options, model=None)
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("steps", [0, 1])
 @pytest.mark.parametrize("like", LIKE)
 @pytest.mark.parametrize(("agent", "settings"), [("codex", "danger"), ("claude", "plain"), ("codex", "own mode")])

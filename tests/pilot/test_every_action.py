@@ -866,7 +866,6 @@ async def goes_to_the_step(d, keys):
     await d.until(lambda: d.steps.cursor == 3)
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(("function", "names", "size"), all_scenarios())
 async def test_it_does_what_it_says(function, names, size, dashboard, programs, changed, monkeypatch, tmp_path):
     suspended, repository = [], tmp_path / "repository"

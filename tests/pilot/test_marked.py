@@ -54,7 +54,6 @@ def test_every_action_over_marks_is_walked():
     assert set(SUITABLE) == set(BULK)
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("count", [3, 1])
 @pytest.mark.parametrize("action", UNSUITABLE)
 async def test_a_refusal_names_the_marked_sessions(dashboard, action, count):
@@ -66,7 +65,6 @@ async def test_a_refusal_names_the_marked_sessions(dashboard, action, count):
         assert not [call for call in d.manager.calls if call[0] != "mark_seen"]
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("action", SUITABLE)
 async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard, manager, action):
     sessions, words = SUITABLE[action]

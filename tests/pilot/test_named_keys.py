@@ -74,7 +74,6 @@ OWN_KEYS = {
 """Scenarios that press or expect keys themselves."""
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(("function", "names", "size"), scenarios())
 async def test_no_screen_names_a_key_that_was_moved(function, names, size, dashboard, programs, changed):  # noqa: F811
     async with dashboard(size=size, keymap=MOVED) as d:

@@ -220,7 +220,6 @@ async def test_a_session_without_such_a_command_says_why(dashboard, outside, man
         assert not d.app.clipboard
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 async def test_y_copies_the_last_answer_of_the_selected_row(size, dashboard, outside):
     async with dashboard(size=size) as d:
@@ -262,7 +261,6 @@ async def test_a_session_that_said_nothing_has_no_answer(key, dashboard, outside
         assert not d.app.clipboard
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.usefixtures("installed")
 async def test_pager_editor_and_file_open_from_the_table(size, dashboard, outside):
@@ -287,7 +285,6 @@ async def test_an_answer_that_was_read_elsewhere_is_read(key, dashboard, outside
         await d.called("mark_seen", "done0001")
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("close", ["escape", "equals_sign"])
 async def test_why_opens_from_the_table_and_goes_back_there(close, size, dashboard):
@@ -329,7 +326,6 @@ def changed(manager):
     manager.git_diffs = lambda cwd: lambda path: None
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("close", ["escape", "c"])
 async def test_changes_open_from_the_table_and_go_back_there(close, size, dashboard, manager):
@@ -353,7 +349,6 @@ async def test_changes_that_were_opened_from_the_steps_go_back_there(dashboard, 
         assert d.app.focused is d.main.detail.steps
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.usefixtures("changed")
 async def test_the_step_of_a_file_is_shown_also_if_the_changes_were_opened_from_the_table(size, dashboard, manager):

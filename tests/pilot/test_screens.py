@@ -101,7 +101,6 @@ async def test_a_family_with_what_is_stuck_denied_and_pinned(dashboard, screen, 
 BESIDE = {"beside": (["space", "j", "space", "vertical_line"], "task of running1")}
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("name", [*SCREENS, *BESIDE])
 async def test_every_screen_in_ascii(dashboard, name):
     keys, text = (SCREENS | BESIDE)[name]

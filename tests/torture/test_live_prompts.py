@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from real_clis import EVERY_CLI
-from repetition import FULL, SEED, repeated
+from repetition import SEED, TORTURE, repeated
 
 from torture.live_prompts import BOTH, LivePrompts
 
@@ -18,7 +18,7 @@ pytestmark = [
 MANY = int(os.environ.get("LIVE_KILLS", "0"))
 """Runners to kill for each agent, and a quarter as many agents, as a release counts them: 200 take hours."""
 
-REAL = [pytest.param(name, marks=[pytest.mark.real, pytest.mark.only_in_full]) for name in EVERY_CLI]
+REAL = [pytest.param(name, marks=pytest.mark.real) for name in EVERY_CLI]
 AGENTS = ["demo", *REAL]
 
 
@@ -56,10 +56,9 @@ def live_run(request, scratch_home, tmp_path):
 @pytest.mark.parametrize("cli", AGENTS)
 def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_its_runner_is_killed(live_run, cli, show):
     kills, prompts = repeated({"runner": 2}, {"runner": MANY or 8}), repeated(4, 80 if MANY else 12)
-    counted(live_run(cli, kills=kills, prompts=prompts // 2 if FULL else prompts), kills, prompts, show)
+    counted(live_run(cli, kills=kills, prompts=prompts // 2 if TORTURE else prompts), kills, prompts, show)
 
 
-@pytest.mark.only_in_full
 @pytest.mark.timeout(900 + 20 * MANY)
 @pytest.mark.parametrize("cli", AGENTS)
 def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_the_agent_is_killed(live_run, cli, show):

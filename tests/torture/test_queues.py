@@ -4,7 +4,7 @@ import sys
 
 import pytest
 from real_clis import EVERY_CLI
-from repetition import EVERYTHING, FULL, SEED, repeated
+from repetition import SEED, repeated
 
 from torture.queues import Queues
 
@@ -18,12 +18,10 @@ KILLS = repeated(
     {"runner": 2, "agent": 1, "front end": 1},
     {"runner": 70, "agent": 20, "front end": 18},
 )
-TRIED = EVERY_CLI if EVERYTHING else (EVERY_CLI[(SEED + FULL) % len(EVERY_CLI)],)
-"""Each agent; in short, one of them each day."""
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("cli", TRIED)
+@pytest.mark.parametrize("cli", EVERY_CLI)
 def test_no_prompt_of_a_queue_is_lost_or_doubled_whoever_is_killed(
     use_agent, fake_model, cli, scratch_home, tmp_path, show
 ):

@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc"),
 ]
 
-CYCLES = int(os.environ.get("TORTURE_CYCLES", str(repeated(4, 300))))
+CYCLES = int(os.environ.get("TORTURE_CYCLES", str(repeated(60, 300))))
 KILLS = int(os.environ.get("TORTURE_KILLS", str(CYCLES // 2)))
 FRONTS = int(os.environ.get("TORTURE_FRONTS", "3"))
 

@@ -48,7 +48,6 @@ def test_every_pattern_is_found_in_the_package():
     assert any(where.startswith("agentdash.tui.texts.screen_texts:") for where in found)  # written in a call
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("pattern", patterns(), ids=lambda pattern: pattern.where.removeprefix("agentdash."))
 def test_the_work_of_a_pattern_does_not_grow_faster_than_a_text(pattern):
     if pattern.where in BOUNDED:
@@ -89,7 +88,6 @@ def work_of(function):
     return work
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("function", list(functions()), ids=lambda one: f"{one.__module__}.{one.__name__}"[10:])
 def test_the_work_of_a_text_rule_does_not_grow_faster_than_a_text(function):
     work, (short, long) = work_of(function), growth.LENGTHS

@@ -79,7 +79,6 @@ def test_there_are_events_of_each_sort() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("name", EVENTS)
 def test_no_other_field_changes_how_the_turn_ended(name: str) -> None:
     agent, event, code = EVENTS[name]

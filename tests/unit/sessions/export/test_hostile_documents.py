@@ -14,7 +14,7 @@ from agentdash.sessions.json_schema import dump, step_json
 from agentdash.tui.panes.steps.copy_parts import pieces
 from hostile import big, make, streams
 from hostile.checks import forbidden, parsed
-from hostile.matrix import BIG_FILES, EVERY, name
+from hostile.matrix import EVERY, name
 from hostile.texts import TEXTS
 
 
@@ -32,7 +32,6 @@ def check_documents(steps):
     assert all(piece.key.isalpha() for step in steps for piece in pieces(step))
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
 def test_documents_about_a_hostile_file_are_harmless(path, agent):
     check_documents(parsed(path, agent_named(agent)))
@@ -45,9 +44,8 @@ def test_documents_hold_values_of_every_type(agent, tmp_path):
     check_documents(parsed(path, agent_named(agent)))
 
 
-@pytest.mark.by_turns(4)
 @pytest.mark.torture
-@pytest.mark.parametrize("big_file", BIG_FILES)
+@pytest.mark.parametrize("big_file", big.FILES)
 def test_documents_about_a_big_file_are_harmless(big_file, tmp_path):
     path = big.write(tmp_path / "turn_1.jsonl", big.FILES[big_file]())
     check_documents(parsed(path, agent_named("codex"))[:8])

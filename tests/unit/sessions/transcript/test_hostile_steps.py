@@ -24,7 +24,6 @@ def test_every_line_of_a_hostile_file_is_accounted_for(path, agent):
     assert check_lines(lines_of(path), agent_named(agent))
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
 def test_a_hostile_file_reads_the_same_in_blocks(path, agent, tmp_path):
     copy = tmp_path / "turn_1.jsonl"
@@ -52,7 +51,6 @@ def test_a_line_that_is_torn_at_any_byte_is_one_step_more(agent, tmp_path):
     assert StepKind.UNKNOWN not in {step.kind for step in check_blocks(path, agent_named(agent))}
 
 
-@pytest.mark.by_turns(4)
 @pytest.mark.torture
 @pytest.mark.parametrize(("big_file", "agent"), BIG)
 def test_a_big_file_is_accounted_for_and_reads_the_same_in_blocks(big_file, agent, tmp_path):
@@ -61,7 +59,6 @@ def test_a_big_file_is_accounted_for_and_reads_the_same_in_blocks(big_file, agen
     assert len(check_blocks(path, agent_named(agent), block_bytes=100_000)) == len(steps)
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("agent", AGENT_NAMES)
 def test_a_hundred_megabytes_without_a_line_end_are_one_step(agent, tmp_path):
     path = big.sparse(tmp_path / "turn_1.jsonl")
@@ -98,7 +95,6 @@ def test_few_blocks_are_kept_where_each_is_a_huge_line():
     assert [number for number in range(6) if cache.get("turn", number)] == [5]
 
 
-@pytest.mark.only_in_full
 def test_speakers_with_long_names_are_not_all_remembered():
     parser = agent_named("claude").parser()
     tracemalloc.start()

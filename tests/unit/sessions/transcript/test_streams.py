@@ -381,7 +381,6 @@ def test_a_failed_turn_tells_its_own_stderr_alone(tmp_path):
     assert [step.output for step in shown(view) if step.fatal] == ["of the second", "of the third"]
 
 
-@pytest.mark.only_in_full
 def test_a_thousand_turns_of_one_stream(tmp_path, small_blocks, monkeypatch):
     pieces = [b"".join(message(f"{turn}.{n}") for n in range(turn % 5)) for turn in range(1, 1_001)]
     one, own = (Laid(tmp_path / name, "codex", pieces, shared=name == "one") for name in ("one", "own"))

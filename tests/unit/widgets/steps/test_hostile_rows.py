@@ -18,7 +18,6 @@ MOST_ROWS = 20_000
 """Of one step in a list: more cannot be looked through, and cost seconds and megabytes."""
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.torture
 @pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
 def test_rows_of_a_list_fit_and_hide_nothing(path, agent):
@@ -28,7 +27,6 @@ def test_rows_of_a_list_fit_and_hide_nothing(path, agent):
                 assert check_rows(step_rows(step, width, Manner(level=level)), width)
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.torture
 @pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
 def test_rows_of_a_document_fit_and_hide_nothing(path, agent):
@@ -40,7 +38,6 @@ def test_rows_of_a_document_fit_and_hide_nothing(path, agent):
                     assert check_rows(document.rows(item, width), width)
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
 @pytest.mark.parametrize("full", [False, True], ids=["brief", "full"])
 def test_lines_of_the_command_line_hide_nothing(path, agent, full):
@@ -59,7 +56,6 @@ def test_rows_fit_whatever_the_types_of_the_fields(agent, tmp_path):
             check_rows(document.rows(item, 30), 30)
 
 
-@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("agent", streams.EVENTS)
 def test_the_words_between_can_be_read(agent, text):
@@ -73,7 +69,6 @@ def test_the_words_between_can_be_read(agent, text):
         assert sum("".join(part for part, _ in row).count(WORD) for row in rows) in range(words - 6, words + 1)
 
 
-@pytest.mark.by_turns(4)
 @pytest.mark.torture
 @pytest.mark.parametrize(("big_file", "agent"), BIG)
 def test_a_big_step_has_rows_that_fit_and_not_too_many(big_file, agent, tmp_path):
