@@ -172,7 +172,7 @@ def test_a_lost_database_is_made_anew_from_the_folders(manager, damage, database
     unmarked = [(structs.replace(session, seen_at=None), *rest) for session, *rest in after]
     assert unmarked == before
     aside = [
-        path for path in manager.reader.home.glob("agentdash.db.broken-*") if not path.name.endswith(("-wal", "-shm"))
+        path for path in manager.reader.home.glob("agentdash.db.aside-*") if not path.name.endswith(("-wal", "-shm"))
     ]
     assert len(aside) == (damage == "garbage")
     assert rebuild(manager.layout).restored == ()

@@ -29,7 +29,7 @@ from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, w
 from agentdash.sessions.doctor.state import database, own_files, records, settings, state_folder, strays
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage.paths import Layout, SessionFolder
-from agentdash.sessions.storage.schema.migrations import VERSION
+from agentdash.sessions.storage.schema import VERSION
 from agentdash.sessions.storage.store import Store
 from agentdash.tui.render.setup.doctor import findings_text
 from agentdash.tui.render.style import Style
