@@ -15,9 +15,9 @@ from time import sleep
 
 from ..clock import monotonic
 from ..errors import DiskFullError, ReadOnlyError, Remedy, StoreError
+from . import schema
 from .paths import is_read_only, read_only_error
 from .read_only import Opened, open_read_only, signature
-from . import schema
 
 BUSY_SECONDS = 15.0
 """Longest wait of a writer for the others; transactions here take milliseconds."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from . import schema
 from ..errors import StoreError
+from . import schema
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
