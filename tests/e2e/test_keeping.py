@@ -220,6 +220,8 @@ def test_a_database_of_an_older_version_is_refused_and_made_anew_from_the_folder
 
 def test_sessions_that_an_older_version_runs_are_named_and_can_be_stopped(manager):
     session = manager.started(manager.run(["sleep", "600"]).id)
+    lock = manager.layout.session(session.id).lock
+    lock.write_bytes(b"")  # a runner of schema 14 does not sign it
     manager.close()
     with sqlite3.connect(manager.layout.database) as db:
         db.execute("PRAGMA user_version = 14")
@@ -229,7 +231,7 @@ def test_sessions_that_an_older_version_runs_are_named_and_can_be_stopped(manage
         assert f'have to end first: {session.short_id} "sleep 600". Wait, or stop them' in refused.stderr
     assert list(manager.reader.home.glob("agentdash.db.aside-*")) == []
     assert verb("stop", session.id).returncode == 0
-    runner_lock.hold(manager.layout.session(session.id).lock, timeout=60).release()
+    runner_lock.hold(lock, timeout=60).release()
     assert "1 session restored.\n" in verb("doctor", "--rebuild").stderr
     assert manager.reader.get(session.id).status is Status.STOPPED
 
