@@ -4,7 +4,7 @@ from pathlib import Path
 
 from .. import __version__
 from .changes.git_process import GitError, run_git
-from .storage.schema.migrations import VERSION
+from .storage.schema import VERSION
 
 ROOT = Path(__file__).parent.parent
 """The package; in a checkout, the repository."""

@@ -134,6 +134,20 @@ class NewerStoreError(StoreError):
     """A newer agentdash wrote the store: it is intact, and this version must not change it."""
 
 
+class OlderStoreError(StoreError):
+    """An older agentdash wrote the store: it is intact, and this version can make a new one of the session folders.
+
+    Args:
+        fact: the versions, and the sessions that run.
+        shell: the command that helps.
+        runs: sessions of the older version run: they have to end first.
+    """
+
+    def __init__(self, fact: str, shell: str, *, runs: bool) -> None:
+        super().__init__(fact, None, shell)
+        self.runs = runs
+
+
 class SaveError(AgentdashError):
     """A requested file could not be written; no part of it is left."""
 

@@ -33,7 +33,7 @@ THREAD = "thread"
 TRANSCRIPT = "transcript"
 """claude's messages from its own transcript, for a turn that ended without a sum; sub-agents are among them."""
 RECORD = "record"
-"""The turn's own sum as its runner recorded it: the only report of turns of earlier versions and of other agents."""
+"""The turn's own sum as its runner recorded it: the only report after a rebuild, and of other agents."""
 
 MOST_PENDING = 10_000
 """Reports that wait to be written at one time; beyond, the turn's own sum counts instead of its calls."""

@@ -223,7 +223,7 @@ def _is_sum(record: Report, messages: Sequence[Report]) -> bool:
 
 
 def _same_price(report: Report, fresh: Report) -> bool:
-    """Return whether both have the same price; an earlier version recorded only its date, or nothing."""
+    """Return whether both have the same price; a sum at several prices has only a date, one of a rebuild nothing."""
     if report.price is not None:
         return report.price == fresh.price
     return report.price_as_of is not None and report.price_as_of == fresh.price_as_of

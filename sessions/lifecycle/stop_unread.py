@@ -11,7 +11,6 @@ from ..errors import AgentdashError, AmbiguousSessionError, StoreError
 from ..launch import Ladder
 from ..model import Ended, Receipt, Status, short_id
 from ..processes import processes as procs
-from ..processes import runner_lock
 from ..processes.process_ownership import SessionProcesses
 from ..processes.stop_ladder import KILL_PATIENCE
 from ..storage.paths import SESSION_ID, Layout
@@ -37,11 +36,10 @@ def stop_unread(layout: Layout, ref: str, why: StoreError) -> Receipt:
         AgentdashError: its runner did not end its processes.
     """
     folder = layout.session(_found(layout, ref, why))
-    signer = runner_lock.signer(folder.lock)
-    runner = procs.by_pid(signer[0]) if signer is not None else None
-    if runner is None or runner.key != signer:
-        raise why
     living = SessionProcesses(folder.id, folder.lock, folder.procs)
+    runner = living.runner()
+    if runner is None:
+        raise why
     before = living.find()
     continue_runner(layout, folder.id)
     procs.send(runner, signal.SIGUSR1)

@@ -41,7 +41,7 @@ class Helpers:
 
 
 def is_proven(lock: Path, process: Process) -> bool:
-    """Return whether a process holds a lock of the state folder as its signer; an older version's runner signs none."""
+    """Return whether a process holds a lock of the state folder as its signer; on a full disk it signs none."""
     return runner_lock.is_held(lock) and runner_lock.signature(lock) in (runner_lock.identity(process), "")
 
 

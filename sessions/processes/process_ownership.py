@@ -73,6 +73,11 @@ class SessionProcesses:
         self._remembered |= set(living)
         return living
 
+    def runner(self) -> Process | None:
+        """Return the session's runner, if it lives."""
+        pids = self._runners(procs.scan())
+        return procs.by_pid(pids.pop()) if len(pids) == 1 else None
+
     def _runners(self, processes: dict[int, Process]) -> set[int]:
         """Return the pid of our runner, if it lives."""
         signer = runner_lock.signer(self._lock)
@@ -80,7 +85,7 @@ class SessionProcesses:
             return {signer[0]} if signer[0] in processes and processes[signer[0]].key == signer else set()
         if runner_lock.signature(self._lock) != "" or not runner_lock.is_held(self._lock):
             return set()
-        # A runner of an earlier version signs nothing.
+        # On a full disk a runner cannot sign its lock.
         return {pid for pid in processes if self._helpers.lock_of(pid) == self._lock}
 
     def _tags(self, processes: dict[int, Process]) -> dict[int, str | None]:

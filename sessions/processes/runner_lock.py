@@ -9,12 +9,15 @@ import os
 import time
 from pathlib import Path
 
+from ..storage import paths
 from . import processes
 from .processes import Process
 
 RETRY_SECONDS = 0.02
 LONGEST_SIGNATURE = 300
 """Bytes of a lock file that are read; a signature has about 70."""
+
+is_held = paths.is_held
 
 
 class HeldLock:
@@ -60,19 +63,6 @@ def hold(path: Path, timeout: float = 0.0) -> HeldLock | None:
             time.sleep(RETRY_SECONDS)
         else:
             return HeldLock(descriptor)
-
-
-def is_held(path: Path) -> bool:
-    """Return whether a runner, or a process that reconciles, holds the lock; tested with a brief shared lock."""
-    with contextlib.suppress(FileNotFoundError, PermissionError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(descriptor)
-    return False
 
 
 def identity(process: Process) -> str:

@@ -147,7 +147,7 @@ def _is_held_unseen(session: Session) -> bool:
 def _reason(session: Session, kind: AttentionKind, now: int) -> str:
     """Return the reason as a text, which may contain the agent's words."""
     if kind is AttentionKind.DENIED:
-        return _refusals(session)
+        return denials(session.denied, session.denied_names or ())
     if kind is AttentionKind.UNCONFIRMED:
         return unconfirmed(session.unconfirmed)
     if kind is AttentionKind.HELD and not session.blocked:
@@ -173,13 +173,6 @@ def _since(session: Session, kind: AttentionKind) -> int:
     if session.status in (Status.RUNNING, Status.WAITING):
         return session.last_sign_at
     return session.ended_at or session.updated_at
-
-
-def _refusals(session: Session) -> str:
-    """Return the refusals as a text; a runner of an earlier version recorded their names only in the reason."""
-    if session.denied_names is None and session.reason:
-        return session.reason
-    return denials(session.denied, session.denied_names or ())
 
 
 def silence(milliseconds: int) -> str:

@@ -7,14 +7,10 @@ from ..values.statuses import LIVE, Status
 from .database import Database
 
 _COUNT = (
-    "SELECT status, CASE WHEN urgency_seq IS seq THEN urgency END AS urgency, COUNT(*) AS n,"
-    " title, task, MAX(created_at)"
-    " FROM sessions WHERE archived_at IS NULL GROUP BY 1, 2 ORDER BY urgency IS NULL, urgency"
+    "SELECT status, urgency, COUNT(*) AS n, title, task, MAX(created_at)"
+    " FROM sessions WHERE archived_at IS NULL GROUP BY 1, 2 ORDER BY urgency"
 )
 """SQLite takes the columns beside MAX() from the row that has it."""
-
-_NEEDING = frozenset({Status.WAITING, Status.FAILED, Status.LOST})
-"""The statuses that need the user by themselves, for rows of runners that do not write the urgency."""
 
 
 class Counts(Struct, frozen=True, kw_only=True):
@@ -41,7 +37,7 @@ def counts(database: Database) -> Counts:
     first = None
     for row in database.rows(_COUNT):
         status, urgency, n = row["status"], row["urgency"], row["n"]
-        needs = status in _NEEDING if urgency is None else urgency <= Urgency.ASKS
+        needs = urgency is not None and urgency <= Urgency.ASKS  # a row that cannot be read has none
         total += n
         needs_you += n if needs else 0
         failed += n if needs and status in (Status.FAILED, Status.LOST) else 0

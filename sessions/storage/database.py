@@ -15,9 +15,9 @@ from time import sleep
 
 from ..clock import monotonic
 from ..errors import DiskFullError, ReadOnlyError, Remedy, StoreError
+from . import schema
 from .paths import is_read_only, read_only_error
 from .read_only import Opened, open_read_only, signature
-from .schema.migrations import migrate
 
 BUSY_SECONDS = 15.0
 """Longest wait of a writer for the others; transactions here take milliseconds."""
@@ -194,7 +194,7 @@ class Database:
             writer.execute("PRAGMA foreign_keys = ON")
             writer.execute(f"PRAGMA wal_autocheckpoint = {_LOG_BYTES // 4096}")
             writer.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
-            migrate(writer, self.path)
+            schema.create(writer, self.path)
         except BaseException:
             writer.close()
             raise

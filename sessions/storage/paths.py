@@ -1,8 +1,10 @@
 """The files and folders on disk, and their permissions (folders 0700, files 0600)."""
 
+import fcntl
 import os
 import re
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors import ReadOnlyError, Remedy, StoreError
@@ -136,6 +138,19 @@ class Layout:
     def live_name(self, session_id: str, stream: int) -> Path:
         """The second name of a turn file while it is written; watchers watch only ``live/``."""
         return self.live / f"{session_id}.{stream}.jsonl"
+
+
+def is_held(lock: Path) -> bool:
+    """Return whether a process, such as a session's runner, holds a lock; tested with a brief shared lock."""
+    with suppress(FileNotFoundError, PermissionError):
+        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+    return False
 
 
 def is_read_only(folder: Path) -> bool:

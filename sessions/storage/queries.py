@@ -11,7 +11,6 @@ from ..conversation.marks import Mark
 from ..errors import UnknownSessionError
 from ..launch import Launch
 from ..model import Changes, Prompt, Receipt, Session, Status, Turn, Usage, short_id
-from ..rules.urgency import by_urgency
 from ..rules.urgency_levels import Urgency
 from ..values.adjustments import Adjustment
 from ..values.compaction import RecordedCompaction
@@ -38,15 +37,12 @@ from .rows import (
     session_from,
     turn_from,
 )
-from .urgency import CURRENT, OUTDATED
+from .urgency import CURRENT
 from .use.period_budgets import PeriodBudgets
 from .use.plan_windows import PlanWindows
 
 FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, created_at DESC, sessions.id LIMIT ?"
 """The order of :func:`..rules.urgency.by_urgency`, read from an index."""
-
-NOT_IN_ORDER = f"{SELECT_SESSION} WHERE {OUTDATED}"
-"""The sessions in use that runners of earlier versions changed since their urgency was written: rarely any."""
 
 _NEWEST = "SELECT rowid FROM sessions WHERE archived_at IS NULL ORDER BY created_at DESC, rowid DESC LIMIT ?"
 _QUIET = (
@@ -101,11 +97,9 @@ class Queries:
     def first(self, limit: int) -> tuple[list[Session], int]:
         """Return the most urgent sessions in use, and the number of all in use; cheap with any number."""
         with self.database.snapshot():
-            outdated = self.database.rows(NOT_IN_ORDER)
             rows = self.database.rows(FIRST, (limit,))
-            total = self.database.rows(IN_ORDER)[0]["n"] + len(outdated)
-        sessions = [session_from(row) for row in (*outdated, *rows)]
-        return sorted(sessions, key=by_urgency)[:limit], total
+            total = self.database.rows(IN_ORDER)[0]["n"]
+        return [session_from(row) for row in rows], total
 
     def listed(self, newest: int) -> tuple[list[Session], list[Session]]:
         """Return the sessions in use that a short list may show, newest first, and all others without their texts.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ..errors import StoreError
-from .schema.migrations import VERSION, migrate
+from . import schema
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -38,18 +38,17 @@ def open_read_only(path: Path, seconds: float) -> Opened:
     Raises:
         sqlite3.DatabaseError: the file is damaged, or may not be read.
         NewerStoreError: a newer agentdash wrote it.
+        OlderStoreError: an older agentdash wrote it.
         StoreError: a copy was needed and could not be made.
     """
     log = path.with_name(f"{path.name}-wal")
     before = signature(path)
     with suppress(sqlite3.OperationalError):
-        if (connection := _opened(path, "mode=ro", seconds)) is not None:
-            return Opened(connection)
+        return Opened(_opened(path, "mode=ro", seconds))
     if not log.exists() or log.stat().st_size == 0:
         with suppress(sqlite3.OperationalError):
             # No process of ours can write here, and the signature shows the writes of others.
-            if (connection := _opened(path, "mode=ro&immutable=1", seconds)) is not None:
-                return Opened(connection, before)
+            return Opened(_opened(path, "mode=ro&immutable=1", seconds), before)
     return _copied(path, log, before, seconds)
 
 
@@ -66,8 +65,8 @@ def _facts(path: Path) -> Signature:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _opened(path: Path, how: str, seconds: float) -> sqlite3.Connection | None:
-    """Open a connection and make a first query; None if the schema is older than ours.
+def _opened(path: Path, how: str, seconds: float) -> sqlite3.Connection:
+    """Open a connection and make a first query.
 
     Raises:
         sqlite3.OperationalError: SQLite cannot read the file in this way.
@@ -75,20 +74,16 @@ def _opened(path: Path, how: str, seconds: float) -> sqlite3.Connection | None:
     uri = f"{path.absolute().as_uri()}?{how}"
     connection = sqlite3.connect(uri, uri=True, timeout=seconds, isolation_level=None, check_same_thread=False)
     try:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
         connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()
-        if version >= VERSION:
-            migrate(connection, path)  # refuses a newer schema
-            return connection
+        schema.create(connection, path)  # an empty file cannot be written here: it is copied
     except BaseException:
         connection.close()
         raise
-    connection.close()
-    return None
+    return connection
 
 
 def _copied(path: Path, log: Path, before: Signature, seconds: float) -> Opened:
-    """Open a private copy of the database and its log, migrated to our schema: the last resort, always correct."""
+    """Open a private copy of the database and its log: the last resort, always correct."""
     import shutil  # here only: runners would load it for nothing
     from tempfile import TemporaryDirectory
 
@@ -104,7 +99,7 @@ def _copied(path: Path, log: Path, before: Signature, seconds: float) -> Opened:
         raise StoreError(f"{path} cannot be read: {error.strerror or error}.") from None
     connection = sqlite3.connect(copy, timeout=seconds, isolation_level=None, check_same_thread=False)
     try:
-        migrate(connection, path)
+        schema.create(connection, path)
     except BaseException:
         connection.close()
         folder.cleanup()

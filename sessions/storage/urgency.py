@@ -1,8 +1,7 @@
 """The order of urgency as a column: computed by :mod:`..rules.urgency`, written in the transaction that changes a row.
 
-A row's urgency is valid only for the position in the change feed (``seq``) for which it was computed.  A runner of an
-earlier version does not know the column: its writes move ``seq``, so the urgency is outdated until the next
-transaction of this version.  Archived sessions are not on the first screen and have no urgency.
+A row's urgency is valid only for the position in the change feed (``seq``) for which it was computed, so the rows that
+a transaction changed are found by an index.  Archived sessions are not on the first screen and have no urgency.
 """
 
 import sqlite3

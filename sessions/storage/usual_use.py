@@ -10,7 +10,7 @@ _SEARCHED = 400
 """Newest rows of ``use_sums`` in which the turns of an agent are searched, so that the query costs the same always."""
 
 _RECENT = f"""
-    WITH newest AS (SELECT session, turn, quarter FROM use_sums WHERE turn > 0 ORDER BY quarter DESC LIMIT {_SEARCHED}),
+    WITH newest AS (SELECT session, turn, quarter FROM use_sums ORDER BY quarter DESC LIMIT {_SEARCHED}),
     recent AS (
         SELECT newest.session, newest.turn, max(quarter) AS at FROM newest
         LEFT JOIN sessions ON sessions.id = newest.session

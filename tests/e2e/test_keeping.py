@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
+import sqlite3
 import sys
+from itertools import product
 
 import pytest
 from msgspec import structs
@@ -174,10 +176,66 @@ def test_a_lost_database_is_made_anew_from_the_folders(manager, damage, database
     unmarked = [(structs.replace(session, seen_at=None), *rest) for session, *rest in after]
     assert unmarked == before
     aside = [
-        path for path in manager.reader.home.glob("agentdash.db.broken-*") if not path.name.endswith(("-wal", "-shm"))
+        path for path in manager.reader.home.glob("agentdash.db.aside-*") if not path.name.endswith(("-wal", "-shm"))
     ]
     assert len(aside) == (damage == "garbage")
     assert rebuild(manager.layout).restored == ()
+
+
+def make_version_14(path):
+    """Make the tables of a database those of schema 14."""
+    with sqlite3.connect(path) as db:
+        for trigger in ("sessions_removed", "use_lacks", "use_lacked"):
+            db.execute(f"DROP TRIGGER {trigger}")
+        for table, column in product(("sessions", "tombstones"), ("cost_missing", "tokens_missing")):
+            db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        db.execute("PRAGMA user_version = 14")
+    db.close()
+
+
+def test_a_database_of_an_older_version_is_refused_and_made_anew_from_the_folders(manager, database_at_rest):
+    done, failed = ended(manager), ended(manager, "false")
+    [talked] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=60)
+    manager.prompts.inject(talked.id, "more [[demo:quick]]")
+    manager.wait([talked.id], timeout=60)
+    manager.conversation.rewind(talked.id, 1)
+    ids = [session.id for session in (done, failed, talked)]
+    marks, before = manager.store.marks.of_session(talked.id), [whole(manager, one) for one in ids]
+    database = database_at_rest()
+    make_version_14(database)
+    old = database.read_bytes()
+    refused = verb("ls")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "(schema 14; this one has 15). Rebuild it from the session folders: agentdash doctor" in refused.stderr
+    assert database.read_bytes() == old
+    rebuilt = verb("doctor", "--rebuild")
+    [aside] = database.parent.glob("agentdash.db.aside-*")
+    assert aside.read_bytes() == old
+    moved, lost, restored = rebuilt.stderr.splitlines()
+    assert moved == f"The database could not be used; moved to {aside}."
+    assert lost.startswith("Only that file has: asks and answers,")
+    assert restored == "3 sessions restored."
+    after = [whole(manager, one) for one in ids]
+    assert [(structs.replace(session, seen_at=None), *rest) for session, *rest in after] == before
+    assert (manager.store.marks.of_session(talked.id), len(marks)) == (marks, 1)
+
+
+def test_sessions_that_an_older_version_runs_are_named_and_can_be_stopped(manager):
+    session = manager.started(manager.run(["sleep", "600"]).id)
+    lock = manager.layout.session(session.id).lock
+    lock.write_bytes(b"")  # a runner of schema 14 does not sign it
+    manager.close()
+    with sqlite3.connect(manager.layout.database) as db:
+        db.execute("PRAGMA user_version = 14")
+    for words in (["ls"], ["doctor", "--rebuild"]):
+        refused = verb(*words)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert f'have to end first: {session.short_id} "sleep 600". Wait, or stop them' in refused.stderr
+    assert list(manager.reader.home.glob("agentdash.db.aside-*")) == []
+    assert verb("stop", session.id).returncode == 0
+    runner_lock.hold(lock, timeout=60).release()
+    assert "1 session restored.\n" in verb("doctor", "--rebuild").stderr
+    assert manager.reader.get(session.id).status is Status.STOPPED
 
 
 def test_a_rebuild_with_runners_at_work_loses_none_of_them(manager, tmp_path, wait_until):

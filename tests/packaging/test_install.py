@@ -9,14 +9,14 @@ import pytest
 from places import ROOT
 
 from agentdash import __version__
-from agentdash.sessions.storage.schema.migrations import VERSION
+from agentdash.sessions.storage.schema import VERSION
 
 ROOMS = ("sessions", "tui", "widgets")
 DATA = {
     "commit.txt",
     "py.typed",
     "sessions/export/page.css",
-    "sessions/storage/schema/schema.sql",
+    "sessions/storage/schema.sql",
     "tui/agentdash.tcss",
     *(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "schema").iterdir()),
     *(str(path.relative_to(ROOT)) for path in (ROOT / "sessions/agents/demo/scripts").iterdir()),

@@ -9,7 +9,7 @@ import pytest
 from places import ROOT
 
 from agentdash.sessions.agents.base import Agent
-from agentdash.sessions.storage.schema.migrations import VERSION
+from agentdash.sessions.storage.schema import VERSION
 
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 NAMED = re.compile(r"`([\w/]+\.(?:py|sql))(?::\s(\w+(?:`, `\w+)*))?`")
@@ -37,7 +37,7 @@ def test_the_database_has_this_version_and_these_tables():
     named = re.search(
         r"^agentdash\.db +the tables of schema\.sql \(user_version = (\d+)\): ([\w\s,]+)\n\w", TEXT, re.MULTILINE
     )
-    schema = (ROOT / "sessions/storage/schema/schema.sql").read_text(encoding="utf-8")
+    schema = (ROOT / "sessions/storage/schema.sql").read_text(encoding="utf-8")
     assert int(named[1]) == VERSION
     assert sorted(re.findall(r"\w+", named[2])) == sorted(re.findall(r"CREATE TABLE (\w+)", schema))
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ...errors import AgentdashError, NewerStoreError
+from ...errors import AgentdashError, NewerStoreError, OlderStoreError
+from ...storage import schema
 from ...storage.paths import is_read_only
 from ...storage.read_only import open_read_only
-from ...storage.schema.migrations import VERSION
 from ..model import Finding, Subject, fail, ok, warn
 
 REBUILD = "agentdash doctor --rebuild"
@@ -28,30 +28,28 @@ def database(subject: Subject) -> Iterator[Finding]:
     try:
         with opened(path) as connection:
             problem = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            complete = schema.is_there(connection, path)
     except sqlite3.OperationalError as error:
         yield fail("database", f"{path} cannot be read: {error}", "check the owner of the file and its folder")
     except sqlite3.DatabaseError as error:
         yield fail("database", f"{path} is damaged: {error}", REBUILD)
     except NewerStoreError as error:
         yield fail("database", str(error), "upgrade agentdash")
+    except OlderStoreError as error:
+        yield fail("database", error.fact, f"agentdash stop ID, or wait; then {REBUILD}" if error.runs else REBUILD)
     except AgentdashError as error:
         yield fail("database", str(error), "check the owner of the file and its folder")
     else:
-        yield judge(problem, version)
+        yield judge(problem, complete=complete)
 
 
-def judge(problem: str, version: int) -> Finding:
-    """Judge the result of SQLite's check and the schema's version."""
+def judge(problem: str, *, complete: bool) -> Finding:
+    """Judge the result of SQLite's check, and whether the file has the schema."""
     if problem != "ok":
         return fail("database", f"damaged: {problem}", REBUILD)
-    if version > VERSION:
-        found = f"schema {version} is newer than the {VERSION} of this agentdash"
-        return fail("database", found, "upgrade agentdash")
-    if version < VERSION:
-        found = f"schema {version} is older than the {VERSION} of this agentdash"
-        return warn("database", found, "agentdash ls migrates it")
-    return ok("database", f"ok, schema {version}")
+    if not complete:
+        return warn("database", "empty", "agentdash ls gives it its tables")
+    return ok("database", f"ok, schema {schema.VERSION}")
 
 
 @contextmanager

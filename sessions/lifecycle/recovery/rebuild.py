@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from ...clock import now_ms
-from ...errors import NewerStoreError, StoreError
+from ...errors import NewerStoreError, OlderStoreError, StoreError
 from ...processes import processes
 from ...storage.deleted import remember
 from ...storage.files import trash
@@ -35,7 +35,7 @@ class Rebuilt(Struct, frozen=True, kw_only=True):
     corrected: tuple[str, ...] = ()
     """Sessions with a turn that was recorded as failed because the end of its output was not read."""
     set_aside: str | None = None
-    """The path to which an unusable database was moved."""
+    """The path to which a database was moved that is damaged or has an older schema."""
 
 
 def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
@@ -45,8 +45,13 @@ def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
     removed.  A deletion that was cut off is finished.  Deleted sessions stay deleted, and count in the sums of their
     families again.
 
-    A database that cannot be read is moved aside first, never deleted.  Running runners open the new one at their next
-    check and continue to record.  ``max_running`` is the settings' cap of the queue.
+    A database that cannot be read, or that an older agentdash wrote, is moved aside first, never deleted.  Running
+    runners of this version open the new one at their next check and continue to record.  ``max_running`` is the
+    settings' cap of the queue.
+
+    Raises:
+        OlderStoreError: runners of an older agentdash run, which could not record in a new database.
+        NewerStoreError: a newer agentdash wrote the database.
     """
     layout.check_writable()
     layout.create()
@@ -111,10 +116,11 @@ def _marker_lost(identity: Identity) -> Identity:
 
 
 def _usable(path: Path) -> bool:
-    """Return whether every page of the database can be read.
+    """Return whether every page of the database can be read, and it has this version's schema.
 
     Raises:
         NewerStoreError: a newer agentdash wrote it, so it is not broken.
+        OlderStoreError: an older agentdash wrote it, and still runs sessions.
     """
     if not path.exists():
         return not path.with_name(f"{path.name}-wal").exists()  # the log of a database that is gone fits no other
@@ -123,6 +129,10 @@ def _usable(path: Path) -> bool:
         return [row[0] for row in store.database.rows("PRAGMA quick_check")] == ["ok"]
     except NewerStoreError:
         raise
+    except OlderStoreError as error:
+        if error.runs:
+            raise
+        return False
     except StoreError:
         return False
     finally:
@@ -130,7 +140,7 @@ def _usable(path: Path) -> bool:
 
 
 def _set_aside(path: Path) -> Path:
-    aside = path.with_name(f"{path.name}.broken-{now_ms()}")
+    aside = path.with_name(f"{path.name}.aside-{now_ms()}")
     for ending in ("-wal", "-shm", ""):
         part = path.with_name(path.name + ending)
         if part.exists():

@@ -84,7 +84,7 @@ def settle(layout: Layout, store: Store) -> None:
 
 
 def _serve_queues(layout: Layout, store: Store) -> None:
-    """Begin the turns of prompts that no runner began: it was killed, or is of a version without a queue."""
+    """Begin the turns of prompts that no runner began, because it was killed."""
     for session_id in store.queue.under_way():
         session, turn = store.session(session_id), store.newest_turn(session_id)
         if session is None or is_foreign(session, turn) or not session.status.ended or session.warm_since is not None:

@@ -278,7 +278,7 @@ def recorded_environment(agent_name: str, settings: Path) -> dict[str, str | Non
 def adopt_settings(recorded: Mapping[str, str | None]) -> None:
     """Let this process read the settings with which a session began, whatever its own environment names.
 
-    A session that an older version started has no record of the file, or none of both.
+    A session whose record was lost has neither.
     """
     for name in {CONFIG, PROFILE} & recorded.keys():
         value = recorded[name]

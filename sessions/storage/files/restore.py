@@ -43,9 +43,6 @@ def _insert_all(store: Store, identity: Identity, session: Session) -> bool:
         if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session.id,)).fetchone():
             return False
         db.execute("DELETE FROM tombstones WHERE session = ?", (session.id,))
-        # An earlier version kept one sum of a deleted session; its turns report it in parts.
-        for table in ("reports", "use_sums"):
-            db.execute(f"DELETE FROM {table} WHERE session = ? AND turn = 0", (session.id,))  # noqa: S608
         _insert(db, "sessions", _session_row(without_used_key(db, session), identity.recipe))
         take_back(db, session.id)
         touch_children(db, session.id)

@@ -1,8 +1,8 @@
 """The sessions that wait for the end of another one, and the one place where such a session becomes an ordinary turn.
 
 Its first turn is recorded with the session.  Its prompt becomes a row of ``prompts`` only when it starts: a queued turn
-without one gets no place, also from the runners of earlier versions.  Each change is a compare-and-set on ``after``,
-so that of several processes that start, cancel or change a session, exactly one succeeds.
+without one gets no place.  Each change is a compare-and-set on ``after``, so that of several processes that start,
+cancel or change a session, exactly one succeeds.
 """
 
 import sqlite3

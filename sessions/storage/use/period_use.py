@@ -23,12 +23,12 @@ _BUDGETS = (
     " FROM budgets LEFT JOIN budget_raises AS raised ON raised.folder = budgets.folder"
     " AND raised.period = budgets.period AND budgets.source = '' ORDER BY length(budgets.folder) DESC, budgets.folder"
 )
-_SPENT = (  # turn 0 is the whole use of a session that an earlier version deleted: its days are not known
+_SPENT = (
     "SELECT coalesce(sessions.cwd, gone.cwd, '') AS folder, total(used.total_tokens) AS tokens,"  # noqa: S608
     " total(used.reported_usd) + total(used.computed_usd) AS cost_usd, total(used.computed_usd) AS computed,"
     " count(DISTINCT iif(used.missing, used.session, NULL)) AS missing,"
     " count(DISTINCT iif(used.total_tokens IS NULL, used.session, NULL)) AS tokens_missing FROM"
-    " (SELECT session, total_tokens, reported_usd, computed_usd, missing FROM use_sums WHERE quarter >= ? AND turn > 0"
+    " (SELECT session, total_tokens, reported_usd, computed_usd, missing FROM use_sums WHERE quarter >= ?"
     f" UNION ALL SELECT id, NULL, NULL, NULL, 1 FROM sessions WHERE {WITHOUT_FIGURES}) AS used"
     " LEFT JOIN sessions ON sessions.id = used.session LEFT JOIN tombstones AS gone ON gone.session = used.session"
     " GROUP BY folder"

@@ -55,7 +55,7 @@ _COUNT_LACKING = """UPDATE sessions SET
 
 
 def count_lacking(db: sqlite3.Connection, session_id: str) -> None:
-    """Count the turns of a restored session that lack a cost or tokens: its record can be of an earlier version."""
+    """Count the turns of a restored session that lack a cost or tokens: its record can be older than its reports."""
     db.execute(_COUNT_LACKING, (session_id,))
 
 

@@ -22,9 +22,9 @@ MOST_REPORTS = 2_000
 """The bounds of a batch; a turn with more reports is a batch of its own."""
 
 _ENDED = frozenset(str(status) for status in ENDED)
-_CANDIDATES = (  # turn 0 is the whole use of a session that an earlier version deleted: its model is not known
+_CANDIDATES = (
     "SELECT session, turn, (SELECT count(*) FROM reports AS r WHERE r.session = c.session AND r.turn = c.turn) AS n"
-    " FROM reports AS c WHERE counted AND turn > 0 AND kind <> 'thread' AND reported_usd IS NULL"
+    " FROM reports AS c WHERE counted AND kind <> 'thread' AND reported_usd IS NULL"
     " AND (?1 OR computed_usd IS NULL) GROUP BY session, turn HAVING max(at) >= ?2 ORDER BY session, turn"
 )
 _MODELS = (
@@ -35,7 +35,7 @@ _MODEL = "SELECT model FROM sessions WHERE id = ?1 UNION ALL SELECT model FROM t
 _REPORTS = "SELECT * FROM reports WHERE session = ? AND turn = ? AND kind <> 'thread' ORDER BY source, key"
 _ESTIMATES = "SELECT cost_about_usd FROM turns WHERE session = ?"
 _OF_DELETED = (  # the turns' own sums stay when the session is deleted
-    "SELECT turn, computed_usd AS cost_about_usd FROM reports WHERE session = ? AND turn > 0 AND source = 'record'"
+    "SELECT turn, computed_usd AS cost_about_usd FROM reports WHERE session = ? AND source = 'record'"
 )
 _LACKING = "(SELECT count(DISTINCT turn) FROM use_sums WHERE session = ?2 AND missing)"
 _BASE = (

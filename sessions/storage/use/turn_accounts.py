@@ -39,7 +39,7 @@ class TurnAccounts:
         base = self.base(db, facts)
         if base.certain or base.totals:
             return facts.running_cost_usd - cost_before(facts.running_cost_usd, base)
-        rows = self._earlier_costs(db, facts.agent_session)  # of a runner of an earlier version
+        rows = self._earlier_costs(db, facts.agent_session)  # after a rebuild, which finds no reports
         before = rows[0] if rows and rows[0] <= facts.running_cost_usd else 0.0
         return facts.running_cost_usd - before
 

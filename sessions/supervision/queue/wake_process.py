@@ -2,7 +2,7 @@
 
 ``python -P -m agentdash.sessions.supervision.queue.wake_process HOME LEAD MILLISECONDS wait``.  It holds no state: if
 it is killed, the next process that serves the queue does the same.  It signs a lock in the folder of the lead, so that
-no runner takes it for a process of its agent.  Runners of earlier versions start this module with HOME MILLISECONDS.
+no runner takes it for a process of its agent.
 """
 
 import sys
@@ -26,12 +26,12 @@ LONGEST_SLEEP_SECONDS = 60.0
 
 def main(argv: list[str]) -> int:
     """Wait, and serve the queue; the arguments are described at the top of this module."""
-    home, lead, milliseconds = (argv[0], "", argv[1]) if len(argv) == 2 else argv[:3]
+    home, lead, milliseconds = argv[:3]
     clean_signals()
     keep()
     layout = Layout(Path(home))
     with suppress(OSError, AgentdashError):  # the lead was deleted
-        lock = runner_lock.hold(layout.session(lead).waiter_lock) if lead else None
+        lock = runner_lock.hold(layout.session(lead).waiter_lock)
         if lock is not None:
             lock.sign()
     if not _wait(layout, now_ms() + int(milliseconds)):

@@ -1,6 +1,5 @@
 """The facts of a session that everything asks: who stopped it, what it was refused, its name."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -138,17 +137,3 @@ def test_a_record_brings_all_facts_back(store: Store, tmp_path: Path):
     assert restore(other, identity)
     assert found(other) == before
     assert other.first(1) == ([before], 1)
-
-
-def test_the_record_of_an_earlier_version_says_who_stopped_the_session(store: Store, tmp_path: Path):
-    started(store).end(
-        Facts(), Outcome(status=Status.STOPPED, reason="stopped by you", stop_by="you"), 1, build=no_prompts
-    )
-    folder = SessionFolder(tmp_path / NAME)
-    folder.create()
-    write_identity(store, folder)
-    record = json.loads(folder.identity.read_text())
-    for name in ("stopped_by", "denied_names"):
-        del record["session"][name]
-    folder.identity.write_text(json.dumps(record))
-    assert read_identity(folder.identity).session.stopped_by is StoppedBy.YOU

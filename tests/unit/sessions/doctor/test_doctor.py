@@ -29,7 +29,7 @@ from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, w
 from agentdash.sessions.doctor.state import database, own_files, records, settings, state_folder, strays
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage.paths import Layout, SessionFolder
-from agentdash.sessions.storage.schema.migrations import VERSION
+from agentdash.sessions.storage.schema import VERSION
 from agentdash.sessions.storage.store import Store
 from agentdash.tui.render.setup.doctor import findings_text
 from agentdash.tui.render.style import Style
@@ -379,18 +379,32 @@ def test_a_database_that_cannot_be_opened_is_told(patient: Patient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "state", "remedy"),
-    [(VERSION + 1, "fail", "upgrade agentdash"), (0, "warn", "agentdash ls migrates it")],
+    ("version", "state", "found", "remedy"),
+    [
+        (VERSION + 1, "fail", f"newer agentdash (schema {VERSION + 1})", "upgrade agentdash"),
+        (1, "fail", f"older agentdash (schema 1; this one has {VERSION})", "agentdash doctor --rebuild"),
+        (0, "warn", "empty", "agentdash ls gives it its tables"),
+    ],
 )
-def test_another_schema_is_told(patient: Patient, version: int, state: str, remedy: str) -> None:
+def test_another_schema_is_told(patient: Patient, version: int, state: str, found: str, remedy: str) -> None:
     path = patient.store().database
     with sqlite3.connect(path) as db:
         db.execute(f"PRAGMA user_version = {version}")
     db.close()
     finding = patient.one(database.database)
     assert (finding.state, finding.remedy) == (state, remedy)
-    assert f"schema {version} is " in finding.found
-    assert f"the {VERSION} of this agentdash" in finding.found
+    assert found in finding.found
+
+
+def test_the_sessions_of_an_older_schema_that_run_are_told(patient: Patient) -> None:
+    patient.session()
+    with sqlite3.connect(patient.layout.database) as db:
+        db.execute("PRAGMA user_version = 14")
+    db.close()
+    with runner_lock.hold(patient.layout.session(SESSION).lock) or pytest.fail("another process has the lock"):
+        finding = patient.one(database.database)
+    assert "run and have to end first: 01234567" in finding.found
+    assert finding.remedy == "agentdash stop ID, or wait; then agentdash doctor --rebuild"
 
 
 def aged(folder: SessionFolder) -> SessionFolder:

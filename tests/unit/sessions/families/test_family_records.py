@@ -42,7 +42,7 @@ from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.turn_facts import Compacted, Facts
 from agentdash.sessions.storage.families.workers import Workers
-from agentdash.sessions.storage.schema.migrations import VERSION
+from agentdash.sessions.storage.schema import VERSION
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog

@@ -63,11 +63,11 @@ def turn(
     prices: Mapping[str, Price] | None = None,
     cost: float | None = None,
     ends: bool = True,
-    earlier_version: bool = False,
+    without_reports: bool = False,
     model: str = "local-1",
     **place: Any,
 ) -> None:
-    """Record one more turn of a session as its runner does, or one of an earlier version, which kept no reports."""
+    """Record one more turn of a session as its runner does, or one whose agent made no reports."""
     store, launch = manager.store, Launch(argv=("codex",))
     known = store.session(session)
     if known is None:
@@ -85,7 +85,7 @@ def turn(
     total = Usage()
     for one in reports:
         total = total.plus(one.usage)
-    reported = None if earlier_version else Reported(Pricing(prices or {}), model)
+    reported = None if without_reports else Reported(Pricing(prices or {}), model)
     facts = Facts(usage=total, cost_usd=cost, reported=reported, model=model, end="completed" if ends else None)
     for one in reports if reported is not None else ():
         reported.add(one)
@@ -177,7 +177,7 @@ def test_the_new_cost_outlives_the_database(manager: SessionManager) -> None:
 
 def test_a_reported_cost_stays_also_beside_a_price(manager: SessionManager) -> None:
     turn(manager, A, structs.replace(call(1), source=MODELS, kind="turn", reported_usd=7.0), cost=7.0)
-    turn(manager, B, call(1), earlier_version=True, cost=9.0)
+    turn(manager, B, call(1), without_reports=True, cost=9.0)
     priced(manager)
     before = rows(manager, *TABLES)
     assert reprice(manager) == reprice(manager, every=True) == RepricedCosts()
@@ -231,7 +231,7 @@ def test_a_turn_at_work_is_left_out_and_keeps_its_reservation(manager: SessionMa
 def test_a_deleted_session_counts_with_its_new_cost_and_comes_back_with_it(manager: SessionManager) -> None:
     turn(manager, A, call(1))
     turn(manager, B, call(2), parent=A, depth=1)
-    turn(manager, B, call(3), earlier_version=True)
+    turn(manager, B, call(3), without_reports=True)
     manager.delete(B)
     deleted_at = manager.reader.deleted()[0].deleted_at
     priced(manager)
@@ -256,9 +256,9 @@ def test_a_session_that_was_deleted_for_good_still_counts(manager: SessionManage
     assert shown(manager) == Cost(computed_usd=1.0)
 
 
-def test_turns_of_earlier_versions_count_if_their_cost_is_certain(manager: SessionManager) -> None:
+def test_turns_of_without_reportss_count_if_their_cost_is_certain(manager: SessionManager) -> None:
     for session, millions in ((A, 1), (B, 2)):
-        turn(manager, session, call(millions, model="long"), earlier_version=True, model="long")
+        turn(manager, session, call(millions, model="long"), without_reports=True, model="long")
     priced(manager, "[prices.long]\ninput = 1.0\noutput = 2.0\nlong_prompt_tokens = 1000000\nlong_input_factor = 2.0\n")
     found = reprice(manager)
     assert (found.turns, found.uncertain, found.after) == (1, 1, Cost(computed_usd=1.0))

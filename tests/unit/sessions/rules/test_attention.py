@@ -46,10 +46,6 @@ def kind(one, now=NOW):
             session(Status.DONE, denied=2, denied_names=("Bash", "Write"), reason="so says its last line"),
             Attention(AttentionKind.DENIED, "2 permissions denied: Bash, Write", NOW - 1000),
         ),
-        (  # a runner of an earlier version names them in the line alone
-            session(Status.DONE, denied=2, reason="2 permissions denied: Bash, Write"),
-            Attention(AttentionKind.DENIED, "2 permissions denied: Bash, Write", NOW - 1000),
-        ),
         (
             session(
                 Status.RUNNING,

@@ -38,16 +38,6 @@ def test_the_newest_of_the_most_urgent_sessions_is_named(store):
     assert counts(store.database).first == "newer"
 
 
-def test_rows_without_an_urgency_count_by_their_status(store):
-    add(store, "session-1", "failed")
-    add(store, "session-2", "running")
-    with store.database.transaction() as db:
-        db.execute("DROP TRIGGER sessions_changed")
-        db.execute("UPDATE sessions SET seq = seq + 100, urgency_seq = 0")
-        db.execute("CREATE TRIGGER sessions_changed AFTER UPDATE ON sessions WHEN 0 BEGIN SELECT 1; END")
-    assert counts(store.database) == Counts(needs_you=1, failed=1, at_work=1, total=2, first="session-1")
-
-
 def test_nothing_makes_an_empty_line():
     assert status_line(Counts(total=5), tmux=True) == status_line(Counts(), tmux=False) == ""
 

@@ -20,7 +20,7 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
     """Check the installation and suggest fixes.
 
     Exits 0 if there is no error, else 1.  --rebuild restores the database from the session folders and removes empty
-    folders of interrupted starts; an unreadable database is set aside, not deleted.
+    folders of interrupted starts; a database that is unreadable, or of an older version, is set aside, not deleted.
     """
     rebuilt = _rebuild() if rebuilds else None
     from .....sessions.doctor.checks import examine
@@ -56,7 +56,11 @@ def _rebuilt_lines(done: "Rebuilt") -> Iterator[str]:
     from .....sessions.text.units import count
 
     if done.set_aside:
-        yield one_line(f"The database could not be read; moved to {done.set_aside}.")
+        yield one_line(f"The database could not be used; moved to {done.set_aside}.")
+        yield (
+            "Only that file has: asks and answers, changes of the model or mode, plan windows, raised budgets, single"
+            " reports of use, compactions, past events, and the use of sessions that were deleted for good."
+        )
     for reason in done.skipped:
         yield f"skipped: {one_line(reason)}"
     if done.removed:

@@ -80,13 +80,6 @@ def test_a_budget_has_spent_what_the_table_of_its_folder_shows_also_for_deleted_
     assert spent == {"": (11.0, 440), "/x": (8.0, 220), "/y": (3.0, 220)}
 
 
-def test_what_an_earlier_version_deleted_counts_on_no_day(store):
-    store.period_budgets.keep([PeriodBudget(most=Budget(cost_usd=99.0))])
-    with store.database.transaction() as db:
-        db.execute("UPDATE use_sums SET turn = 0 WHERE session = 'a'")
-    assert store.period_budgets.states()[0].spent.cost_usd == 6.0
-
-
 @pytest.mark.parametrize(
     ("reported", "computed", "words"),
     [

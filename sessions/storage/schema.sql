@@ -421,7 +421,7 @@ CREATE TRIGGER turn_ended AFTER UPDATE OF status ON turns
     INSERT INTO ends (seq, session, turn, status, at) VALUES ((SELECT seq FROM counter), NEW.session, NEW.n, NEW.status,
         coalesce(NEW.ended_at, CAST(strftime('%s', 'now') AS INTEGER) * 1000));
 END;
--- A turn's own sum is a report too, also from a runner of an earlier version, which writes only `turns`.
+-- A turn's own sum is a report too: of agents without finer ones the only one.
 CREATE TRIGGER turn_used AFTER UPDATE OF usage, cost_usd, cost_about_usd, ended_at, steps ON turns
     WHEN (json_extract(NEW.usage, '$.input_tokens') IS NOT NULL OR json_extract(NEW.usage, '$.total_tokens') > 0
         OR NEW.cost_usd IS NOT NULL
