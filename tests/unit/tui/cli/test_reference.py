@@ -1,5 +1,6 @@
 """The documents that are made from the program are those of this program, complete, and valid Markdown."""
 
+import html
 import re
 
 import click
@@ -8,6 +9,7 @@ from markdown_it import MarkdownIt
 from places import ROOT
 
 from agentdash.sessions.settings.catalog import VARIABLES, patterns
+from agentdash.sessions.text.markdown import escaped, table
 from agentdash.tui.cli import reference
 from agentdash.tui.cli.main import cli
 from agentdash.tui.cli.schemas.verbs import NAMES
@@ -108,5 +110,13 @@ def test_a_page_has_whole_tables_and_no_markup_but_code_and_links(name: str) -> 
     rows = sum(token.type == "tr_open" for token in tokens)
     heads = sum(token.type == "table_open" for token in tokens)
     assert rows + heads == len(lines)  # the line below a head is not a row
-    for table in re.findall(r"(?:^\|.*\n)+", PAGES[name], re.MULTILINE):
-        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1, table
+    for part in re.findall(r"(?:^\|.*\n)+", PAGES[name], re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in part.splitlines()}) == 1, part
+
+
+def test_a_text_with_markup_stays_as_it_is() -> None:
+    text = "*a* <b> [1<=x<=5] c\\*d | `e *f* | $g` ~h~ $i$"
+    (_, row) = [*table(("one",), [(escaped(text),)])][1:]
+    page = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(f"| one |\n| --- |\n{row}\n")
+    assert f"<td>{html.escape('*a* <b> [1<=x<=5] c')}\\*d | <code>e *f* | $g</code> ~h~ $i$</td>" in page
+    assert r"\~h\~ \$i\$" in row  # code hosts strike out the one, and set the other as a formula
