@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -33,8 +34,17 @@ def _document(name: str, kind: Any) -> dict[str, Any]:
     for component, definition in components.items():
         if component in kinds:
             _complete(definition, kinds[component])
+        for part in (definition, *definition.get("properties", {}).values()):
+            if "description" in part:
+                part["description"] = _in_json(part["description"])
     head = {"$schema": DIALECT, "$id": f"agentdash:{name}"}
     return head | schema | ({"$defs": dict(sorted(components.items()))} if components else {})
+
+
+def _in_json(text: str) -> str:
+    """Return a docstring in the words of JSON: ``null`` for None, and the names alone of what it refers to."""
+    text = re.sub(r":\w+:`\.*(?:\w+\.)*(\w+)`", r"`\1`", inspect.cleandoc(text))
+    return re.sub(r"\bNone\b", "null", text).replace("``", "`")
 
 
 def _complete(definition: dict[str, Any], kind: type[Struct]) -> None:

@@ -1,7 +1,5 @@
 """The page of all values that ``--json`` prints, made from their schemas: ``docs/reference/json.md``."""
 
-import inspect
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -119,7 +117,7 @@ def _named(value: Any) -> Iterator[str]:
 def _document(name: str) -> Iterator[str]:
     document = _documents()[name]
     kind = _target(document.get("$ref", ""))
-    yield words(_types()[kind].get("description", "")) if kind else "Any value."
+    yield escaped(_types()[kind].get("description", "")) if kind else "Any value."
     if verbs := [verb for verb, names in VERBS.items() if name in names or f"{name}[]" in names]:
         yield from ("", f"Printed by {', '.join(f'`{verb}`' for verb in verbs)}.")
     if base := _base(kind):
@@ -129,9 +127,9 @@ def _document(name: str) -> Iterator[str]:
 
 
 def _part(name: str) -> Iterator[str]:
-    described = words(_types()[name].get("description", ""))
+    described = escaped(_types()[name].get("description", ""))
     if "enum" in _types()[name]:
-        yield f"{described} {_type(_types()[name]).removesuffix('.').capitalize()}."
+        yield f"{described} One{_type(_types()[name]).removeprefix('one')}."
     else:
         yield from (described, "", *table(_TITLES, _rows(name)))
 
@@ -143,7 +141,7 @@ def _rows(kind: str, prefix: str = "") -> Iterator[tuple[str, str, str]]:
         inner = next((one for one in _named(field) if one not in _parts() and one not in _roots()), None)
         meaning = field.get("description") or (_types()[inner].get("description", "") if inner else "")
         kept = "" if name in required else ", optional"
-        yield f"`{prefix}{name}`", f"{_type(field)}{kept}", " ".join(words(meaning).split())
+        yield f"`{prefix}{name}`", f"{_type(field)}{kept}", " ".join(escaped(meaning).split())
         if inner and _fields(inner):
             yield from _rows(inner, f"{prefix}{name}{'[]' * ('list of' in _type(field))}.")
 
@@ -169,9 +167,3 @@ def _of(kind: str) -> str:
     if kind in _parts():
         return f"[{kind}](#part-{kind.lower()})"
     return _type({key: value for key, value in _types()[kind].items() if key != "additionalProperties"})
-
-
-def words(text: str) -> str:
-    """Return the description of a type or a field in the words of JSON, as Markdown."""
-    text = re.sub(r":\w+:`\.*(?:\w+\.)*(\w+)`", r"`\1`", inspect.cleandoc(text))
-    return escaped(re.sub(r"\bNone\b", "null", text).replace("``", "`"))
