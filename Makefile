@@ -8,7 +8,7 @@ DEV := $(VENV)/.installed-dev
 # More workers than cores: a test that waits for another process leaves its core to the others.
 PYTEST_ARGS ?= -n 4 --dist worksteal
 
-.PHONY: help demo check test full lint types pytest texts torture tools bench screenshots schema clean
+.PHONY: help demo check test full lint types pytest texts torture tools bench screenshots reference prices clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -54,9 +54,8 @@ bench: $(DEV)  ## benchmarks: medians and ratios
 screenshots: $(DEV)  ## the pictures of the README
 	$(BIN)/python screenshots/make.py
 
-schema: $(DEV)   ## docs/schema and docs/agentdash.1: the JSON Schema files of what --json prints, and the manual page
-	$(BIN)/python -m agentdash.tui.cli.schemas.documents docs/schema
-	$(BIN)/python -m agentdash.tui.cli.manual > docs/agentdash.1
+reference: $(DEV) ## the documents that are made from the program: docs/reference, docs/schema (of --json) and the manual page
+	$(BIN)/python -m agentdash.tui.cli.reference docs
 
 clean:           ## remove what make made
 	rm -rf $(VENV) .types .mypy_cache .ruff_cache .pytest_cache .scratch build *.egg-info

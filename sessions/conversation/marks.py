@@ -33,7 +33,7 @@ class Mark(Struct, frozen=True, kw_only=True):
     id: int
     session: str
     kind: str
-    """A :class:`MarkKind`; a mark of another kind, made by a newer version, is ignored."""
+    """Its kind; a mark of an unknown kind, made by a newer version, is ignored."""
     after: int
     """The newest turn at that time; 0 before the first one."""
     turn: int | None = None

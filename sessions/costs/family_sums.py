@@ -35,7 +35,7 @@ class FamilySum(Struct, frozen=True, kw_only=True):
 
     workers: int
     states: tuple[tuple[str, int], ...]
-    """The number of workers in each state of :data:`STATES` that any worker has."""
+    """The number of workers in each state that any worker has; ``stuck`` is a state here."""
     tokens: int | None = None
     """The sum of the known figures; None if none is known."""
     cost: Cost = Cost()

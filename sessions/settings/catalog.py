@@ -1,6 +1,6 @@
 """The catalog of all settings, made from the types that validate the file, so that it cannot omit any.
 
-The settings screen, ``config list`` and ``docs/settings.md`` are made from this list.
+The settings screen, ``config list`` and ``docs/reference/settings.md`` are made from this list.
 """
 
 from collections.abc import Iterator

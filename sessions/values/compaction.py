@@ -19,7 +19,7 @@ class Compaction(Struct, frozen=True, kw_only=True):
     """The request for a compaction, and in a launch the way that it takes."""
 
     by: str = ""
-    """:data:`BY_AGENT` or :data:`BY_SUMMARY`; in a plan, empty for the agent's own command if it has one."""
+    """``agent`` or ``summary``; in a plan, empty for the agent's own command if it has one."""
     words: str = ""
     """The user's wishes for the summary, one line."""
     tokens_before: int | None = None

@@ -46,7 +46,7 @@ class Change(Struct, frozen=True, kw_only=True):
     """``add``, ``update`` or ``delete``."""
     diff: str | None = None
     added: int | None = None
-    """Lines of the whole diff, if ``diff`` is only a part of it; see :attr:`lines`."""
+    """Lines of the whole diff, if ``diff`` is only a part of it."""
     removed: int | None = None
     cut: bool = False
     """``diff`` is not the whole diff."""

@@ -34,7 +34,7 @@ def _print_version(context: click.Context, parameter: click.Parameter, asked: bo
 @click.option("--read-only", is_flag=True, help="Read-only dashboard, table or watch.")
 @click.option(
     "--version", "-V", is_flag=True, is_eager=True, expose_value=False, callback=_print_version,
-    help="Show the version, the schema of its database, and the commit if it is known.",
+    help="Show the version, the schema of its database and the commit.",
 )  # fmt: skip
 @click.option(
     "--profile", metavar="NAME", shell_complete=_complete_profiles, help="Apply [profiles.NAME] of the settings."

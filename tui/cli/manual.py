@@ -1,4 +1,4 @@
-"""Make the manual page from the help of all commands: ``python -m agentdash.tui.cli.manual > docs/agentdash.1``."""
+"""Make the manual page, ``docs/agentdash.1``, from the help of all commands."""
 
 import inspect
 from collections.abc import Iterator
@@ -65,7 +65,3 @@ def _line(text: str) -> str:
     """Return a line of text that has no meaning for ``man``."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
-
-
-if __name__ == "__main__":
-    print(page(), end="")  # noqa: T201 - the page

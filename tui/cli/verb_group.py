@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from keyword import iskeyword
+from textwrap import wrap
 from typing import Any, ClassVar
 
 import click
@@ -13,6 +14,9 @@ from .exit_codes import BROKEN_PIPE
 
 WORDS = "agentdash.words"
 """Key under which click's context keeps the verb and its arguments."""
+
+_DESCRIBED = "agentdash.described"
+"""Key under which click's context keeps that the help describes each verb."""
 
 _MODULES = {
     "prompting.adjust": ("model", "mode"),
@@ -62,22 +66,19 @@ The function of a verb has its name, with ``_`` for ``-``, and behind a keyword 
 _MODULE_OF = {verb: module for module, verbs in _MODULES.items() for verb in verbs}
 
 _SECTIONS = {
-    "Start": ("spawn", "run", "start", "continue", "presets", "templates", "demo"),
-    "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait", "events", "status", "usage", "plan"),
-    "Prompt and stop": (
-        "inject", "queue", "prompts", "retry", "interrupt", "compact", "model", "mode", "budget", "takeover",
-        "resume-command", "stop",
+    "Start": ("spawn", "run", "start", "presets", "templates", "demo"),
+    "Watch": (
+        "ls", "table", "watch", "tail", "logs", "peek", "wait", "events", "status", "usage", "plan", "ps", "view",
     ),
-    "Go back": ("rewind", "fork", "marks"),
+    "Prompt": ("inject", "queue", "prompts", "retry", "interrupt", "compact", "model", "mode", "budget", "stop"),
+    "Resume": ("continue", "fork", "rewind", "marks", "takeover", "resume-command"),
     "Answer": ("asks", "approve", "deny", "answer"),
-    "Read": (
-        "show", "digest", "messages", "trajectory", "output", "changes", "explain", "ps", "export", "replay", "view",
-    ),
-    "Keep and delete": ("rename", "pin", "mark", "archive", "restore", "rm", "clean"),
+    "Read": ("show", "digest", "messages", "trajectory", "output", "changes", "explain", "export", "replay"),
+    "Keep": ("rename", "pin", "mark", "archive", "restore", "rm", "clean"),
     "Lead": ("mcp", "skill"),
     "Set up": ("config", "prices", "reprice", "trust", "keys", "notify", "doctor", "completion", "schema"),
 }  # fmt: skip
-"""The verbs by use, as the help shows them; a verb that is in none comes last."""
+"""The verbs by use; a verb that is in none comes last.  Each is one line of the help on a screen of 80 columns."""
 
 _SYNONYMS = {
     "list": "ls", "new": "spawn", "prompt": "inject", "send": "inject",
@@ -135,9 +136,13 @@ class VerbGroup(SuggestingGroup):
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the verb, and keep the words of the command line in the context; ``help VERB`` is ``VERB --help``."""
+        """Find the verb, and keep the words of the command line in the context.
+
+        ``help`` is ``--help`` with a description of each verb; ``help VERB`` is ``VERB --help``.
+        """
         if args[0] == "help" and not ctx.resilient_parsing:
             if len(args) == 1:
+                ctx.meta[_DESCRIBED] = True
                 click.echo(ctx.get_help())
                 ctx.exit()
             args = [*args[1:], ctx.help_option_names[-1]]
@@ -145,21 +150,33 @@ class VerbGroup(SuggestingGroup):
         return super().resolve_command(ctx, args)
 
     def sections(self) -> Iterator[tuple[str, list[tuple[str, click.Command]]]]:
-        """Yield the verbs by use: a title, and the verbs with their names."""
+        """Yield the verbs by use: a title, and the verbs with their names; hidden ones are left out."""
         shown = {verb for verbs in _SECTIONS.values() for verb in verbs}
         context = click.Context(self)
         for title, verbs in (*_SECTIONS.items(), ("Other", [verb for verb in sorted(_MODULE_OF) if verb not in shown])):
             found = [(verb, self.get_command(context, verb)) for verb in verbs]
-            if known := [(verb, one) for verb, one in found if one is not None]:
+            if known := [(verb, one) for verb, one in found if one is not None and not one.hidden]:
                 yield title, known
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the verbs, section by section."""
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names of the verbs by use, so that all are on one screen; or also what each does."""
+        if _DESCRIBED not in ctx.meta:
+            with formatter.section("Commands (agentdash help describes them)"):
+                formatter.write_dl(list(self._named(formatter.width)))
+            return
         width = max(map(len, _MODULE_OF))
         room = formatter.width - width - _BESIDE
         for title, verbs in self.sections():
             with formatter.section(title):
                 formatter.write_dl([(verb.ljust(width), one.get_short_help_str(room)) for verb, one in verbs])
+
+    def _named(self, width: int) -> Iterator[tuple[str, str]]:
+        """Yield the lines of the help: a title, or an empty text, and whole names of verbs."""
+        room = width - max(map(len, _SECTIONS)) - _BESIDE
+        for title, verbs in self.sections():
+            first, *more = wrap(" ".join(name for name, _ in verbs), room, break_on_hyphens=False)
+            yield title, first
+            yield from (("", line) for line in more)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the verb; it ends quietly if its reader goes away (``agentdash ls | head -1``)."""

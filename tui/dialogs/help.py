@@ -37,9 +37,9 @@ Section = tuple[str, Sequence[tuple[str, str]]]
 """A heading, and pairs of keys and what they do."""
 
 _KEYS_CELLS = 21
-_ANYWHERE = "anywhere (except when typing)"
+ANYWHERE = "anywhere (except when typing)"
 
-_GROUPS = {
+GROUPS = {
     Place.TABLE: ("sessions", (*TABLE_KEYS, *TABLE_ACTIONS)),
     Place.STEPS: ("steps", (*STEPS_KEYS, *LINES_KEYS, *VIEWER_ACTIONS)),
     Place.STEP: ("step pane", STEP_KEYS),
@@ -47,6 +47,7 @@ _GROUPS = {
     Place.FILES: ("changed files", (*FILES_KEYS, *CHANGES_ACTIONS)),
     Place.USAGE: ("usage", USAGE_ACTIONS),
 }
+"""The keys of each part of the screen, with their heading."""
 
 EVERY_DAY = (
     "table.down", "table.open", "table.next_attention", "write_prompt", "prompt.send_next", "table.changes",
@@ -135,26 +136,26 @@ def sections(
     left_out |= set() if table else {Place.TABLE}
     if tour:
         yield "try this", [(first_keys(keymap, actions), what) for actions, what in tour]
-    heading, actions = _GROUPS[place]
+    heading, actions = GROUPS[place]
     yield heading, _told(keymap, actions)
     allowed = [action for action in here(table=table) if not (read_only and action.changes)]
     # The screen of usage has no sessions: the keys for sessions act only behind it.
     others = place is Place.USAGE
     yield (
-        "on screens of sessions" if others else _ANYWHERE,
+        "on screens of sessions" if others else ANYWHERE,
         _told(keymap, allowed, () if others else keymap.taken(place)),
     )
     yield "always", _told(keymap, APP_ACTIONS if others else [*PANE_ACTIONS, *APP_ACTIONS])
-    for other, (heading, actions) in _GROUPS.items():
+    for other, (heading, actions) in GROUPS.items():
         if other is not place and other not in left_out:
             yield heading, _told(keymap, actions)
 
 
 def _told(keymap: Keymap, actions: Iterable[Action], taken: Collection[str] = ()) -> list[tuple[str, str]]:
-    return [(keymap.names(action, taken), _what(action)) for action in actions]
+    return [(keymap.names(action, taken), meaning(action)) for action in actions]
 
 
-def _what(action: Action) -> str:
+def meaning(action: Action) -> str:
     """Return the help of an action, after its label if the help does not contain the label."""
     named = not action.label or action.label.casefold() in action.help.casefold()
     return action.help if named else f"{action.label}: {action.help}"

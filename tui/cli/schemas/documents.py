@@ -1,12 +1,11 @@
-"""Make the JSON Schema files in ``docs/schema`` from the types: ``python -m agentdash.tui.cli.schemas.documents``."""
+"""Make the JSON Schema files in ``docs/schema`` from the types."""
 
 import ast
 import inspect
 import json
-import sys
+import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -35,13 +34,22 @@ def _document(name: str, kind: Any) -> dict[str, Any]:
     for component, definition in components.items():
         if component in kinds:
             _complete(definition, kinds[component])
+        for part in (definition, *definition.get("properties", {}).values()):
+            if "description" in part:
+                part["description"] = _in_json(part["description"])
     head = {"$schema": DIALECT, "$id": f"agentdash:{name}"}
     return head | schema | ({"$defs": dict(sorted(components.items()))} if components else {})
 
 
+def _in_json(text: str) -> str:
+    """Return a docstring in the words of JSON: ``null`` for None, and the names alone of what it refers to."""
+    text = re.sub(r":\w+:`\.*(?:\w+\.)*(\w+)`", r"`\1`", inspect.cleandoc(text))
+    return re.sub(r"\bNone\b", "null", text).replace("``", "`")
+
+
 def _complete(definition: dict[str, Any], kind: type[Struct]) -> None:
     """Require the fields that are always printed, refuse others, and describe them with the texts of the type."""
-    described = _descriptions(_origin(kind))
+    described = _described(kind)
     definition.pop("title", None)
     definition["required"] = []
     definition["additionalProperties"] = False
@@ -55,10 +63,11 @@ def _complete(definition: dict[str, Any], kind: type[Struct]) -> None:
             definition["required"].append(field.encode_name)
 
 
-def _origin(kind: type[Struct]) -> type[Struct]:
-    while kind in SOURCES:
-        kind = SOURCES[kind]
-    return kind
+def _described(kind: type[Struct]) -> dict[str, str]:
+    """Return the texts of a type's fields, which are those of the types from which it was made."""
+    if kind not in SOURCES:
+        return _descriptions(kind)
+    return {name: text for source in SOURCES[kind] for name, text in _described(source).items()}
 
 
 @cache
@@ -95,18 +104,3 @@ def _structs(info: Any) -> Iterator[type[Struct]]:
             waiting += [getattr(one, name) for name in one.__struct_fields__]
         elif isinstance(one, tuple):
             waiting += one
-
-
-def write(folder: Path) -> None:
-    """Write all files, and remove those that are not made any longer."""
-    made = {f"{name}.json": encoded(document) for name, document in documents().items()}
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in folder.glob("*.json"):
-        if path.name not in made:
-            path.unlink()
-    for name, text in made.items():
-        (folder / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write(Path(sys.argv[1]))

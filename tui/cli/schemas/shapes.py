@@ -5,9 +5,9 @@ loads none of them: :mod:`.documents` makes files of them.
 """
 
 from collections.abc import Collection, Mapping
-from typing import Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
-from msgspec import UNSET, Struct, UnsetType, defstruct, structs
+from msgspec import UNSET, Meta, Struct, UnsetType, defstruct, structs
 
 from ....sessions import json_schema
 from ....sessions.asks.model import Ask, Verdict
@@ -29,7 +29,7 @@ from ....sessions.values.adjustments import Adjustment
 from ....sessions.values.compaction import RecordedCompaction
 from ....sessions.values.plan_windows import PlanWindow
 
-SOURCES: dict[type, type] = {}
+SOURCES: dict[type, tuple[type, ...]] = {}
 """The types from which others were made: they describe the fields."""
 
 
@@ -55,7 +55,7 @@ def derived(
     taken = {key: hints[key] for key in keys or structs_fields(source) if key not in more} | more
     made = defstruct(name, _fields(taken, optional), kw_only=True, frozen=True, module=__name__)
     made.__doc__ = source.__doc__
-    SOURCES[made] = source
+    SOURCES[made] = (source,)
     return made
 
 
@@ -64,11 +64,17 @@ def structs_fields(source: type[Struct]) -> list[str]:
     return [field.name for field in structs.fields(source)]
 
 
-def shape(name: str, doc: str, /, optional: Collection[str] = (), **fields: Any) -> Any:
-    """Make a type with these fields."""
-    made = defstruct(name, _fields(fields, optional), kw_only=True, frozen=True, module=__name__)
+def shape(name: str, doc: str, /, sources: tuple[type, ...] = (), **fields: Any) -> Any:
+    """Make a type with these fields; ``sources`` are types that describe fields of the same name."""
+    made = defstruct(name, _fields(fields, ()), kw_only=True, frozen=True, module=__name__)
     made.__doc__ = doc
+    SOURCES[made] = sources
     return made
+
+
+def told(kind: Any, text: str) -> Any:
+    """Return the type of a field with the description of the field."""
+    return Annotated[kind, Meta(description=text)]
 
 
 def list_of(kind: Any) -> Any:
@@ -81,25 +87,39 @@ def _fields(types: Mapping[str, Any], optional: Collection[str]) -> list[Any]:
 
 
 SessionRecord = derived(
-    "SessionRecord", Session, keys=json_schema.SESSION_KEYS, context_percent=int | None,
-    attention=Attention | None, unread=int,
+    "SessionRecord", Session, keys=json_schema.SESSION_KEYS,
+    context_percent=told(int | None, "The part of the model's context in use."),
+    attention=told(Attention | None, "The reason why it needs the user; null if it does not."),
+    unread=told(int, "Steps since the user opened it; 0 if that is not known."),
 )  # fmt: skip
 FamilyRecord = derived("FamilyRecord", FamilySum, states=dict[str, int])
 ListedSession = derived("ListedSession", SessionRecord, family=FamilyRecord | None, optional=("family",))
 Sent = shape(
     "Sent", "A prompt that was sent or waits.",
-    key=str, state=str, turn=int | None, position=int | None, held=str | None, text=str, created_at=int,
+    key=str, state=str, turn=int | None, position=told(int | None, "Its place in the queue."),
+    held=told(str | None, "The reason why it is not sent."), text=str, created_at=int,
 )  # fmt: skip
 ForkFacts = shape(
     "ForkFacts", "The place behind which a fork begins.",
-    origin=str, turn=int | None, step=int | None, how=str,
+    origin=told(str, "The session that is forked."), turn=told(int | None, "null for the beginning."),
+    step=told(int | None, "null for the end of the turn."),
+    how=told(str, "The way in which the agent goes on: `native`, `retold` or `new`."),
 )  # fmt: skip
 Failure = shape("Failure", "An error: its type, and its text for the user.", type=str, message=str)
+CONTINUES = told(
+    dict[str, Any],
+    "Of `continue`: the source (`session`, `agent`), the place in it behind which the conversation goes on (`turn`, "
+    "`step`), the numbers of prompts and messages (`messages`) and of other actions (`actions`) in the text, and of "
+    "the entries that are left out of it (`left_out`).",
+)
 Started = derived(
-    "Started", SessionRecord, warnings=list[str], prompt=Sent | None, error=Failure | None, by=str,
-    fork=ForkFacts, continues=dict[str, Any], optional=("prompt", "error", "by", "fork", "continues"),
+    "Started", SessionRecord, warnings=list[str],
+    prompt=told(Sent | None, "Of `inject`, `retry`, `compact`: the prompt; null if there is an error."),
+    error=told(Failure | None, "Of an `inject` into several sessions: null if there is a prompt."),
+    by=told(str, "Of `compact`: `agent` or `summary`."), fork=ForkFacts, continues=CONTINUES,
+    optional=("prompt", "error", "by", "fork", "continues"),
 )  # fmt: skip
-Planned = derived("Planned", Launch, continues=dict[str, Any], optional=("continues",))
+Planned = derived("Planned", Launch, continues=CONTINUES, optional=("continues",))
 ShownSession = derived(
     "ShownSession", SessionRecord, turns=list[Turn], prompts=list[Prompt], adjustments=list[Adjustment],
     compactions=list[RecordedCompaction],
@@ -109,8 +129,12 @@ OWN_STEP_KEYS = (*dict.fromkeys(key for own in json_schema.OWN_STEP_KEYS.values(
 _ADDED = ("cut", "workers")
 """The fields that only some kinds of steps have."""
 StepRecord = derived(
-    "StepRecord", Step, keys=(*json_schema.STEP_KEYS, *OWN_STEP_KEYS), changes=list_of(ChangeRecord), cut=bool,
-    workers=list[str], optional=(*OWN_STEP_KEYS, *_ADDED), **{"from": str | None},
+    "StepRecord", Step, keys=(*json_schema.STEP_KEYS, *OWN_STEP_KEYS), changes=list_of(ChangeRecord),
+    cut=told(bool, "True if the step was cut by going back."),
+    workers=told(list[str], "Of `trajectory`: the ids of the sessions that it started."),
+    optional=(*OWN_STEP_KEYS, *_ADDED), **{"from": told(
+        str | None, "Of a prompt: `agentdash` if it wrote it, `another program` if it did not come through agentdash.",
+    )},
 )  # fmt: skip
 MessageRecord = derived("MessageRecord", StepRecord, visible=bool, optional=(*OWN_STEP_KEYS, *_ADDED))
 FollowedStep = derived("FollowedStep", StepRecord, session=str, optional=(*OWN_STEP_KEYS, *_ADDED))
@@ -128,12 +152,14 @@ EditRecord = derived("EditRecord", Edit, optional=("diff",))
 FileRecord = derived("FileRecord", FileChanges, edits=list_of(EditRecord))
 ChangesRecord = derived("ChangesRecord", SessionChanges, files=list_of(FileRecord))
 DigestRecord = shape(
-    "DigestRecord", "The facts of a part of a session.", session=str, status=Status, turn=int | None,
-    since_steps=int | None, since_at=int | None,
+    "DigestRecord", "The facts of a part of a session.", (Digest,), session=str, status=Status,
+    turn=told(int | None, "The only turn; null for all."),
+    since_steps=told(int | None, "The read marker at which the part begins; null for the whole session."),
+    since_at=told(int | None, "The time of that marker."),
     **get_type_hints(Digest, include_extras=True),
 )  # fmt: skip
 AskRecord = shape(
-    "AskRecord", "An ask of a live agent, and its fate.",
+    "AskRecord", "An ask of a live agent, and its fate.", (Ask, RecordedAsk),
     **{
         key: get_type_hints(Ask if key in json_schema.ASK_KEYS else RecordedAsk, include_extras=True)[key]
         for key in (*json_schema.ASK_PLACE_KEYS, *json_schema.ASK_KEYS, *json_schema.ASK_FATE_KEYS)
@@ -160,20 +186,28 @@ SpentRecord = shape(
     tokens=int | None, cost_usd=float | None, reported_usd=float | None, computed_usd=float | None, missing=int,
     tokens_missing=int,
 )  # fmt: skip
+RESERVED = told(AmountRecord, "Reserved for turns that have not ended, beyond what they used.")
 FamilyBudget = shape(
-    "FamilyBudget", "The budget of a lead, and the sums of it and all its workers.", id=str, budget=AmountRecord,
-    source=Literal["session", "settings"] | None, spent=SpentRecord, reserved=AmountRecord, left=AmountRecord,
-    workers=int, open=int,
+    "FamilyBudget", "The budget of a lead, and the sums of it and all its workers.",
+    id=told(str, "A session, or the key of a lead outside agentdash."),
+    budget=told(AmountRecord, "A value that is null is not limited."),
+    source=told(Literal["session", "settings"] | None, "The place that sets the budget; null if there is none."),
+    spent=SpentRecord, reserved=RESERVED, left=AmountRecord, workers=int,
+    open=told(int, "Workers that are not ended."),
 )  # fmt: skip
 PeriodBudgetRecord = shape(
-    "PeriodBudgetRecord", "The budget of a day or a week, and what is used of it.", folder=str | None,
-    period=Literal["day", "week"], action=Literal["warn", "stop"], budget=AmountRecord, raised=bool,
-    spent=SpentRecord, reserved=AmountRecord, left=AmountRecord, unknown_cost=int,
+    "PeriodBudgetRecord", "The budget of a day or a week, and what is used of it.",
+    folder=told(str | None, "null for all folders."), period=Literal["day", "week"], action=Literal["warn", "stop"],
+    budget=told(AmountRecord, "A value that is null is not limited."),
+    raised=told(bool, "True if the user changed it for the current day or week."), spent=SpentRecord,
+    reserved=RESERVED, left=AmountRecord, unknown_cost=told(int, "Sessions whose cost is not known."),
 )  # fmt: skip
 ImportedPrices = shape("ImportedPrices", "Prices that were imported.", source=str, as_of=str, models=int)
 StatusRecord = derived("StatusRecord", Counts, plans=list[PlanWindow])
 RepricedRecord = derived("RepricedRecord", RepricedCosts, dry_run=bool, all=bool, since=str | None, model=str | None)
-PastPrompt = shape("PastPrompt", "An earlier prompt.", text=str, session=str, at=int)
+PastPrompt = shape(
+    "PastPrompt", "An earlier prompt.", text=str, session=told(str, "The session to which it went last."), at=int
+)
 CleanedRecord = shape(
     "CleanedRecord", "The result of a clean-up.", dry_run=bool, deleted=list[str], kept=list[str], removed=list[str],
     empty_folders=int, removed_bytes=int,

@@ -9,13 +9,11 @@ import pytest
 import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
-from places import ROOT
 
 from agentdash.sessions.agents.registry import agent_names
 from agentdash.sessions.errors import ConfigError, UsageError
 from agentdash.sessions.settings.catalog import VARIABLES, Setting, setting_named, settings
 from agentdash.sessions.settings.config import as_toml, in_force, load_config, read_settings
-from agentdash.sessions.settings.docs import page
 from agentdash.sessions.settings.effective import held
 from agentdash.sessions.settings.place import config_path
 from agentdash.sessions.settings.template import first_file
@@ -105,11 +103,6 @@ def test_the_first_file_as_it_is_changes_nothing_but_the_agent(tmp_path: Path, m
     path = tmp_path / "config.toml"
     path.write_text(first_file(), encoding="utf-8")
     assert in_force(load_config(path)) == in_force(load_config(tmp_path / "none.toml"))
-
-
-def test_the_page_in_the_repository_is_the_one_that_is_generated() -> None:
-    stored = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    assert stored == page(), "run: agentdash config docs > docs/settings.md"
 
 
 def test_an_unknown_key_names_what_is_near() -> None:

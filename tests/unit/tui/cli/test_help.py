@@ -5,28 +5,55 @@ import pytest
 
 from agentdash.tui.cli.main import cli, run
 
+VERBS = cli.list_commands(click.Context(cli))
+
 
 @pytest.fixture
-def help_text(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    assert run(["--help"]) == 0
-    return capsys.readouterr().out
+def shown(capsys, monkeypatch):
+    def shown(*words, columns=80):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert run(words) == 0
+        return capsys.readouterr().out
+
+    return shown
 
 
-def test_help_groups_all_verbs_by_use(help_text):
-    sections = [line.rstrip(":") for line in help_text.splitlines() if line.endswith(":") and not line.startswith(" ")]
-    assert sections[:4] == ["Options", "Start", "Watch", "Prompt and stop"]
-    listed = [line.split()[0] for line in help_text.partition("\nStart:")[2].splitlines() if line.startswith("  ")]
-    assert sorted(listed) == cli.list_commands(click.Context(cli))
+def test_all_verbs_are_on_one_screen_by_use(shown):
+    lines = shown("--help").splitlines()
+    assert len(lines) < 24  # one is left for the prompt of the shell
+    assert max(map(len, lines)) <= 80
+    uses = lines[lines.index("Commands (agentdash help describes them):") + 1 :]
+    assert [line.split()[0] for line in uses[:4]] == ["Start", "Watch", "Prompt", "Resume"]
+    assert sorted(name for line in uses for name in line[len("  Set up") :].split()) == VERBS
 
 
-@pytest.mark.parametrize("group", [[], ["config"]])
-def test_descriptions_of_verbs_are_whole_at_80_columns(group, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    assert run([*group, "--help"]) == 0
-    out = capsys.readouterr().out
-    assert not [line for line in out.splitlines() if line.endswith("...") and "Usage:" not in line]
-    assert max(map(len, out.splitlines())) <= 80
+@pytest.mark.parametrize("columns", [50, 58])
+def test_names_of_verbs_are_whole_in_a_narrow_terminal(columns, shown):
+    lines = shown("--help", columns=columns).partition("describes them):\n")[2].splitlines()
+    assert sorted(name for line in lines for name in line[len("  Set up") :].split()) == VERBS
+    assert max(map(len, lines)) <= columns
+
+
+def test_help_describes_each_verb_by_use(shown):
+    text = shown("help")
+    sections = [line.rstrip(":") for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert sections[:4] == ["Options", "Start", "Watch", "Prompt"]
+    listed = [line.split() for line in text.partition("\nStart:")[2].splitlines() if line.startswith("  ")]
+    assert sorted(words[0] for words in listed) == VERBS
+    assert all(words[-1].endswith((".", ")")) for words in listed)
+
+
+def test_a_hidden_verb_is_not_listed(shown, monkeypatch):
+    monkeypatch.setattr(cli.get_command(click.Context(cli), "replay"), "hidden", True)
+    assert "replay" not in shown("--help")
+    assert "replay" not in shown("help")
+
+
+@pytest.mark.parametrize("words", [["help"], ["config", "--help"]])
+def test_descriptions_of_verbs_are_whole_at_80_columns(words, shown):
+    lines = shown(*words).splitlines()
+    assert not [line for line in lines if line.endswith("...") and "Usage:" not in line]
+    assert max(map(len, lines)) <= 80
 
 
 @pytest.mark.parametrize(
@@ -43,9 +70,5 @@ def test_an_unknown_command_names_similar_ones(words, answer, capsys):
     assert capsys.readouterr().err == f"agentdash: {answer}\n"
 
 
-@pytest.mark.parametrize(("words", "same"), [(["help"], ["--help"]), (["help", "ls"], ["ls", "--help"])])
-def test_help_is_a_verb_too(words, same, capsys):
-    assert run(words) == 0
-    shown = capsys.readouterr().out
-    assert run(same) == 0
-    assert shown == capsys.readouterr().out
+def test_help_of_a_verb_is_a_verb_too(shown):
+    assert shown("help", "ls") == shown("ls", "--help")

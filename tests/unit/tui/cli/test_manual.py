@@ -1,17 +1,9 @@
-"""The manual page has every command with its options, and is up to date."""
-
-from pathlib import Path
+"""The manual page has every command with its options."""
 
 import click
 
 from agentdash.tui.cli import manual
 from agentdash.tui.cli.main import cli
-
-STORED = Path(__file__).parents[4] / "docs" / "agentdash.1"
-
-
-def test_the_stored_page_is_that_of_the_help():
-    assert STORED.read_text() == manual.page(), "run: make schema"
 
 
 def test_every_verb_has_a_section_with_its_usage():

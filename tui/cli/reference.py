@@ -1,0 +1,169 @@
+"""Make all documents that are made from the program: ``python -m agentdash.tui.cli.reference docs``.
+
+The schemas of what ``--json`` prints, the manual page, and the pages in ``docs/reference``.  A test compares the files.
+"""
+
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from ...sessions.settings import docs
+from ...sessions.text.markdown import escaped, table
+from ..dialogs.help import ANYWHERE, GROUPS, meaning
+from ..keys import key_names
+from ..keys.action import Action, Place
+from ..keys.actions import ACTIONS, APP_ACTIONS, PANE_ACTIONS
+from . import manual
+from .main import cli
+from .schemas import json_page
+from .schemas.documents import documents, encoded
+from .schemas.verbs import VERBS
+
+KEY_VERBS = {
+    "new_session": "spawn", "new_after": "spawn --after", "continue": "continue", "start_waiting": "start",
+    "wait_for": "start --after", "write_prompt": "inject", "template": "inject --template", "stop": "stop",
+    "kill": "stop --now", "interrupt_turn": "interrupt", "mode": "mode", "take_over": "takeover", "answer": "asks",
+    "queue": "queue",
+    "retry": "retry", "delete": "rm", "archive": "archive", "rename": "rename", "pin": "pin", "mark_read": "mark",
+    "undo": "restore", "processes": "ps", "trust": "trust", "beside": "watch", "usage": "usage", "settings": "config",
+    "table.filter": "ls --filter", "table.open": "trajectory", "table.changes": "changes", "table.explain": "explain",
+    "steps.changes": "changes", "steps.export": "export", "steps.stderr": "output --stderr",
+    "steps.explain": "explain", "steps.fork": "fork", "steps.rewind": "rewind", "steps.undo": "rewind --undo",
+    "steps.compact": "compact", "prompt.search": "prompts",
+}  # fmt: skip
+"""The verb that does the same as a key, with its option, by the name of the action."""
+
+_KEYS = """\
+# Keys
+
+The keys of the dashboard, with what each does, its name, and the verb of the command line that does the same. This
+page is made from the program by `make reference`; `agentdash keys` prints the keys in force, and `?` shows them in the
+dashboard.
+
+A key of a pane has precedence over the same key anywhere. The name is a key of `[keys]` in the
+[settings](settings.md#keys), which gives it other keys: `stop = "ctrl+x"`; those that are "fixed" stay as they are.
+Most names are commands of the dashboard too: `:stop`.
+"""
+
+_COMMANDS = """\
+# Commands
+
+Every verb of `agentdash` with its usage, arguments and options. This page is made from the program by
+`make reference`; `agentdash VERB --help` prints the same.
+
+An ID is a session id, a unique prefix of one, or `@last`: the newest session that you started. Brackets are optional
+parts, and `...` means several. What `--json` prints is in [json.md](json.md).
+"""
+
+_EXIT_CODES = (
+    ("0", "Done."),
+    ("1", "Failed; also: there is no such session."),
+    ("2", "Not a valid request: an empty prompt, an ambiguous id, a folder that does not exist, broken settings."),
+    ("124", "A wait timed out."),
+    ("130", "Interrupted by Ctrl+C."),
+    ("141", "The reader of the output went away."),
+)
+
+
+def files() -> dict[str, str]:
+    """Return the texts of all files by their paths below ``docs``."""
+    schemas = {f"schema/{name}.json": encoded(document) for name, document in documents().items()}
+    return schemas | {
+        "agentdash.1": manual.page(),
+        "reference/commands.md": commands_page(),
+        "reference/json.md": json_page.page(),
+        "reference/keys.md": keys_page(),
+        "reference/settings.md": docs.page(),
+    }
+
+
+def write(folder: Path) -> None:
+    """Write all files, and remove those that are not made any longer."""
+    made = files()
+    for old in (*folder.glob("schema/*"), *folder.glob("reference/*")):
+        if str(old.relative_to(folder)) not in made:
+            old.unlink()
+    for name, text in made.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def keys_page() -> str:
+    """Return the page of all keys."""
+    of_table, *of_panes = (GROUPS[place] for place in Place if place in GROUPS)
+    lines = [_KEYS]
+    for heading, actions in (of_table, (ANYWHERE, ACTIONS), ("always", (*PANE_ACTIONS, *APP_ACTIONS)), *of_panes):
+        rows = [(_keys(one), escaped(meaning(one)), _name(one), _verb_of(one)) for one in actions]
+        lines += [f"## {heading.capitalize()}", "", *table(("key", "what it does", "name", "verb"), rows), ""]
+    return "\n".join(lines)
+
+
+def _keys(action: Action) -> str:
+    return " ".join(f"`{key_names.shown(key)}`" for key in action.keys.split(","))
+
+
+def _name(action: Action) -> str:
+    return f"`{action.id}`, fixed" if action.fixed else f"`{action.id}`"
+
+
+def _verb_of(action: Action) -> str:
+    verb = KEY_VERBS.get(action.id, "")
+    return f"[`{verb}`](commands.md#agentdash-{verb.split()[0]})" if verb else ""
+
+
+def commands_page() -> str:
+    """Return the page of all verbs."""
+    context = click.Context(cli, info_name="agentdash")
+    groups = [(title, " ".join(f"[{name}](#agentdash-{name})" for name, _ in verbs)) for title, verbs in cli.sections()]
+    lines = [_COMMANDS, *table(("use", "verbs"), groups), "", "## The program", "", *_usage(context)]
+    lines += ["", "## Exit codes", "", *table(("code", "meaning"), _EXIT_CODES)]
+    for title, verbs in cli.sections():
+        lines += ["", f"## {title}"]
+        for name, verb in verbs:
+            lines += ["", *_verb(click.Context(verb, info_name=name, parent=context))]
+    return "\n".join(lines) + "\n"
+
+
+def _verb(context: click.Context) -> Iterator[str]:
+    """Yield the section of a verb, and those of the verbs below it."""
+    command, path = context.command, context.command_path
+    yield from (f"### {path}", "", *_usage(context))
+    if printed := VERBS.get(path.partition(" ")[2]):
+        names = (name.removesuffix("[]") for name in printed)
+        yield from ("", f"JSON: {', '.join(dict.fromkeys(f'[{name}](json.md#{name})' for name in names))}.")
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            if found is not None and not found.hidden:
+                yield from ("", *_verb(click.Context(found, info_name=name, parent=context)))
+
+
+def _usage(context: click.Context) -> Iterator[str]:
+    command = context.command
+    yield from ("```sh", " ".join((context.command_path, *command.collect_usage_pieces(context))), "```")
+    yield from _paragraphs(command.help or "")
+    if options := list(_options(context)):
+        yield from ("", *table(("option", "what it does"), options))
+
+
+def _options(context: click.Context) -> Iterator[tuple[str, str]]:
+    for parameter in context.command.get_params(context):
+        record = parameter.get_help_record(context)
+        if record is not None and record[1] and "--help" not in record[0]:
+            yield f"`{record[0]}`", escaped(" ".join(record[1].split()))
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Yield paragraphs; click marks one whose lines stay as they are by a backspace."""
+    for paragraph in inspect.cleandoc(text).split("\n\n"):
+        if paragraph.startswith("\b"):
+            yield from ("", "```", *paragraph.removeprefix("\b").strip("\n").splitlines(), "```")
+        else:
+            yield from ("", *map(escaped, paragraph.splitlines()))
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
