@@ -15,7 +15,7 @@ FORM ?= full
 help:            ## show this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-demo: $(STAMP)   ## open the dashboard with six scripted agents at work
+demo: $(STAMP)   ## open the dashboard with seven scripted sessions
 	@$(BIN)/agentdash demo
 
 test: $(DEV)     ## lint, types and every test that this machine has the tools for
@@ -47,7 +47,7 @@ tools: $(DEV)   ## the real agent CLIs for the end-to-end tests (needs npm)
 bench: $(DEV)  ## benchmarks: medians and ratios
 	cd bench && for file in supervision next_turn live mcp_server listing following events streams screen table viewer wire live_wire tasks admission usage; do ../$(BIN)/python $$file.py; done
 
-screenshots: $(DEV)  ## the pictures of the README
+screenshots: $(DEV)  ## the pictures of the documents
 	$(BIN)/python screenshots/make.py
 
 schema: $(DEV)   ## docs/schema and docs/agentdash.1: the JSON Schema files of what --json prints, and the manual page
