@@ -13,7 +13,7 @@ PYTEST_ARGS ?= -n 4 --dist worksteal
 help:            ## show this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-demo: $(STAMP)   ## open the dashboard with six scripted agents at work
+demo: $(STAMP)   ## open the dashboard with seven scripted sessions
 	@$(BIN)/agentdash demo
 
 # The checkers are one process each: the tests use the other cores meanwhile.
@@ -51,7 +51,7 @@ tools: $(DEV)   ## the real agent CLIs for the end-to-end tests (needs npm)
 bench: $(DEV)  ## benchmarks: medians and ratios
 	cd bench && for file in supervision next_turn live mcp_server listing following events streams screen table viewer wire live_wire tasks admission usage; do ../$(BIN)/python $$file.py; done
 
-screenshots: $(DEV)  ## the pictures of the README
+screenshots: $(DEV)  ## the pictures of the documents
 	$(BIN)/python screenshots/make.py
 
 reference: $(DEV) ## the documents that are made from the program: docs/reference, docs/schema (of --json) and the manual page

@@ -1,4 +1,4 @@
-"""Take the pictures of the README: the real dashboard with real sessions of the demo agent.
+"""Take the pictures of the documents: the real dashboard with real sessions of the demo agent.
 
 ``make screenshots`` writes each scene as SVG (by Textual) and as PNG (by headless Chromium, if it is installed).
 """

@@ -41,10 +41,7 @@ RULES = [
     rule("give the number", r"\bso\s+(many|much|long)\b", DOCSTRING, DOCUMENT),
 ]
 
-DOCUMENTS = [
-    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md",
-    "docs/protocols/claude.md", "docs/protocols/codex.md", "docs/protocols/gemini.md",
-]  # fmt: skip
+DOCUMENTS = [path.relative_to(ROOT).as_posix() for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])]
 HAS_EXAMPLES = "CONTRIBUTING.md"
 """Its table of rules quotes what they forbid."""
 

@@ -255,9 +255,10 @@ def test_a_broken_line_is_an_error_with_its_place(tmp_path):
     assert str(raised.value).startswith(f"{path}:5: keys.stop: n cannot be bound to stop: it is new_session")
 
 
-def test_the_default_keys_of_the_readme_are_true():
-    text = (ROOT / "README.md").read_text()
-    rows = re.findall(r"^\| (`.*?) \| ", text, re.MULTILINE)
+def test_the_default_keys_of_the_readme_and_the_guide_are_true():
+    text = "".join(path.read_text() for path in (ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))))
+    tables = re.findall(r"^\| key \|.*\n\| ---.*\n((?:\|.*\n)+)", text, re.MULTILINE)
+    rows = [row.split(" | ")[0] for table in tables for row in table.splitlines()]
     written = [key.replace("\\", "") for row in rows for key in re.findall(r"`([^`]+)`", row)]
     known = {shown(key) for action in REGISTRY.values() for key in action.keys.split(",")}
     assert len(written) > 30

@@ -1,4 +1,4 @@
-"""The lines of the README's chapter about agents that lead others, run as they are printed, on a fresh home."""
+"""The lines of the guide's chapter about agents that lead others, run as they are printed, on a fresh home."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from agentdash.sessions.model import Status
 
 pytestmark = [pytest.mark.real]
 
-CHAPTER = "### Let an agent lead others\n"
+CHAPTER = "## Let an agent lead others\n"
 ASK = "[[fake:lead]] codex"
 
 
 def lines():
     """The commands of the chapter's blocks, in their order."""
-    _, _, rest = (ROOT / "README.md").read_text().partition(CHAPTER)
-    chapter = rest.partition("\n### ")[0]
+    _, _, rest = (ROOT / "docs" / "guide" / "leads.md").read_text().partition(CHAPTER)
+    chapter = rest.partition("\n## ")[0]
     blocks = re.findall(r"```sh\n(.*?)```", chapter, re.DOTALL)
     return [line for block in blocks for line in block.splitlines()]
 
