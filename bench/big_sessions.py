@@ -15,6 +15,7 @@ from sample import DONE, THREAD, is_message, message, steps
 from sizes import sized
 
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 
 NEEDLE = "a needle in the hay"
@@ -164,7 +165,7 @@ def live(scratch: Path, big: Written) -> Iterator[tuple[Home, Path]]:
                 time.sleep(0.1)
             yield Home(path, config, session.id, big), pipe
         finally:
-            manager.stop(session.id, now=True)
+            manager.stop(session.id, NOW)
 
 
 def _settings(path: Path, script: str) -> Path:

@@ -13,6 +13,7 @@ from sizes import TINY
 
 from agentdash.sessions.agents.demo.place import make_demo
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Session, Turn
 from agentdash.sessions.storage.paths import Layout
@@ -99,7 +100,7 @@ class Bench:
 
     def stop(self, session: Session) -> None:
         """End a session's processes."""
-        self.manager.stop(session.id, now=True)
+        self.manager.stop(session.id, NOW)
 
 
 @contextmanager
@@ -117,7 +118,7 @@ def bench(*, demo_only: bool = False) -> Iterator[Bench]:
         try:
             yield Bench(manager, folder, kinds)
         finally:
-            manager.stop_all([session.id for session in manager.reader.sessions()], now=True)
+            manager.stop_all([session.id for session in manager.reader.sessions()], NOW)
 
 
 def real_kind(name: str, binary: Path) -> Kind:

@@ -14,6 +14,7 @@ from measure import all_at_once, table
 from sizes import sized
 from terminal import Terminal
 
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 
 STARTS, APPENDS, PRESSES, IDLE_SECONDS = sized((9, 15, 20, 10), (1, 2, 1, 1))
@@ -92,7 +93,7 @@ def dialogs(manager: SessionManager) -> None:
             rows.append([name, opened, stays, terminal.read(SETTLED_SECONDS)])
     finally:
         terminal.close()
-        manager.stop(session.id, now=True)
+        manager.stop(session.id, NOW)
     head = ["dialog", f"open, {SETTLED_SECONDS} s", f"stays, {OPEN_SECONDS} s", f"close, {SETTLED_SECONDS} s"]
     table("bytes while a session prints a line a second", head, rows)
 
@@ -115,7 +116,7 @@ def append_to_pixel(manager: SessionManager, scratch: Path) -> list[float]:
                 terminal.read(0.37)
     finally:
         terminal.close()
-    manager.stop("@last", now=True)
+    manager.stop("@last", NOW)
     return taken
 
 
@@ -156,7 +157,7 @@ def main() -> None:
                     costs += [[f"{live} silent, {when}", *cost] for when, *cost in idle()]
                 finally:
                     for session in manager.reader.sessions():
-                        manager.stop(session.id, now=True)
+                        manager.stop(session.id, NOW)
     table("append to pixel, ms", ["sessions", "median", "least", "most"], latencies)
     table(f"idle for {IDLE_SECONDS} s", ["sessions", "bytes", "CPU ms", "CPU %"], costs)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.processes import runner_lock
 
@@ -71,7 +72,7 @@ class Store(Struct, frozen=True):
                 os.mkfifo(home / "sessions" / session_id / "poke")  # which cannot be copied
             with SessionManager(home, config_path=self.scratch / "config.toml") as manager:
                 yield manager
-                manager.stop_all([one.id for one in manager.reader.sessions() if not one.status.ended], now=True)
+                manager.stop_all([one.id for one in manager.reader.sessions() if not one.status.ended], NOW)
                 wait_for_runners(manager)
 
 

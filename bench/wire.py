@@ -20,6 +20,7 @@ from measure import all_at_once, table
 from sizes import sized
 from terminal import Terminal
 
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -100,7 +101,7 @@ def measured(label: str, argv: list[str] | None, client: Callable[..., list[str]
             finally:
                 subprocess.run(["tmux", "-L", name, "kill-server"], check=False, capture_output=True)
                 terminal.close()
-                manager.stop_all(live, now=True)
+                manager.stop_all(live, NOW)
     return [label, *wire, painted, sum(wire) / MEASURED_SECONDS]
 
 

@@ -24,6 +24,7 @@ from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.agents.demo.place import make_demo
 from agentdash.sessions.clock import monotonic
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 from agentdash.sessions.settings.config import DashboardSettings
@@ -329,7 +330,7 @@ def main() -> int:
                     asyncio.run(take(manager, name, scene))
             finally:
                 for session in manager.reader.sessions():
-                    manager.stop(session.id, now=True)
+                    manager.stop(session.id, NOW)
         make_demo(home / "family", home / "work")
         with SessionManager(home / "family", home / "config.toml") as manager:
             start_family(manager, home / "work")
@@ -338,7 +339,7 @@ def main() -> int:
                     asyncio.run(take(manager, name, scene))
             finally:
                 for session in manager.reader.sessions():
-                    manager.stop(session.id, now=True)
+                    manager.stop(session.id, NOW)
         take_over_pictures(home / "takeover", take)
         make_demo(home / "live", home / "projects")
         with SessionManager(home / "live", home / "config.toml") as manager:
@@ -348,7 +349,7 @@ def main() -> int:
                     asyncio.run(take(manager, name, scene))
             finally:
                 for session in manager.reader.sessions():
-                    manager.stop(session.id, now=True)
+                    manager.stop(session.id, NOW)
     return 0
 
 

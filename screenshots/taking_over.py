@@ -21,6 +21,7 @@ from textual.pilot import Pilot
 from agentdash.sessions.agents.demo.place import make_demo
 from agentdash.sessions.clock import monotonic
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 from agentdash.tui.app import Dashboard
 
@@ -80,7 +81,7 @@ def take_over_pictures(home: Path, take: Callable[[SessionManager, str, Picture]
                 asyncio.run(take(manager, name, picture))
         finally:
             for one in manager.reader.sessions():
-                manager.stop(one.id, now=True)
+                manager.stop(one.id, NOW)
 
 
 def prepare_stand_in(home: Path) -> Path:

@@ -99,7 +99,7 @@ class SessionManager(Stopping):
         super().__init__(rights)
         self.housekeeping = Housekeeping(rights, self.layout, self.store, self.reader, self._stop_workers)
         """Names, archive, trash, and the conclusion of sessions whose runner died."""
-        self.prompts = Prompter(rights, self.layout, self.store, self.reader, self.housekeeping, self._stop_turn)
+        self.prompts = Prompter(rights, self.layout, self.store, self.reader, self.housekeeping, self.stop)
         """Prompts to sessions: sending, retrying, interrupting."""
         self.compacting = SessionCompactor(rights, self.store, self.housekeeping, self.prompts)
         """Summaries that take the place of conversations."""
@@ -218,7 +218,7 @@ class SessionManager(Stopping):
             start = structs.replace(start, options={**start.options, **less})
             launch = build_launch(settings.config, start, home=self.layout.home, notes=settings.notes)
         env = self._environment(start.agent)
-        return self._begin_with(Beginning(start=start, config=settings.config, launch=launch, env=env))
+        return self._record(Beginning(start=start, config=settings.config, launch=launch, env=env), settings)
 
     def _check_reach(self, beginning: Beginning) -> None:
         """Refuse a start whose agent could change agentdash's own files, in its folder or in one added to it.
@@ -233,10 +233,15 @@ class SessionManager(Stopping):
             check_reach(agent, mode, folder, home, settings, states_settings=self.rights.states_settings)
 
     def _begin_with(self, beginning: Beginning) -> Session:
-        """Record the first turn of a session and send its runner."""
+        """Begin a session that goes on with the conversation of another one, exactly as it was planned."""
         self.layout.check_writable()
+        joined(self.caller, self._parent(), beginning.start, beginning.config.orchestration)
+        # Those of the session that it goes on from may have another profile.
+        return self._record(beginning, self.reader.settings.in_folder(beginning.start.cwd))
+
+    def _record(self, beginning: Beginning, settings: Loaded) -> Session:
+        """Record the first turn of a session, and the settings for its runner, and send the runner."""
         start, parent = beginning.start, self._parent()
-        joined(self.caller, parent, start, beginning.config.orchestration)
         self.rights.check_mode(start.agent, beginning.launch.mode, start.options)
         if parent is None or parent.cwd not in (start.cwd, *map(str, Path(start.cwd).parents)):  # else the lead has it
             self._check_reach(beginning)
@@ -244,7 +249,7 @@ class SessionManager(Stopping):
         start = structs.replace(start, title=title, source=source_of(self.caller, start))
         if start.over_budget:
             self.rights.check_no_agent("A start beyond a budget")
-        keep_start(self.store, self.reader.settings.in_folder(start.cwd), own=self.rights.states_settings)
+        keep_start(self.store, settings, own=self.rights.states_settings)
         folder = self.layout.session(start.session_id)
         folder.create()
         record(folder)

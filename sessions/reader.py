@@ -10,10 +10,11 @@ from .agents.registry import agent_named, agent_names, takes_prompts
 from .asks.recorded import RecordedAsk
 from .errors import ConfigError, Remedy, UnknownSessionError
 from .families.caller import THE_USER
-from .launch import Ladder, Launch, Start
+from .launch import Launch, Start
 from .lifecycle import session_ref
 from .lifecycle.process_list import ProcessInfo, process_list
 from .lifecycle.starts.launch_plan import build_launch, checked_prompt, completed
+from .lifecycle.stop_family import StopPreview, ends_too
 from .model import Changes, Prompt, Session, Status, Turn, short_id
 from .reading.outputs import OutputReader
 from .reading.settings_in_force import SettingsReader
@@ -120,11 +121,17 @@ class SessionReader:
         launch = self._queries.launch(session.id, session.turn)
         return launch.warnings if launch else ()
 
-    def ladder(self, ref: str) -> Ladder:
-        """Return the time that a stop gives each signal before the next one."""
+    def stop_preview(self, ref: str) -> StopPreview:
+        """Return what a stop would end."""
         session = self.get(ref)
         launch = self._queries.launch(session.id, session.turn)
-        return (launch.ladder if launch else None) or agent_named(session.agent).ladder
+        ending, going_on = ends_too(self._queries.descendants(session.id), session)
+        return StopPreview(
+            ladder=(launch.ladder if launch else None) or agent_named(session.agent).ladder,
+            processes=self.processes(session.id),
+            ending=ending,
+            going_on=going_on,
+        )
 
     def plan(self, start: Start) -> Launch:
         """Return the exact start that :meth:`.manager.SessionManager.spawn` would make; nothing is started or recorded.

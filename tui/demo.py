@@ -9,6 +9,7 @@ from pathlib import Path
 from ..sessions.agents.demo.place import make_demo
 from ..sessions.errors import AgentdashError
 from ..sessions.launch import Start
+from ..sessions.lifecycle.stop_family import NOW
 from ..sessions.manager import SessionManager
 from ..sessions.settings.config import PROFILE
 from .terminal.watchdog import guard
@@ -76,7 +77,7 @@ def _end(manager: SessionManager, kept_in: Path | None) -> None:
     _say(ENDING, end="\r")
     sessions = [*manager.reader.sessions(), *manager.reader.sessions(archived=True)]
     running = [session.id for session in sessions if session.has_process]
-    for _, answer in manager.stop_family(running, now=True):  # the lead starts workers until it is stopped
+    for _, answer in manager.stop_family(running, NOW):  # the lead starts workers until it is stopped
         if isinstance(answer, AgentdashError) or answer.left:
             _say(f"agentdash: {answer if isinstance(answer, AgentdashError) else answer.summary()}")
     last = f"Demo sessions stopped; kept in {kept_in}." if kept_in else "Demo sessions removed."

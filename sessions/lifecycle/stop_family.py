@@ -2,19 +2,59 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from ..errors import AgentdashError
+from ..launch import Ladder
 from ..model import Receipt, Session, short_id
 from ..storage.store import Store
 from ..text.units import count
 from ..threads import in_threads
+from .process_list import ProcessInfo
 
 AT_ONCE = 64
 """Number of sessions stopped at once; others wait for the first of them."""
 
 _MOST_ROUNDS = 20
 """Rounds after which a family that goes on starting workers is reported."""
+
+
+class StopHow(Struct, frozen=True, kw_only=True):
+    """How a session is stopped."""
+
+    now: bool = False
+    """SIGKILL at once."""
+    turn: int | None = None
+    """The one turn to stop: if it has ended, those that follow it go on; None for the session with its workers."""
+    reason: str = ""
+    """Recorded in a line."""
+
+
+GENTLY = StopHow()
+NOW = StopHow(now=True)
+
+
+class StopPreview(Struct, frozen=True, kw_only=True):
+    """What a stop of a session would end, for the question before it and the progress of it."""
+
+    ladder: Ladder = Ladder()
+    """The time that the stop gives each signal before the next one."""
+    processes: Sequence[ProcessInfo] = ()
+    """The living processes, parents before children."""
+    ending: Sequence[Session] = ()
+    """The running sessions below it that end with it."""
+    going_on: Sequence[Session] = ()
+    """The running sessions below it that do not."""
+
+
+def ends_too(below: Sequence[Session], lead: Session) -> tuple[list[Session], list[Session]]:
+    """Return the running workers that a stop of their lead ends too, and those that go on; ``below`` is its family."""
+    ended = {lead.id}
+    for one in sorted(below, key=lambda session: session.created_at):
+        if one.lifecycle != "detached" and one.parent in ended:
+            ended.add(one.id)
+    running = [one for one in below if not one.status.ended]
+    return [one for one in running if one.id in ended], [one for one in running if one.id not in ended]
 
 
 def stop_with_workers(store: Store, session: Session, stop: Callable[[Session], Receipt]) -> Receipt:

@@ -7,7 +7,7 @@ from ..families.caller import Caller
 from ..families.guarded import Guarded, acts
 from ..families.stopper import stopper
 from ..lifecycle.stop import continue_runner, stop_session
-from ..lifecycle.stop_family import AT_ONCE, stop_with_workers, stop_workers
+from ..lifecycle.stop_family import AT_ONCE, GENTLY, StopHow, stop_with_workers, stop_workers
 from ..lifecycle.taken_check import check_free, check_movable
 from ..model import Receipt, Session
 from ..reader import SessionReader
@@ -28,23 +28,27 @@ class Stopping(Guarded):
     caller: Caller
 
     @acts("stop")
-    def stop(self, ref: str, *, now: bool = False, reason: str = "") -> Receipt:
-        """Stop a session: ladder, sweep, receipt; ``now`` sends SIGKILL at once, ``reason`` is recorded in a line.
+    def stop(self, ref: str, how: StopHow = GENTLY) -> Receipt:
+        """Stop a session: ladder, sweep, receipt.
 
-        Its linked and ephemeral workers are stopped first, and the receipt is that of all of them.
+        Its linked and ephemeral workers are stopped with it, unless ``how`` names a turn, and the receipt is that of
+        all of them.
 
         Raises:
             UnknownSessionError, AmbiguousSessionError: no such session, or several.
             SessionBusyError: a user has taken it over.
             AgentdashError: it could not be stopped.
         """
-        continue_runner(self.layout, self.reader.get(ref, destructive=True).id)
-        session = self._not_taken(ref, "stopped")
+        session = self.reader.get(ref, destructive=True)
+        if how.turn is not None:
+            return self._stop(session, how)
+        continue_runner(self.layout, session.id)
+        session = self._not_taken(session)
         self.store.wakes.waive(session.id)  # before the ends of its workers, which would wake it
-        return stop_with_workers(self.store, session, lambda one: self._stop_one(one, now=now, reason=reason))
+        return stop_with_workers(self.store, session, lambda one: self._stop(one, how))
 
     @acts("stop")
-    def stop_all(self, refs: Iterable[str], *, now: bool = False, reason: str = "") -> list[Receipt | AgentdashError]:
+    def stop_all(self, refs: Iterable[str], how: StopHow = GENTLY) -> list[Receipt | AgentdashError]:
         """Stop several sessions at once; return each one's receipt, or the error that prevented it.
 
         Raises:
@@ -54,7 +58,7 @@ class Stopping(Guarded):
 
         def one(session_id: str) -> Receipt | AgentdashError:
             try:
-                return self.stop(session_id, now=now, reason=reason)
+                return self.stop(session_id, how)
             except StoreError as error:
                 return self.stop_unread([session_id], error)[0]
             except AgentdashError as error:
@@ -79,9 +83,7 @@ class Stopping(Guarded):
         return list(in_threads(one, list(refs), AT_ONCE))
 
     @acts("stop")
-    def stop_family(
-        self, refs: Iterable[str], *, now: bool = False, reason: str = ""
-    ) -> list[tuple[Session, Receipt | AgentdashError]]:
+    def stop_family(self, refs: Iterable[str], how: StopHow = GENTLY) -> list[tuple[Session, Receipt | AgentdashError]]:
         """Stop sessions and all their descendants, until none is left: new ones may begin while others end.
 
         Raises:
@@ -91,7 +93,7 @@ class Stopping(Guarded):
         done: dict[str, tuple[Session, Receipt | AgentdashError]] = {}
         due = roots
         while due:
-            receipts = self.stop_all([session.id for session in due], now=now, reason=reason)
+            receipts = self.stop_all([session.id for session in due], how)
             done |= {session.id: (session, receipt) for session, receipt in zip(due, receipts, strict=True)}
             below = [one for root in roots for one in self.store.descendants(root.id)]
             due = list({one.id: one for one in below if one.id not in done and not one.status.ended}.values())
@@ -114,7 +116,7 @@ class Stopping(Guarded):
             check_movable(self.layout, session, "deleted")
 
         def end(one: Session) -> Receipt:
-            return self._end(one) if one.id == session.id else self._stop_one(one)
+            return self._end(one, GENTLY) if one.id == session.id else self._stop(one, GENTLY)
 
         self.store.wakes.waive(session.id)
         receipt = stop_with_workers(self.store, session, end)
@@ -125,42 +127,38 @@ class Stopping(Guarded):
         pump(self.layout, self.store)  # sessions that wait for it need a decision
         return receipt if receipt.ended or receipt.left else None
 
-    def _stop_one(self, session: Session, *, now: bool = False, reason: str = "") -> Receipt:
-        """Stop a session without its workers."""
-        return self._stop(session.id, now=now, reason=reason)
-
     def _stop_workers(self, session: Session) -> None:
         """Stop the linked workers of a session, but not the session."""
-        stop_workers(self.store, session, self._stop_one)
+        stop_workers(self.store, session, lambda one: self._stop(one, GENTLY))
 
-    def _stop_turn(self, ref: str, turn: int) -> Receipt:
-        """Stop a turn of a session, but not one that follows it."""
-        return self._stop(ref, only=turn)
+    def _stop(self, session: Session, how: StopHow) -> Receipt:
+        """Stop a session without its workers.
 
-    def _stop(self, ref: str, *, now: bool = False, only: int | None = None, reason: str = "") -> Receipt:
-        return self._end(self._not_taken(ref, "stopped"), now=now, only=only, reason=reason)
+        Raises:
+            SessionBusyError: a user has taken it over.
+        """
+        return self._end(self._not_taken(session), how)
 
-    def _end(self, session: Session, *, now: bool = False, only: int | None = None, reason: str = "") -> Receipt:
-        if only is None:
+    def _end(self, session: Session, how: StopHow) -> Receipt:
+        if how.turn is None:
             self.store.wakes.waive(session.id)
         receipt = stop_session(
-            self.layout, self.store, session, settle=self.housekeeping.settle, now=now, only=only,
-            by=stopper(self.caller, self.store, session.id, reason),
+            self.layout, self.store, session, settle=self.housekeeping.settle, now=how.now, only=how.turn,
+            by=stopper(self.caller, self.store, session.id, how.reason),
         )  # fmt: skip
         pump(self.layout, self.store)  # a session that was cancelled before its start frees its place
         if not receipt.ended:
             self.housekeeping.record(self.layout.session(session.id))
         return receipt
 
-    def _not_taken(self, ref: str, what: str) -> Session:
+    def _not_taken(self, session: Session) -> Session:
         """Return a session that no user has taken over.
 
         Raises:
-            SessionBusyError: one has; ``what`` is what was to be done.
+            SessionBusyError: one has.
         """
-        session = self.reader.get(ref, destructive=True)
         if session.taken_by is not None:
             self.housekeeping.settle()
             session = self.reader.by_id(session.id)
-            check_free(session, what)
+            check_free(session, "stopped")
         return session

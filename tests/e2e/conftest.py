@@ -15,6 +15,7 @@ from real_clis import EVERY_CLI
 from waiting import StuckError
 
 from agentdash.sessions.errors import AgentdashError
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.processes import processes
 
@@ -29,7 +30,7 @@ def manager(monkeypatch, tmp_path):
         yield manager
         for session in manager.reader.sessions():
             with contextlib.suppress(AgentdashError):
-                manager.stop(session.id, now=True)
+                manager.stop(session.id, NOW)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from verbs import verb
 from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import LIVE, Status
 from agentdash.sessions.processes.processes import SESSION_TAG
@@ -240,7 +241,7 @@ def test_of_ten_starts_in_one_moment_a_budget_of_the_day_for_four_admits_four_an
     assert sum(held in err for (_, err), _ in answers) == 6
     for one in manager.reader.sessions():
         if one.status in LIVE:
-            manager.stop(one.id, now=True)
+            manager.stop(one.id, NOW)
     wait_until(lambda: len(waiting() or ()) == 2, timeout=60, what="the next four to run")
 
 

@@ -14,6 +14,7 @@ import pytest
 from agentdash.sessions.changes.model import GitAnswer
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.processes import runner_lock
 from agentdash.tui.cli.main import run
@@ -96,7 +97,7 @@ def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
         yield opened
         for session in opened.reader.sessions():
             if not session.status.ended:
-                opened.stop(session.id, now=True)
+                opened.stop(session.id, NOW)
 
 
 @pytest.fixture

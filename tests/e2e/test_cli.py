@@ -15,6 +15,7 @@ import pytest
 from places import CAPTURES
 
 from agentdash.sessions.errors import SessionBusyError
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.reader import SessionReader
 from agentdash.tui.cli.main import run
@@ -94,7 +95,7 @@ def cli(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch:
         with SessionManager(home) as manager:
             for session in manager.reader.sessions():
                 if not session.status.ended:
-                    manager.stop(session.id, now=True)
+                    manager.stop(session.id, NOW)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from agentdash.sessions.agents.demo.place import MARK, find_demo, make_demo, mar
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.model import StepKind, StepStatus
 from agentdash.sessions.transcript.worker_steps import started_by
 from agentdash.tui.cli.main import run
@@ -162,7 +163,7 @@ def test_a_lead_starts_its_workers_by_the_command_line_and_its_steps_name_them(m
     started = manager.spawn(Start("lead", agent="demo", options={"script": "lead", "speed": 100}))
     [lead] = manager.wait([started.id], timeout=120)
     workers = manager.reader.descendants(lead.id)
-    manager.stop_all([one.id for one in workers], now=True)
+    manager.stop_all([one.id for one in workers], NOW)
     assert [one.title for one in workers] == [f"Port the tests of {name}" for name in ("api", "web", "auth", "infra")]
     assert {one.parent for one in workers} == {lead.id}
     steps = manager.reader.steps.each_step(lead.id)

@@ -14,6 +14,7 @@ from isolation import work_folder
 
 from agentdash.sessions.errors import DiskFullError
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 
@@ -50,7 +51,7 @@ def manager(small_home):
     with SessionManager() as manager:
         yield manager
         for session in manager.reader.sessions():
-            manager.stop(session.id, now=True)
+            manager.stop(session.id, NOW)
 
 
 def codex_that_prints(tmp_path, messages):

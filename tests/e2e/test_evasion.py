@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes, runner_lock
 
@@ -43,7 +44,7 @@ def test_what_claims_to_belong_elsewhere_is_shown_and_ended(manager, other, wait
     wait_until(lambda: sleepers(number), what="the process")
     [pid] = sleepers(number)
     assert pid in {one.pid for one in manager.reader.processes(session.id)}
-    receipt = manager.stop(session.id, now=True)
+    receipt = manager.stop(session.id, NOW)
     assert pid in {one.pid for one in receipt.ended}
     assert (receipt.left, sleepers(number)) == ((), [])
 
@@ -58,7 +59,7 @@ def test_a_command_line_like_that_of_a_runner_delays_the_end_of_a_stop_and_hides
     wait_until(lambda: manager.reader.by_id(session.id).status.ended, what="the end of the command")
     [pid] = [pid for pid in processes.scan() if words == processes.arguments(pid)[-4:]]
     start = processes.by_pid(pid).start
-    manager.stop(session.id, now=True)
+    manager.stop(session.id, NOW)
     assert not processes.alive(pid, start)  # it may not be reaped yet
 
 
@@ -72,7 +73,7 @@ def test_a_session_that_is_just_being_started_inside_survives_the_stop_of_the_ou
         return found if found is not None and manager.store.newest_turn(found.id).launches else None
 
     inner = wait_until(begun, what="the runner that was sent")
-    manager.stop(outer.id, now=True)
+    manager.stop(outer.id, NOW)
     assert sleepers(4011) == []
     wait_until(lambda: manager.store.newest_turn(inner.id).status is Status.RUNNING, what="the inner session")
     assert manager.store.newest_turn(inner.id).launches == 1
@@ -84,7 +85,7 @@ def test_a_runner_is_known_by_its_signature(manager, wait_until):
     lock = manager.layout.session(session.id).lock
     runner = manager.store.newest_turn(session.id).runner_pid
     assert runner_lock.signer(lock)[0] == runner
-    manager.stop(session.id, now=True)
+    manager.stop(session.id, NOW)
     wait_until(lambda: not runner_lock.is_held(lock), what="the end of the runner")
     assert runner_lock.signer(lock) is None
 

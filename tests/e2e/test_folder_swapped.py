@@ -3,6 +3,7 @@
 import pytest
 
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.model import Status
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
@@ -56,7 +57,7 @@ def test_a_start_that_waited_is_refused(manager, place):
     first = manager.run(["sleep", "600"])
     waits = manager.run(["touch", "made"], cwd=str(place / "lead/sub"), after=first.id)
     swap(place)
-    manager.stop(first.id, now=True)
+    manager.stop(first.id, NOW)
     manager.chains.start(waits.id)
     refused(manager, waits.id, 1)
     assert list((place / "elsewhere").iterdir()) == []

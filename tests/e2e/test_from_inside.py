@@ -11,6 +11,7 @@ from recorded_sessions import lines, record, said
 
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.families.caller import CLAUDE_SESSION
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.processes import processes
 from agentdash.tui.cli.verb_group import VerbGroup
 
@@ -127,7 +128,7 @@ def from_inside(manager, tmp_path, wait_until, commands):
         return [(code, err) for code, err in json.loads(answers.read_text())]
     finally:
         try:
-            manager.stop(session.id, now=True)
+            manager.stop(session.id, NOW)
         except AgentdashError:
             pass
 

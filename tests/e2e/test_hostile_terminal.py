@@ -20,6 +20,7 @@ import pytest
 
 from agentdash.sessions.asks.model import Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 from agentdash.tui.cli.main import cli
 
@@ -200,7 +201,7 @@ class World:
     def close(self):
         for session in self.manager.reader.sessions():
             with contextlib.suppress(Exception):
-                self.manager.stop(session.id, now=True)
+                self.manager.stop(session.id, NOW)
         self.manager.close()
 
 

@@ -12,6 +12,7 @@ from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.stop import stop_session
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.prompts.prompter import PromptOptions
@@ -348,7 +349,7 @@ def test_a_turn_that_waits_for_a_place_gets_what_the_agent_does_by_itself_before
     output = manager.layout.session(session.id).output(1)
     wait_until(lambda: b"212 passed" in output.read_bytes(), what="the turn that the agent begins")
     assert at(session, 2, Status.QUEUED)
-    manager.stop(other.id, now=True)
+    manager.stop(other.id, NOW)
     at(session, 2, Status.DONE)
     first, second = manager.reader.turns(session.id)
     assert (second.agent_pid, second.begin_byte) == (first.agent_pid, first.end_byte)

@@ -9,6 +9,7 @@ from leading import Leading, lead_of
 from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 
@@ -168,7 +169,7 @@ def test_a_wait_of_one_server_does_not_hold_the_calls_of_others(lead, at):
     thread.start()
     assert lead.call("list_sessions")["counts"] == {"running": 1}
     with SessionManager() as person:
-        person.stop(started["session"], now=True)
+        person.stop(started["session"], NOW)
     thread.join()
     assert ended(results[0])[started["session"]]["status"] == "stopped"
 

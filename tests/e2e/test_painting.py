@@ -9,6 +9,8 @@ import pytest
 from repetition import SEED, repeated
 from waiting import StuckError
 
+from agentdash.sessions.lifecycle.stop_family import NOW
+
 DASHBOARD = [sys.executable, "-m", "agentdash"]
 SIZES = [(45, 160), (24, 80), (20, 50), (30, 120), (8, 30)]
 KEYS = [b"?", b"n", b"L", b":", b"$", b"c", b"s", b"/", b"x", b"C", b"t", b"j", b"k", b"G", b"\t", b"\r", b"\x1b", b"a"]
@@ -76,7 +78,7 @@ def test_a_change_below_a_dialog_writes_no_screenful(manager, open_outer, wait_u
         manager.housekeeping.rename(session.id, title)
         wait_until(lambda title=title: title.encode() in outer.received[before:], what="the change")
     assert len(outer.received) - before < 5 * 2_000
-    manager.stop(session.id, now=True)
+    manager.stop(session.id, NOW)
 
 
 def test_the_layout_is_that_of_the_size_that_came_under_a_dialog(ended, open_terminal, terminal):

@@ -11,6 +11,7 @@ from real_clis import EVERY_CLI
 from verbs import verb
 
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.model import Status
 
 MINUTE = 60
@@ -146,4 +147,4 @@ def test_a_turn_that_uses_more_than_usual_takes_what_is_left_and_is_ended_for_wh
     assert state.spent.tokens <= (state.budget.most.tokens or 0)
     assert f"{usual:,} is reserved by 1 turn" in ended.reason
     assert leftovers(long.id) == []
-    manager.stop(other.id, now=True)
+    manager.stop(other.id, NOW)

@@ -9,6 +9,7 @@ from verbs import verb
 
 from agentdash.sessions.errors import UnknownSessionError
 from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.model import Status
 
 
@@ -95,7 +96,7 @@ def test_many_are_archived_in_one_commit_and_each_folder_records_it(manager, dat
     assert manager.housekeeping.archive_all(ids, away=False) == []
     assert {one.id for one in manager.reader.sessions()} == {*ids, running.id}
     manager.housekeeping.archive_all(ids[:2])
-    manager.stop(running.id, now=True)
+    manager.stop(running.id, NOW)
     database_at_rest().unlink()
     rebuild(manager.layout)
     assert {one.id for one in manager.reader.sessions(archived=True)} == set(ids[:2])

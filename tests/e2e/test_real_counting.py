@@ -16,6 +16,7 @@ from agentdash.sessions.costs.price_table import TABLE
 from agentdash.sessions.costs.prices import Call
 from agentdash.sessions.costs.usage_table import UsageQuery
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.storage.use.use_queries import UseQueries
 
@@ -192,7 +193,7 @@ def test_a_fork_of_a_claude_with_a_sub_agent_in_its_first_turn(talk, manager, se
 def hanging(talk, manager, served, scratch_home, wait_until):
     """Begins a turn that hangs in its second call, and ends it at once when the first call is on the disk."""
 
-    def hang(session, end=lambda session: manager.stop(session.id, now=True)):
+    def hang(session, end=lambda session: manager.stop(session.id, NOW)):
         manager.prompts.inject(session.id, "[[fake:uses_and_hangs]] go")
         wait_until(lambda: any(map(hangs, served.answers)), timeout=MINUTE, what="the second call")
         wait_until(lambda: on_disk(scratch_home), timeout=MINUTE, what="the first call in the transcript")
@@ -227,7 +228,7 @@ def test_a_stopped_claude_without_a_transcript_is_never_exact(talk, manager, han
 
     def hide_and_stop(session):
         (scratch_home / "claude" / "projects").rename(scratch_home / "hidden")
-        manager.stop(session.id, now=True)
+        manager.stop(session.id, NOW)
 
     hanging(session, hide_and_stop)
     found = total(manager)
@@ -277,7 +278,7 @@ def test_a_codex_that_is_stopped_in_a_command_counts_the_call_of_that_command(ma
         assert manager.reader.get(session.id).status is Status.RUNNING
     else:
         wait_until(lambda: session.turns[-1].steps > 1, timeout=MINUTE, what="the command")
-    manager.stop(session.id, now=True)
+    manager.stop(session.id, NOW)
     session.used.append(session.new_calls())
     assert_counts(session, manager, "codex", live)
     assert not session.turns[-1].tokens_missing
@@ -292,7 +293,7 @@ def test_a_live_codex_that_ends_during_a_call_is_never_exact(manager, talk, wait
     if end == "interrupt":
         manager.prompts.interrupt(session.id)
     else:
-        manager.stop(session.id, now=True)
+        manager.stop(session.id, NOW)
     session.used.append(session.new_calls())
     found = manager.reader.get(session.id)
     assert figures(session.turns[-1].usage) == added(session.used[-1])

@@ -13,6 +13,7 @@ from transcript_files import read
 
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.processes import processes, runner_lock
 
@@ -94,7 +95,7 @@ def test_a_process_that_cleared_its_environment_is_stopped(manager, wait_until):
 def test_the_receipt_names_the_signal_that_ended_each_process(manager, wait_until):
     session = start(manager, sys.executable, "-c", STUBBORN)
     printed(manager, session, "ready", wait_until)
-    receipt = manager.stop(session.id, now=True)
+    receipt = manager.stop(session.id, NOW)
     assert [(e.signal, e.observed) for e in receipt.ended] == [("SIGKILL", False)]
     assert turn_of(manager, session).signal == "SIGKILL"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentdash.sessions.errors import AgentdashError
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 
 from .another_version import move_modules
@@ -94,7 +95,7 @@ def all_end(demo_agent):
     with SessionManager() as manager:
         for session in manager.reader.sessions():
             with contextlib.suppress(AgentdashError):
-                manager.stop(session.id, now=True)
+                manager.stop(session.id, NOW)
 
 
 @pytest.mark.timeout(600)

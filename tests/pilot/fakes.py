@@ -11,11 +11,12 @@ from msgspec import structs
 
 from agentdash.sessions.conversation.shown import Shown
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.launch import Ladder, Launch
+from agentdash.sessions.launch import Launch
 from agentdash.sessions.lifecycle.explain import Explanation
 from agentdash.sessions.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.lifecycle.starts.continue_plan import Continued
 from agentdash.sessions.lifecycle.starts.resume_command import ResumeCommand
+from agentdash.sessions.lifecycle.stop_family import GENTLY, StopPreview, ends_too
 from agentdash.sessions.managing.housekeeping import Housekeeping
 from agentdash.sessions.model import (
     Change,
@@ -354,9 +355,6 @@ class FakeManager:
             stdin=start.prompt,
         )
 
-    def ladder(self, ref):
-        return Ladder()
-
     def options(self, ref):
         return {"sandbox": "read-only", "args": ["--skip-git-repo-check"], **self.options_of.get(ref, {})}
 
@@ -372,9 +370,14 @@ class FakeManager:
     def recent_prompts(self, limit=200):
         return ["write the migration", "add dark\nmode"]
 
-    def stop(self, ref, *, now=False, reason=""):
-        self.asked("stop", ref, now)
-        if not now:
+    def stop_preview(self, ref):
+        session = self.get(ref)
+        ending, going_on = ends_too(self.descendants(ref), session)
+        return StopPreview(processes=self.processes(ref), ending=ending, going_on=going_on)
+
+    def stop(self, ref, how=GENTLY):
+        self.asked("stop", ref, how.now)
+        if not how.now:
             self.may_end.wait()
         self.put(structs.replace(self.get(ref), status=Status.STOPPED, reason=None))
         ended = (
@@ -384,12 +387,12 @@ class FakeManager:
         left = (Left(pid=9, command="sudo x", reason="belongs to another user"),)
         return Receipt(session=ref, status=Status.STOPPED, ended=ended, left=left, duration_ms=1200)
 
-    def stop_all(self, refs, *, now=False, reason=""):
-        self.asked("stop_all", tuple(refs), now)
+    def stop_all(self, refs, how=GENTLY):
+        self.asked("stop_all", tuple(refs), how.now)
         return [Receipt(session=ref, status=Status.STOPPED) for ref in refs]
 
-    def stop_family(self, refs, *, now=False, reason=""):
-        self.asked("stop_family", tuple(refs), now)
+    def stop_family(self, refs, how=GENTLY):
+        self.asked("stop_family", tuple(refs), how.now)
         return [(self.get(ref), Receipt(session=ref, status=Status.STOPPED)) for ref in refs]
 
     def delete(self, ref):

@@ -25,6 +25,7 @@ from agentdash.sessions.asks.answers import taken
 from agentdash.sessions.asks.model import Answer, Verdict
 from agentdash.sessions.errors import AgentdashError, UnknownSessionError
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 
 NASTY = Path(__file__).with_name("nasty.py")
@@ -119,7 +120,7 @@ class Front:
 
     def _stop(self, sessions):
         for session in sessions:
-            self._try("stop", lambda s=session: self._manager.stop(s.id, now=True), session=session.id)
+            self._try("stop", lambda s=session: self._manager.stop(s.id, NOW), session=session.id)
 
     def flood(self, count):
         """Agents that fill the disk, and one of each other kind beside them."""
@@ -175,7 +176,7 @@ class Front:
             return
         actions = {
             "stop": lambda: manager.stop(session.id),
-            "kill": lambda: manager.stop(session.id, now=True),
+            "kill": lambda: manager.stop(session.id, NOW),
             "delete": lambda: manager.delete(session.id),
             "retry": lambda: manager.prompts.retry(session.id).session,
             "interrupt": lambda: manager.prompts.interrupt(session.id),

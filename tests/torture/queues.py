@@ -19,6 +19,7 @@ import waiting
 
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 from torture import book as world
 from torture import kept
@@ -189,7 +190,7 @@ class Queues:
                 if session.status.ended and (session.held or session.left):
                     self.counts["queues that were held"] += bool(session.held)
                     with contextlib.suppress(AgentdashError):
-                        manager.stop(session.id, now=True)
+                        manager.stop(session.id, NOW)
                         manager.queue.release(session.id)
             return self._idle(manager)
 
@@ -260,7 +261,7 @@ class Queues:
             self._front.wait()
         for session in manager.reader.sessions():
             with contextlib.suppress(AgentdashError):
-                manager.stop(session.id, now=True)
+                manager.stop(session.id, NOW)
 
     def table(self):
         """The counts, for people."""

@@ -15,6 +15,7 @@ from factories import session, turn
 
 from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.manager import SessionManager
 from torture import book as world
 from torture.audit_files import check_streams
@@ -44,7 +45,7 @@ def made(tmp_path_factory, wait_until):
         manager.wait([demo.id], timeout=60)
         argv = [sys.executable, "-c", f"import time; print('{OTHER}', flush=True); time.sleep(600)"]
         command = manager.started(manager.run(argv, cwd=str(folder)).id)
-        manager.stop(command.id, now=True)
+        manager.stop(command.id, NOW)
         wait_until(lambda: not world.runners(folder / "state"), what="the runners to leave")
     book.touch()
     patch.undo()

@@ -10,6 +10,7 @@ import pytest
 
 from agentdash.sessions.asks.model import Answer, Verdict
 from agentdash.sessions.launch import Start
+from agentdash.sessions.lifecycle.stop_family import NOW
 from agentdash.sessions.prompts.prompter import PromptOptions
 from torture import book as world
 from torture import lines
@@ -46,7 +47,7 @@ def made(tmp_path_factory, wait_until):
         manager.prompts.inject(live.id, f"[[demo:ask]] {DENIED}", PromptOptions(steer=False))
         answered(manager, wait_until(manager.reader.asks, what="an ask")[0], Verdict.DENY)
         manager.wait([live.id], timeout=60)
-        manager.stop(live.id, now=True)
+        manager.stop(live.id, NOW)
         wait_until(lambda: not world.runners(shop.home), what="the runner to leave")
     patch.undo()
     return shop, live

@@ -1,8 +1,7 @@
 """Texts about leads and their workers: pure functions, so that the words can be tested."""
 
-from collections.abc import Sequence
-
 from ...sessions.launch import Ladder
+from ...sessions.lifecycle.stop_family import StopPreview
 from ...sessions.model import Session
 from ...sessions.text.units import count
 from .screen_texts import title
@@ -16,16 +15,6 @@ def choose_worker(worker: Session) -> str:
     return f"{worker.short_id}  {worker.status:<9} {title(worker)}"
 
 
-def ends_too(below: Sequence[Session], lead: Session) -> tuple[list[Session], list[Session]]:
-    """Return the running workers that a stop of their lead ends too, and those that go on; ``below`` is its family."""
-    ended = {lead.id}
-    for one in sorted(below, key=lambda session: session.created_at):
-        if one.lifecycle != "detached" and one.parent in ended:
-            ended.add(one.id)
-    running = [one for one in below if not one.status.ended]
-    return [one for one in running if one.id in ended], [one for one in running if one.id not in ended]
-
-
 def stopping(workers: int, ladder: Ladder) -> str:
     """Return the progress of a stop of several sessions: each has a ladder of its own, so no countdown is true."""
     kill = ladder.interrupt + ladder.terminate
@@ -33,9 +22,9 @@ def stopping(workers: int, ladder: Ladder) -> str:
     return f"It and {count(workers, 'worker')}: each gets {signals}" if kill else "SIGKILL to it and its workers"
 
 
-def stop_effect(ending: Sequence[Session], going_on: Sequence[Session]) -> str:
+def stop_effect(preview: StopPreview) -> str:
     """Return what a stop of a lead does to its running workers; empty if it has none."""
-    lines = []
+    ending, going_on, lines = preview.ending, preview.going_on, []
     if ending:
         linked = sum(one.lifecycle == "linked" for one in ending)
         numbers = {"linked": linked, "ephemeral": len(ending) - linked}

@@ -1,6 +1,7 @@
 """The tool ``stop_sessions``."""
 
 from ...errors import RefusalError
+from ...lifecycle.stop_family import StopHow
 from ...model import Receipt, Session
 from ..arguments import StopSessions
 from ..calls import Calls
@@ -31,7 +32,7 @@ def stop_sessions(calls: Calls, arguments: StopSessions) -> Stopped:
             refusals.append((ref, error))
     stopped = []
     with refused("not_stopped"):
-        receipts = calls.manager.stop_all(found, reason=arguments.reason)
+        receipts = calls.manager.stop_all(found, StopHow(reason=arguments.reason))
     for (ref, session), receipt in zip(found.values(), receipts, strict=True):
         if isinstance(receipt, Receipt):
             stopped.append(_stopped(calls, family.name(session.id), session, receipt))

@@ -7,6 +7,7 @@ from typing import Any
 
 from ....sessions.clock import monotonic
 from ....sessions.errors import AgentdashError
+from ....sessions.lifecycle.stop_family import StopHow
 from ....sessions.model import Receipt, Session
 from ....sessions.reader import SessionReader
 from ....sessions.text import units
@@ -65,7 +66,9 @@ class BulkActions:
             return False
         ids = [session.id for session in running]
         with self.showing("Stopping", len(ids)):
-            receipts = await self._requests.ask(lambda: self._access.manager("stop all").stop_all(ids, now=now))
+            receipts = await self._requests.ask(
+                lambda: self._access.manager("stop all").stop_all(ids, StopHow(now=now))
+            )
         self._requests.show_message(stopped(receipts or []))
         return True
 

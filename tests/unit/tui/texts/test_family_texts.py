@@ -3,9 +3,10 @@
 import factories
 import pytest
 
+from agentdash.sessions.lifecycle.stop_family import StopPreview, ends_too
 from agentdash.sessions.model import Budget, Status
 from agentdash.sessions.rules.family_facts import family_words
-from agentdash.tui.texts.family_texts import ends_too, stop_effect
+from agentdash.tui.texts.family_texts import stop_effect
 
 
 def worker(name, created, parent="lead", lifecycle="linked", status=Status.RUNNING):
@@ -28,12 +29,12 @@ def test_a_stop_ends_the_linked_workers_down_to_the_first_detached_one():
     ending, going_on = ends_too(family, LEAD)
     assert {one.id for one in ending} == {"a", "b", "c"}
     assert {one.id for one in going_on} == {"d", "e"}
-    assert stop_effect(ending, going_on).splitlines() == [
+    assert stop_effect(StopPreview(ending=ending, going_on=going_on)).splitlines() == [
         "Also ends 3 workers (2 linked, 1 ephemeral).",
         "2 sessions started by it keep running.",
     ]
-    assert stop_effect([], []) == ""
-    assert stop_effect([worker("a", 1)], []) == "Also ends 1 linked worker."
+    assert stop_effect(StopPreview()) == ""
+    assert stop_effect(StopPreview(ending=[worker("a", 1)])) == "Also ends 1 linked worker."
 
 
 @pytest.mark.parametrize(

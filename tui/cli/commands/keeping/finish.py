@@ -50,9 +50,12 @@ def _stopped(
     """Stop sessions; return the label of each with its receipt, or with the error that prevented it."""
     sessions = common.named(manager.reader, refs)
     ids = [session.id for session in sessions]
+    from .....sessions.lifecycle.stop_family import StopHow
+
+    how = StopHow(now=now, reason=reason)
     if family:
-        return [(one.label, answer) for one, answer in manager.stop_family(ids, now=now, reason=reason)]
-    answers = manager.stop_all(ids, now=now, reason=reason)
+        return [(one.label, answer) for one, answer in manager.stop_family(ids, how)]
+    answers = manager.stop_all(ids, how)
     return [(session.label, answer) for session, answer in zip(sessions, answers, strict=True)]
 
 

@@ -68,10 +68,10 @@ class PutAwayActions:
         consequence = f"{texts.trash([session])} {self._undo_hint(session)}"
         if warning := put_away_warning([session]):
             consequence = f"{warning}\n{consequence}"
-        ladder, answer = await self._stopping.confirmed("Delete", session, lambda _: consequence)
-        if ladder is None or answer is Answer.NO:
+        preview, answer = await self._stopping.confirmed("Delete", session, lambda _: consequence)
+        if answer is Answer.NO:
             return
-        if session.has_process and await self._stopping.end(session, ladder) is None:
+        if session.has_process and await self._stopping.end(session, preview) is None:
             return
         async with self._bulk.moving:
             deleted = await self._requests.done(lambda: self._access.manager("delete").delete(session.id))

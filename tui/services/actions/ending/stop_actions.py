@@ -4,7 +4,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from msgspec import structs
+
 from .....sessions.launch import Ladder
+from .....sessions.lifecycle.stop_family import StopHow, StopPreview
 from .....sessions.model import Receipt, Session
 from .....sessions.reader import SessionReader
 from .....widgets.drawing.glyphs import Signs
@@ -63,36 +66,35 @@ class StopActions:
     async def stop(self, session: Session, *, now: bool = False) -> None:
         """Stop a session after a question (``now``: at once, without one), and show the receipt."""
         if now:
-            await self.end(session, Ladder(interrupt=0, terminate=0), now=True)
+            preview = await self._requests.ask(self._reader.stop_preview, session.id) or StopPreview()
+            await self.end(session, structs.replace(preview, ladder=Ladder(interrupt=0, terminate=0)), now=True)
             return
-        ladder, answer = await self.confirmed(
+        preview, answer = await self.confirmed(
             "Stop", session, lambda ladder: texts.stop_effect([session], texts.ladder_words(ladder)), more=True
         )
-        if answer is Answer.ALL:
-            await self.end(session, ladder or Ladder(), family=True)
-        elif answer is Answer.YES and ladder is not None:
-            await self.end(session, ladder)
+        if answer is not Answer.NO:
+            await self.end(session, preview, family=answer is Answer.ALL)
 
-    async def end(self, session: Session, ladder: Ladder, *, now: bool = False, family: bool = False) -> Receipt | None:
+    async def end(
+        self, session: Session, preview: StopPreview, *, now: bool = False, family: bool = False
+    ) -> Receipt | None:
         """Stop a session and show the progress; if the user left that dialog, show the receipt as one line.
 
         ``family`` also stops all sessions that it started; there is one receipt for all of them.
         """
 
         def stop(at_once: bool) -> Receipt:
+            how = StopHow(now=at_once)
             if family:
-                stopped = self._access.manager("stop family").stop_family([session.id], now=at_once)
-                return one_receipt(session, stopped)
-            return self._access.manager("stop").stop(session.id, now=at_once)
+                return one_receipt(session, self._access.manager("stop family").stop_family([session.id], how))
+            return self._access.manager("stop").stop(session.id, how)
 
         ask = self._requests.ask
         from ....dialogs.asking.stopping import StoppingScreen
 
-        below = await ask(self._reader.descendants, session.id) or ()
-        ending, going_on = family_texts.ends_too(below, session)
-        workers = len(ending) + len(going_on) * family
+        workers = len(preview.ending) + len(preview.going_on) * family
         hurry = partial(ask, stop, True)
-        screen = StoppingScreen(texts.title(session), ladder, hurry, workers=workers, signs=self._signs)
+        screen = StoppingScreen(texts.title(session), preview.ladder, hurry, workers=workers, signs=self._signs)
         self._app.push_screen(screen)
         receipt = await ask(stop, now)
         if receipt is None:
@@ -116,25 +118,22 @@ class StopActions:
         words_of: Callable[[Ladder], str],
         *,
         more: bool = False,
-    ) -> tuple[Ladder | None, Answer]:
-        """List the processes that will be ended, and ask; return the stop ladder and the answer.
+    ) -> tuple[StopPreview, Answer]:
+        """List the processes that will be ended, and ask; return what was shown and the answer.
 
         ``more`` also offers to end the sessions that this one started.
         """
         with self._app.keys_held():
-            ladder = await self._requests.ask(self._reader.ladder, session.id)
-            processes = await self._requests.ask(self._reader.processes, session.id)
-            family = await self._requests.ask(self._reader.descendants, session.id)
-            if ladder is None or processes is None:
-                return None, Answer.NO
-            ending, going_on = family_texts.ends_too(family or (), session)
+            preview = await self._requests.ask(self._reader.stop_preview, session.id)
+            if preview is None:
+                return StopPreview(), Answer.NO
             screen = ConfirmScreen(
                 f'{verb} "{texts.title(session)}"?',
-                texts.process_lines(session, processes) or [texts.listed(session, self._signs)],
-                "\n".join(filter(None, (words_of(ladder), family_texts.stop_effect(ending, going_on)))),
+                texts.process_lines(session, preview.processes) or [texts.listed(session, self._signs)],
+                "\n".join(filter(None, (words_of(preview.ladder), family_texts.stop_effect(preview)))),
                 verb.lower(),
-                more=f"{verb.lower()} these too" if going_on and more else None,
+                more=f"{verb.lower()} these too" if preview.going_on and more else None,
                 signs=self._signs,
             )
             answer = self._app.push_screen(screen, wait_for_dismiss=True)
-        return ladder, await answer
+        return preview, await answer
