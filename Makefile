@@ -10,7 +10,7 @@ PYTEST_ARGS ?= -n 4 --dist worksteal
 # Of make torture: `full`, or the `daily` share that CI runs after make test.
 FORM ?= full
 
-.PHONY: help demo test lint types pytest texts torture tools bench screenshots schema clean
+.PHONY: help demo test lint types pytest texts torture tools bench screenshots schema prices clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -53,6 +53,9 @@ screenshots: $(DEV)  ## the pictures of the README
 schema: $(DEV)   ## docs/schema and docs/agentdash.1: the JSON Schema files of what --json prints, and the manual page
 	$(BIN)/python -m agentdash.tui.cli.schemas.documents docs/schema
 	$(BIN)/python -m agentdash.tui.cli.manual > docs/agentdash.1
+
+prices: $(DEV)   ## sessions/costs/price_table.json: the list prices, from the installed release of genai-prices
+	$(BIN)/python tests/tools/prices.py
 
 clean:           ## remove what make made
 	rm -rf $(VENV) .types .mypy_cache .ruff_cache .pytest_cache .scratch build *.egg-info

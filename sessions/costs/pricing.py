@@ -7,7 +7,7 @@ import msgspec
 from msgspec import structs
 
 from ..values.usage import Usage
-from .price_table import CHECKED, price_of
+from .price_table import AS_OF, price_of
 from .prices import Call, Price
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Pricing:
     def _date(self, model: str, price: Price) -> str:
         if price.as_of is not None:
             return price.as_of
-        return CHECKED if price == price_of(model, {}) else OWN
+        return AS_OF if price == price_of(model, {}) else OWN
 
 
 _MOST_MODELS = 1_000

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from ...costs.price_table import TABLE, price_of, stated_price
-from ...costs.prices import Price
+from ...costs.prices import Price, PriceList
 from ...errors import ConfigError
 from ..config import Loaded, unusable
-from .imported import Imported, imported, with_imported
+from .imported import imported, with_imported
 
 
 def check_prices(loaded: Loaded) -> None:
@@ -44,8 +44,8 @@ def incomplete(prices: Mapping[str, Price]) -> tuple[str, str] | None:
     return None
 
 
-def _imported() -> Imported:
+def _imported() -> PriceList:
     try:
         return imported()
     except ConfigError:
-        return Imported()  # a start reports it
+        return PriceList()  # a start reports it
