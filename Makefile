@@ -54,7 +54,7 @@ schema: $(DEV)   ## docs/schema and docs/agentdash.1: the JSON Schema files of w
 	$(BIN)/python -m agentdash.tui.cli.schemas.documents docs/schema
 	$(BIN)/python -m agentdash.tui.cli.manual > docs/agentdash.1
 
-prices: $(DEV)   ## sessions/costs/price_table.json: the list prices, from the installed release of genai-prices
+prices: $(DEV)   ## sessions/costs/price_table.py, from the installed release of genai-prices
 	$(BIN)/python tests/tools/prices.py
 
 clean:           ## remove what make made

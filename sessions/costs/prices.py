@@ -114,17 +114,6 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return (sum(parts) * inward + call.output_tokens * (self.output or 0.0) * outward) / 1_000_000
 
 
-class PriceList(Struct, frozen=True, kw_only=True):
-    """The prices of several models, and their provenance."""
-
-    source: str = ""
-    """The file or the library that has them."""
-    as_of: str = ""
-    """Their day, ISO."""
-    prices: dict[str, Price] = {}
-    """By the name of the model, in small letters."""
-
-
 class Call(Struct, frozen=True, kw_only=True):
     """The tokens of one model call; each is counted in exactly one field."""
 

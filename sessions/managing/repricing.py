@@ -18,8 +18,8 @@ from ..threads import in_threads
 from .housekeeping import Housekeeping
 
 if TYPE_CHECKING:
-    from ..costs.prices import PriceList
     from ..costs.repricing import Choice, Estimates, RepricedCosts
+    from ..settings.prices.imported import Imported
     from ..storage.use.repriced_rows import RepricedRows
 
 _WRITERS = 8
@@ -47,7 +47,7 @@ class SessionPrices(Guarded):
         self._reader = reader
         self._housekeeping = housekeeping
 
-    def import_file(self, file: Path) -> "PriceList":
+    def import_file(self, file: Path) -> "Imported":
         """Replace the imported prices by those of a file in the form of models.dev.
 
         Limits and budgets in dollars follow from prices, so that only the user can change them.

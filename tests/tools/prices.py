@@ -1,11 +1,10 @@
 """Write the list prices that agentdash ships from those of the genai-prices library: ``make prices``.
 
-The library needs pydantic and a third of a second to load, so that only this script knows it.  To take a newer
-release: change :data:`RELEASE`, :data:`RELEASED` and the version in ``pyproject.toml``, run ``make prices``, and read
-the difference of the file, which has a line for each model.
+The library needs pydantic and a third of a second to load, so that only this script loads it.  To take a newer
+release: change the version in ``pyproject.toml``, :data:`RELEASE` and :data:`RELEASED`, run ``make prices``, and read
+the difference of the written module, which has a line for each model.
 """
 
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -13,7 +12,6 @@ from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
 
-import msgspec
 from genai_prices.data import providers
 from genai_prices.types import ClauseEquals, ClauseOr, ModelInfo, TieredPrices
 from msgspec import structs
@@ -23,9 +21,27 @@ from agentdash.sessions.costs.prices import Price
 
 RELEASE = "0.2.3"
 RELEASED = datetime(2026, 11, 10, 21, 51, tzinfo=UTC)
-"""The time of that release, by https://pypi.org/project/genai-prices/#history.  Its prices of this time are taken."""
+"""The time of that release, by https://pypi.org/project/genai-prices/#history; the prices are those of that time."""
 
-FILE = Path(__file__).parents[2] / "sessions" / "costs" / "price_table.json"
+FILE = Path(__file__).parents[2] / "sessions" / "costs" / "price_table.py"
+
+HEAD = '''\
+"""The list prices of the models of OpenAI and Anthropic, in US dollars per million tokens.  Pure.
+
+``make prices`` writes this module from genai-prices {release}, and what that lacks from ``tests/tools/prices.py``.
+
+Batch, flex, fast and priority tiers, regional surcharges and subscriptions have other prices; the user can set them.
+"""
+# fmt: off
+# ruff: noqa: E501
+
+from .prices import Price
+
+AS_OF = "{day}"
+"""The day of that release."""
+
+TABLE: dict[str, Price] = {{
+'''
 
 PROVIDERS = ("anthropic", "openai")
 LEAST_CONTEXT = 200_000
@@ -67,17 +83,16 @@ _AMOUNTS = {
 
 
 def made() -> str:
-    """Return the text of the file.
+    """Return the text of the module.
 
     Raises:
-        ValueError: another release of the library is installed, or an entry cannot be expressed or has no use.
+        ValueError: another release of the library is installed, it has a model of the supplement, or one of its prices
+            cannot be expressed.
     """
     if (installed := version("genai-prices")) != RELEASE:
         raise ValueError(f"genai-prices {installed} is installed: set RELEASE and RELEASED in {__file__} to it")
-    prices = dict(sorted(_prices().items()))
-    lines = (f"  {json.dumps(name)}: {msgspec.json.encode(_stated(price)).decode()}" for name, price in prices.items())
-    head = f' "source": "genai-prices {RELEASE}",\n "as_of": "{RELEASED.date()}",\n "prices": {{\n'
-    return "{\n" + head + ",\n".join(lines) + "\n }\n}\n"
+    rows = "".join(f'    "{name}": {_call(price)},\n' for name, price in sorted(_prices().items()))
+    return HEAD.format(release=RELEASE, day=RELEASED.date()) + rows + "}\n"
 
 
 def _prices() -> dict[str, Price]:
@@ -134,8 +149,9 @@ def _long(name: str, tiered: Mapping[str, TieredPrices]) -> Price:
     return Price(long_prompt_tokens=above.pop(), long_input_factor=inward.pop(), long_output_factor=outward.pop())
 
 
-def _stated(price: Price) -> dict[str, float]:
-    return {field: value for field, value in structs.asdict(price).items() if value is not None}
+def _call(price: Price) -> str:
+    stated = {field: value for field, value in structs.asdict(price).items() if value is not None}
+    return f"Price({', '.join(f'{field}={value}' for field, value in stated.items())})"
 
 
 if __name__ == "__main__":

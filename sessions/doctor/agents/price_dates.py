@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 
 from ...costs.price_table import AS_OF
-from ...costs.prices import Price, PriceList
+from ...costs.prices import Price
 from ...settings.prices.entries import Origin, entry_of, names_of
+from ...settings.prices.imported import Imported
 from ..model import Finding, warn
 
 STALE_DAYS = 60
@@ -17,7 +18,7 @@ Dates = dict[tuple[Origin, str], list[str]]
 _FROM: dict[Origin, str] = {"built-in": "built-in ", "imported": "imported ", "settings": "settings' "}
 
 
-def dates_in_force(models: Iterable[str], own: Mapping[str, Price], found: PriceList) -> Dates:
+def dates_in_force(models: Iterable[str], own: Mapping[str, Price], found: Imported) -> Dates:
     """Return the models by the origin and the date of their price; prices of the settings may have no date.
 
     Without models, the result has the date of the newest list alone.

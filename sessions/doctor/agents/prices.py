@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, structs
 
 from ...clock import now_ms
-from ...costs.price_table import price_of
-from ...costs.prices import Call, Price, PriceList
-from ...costs.pricing import call_of
+from ...costs.prices import Call, Price
+from ...costs.pricing import call_of, price_of
 from ...errors import AgentdashError
 from ...settings.config import load_config
 from ...settings.prices.entries import names_of, outdated
-from ...settings.prices.imported import imported, local_day, prices_path, with_imported
+from ...settings.prices.imported import Imported, imported, local_day, prices_path, with_imported
 from ...storage.database import Database
 from ...text.sanitize import one_line
 from ...text.units import money
@@ -58,7 +57,7 @@ def prices(subject: Subject) -> Iterator[Finding]:
         yield ok("prices", f"prices of {span(dates)}; no difference from the agents' own figures")
 
 
-def _outdated(subject: Subject, found: PriceList) -> Iterator[Finding]:
+def _outdated(subject: Subject, found: Imported) -> Iterator[Finding]:
     if (why := outdated(found)) is not None:
         path = one_line(str(prices_path(subject.config_path)))
         yield warn("prices", why, f"import newer prices (agentdash prices --import FILE), or remove {path}")

@@ -5,10 +5,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ...costs.price_table import AS_OF, TABLE, price_of, stated_price
-from ...costs.prices import Price, PriceList
-from ...costs.pricing import OWN
-from .imported import with_imported
+from ...costs.price_table import AS_OF, TABLE
+from ...costs.prices import Price
+from ...costs.pricing import OWN, price_of, stated_price
+from .imported import Imported, with_imported
 
 Origin = Literal["built-in", "imported", "settings"]
 
@@ -25,19 +25,19 @@ class PriceEntry(Struct, frozen=True, kw_only=True):
     price: Price
 
 
-def entries(settings: Mapping[str, Price], found: PriceList) -> list[PriceEntry]:
+def entries(settings: Mapping[str, Price], found: Imported) -> list[PriceEntry]:
     """Return the price of each model with its origin, by name; patterns of the settings come with their own values."""
     force = with_imported(settings, found)
     names = sorted({*TABLE, *found.prices, *settings})
     return [one for name in names if (one := _entry(name, settings, found, force)) is not None]
 
 
-def entry_of(model: str, settings: Mapping[str, Price], found: PriceList) -> PriceEntry | None:
+def entry_of(model: str, settings: Mapping[str, Price], found: Imported) -> PriceEntry | None:
     """Return the price of a model with its origin; None if it has none."""
     return _entry(model, settings, found, with_imported(settings, found))
 
 
-def outdated(found: PriceList) -> str | None:
+def outdated(found: Imported) -> str | None:
     """Return a sentence if the imported prices are older than the built-in ones that they replace; else None."""
     if not found.prices or not found.as_of or found.as_of >= AS_OF:
         return None
@@ -51,7 +51,7 @@ def names_of(models: list[str]) -> str:
     return ", ".join(models[:_MOST_NAMES]) + (", …" if len(models) > _MOST_NAMES else "")
 
 
-def _entry(name: str, settings: Mapping[str, Price], found: PriceList, force: Mapping[str, Price]) -> PriceEntry | None:
+def _entry(name: str, settings: Mapping[str, Price], found: Imported, force: Mapping[str, Price]) -> PriceEntry | None:
     price = price_of(name, force) or settings.get(name)
     if price is None:
         return None

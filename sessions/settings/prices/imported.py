@@ -7,16 +7,27 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from ...clock import now_ms
 from ...costs.models_dev import MOST_BYTES, prices_in
-from ...costs.price_table import list_price, stated_price
-from ...costs.prices import Price, PriceList
+from ...costs.prices import Price
+from ...costs.pricing import list_price, stated_price
 from ...errors import AgentdashError, ConfigError, UsageError
 from ...storage.paths import write_atomic
 from ..config import Config
 from ..place import config_path
+
+
+class Imported(Struct, frozen=True, kw_only=True):
+    """The prices of a file, and their provenance."""
+
+    source: str = ""
+    """The file from which they were imported."""
+    as_of: str = ""
+    """The date of that file, ISO."""
+    prices: dict[str, Price] = {}
+    """By the exact name of the model, in small letters."""
 
 
 def local_day(seconds: float) -> date:
@@ -29,7 +40,7 @@ def prices_path(settings: Path | None = None) -> Path:
     return (settings or config_path()).parent / "prices.json"
 
 
-def imported(settings: Path | None = None) -> PriceList:
+def imported(settings: Path | None = None) -> Imported:
     """Return the imported prices; none if there is no such file.
 
     Raises:
@@ -37,16 +48,16 @@ def imported(settings: Path | None = None) -> PriceList:
     """
     path = prices_path(settings)
     try:
-        return msgspec.json.decode(_bytes(path), type=PriceList)
+        return msgspec.json.decode(_bytes(path), type=Imported)
     except FileNotFoundError:
-        return PriceList()
+        return Imported()
     except (OSError, UsageError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(
             f"{path}: {error}. Remove it, or import prices again: agentdash prices --import FILE"
         ) from None
 
 
-def import_prices(file: Path) -> PriceList:
+def import_prices(file: Path) -> Imported:
     """Replace the imported prices by those of a file in the form of models.dev.
 
     Raises:
@@ -56,7 +67,7 @@ def import_prices(file: Path) -> PriceList:
     try:
         data = _bytes(file)
         made = local_day(min(file.stat().st_mtime, now_ms() / 1000)).isoformat()
-        found = PriceList(source=str(file.absolute()), as_of=made, prices=prices_in(data, made))
+        found = Imported(source=str(file.absolute()), as_of=made, prices=prices_in(data, made))
     except (OSError, OverflowError, ValueError) as error:
         raise UsageError(f"{file}: {getattr(error, 'strerror', None) or error}. No price was changed.") from None
     except UsageError as error:
@@ -70,7 +81,7 @@ def import_prices(file: Path) -> PriceList:
     return found
 
 
-def with_imported(settings: Mapping[str, Price], found: PriceList) -> dict[str, Price]:
+def with_imported(settings: Mapping[str, Price], found: Imported) -> dict[str, Price]:
     """Return the user's prices with the imported ones below them; imported prices that equal the list are left out.
 
     Each start records the result, so that it is as small as it can be.

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
-from ...costs.price_table import TABLE, price_of, stated_price
-from ...costs.prices import Price, PriceList
+from ...costs.price_table import TABLE
+from ...costs.prices import Price
+from ...costs.pricing import price_of, stated_price
 from ...errors import ConfigError
 from ..config import Loaded, unusable
-from .imported import imported, with_imported
+from .imported import Imported, imported, with_imported
 
 
 def check_prices(loaded: Loaded) -> None:
@@ -44,8 +45,8 @@ def incomplete(prices: Mapping[str, Price]) -> tuple[str, str] | None:
     return None
 
 
-def _imported() -> PriceList:
+def _imported() -> Imported:
     try:
         return imported()
     except ConfigError:
-        return PriceList()  # a start reports it
+        return Imported()  # a start reports it

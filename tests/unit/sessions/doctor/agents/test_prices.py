@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from agentdash.sessions.costs.price_table import AS_OF
-from agentdash.sessions.costs.prices import Price, PriceList
+from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.doctor.agents.price_dates import dates_in_force, stale
 from agentdash.sessions.doctor.agents.prices import prices
 from agentdash.sessions.doctor.model import Subject
-from agentdash.sessions.settings.prices.imported import import_prices
+from agentdash.sessions.settings.prices.imported import Imported, import_prices
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
@@ -68,20 +68,20 @@ def test_a_model_in_use_without_a_price_is_named(subject):
 
 
 def test_a_date_older_than_sixty_days_is_stale():
-    (finding,) = stale(dates_in_force([], {}, PriceList()), LATER)
+    (finding,) = stale(dates_in_force([], {}, Imported()), LATER)
     assert (finding.state, f"are those of {AS_OF}, 71 days ago" in finding.found) == ("warn", True)
-    assert not list(stale(dates_in_force([], {}, PriceList(as_of=NEWER)), LATER))
+    assert not list(stale(dates_in_force([], {}, Imported(as_of=NEWER)), LATER))
 
 
 def test_a_newer_import_without_the_model_in_use_makes_its_price_no_newer():
-    newer = PriceList(as_of=NEWER, prices={"gpt-9": Price(input=1.0, output=2.0, as_of=NEWER)})
+    newer = Imported(as_of=NEWER, prices={"gpt-9": Price(input=1.0, output=2.0, as_of=NEWER)})
     (finding,) = stale(dates_in_force(["gpt-9", "openai/gpt-5.5"], {}, newer), LATER)
     assert finding.found == f"the built-in prices of openai/gpt-5.5 are those of {AS_OF}, 71 days ago"
 
 
 def test_the_date_that_the_settings_give_counts():
     own = {"gpt-5.5": Price(input=7.0, as_of="2025-03-01"), "gpt-5": Price(input=2.0)}
-    (finding,) = stale(dates_in_force(["gpt-5.5", "gpt-5"], own, PriceList()), date.fromisoformat(AS_OF))
+    (finding,) = stale(dates_in_force(["gpt-5.5", "gpt-5"], own, Imported()), date.fromisoformat(AS_OF))
     assert finding.found.startswith("the settings' prices of gpt-5.5 are those of 2025-03-01")
 
 

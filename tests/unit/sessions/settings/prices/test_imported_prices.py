@@ -6,11 +6,13 @@ import pytest
 from msgspec import structs
 
 from agentdash.sessions.costs.models_dev import MOST_BYTES, prices_in
-from agentdash.sessions.costs.price_table import AS_OF, TABLE, price_of
-from agentdash.sessions.costs.prices import Price, PriceList
+from agentdash.sessions.costs.price_table import AS_OF, TABLE
+from agentdash.sessions.costs.prices import Price
+from agentdash.sessions.costs.pricing import price_of
 from agentdash.sessions.errors import ConfigError, UsageError
 from agentdash.sessions.settings.prices.entries import entry_of, outdated
 from agentdash.sessions.settings.prices.imported import (
+    Imported,
     import_prices,
     imported,
     prices_path,
@@ -92,7 +94,7 @@ def test_a_file_that_is_not_valid_changes_nothing(place, data, why):
 
 
 def test_no_file_and_a_folder_are_errors_and_no_import_is_no_price(place):
-    assert imported() == PriceList()
+    assert imported() == Imported()
     for path in (place / "none.json", place):
         with pytest.raises(UsageError, match="No price was changed"):
             import_prices(path)
@@ -107,7 +109,7 @@ def test_a_damaged_import_is_an_error_that_names_its_file(place):
 
 def test_a_start_records_only_prices_that_differ_from_the_list():
     same = {"claude-opus-5": Price(as_of="2026-11-23").over(TABLE["claude-opus-5"])}
-    assert with_imported({}, PriceList(prices=same)) == {}
+    assert with_imported({}, Imported(prices=same)) == {}
 
 
 def test_a_list_in_memory_is_read_as_a_file_is():
@@ -116,18 +118,18 @@ def test_a_list_in_memory_is_read_as_a_file_is():
 
 def test_an_old_import_that_replaces_built_in_prices_is_outdated():
     old = Price(input=7.0, output=30.0, as_of="2025-01-01")
-    found = PriceList(as_of="2025-01-01", prices={"gpt-5.5": old, "gpt-99": old})
+    found = Imported(as_of="2025-01-01", prices={"gpt-5.5": old, "gpt-99": old})
     assert outdated(found) == (
         f"the imported prices are those of 2025-01-01, older than the built-in ones of {AS_OF}, and replace them for"
         " gpt-5.5"
     )
     assert outdated(structs.replace(found, as_of=AS_OF)) is None
-    assert outdated(PriceList()) is None
+    assert outdated(Imported()) is None
 
 
 def test_an_old_import_that_equals_the_list_makes_a_price_no_older():
     same = {"gpt-5.5": structs.replace(TABLE["gpt-5.5"], as_of="2025-01-01")}
-    entry = entry_of("openai/gpt-5.5", {}, PriceList(as_of="2025-01-01", prices=same))
+    entry = entry_of("openai/gpt-5.5", {}, Imported(as_of="2025-01-01", prices=same))
     assert (entry.origin, entry.as_of) == ("built-in", AS_OF)
-    entry = entry_of("gpt-5.5", {}, PriceList(as_of="2099-01-01", prices=same))
+    entry = entry_of("gpt-5.5", {}, Imported(as_of="2099-01-01", prices=same))
     assert (entry.origin, entry.as_of) == ("imported", "2099-01-01")
