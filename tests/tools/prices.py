@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from genai_prices.data import providers
 from genai_prices.types import ClauseEquals, ClauseOr, ModelInfo, TieredPrices
@@ -130,7 +131,9 @@ def _amount(model: ModelInfo, field: str) -> TieredPrices | Decimal | None:
 
 def _price(model: ModelInfo) -> Price:
     amounts = {field: amount for field in _AMOUNTS if (amount := _amount(model, field)) is not None}
-    usual = {field: float(one.base if isinstance(one, TieredPrices) else one) for field, one in amounts.items()}
+    usual: dict[str, Any] = {
+        field: float(one.base if isinstance(one, TieredPrices) else one) for field, one in amounts.items()
+    }
     tiered = {field: one for field, one in amounts.items() if isinstance(one, TieredPrices)}
     if not tiered or model.id in NEVER_LONG:
         return Price(**usual)
