@@ -57,6 +57,9 @@ screenshots: $(DEV)  ## the pictures of the documents
 reference: $(DEV) ## the documents that are made from the program: docs/reference, docs/schema (of --json) and the manual page
 	$(BIN)/python -m agentdash.tui.cli.reference docs
 
+prices: $(DEV)   ## sessions/costs/price_table.py, from the installed release of genai-prices
+	$(BIN)/python tests/tools/prices.py
+
 clean:           ## remove what make made
 	rm -rf $(VENV) .types .mypy_cache .ruff_cache .pytest_cache .scratch build *.egg-info
 

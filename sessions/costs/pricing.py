@@ -1,13 +1,18 @@
-"""The cost of a report at the price of its model, with the price entry and its date.  Pure."""
+"""The price of a model, and the cost of a report at that price, with the price entry and its date.  Pure.
+
+A model without a price of the user or the list has none: a similar name says nothing about a price.
+"""
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import structs
 
 from ..values.usage import Usage
-from .price_table import CHECKED, price_of
+from .model_names import plain_name, without_context
+from .price_table import AS_OF, TABLE
 from .prices import Call, Price
 
 if TYPE_CHECKING:
@@ -18,6 +23,32 @@ _OF_CODEX = ("call", "rollout")
 
 OWN = "settings"
 """The date of a price that the user's settings give without one."""
+
+
+def list_price(model: str) -> Price | None:
+    """Return the list price of a model by any of its names (:mod:`.model_names`); None if it is not here."""
+    return TABLE.get(model) or TABLE.get(plain_name(model))
+
+
+def price_of(model: str, overrides: Mapping[str, Price]) -> Price | None:
+    """Return a model's price: the user's, longest pattern first, then the list price; None if it has none."""
+    price = stated_price(model, overrides).over(list_price(model) or Price())
+    return price if price.known else None
+
+
+def stated_price(model: str, overrides: Mapping[str, Price]) -> Price:
+    """Return the values that the user's prices state for a model, longest pattern first."""
+    matching = [key for key in overrides if is_meant(model, key)]
+    price = Price()
+    for key in sorted(matching, key=len, reverse=True):
+        price = price.over(overrides[key])
+    return price
+
+
+def is_meant(model: str, pattern: str) -> bool:
+    """Return whether a pattern means a model: its name, or a pattern that one of its names matches."""
+    name, meant = model.lower(), pattern.lower()
+    return name == meant or any(fnmatchcase(one, meant) for one in (without_context(name), plain_name(name)))
 
 
 class Pricing:
@@ -71,7 +102,7 @@ class Pricing:
     def _date(self, model: str, price: Price) -> str:
         if price.as_of is not None:
             return price.as_of
-        return CHECKED if price == price_of(model, {}) else OWN
+        return AS_OF if price == price_of(model, {}) else OWN
 
 
 _MOST_MODELS = 1_000

@@ -12,8 +12,7 @@ from msgspec import Struct, structs
 from ..values.usage import known_sum
 from .cost import Cost
 from .model_names import plain_name
-from .price_table import is_meant
-from .pricing import Pricing
+from .pricing import Pricing, is_meant
 from .reports import MESSAGE, RECORD, Report
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
-from ...costs.price_table import price_of
+from ...costs.pricing import price_of
 from ...launch import Fork, Ladder, Launch
 from ...text.units import listed
 from ...values.taken_by import BY_HAND

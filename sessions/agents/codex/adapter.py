@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta, structs
 
-from ...costs.price_table import price_of
+from ...costs.pricing import price_of
 from ...errors import UsageError
 from ...launch import Launch
 from ...values.taken_by import BY_HAND

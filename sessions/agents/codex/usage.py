@@ -14,9 +14,8 @@ from time import monotonic
 
 from msgspec import Struct
 
-from ...costs.price_table import price_of
 from ...costs.prices import Price
-from ...costs.pricing import call_of
+from ...costs.pricing import call_of, price_of
 from ...costs.reports import MOST_PENDING, ROLLOUT, Report
 from ...model import Usage
 from ...storage.files.line_reader import LineReader

@@ -6,7 +6,7 @@ from msgspec import structs
 
 from ...agents.base import Agent, LaunchRequest
 from ...agents.registry import agent_named, agent_names
-from ...costs.price_table import CHECKED
+from ...costs.price_table import AS_OF
 from ...errors import AgentdashError
 from ...lifecycle.starts.limit_checks import judged
 from ...settings.config import Config, load_config
@@ -14,7 +14,7 @@ from ...settings.prices.imported import imported, with_imported
 from .. import commands
 from ..model import Finding, Subject, ok, warn
 
-_REMEDY = f"set a price in [prices] (built-in list: {CHECKED}), or limit wall_seconds, silence_seconds or output_mb"
+_REMEDY = f"set a price in [prices] (built-in list: {AS_OF}), or limit wall_seconds, silence_seconds or output_mb"
 
 
 def limits(subject: Subject) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 
-from ...costs.price_table import CHECKED
+from ...costs.price_table import AS_OF
 from ...costs.prices import Price
 from ...settings.prices.entries import Origin, entry_of, names_of
 from ...settings.prices.imported import Imported
@@ -28,8 +28,8 @@ def dates_in_force(models: Iterable[str], own: Mapping[str, Price], found: Impor
     for entry in entries:
         if _day(entry.as_of) is not None:
             dates.setdefault((entry.origin, entry.as_of), []).append(entry.model)
-    newest = found.as_of if _day(found.as_of) and found.as_of > CHECKED else CHECKED
-    return dates if entries else {("imported" if newest != CHECKED else "built-in", newest): []}
+    newest = found.as_of if _day(found.as_of) and found.as_of > AS_OF else AS_OF
+    return dates if entries else {("imported" if newest != AS_OF else "built-in", newest): []}
 
 
 def stale(dates: Dates, today: date) -> Iterator[Finding]:

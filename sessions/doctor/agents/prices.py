@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, structs
 
 from ...clock import now_ms
-from ...costs.price_table import price_of
 from ...costs.prices import Call, Price
-from ...costs.pricing import call_of
+from ...costs.pricing import call_of, price_of
 from ...errors import AgentdashError
 from ...settings.config import load_config
 from ...settings.prices.entries import names_of, outdated

@@ -5,9 +5,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ...costs.price_table import CHECKED, TABLE, price_of, stated_price
+from ...costs.price_table import AS_OF, TABLE
 from ...costs.prices import Price
-from ...costs.pricing import OWN
+from ...costs.pricing import OWN, price_of, stated_price
 from .imported import Imported, with_imported
 
 Origin = Literal["built-in", "imported", "settings"]
@@ -39,11 +39,11 @@ def entry_of(model: str, settings: Mapping[str, Price], found: Imported) -> Pric
 
 def outdated(found: Imported) -> str | None:
     """Return a sentence if the imported prices are older than the built-in ones that they replace; else None."""
-    if not found.prices or not found.as_of or found.as_of >= CHECKED:
+    if not found.prices or not found.as_of or found.as_of >= AS_OF:
         return None
     replaced = sorted(TABLE.keys() & with_imported({}, found).keys())
     win = f", and replace them for {names_of(replaced)}" if replaced else ""
-    return f"the imported prices are those of {found.as_of}, older than the built-in ones of {CHECKED}{win}"
+    return f"the imported prices are those of {found.as_of}, older than the built-in ones of {AS_OF}{win}"
 
 
 def names_of(models: list[str]) -> str:
@@ -58,6 +58,6 @@ def _entry(name: str, settings: Mapping[str, Price], found: Imported, force: Map
     if name in settings or stated_price(name, settings) != Price():
         return PriceEntry(model=name, origin="settings", as_of=price.as_of or OWN, price=price)
     # An imported price that equals the list confirms it, unless it is older.
-    if stated_price(name, found.prices) != Price() and (price.as_of is not None or found.as_of >= CHECKED):
+    if stated_price(name, found.prices) != Price() and (price.as_of is not None or found.as_of >= AS_OF):
         return PriceEntry(model=name, origin="imported", as_of=found.as_of, price=price)
-    return PriceEntry(model=name, origin="built-in", as_of=price.as_of or CHECKED, price=price)
+    return PriceEntry(model=name, origin="built-in", as_of=price.as_of or AS_OF, price=price)

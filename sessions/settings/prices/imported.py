@@ -11,8 +11,8 @@ from msgspec import Struct, structs
 
 from ...clock import now_ms
 from ...costs.models_dev import MOST_BYTES, prices_in
-from ...costs.price_table import list_price, stated_price
 from ...costs.prices import Price
+from ...costs.pricing import list_price, stated_price
 from ...errors import AgentdashError, ConfigError, UsageError
 from ...storage.paths import write_atomic
 from ..config import Config

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from ...costs.price_table import TABLE, price_of, stated_price
+from ...costs.price_table import TABLE
 from ...costs.prices import Price
+from ...costs.pricing import price_of, stated_price
 from ...errors import ConfigError
 from ..config import Loaded, unusable
 from .imported import Imported, imported, with_imported

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 
 from msgspec import Raw, Struct, structs
 
-from ....costs.price_table import price_of
 from ....costs.prices import Call, Price
-from ....costs.pricing import call_of
+from ....costs.pricing import call_of, price_of
 from ...parsing.tolerant_decoder import TolerantDecoder
 from ...parsing.usage_meter import Meter
 from ..events import ApiUsage

@@ -3,8 +3,9 @@
 import pytest
 
 from agentdash.sessions.costs.model_names import plain_name
-from agentdash.sessions.costs.price_table import TABLE, price_of
+from agentdash.sessions.costs.price_table import TABLE
 from agentdash.sessions.costs.prices import Price
+from agentdash.sessions.costs.pricing import price_of
 
 OPUS = "claude-opus-4-8"
 

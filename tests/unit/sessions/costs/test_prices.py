@@ -2,8 +2,9 @@
 
 import pytest
 
-from agentdash.sessions.costs.price_table import TABLE, list_price, price_of
+from agentdash.sessions.costs.price_table import TABLE
 from agentdash.sessions.costs.prices import Call, Price
+from agentdash.sessions.costs.pricing import list_price, price_of
 
 MILLION = 1_000_000
 

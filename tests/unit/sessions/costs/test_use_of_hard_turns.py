@@ -16,7 +16,7 @@ from agentdash.sessions.agents.claude.use.on_disk import total_before
 from agentdash.sessions.agents.claude.use.running_cost import counted_by
 from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.costs.cost import cost_words, tokens_words
-from agentdash.sessions.costs.price_table import CHECKED
+from agentdash.sessions.costs.price_table import AS_OF
 from agentdash.sessions.costs.usage_totals import session_cost, session_tokens
 from agentdash.sessions.digest.scope import digest_of
 from agentdash.sessions.digest.summary import digest_lines
@@ -241,7 +241,7 @@ class TestPrices:
         total = recorded.table().total
         assert (total.cost.computed_usd, total.cost.missing) == (pytest.approx((1_000 * 4 + 10 * 20) / 1e6), 0)
         (row,) = recorded.store.database.rows("SELECT source, price, price_as_of FROM reports WHERE counted")
-        assert (row["source"], json.loads(row["price"])["input"], row["price_as_of"]) == ("models", 4.0, CHECKED)
+        assert (row["source"], json.loads(row["price"])["input"], row["price_as_of"]) == ("models", 4.0, AS_OF)
 
     def test_reported_and_computed_models_add_up(self, recorded: Recorded) -> None:
         total = models(1_000, 10, 0.5) | models(2_000, 20, model="claude-haiku-4-5")
@@ -256,7 +256,7 @@ class TestPrices:
     def test_a_turns_own_sum_that_counts_keeps_its_price(self, recorded: Recorded) -> None:
         recorded.turn(lines(init(), message("m1", 1_000)), "claude")
         (row,) = recorded.store.database.rows("SELECT source, price, price_as_of FROM reports WHERE counted")
-        assert (row["source"], json.loads(row["price"])["output"], row["price_as_of"]) == ("record", 20.0, CHECKED)
+        assert (row["source"], json.loads(row["price"])["output"], row["price_as_of"]) == ("record", 20.0, AS_OF)
 
 
 class TestRepeatedTotals:

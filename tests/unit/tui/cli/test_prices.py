@@ -6,6 +6,7 @@ import os
 import pytest
 
 from agentdash.sessions.costs.cost import Cost
+from agentdash.sessions.costs.price_table import AS_OF
 from agentdash.sessions.costs.repricing import RepricedCosts
 from agentdash.tui.cli.main import run as run_words
 from agentdash.tui.render.setup.prices import repriced_lines
@@ -82,7 +83,7 @@ def test_long_prompts_and_writes_for_an_hour_have_their_prices(place, capsys, mo
     assert run("prices", "claude-haiku-5-5") == 0
     heading, usual, long = capsys.readouterr().out.splitlines()
     assert "".join(heading.split()) == "USDper1Minputcachedwrite1hwriteoutputasoforigin"
-    assert usual.split() == ["claude-haiku-5-5", "0.1", "0.01", "0.125", "0.2", "0.5", "2026-11-22", "built-in"]
+    assert usual.split() == ["claude-haiku-5-5", "0.1", "0.01", "0.125", "0.2", "0.5", AS_OF, "built-in"]
     assert long.split() == ["above", "100k", "in", "0.5", "0.05", "0.625", "1", "2.5"]
     assert run("prices", "claude-opus-5") == 0
     assert len(capsys.readouterr().out.splitlines()) == 2

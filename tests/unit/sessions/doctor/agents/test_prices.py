@@ -1,11 +1,12 @@
 """The prices that doctor checks: their age, models without one, and the agents' own figures."""
 
 import os
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
+from agentdash.sessions.costs.price_table import AS_OF
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.doctor.agents.price_dates import dates_in_force, stale
 from agentdash.sessions.doctor.agents.prices import prices
@@ -14,6 +15,9 @@ from agentdash.sessions.settings.prices.imported import Imported, import_prices
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
+
+LATER = date.fromisoformat(AS_OF) + timedelta(days=71)
+NEWER = (LATER - timedelta(days=12)).isoformat()
 
 REPORT = """INSERT INTO reports (session, turn, source, key, kind, at, model, input_tokens, cache_write_tokens,
     output_tokens, total_tokens, reported_usd, counted) VALUES ('s', 1, 'models', ?, 'turn',
@@ -64,21 +68,20 @@ def test_a_model_in_use_without_a_price_is_named(subject):
 
 
 def test_a_date_older_than_sixty_days_is_stale():
-    later = date(2027, 2, 1)
-    (finding,) = stale(dates_in_force([], {}, Imported()), later)
-    assert (finding.state, "are those of 2026-11-22, 71 days ago" in finding.found) == ("warn", True)
-    assert not list(stale(dates_in_force([], {}, Imported(as_of="2027-01-20")), later))
+    (finding,) = stale(dates_in_force([], {}, Imported()), LATER)
+    assert (finding.state, f"are those of {AS_OF}, 71 days ago" in finding.found) == ("warn", True)
+    assert not list(stale(dates_in_force([], {}, Imported(as_of=NEWER)), LATER))
 
 
 def test_a_newer_import_without_the_model_in_use_makes_its_price_no_newer():
-    newer = Imported(as_of="2027-01-20", prices={"gpt-9": Price(input=1.0, output=2.0, as_of="2027-01-20")})
-    (finding,) = stale(dates_in_force(["gpt-9", "openai/gpt-5.5"], {}, newer), date(2027, 2, 1))
-    assert finding.found == "the built-in prices of openai/gpt-5.5 are those of 2026-11-22, 71 days ago"
+    newer = Imported(as_of=NEWER, prices={"gpt-9": Price(input=1.0, output=2.0, as_of=NEWER)})
+    (finding,) = stale(dates_in_force(["gpt-9", "openai/gpt-5.5"], {}, newer), LATER)
+    assert finding.found == f"the built-in prices of openai/gpt-5.5 are those of {AS_OF}, 71 days ago"
 
 
 def test_the_date_that_the_settings_give_counts():
     own = {"gpt-5.5": Price(input=7.0, as_of="2025-03-01"), "gpt-5": Price(input=2.0)}
-    (finding,) = stale(dates_in_force(["gpt-5.5", "gpt-5"], own, Imported()), date(2026, 11, 30))
+    (finding,) = stale(dates_in_force(["gpt-5.5", "gpt-5"], own, Imported()), date.fromisoformat(AS_OF))
     assert finding.found.startswith("the settings' prices of gpt-5.5 are those of 2025-03-01")
 
 
@@ -91,6 +94,6 @@ def test_an_old_import_in_force_is_named(subject, monkeypatch):
     report(subject, "gpt-5.5", None)
     old, stale_too = prices(subject)
     assert old.state == stale_too.state == "warn"
-    assert "older than the built-in ones of 2026-11-22, and replace them for gpt-5.5" in old.found
+    assert f"older than the built-in ones of {AS_OF}, and replace them for gpt-5.5" in old.found
     assert str(subject.config_path.with_name("prices.json")) in (old.remedy or "")
     assert stale_too.found.startswith("the imported prices of gpt-5.5 are those of 2025-01-01, ")

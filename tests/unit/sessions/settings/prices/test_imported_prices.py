@@ -6,8 +6,9 @@ import pytest
 from msgspec import structs
 
 from agentdash.sessions.costs.models_dev import MOST_BYTES, prices_in
-from agentdash.sessions.costs.price_table import CHECKED, TABLE, price_of
+from agentdash.sessions.costs.price_table import AS_OF, TABLE
 from agentdash.sessions.costs.prices import Price
+from agentdash.sessions.costs.pricing import price_of
 from agentdash.sessions.errors import ConfigError, UsageError
 from agentdash.sessions.settings.prices.entries import entry_of, outdated
 from agentdash.sessions.settings.prices.imported import (
@@ -119,16 +120,16 @@ def test_an_old_import_that_replaces_built_in_prices_is_outdated():
     old = Price(input=7.0, output=30.0, as_of="2025-01-01")
     found = Imported(as_of="2025-01-01", prices={"gpt-5.5": old, "gpt-99": old})
     assert outdated(found) == (
-        f"the imported prices are those of 2025-01-01, older than the built-in ones of {CHECKED}, and replace them for"
+        f"the imported prices are those of 2025-01-01, older than the built-in ones of {AS_OF}, and replace them for"
         " gpt-5.5"
     )
-    assert outdated(structs.replace(found, as_of=CHECKED)) is None
+    assert outdated(structs.replace(found, as_of=AS_OF)) is None
     assert outdated(Imported()) is None
 
 
 def test_an_old_import_that_equals_the_list_makes_a_price_no_older():
     same = {"gpt-5.5": structs.replace(TABLE["gpt-5.5"], as_of="2025-01-01")}
     entry = entry_of("openai/gpt-5.5", {}, Imported(as_of="2025-01-01", prices=same))
-    assert (entry.origin, entry.as_of) == ("built-in", CHECKED)
+    assert (entry.origin, entry.as_of) == ("built-in", AS_OF)
     entry = entry_of("gpt-5.5", {}, Imported(as_of="2099-01-01", prices=same))
     assert (entry.origin, entry.as_of) == ("imported", "2099-01-01")
