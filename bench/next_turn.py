@@ -48,13 +48,13 @@ def queued_turns(manager: SessionManager, start: Start, count: int) -> Session:
 
 def gaps(folder: Path) -> tuple[list[float], float]:
     """Return the milliseconds between the turns of the stand-in, and those of the stand-in itself."""
-    notes, stand_in = folder / "notes", folder / "codex"
+    notes, stand_in, project = folder / "notes", folder / "codex", folder / "project"
+    project.mkdir()
     stand_in.write_text(STAND_IN.format(notes=notes))
     stand_in.chmod(0o700)
+    options = {"live": False, "bin": str(stand_in)}
     with SessionManager(folder / "state", folder / "none.toml") as manager:
-        queued_turns(
-            manager, Start("go", agent="codex", cwd=str(folder), options={"live": False, "bin": str(stand_in)}), TURNS
-        )
+        queued_turns(manager, Start("go", agent="codex", cwd=str(project), options=options), TURNS)
     times = [int(line) / 1000 for line in notes.read_text().split()]
     begins, ends = times[::2], times[1::2]
     between = [begin - end for end, begin in zip(ends, begins[1:], strict=False)][1:]  # the first waits for the hold

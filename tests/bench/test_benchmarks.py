@@ -85,7 +85,7 @@ def test_every_part_of_the_viewer_is_run_here():
 def test_it_prints_its_tables_with_a_figure_in_every_row(name, require_tool, tmp_path, monkeypatch):
     for tool in NEEDS.get(name, ()):
         require_tool(tool)
-    for variable in ("AGENTDASH_HOME", "AGENTDASH_CONFIG"):
+    for variable in ("AGENTDASH_HOME", "AGENTDASH_CONFIG", "AGENTDASH_OWN_FILES"):
         monkeypatch.delenv(variable)
     program, *words = name.split()
     env = os.environ | {"BENCH_TINY": "1", "TMPDIR": str(tmp_path), "HOME": str(tmp_path)}
