@@ -1,4 +1,4 @@
-"""I6: one prompt to several sessions through their queues, templates, and prompts that are found again."""
+"""One prompt to several sessions through their queues, templates, and prompts that are found again."""
 
 import json
 import subprocess

@@ -24,7 +24,7 @@ TRIED = EVERY_CLI if EVERYTHING else (EVERY_CLI[(SEED + FULL) % len(EVERY_CLI)],
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("cli", TRIED)
-def test_I3_no_prompt_of_a_queue_is_lost_or_doubled_whoever_is_killed(
+def test_no_prompt_of_a_queue_is_lost_or_doubled_whoever_is_killed(
     use_agent, fake_model, cli, scratch_home, tmp_path, show
 ):
     kind = use_agent(cli)

@@ -35,7 +35,7 @@ def test_only_the_proper_end_is_green():
         ({"end": "failed", "error": "rate limit", "stdout_reason": "hello", "exit_code": 1}, "rate limit"),
     ],
 )
-def test_ZX1_everything_else_is_failed_with_its_reason(facts, reason):
+def test_an_end_that_proves_no_success_is_failed_with_its_reason(facts, reason):
     found = verdict(**facts)
     assert found.status is Status.FAILED
     assert found.reason == reason
@@ -110,13 +110,13 @@ def full(cut=True):
         ({"exit_code": 0, "succeeded": True}, "its output is incomplete: the disk was full (exit 0)"),
     ],
 )
-def test_S3_a_full_disk_is_the_reason_of_a_turn_whose_output_did_not_fit(facts, reason):
+def test_a_full_disk_is_the_reason_of_a_turn_whose_output_did_not_fit(facts, reason):
     found = verdict(no_room=full(), **facts)
     assert (found.status, found.reason) == (Status.FAILED, reason)
     assert "a test write failed" in found.rule
 
 
-def test_S3_a_full_disk_spoils_no_proven_end_and_is_mentioned():
+def test_a_full_disk_changes_no_proven_end_and_is_mentioned():
     proven = verdict(succeeded=True, end="completed", exit_code=0, no_room=full())
     assert (proven.status, proven.reason) == (Status.DONE, "the disk was full: steps may be missing")
     whole = verdict(succeeded=True, exit_code=0, no_room=full(cut=False))

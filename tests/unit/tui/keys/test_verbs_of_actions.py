@@ -127,5 +127,5 @@ def test_the_verb_exists_and_prints_json(action):
 @pytest.mark.parametrize(
     "verb", ["spawn", "run", "tail", "peek", "queue", "interrupt", "approve", "deny", "events", "status", "schema"]
 )
-def test_C1_a_verb_for_each_task_exists(verb):
+def test_a_verb_for_each_task_exists(verb):
     assert command([verb]).get_short_help_str()
