@@ -44,6 +44,7 @@ RULES = [
 DOCUMENTS = [
     "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md",
     "docs/protocols/claude.md", "docs/protocols/codex.md", "docs/protocols/gemini.md",
+    *(f"docs/internals/{path.name}" for path in sorted((ROOT / "docs/internals").glob("*.md"))),
 ]  # fmt: skip
 HAS_EXAMPLES = "CONTRIBUTING.md"
 """Its table of rules quotes what they forbid."""
