@@ -57,7 +57,9 @@ def test_every_file_and_function_exists(path):
 
 
 def test_a_file_or_a_function_that_is_not_there_is_found():
-    right = "`runner.py: main`, `turn_runner.py: _loop`,\n`_advance`, `schema.sql`, `asks.py` and `prompts/asks.py: settle`"
+    right = (
+        "`runner.py: main`, `turn_runner.py: _loop`,\n`_advance`, `schema.sql`, `asks.py` and `prompts/asks.py: settle`"
+    )
     assert missing(right) == []
     for wrong in ("`never_there.py`", "`runner.py: gone`", "`turn_runner.py: _loop`, `gone`", "`adapter.py: launch`"):
         assert len(missing(wrong)) == 1
@@ -102,7 +104,9 @@ def test_every_link_leads_to_a_file_and_a_heading(path):
 
 
 def test_a_link_that_leads_nowhere_is_found():
-    text = "[a](ARCHITECTURE.md#how-to-add) [b](#rooms) [c](https://example.org) [d](gone.md) [e](README.md#gone) [f](#no)"
+    text = (
+        "[a](ARCHITECTURE.md#how-to-add) [b](#rooms) [c](https://example.org) [d](gone.md) [e](README.md#gone) [f](#no)"
+    )
     assert list(broken_links(MAP, text)) == ["gone.md", "README.md#gone", "#no"]
 
 
