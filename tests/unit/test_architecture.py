@@ -20,7 +20,7 @@ PAGES = [MAP, *sorted((ROOT / "docs/internals").glob("*.md"))]
 MOST_WORDS = 2_500
 """Words of the map: what a stranger reads in ten minutes."""
 
-NAMED = re.compile(r"`([\w/]+\.(?:py|sql))(?::\s(\w+(?:`,\s`\w+)*))?`")
+NAMED = re.compile(r"`([\w/]+\.(?:py|sql))(?::\s+(\w+(?:`,\s+`\w+)*))?`")
 SCHEMAS = re.compile(r"^([\w-]+) +(\w.*(?:\n .*)*)", re.MULTILINE)
 LINK = re.compile(r"\]\((?![a-z]+:)([^)#]*)(?:#([^)]*))?\)")
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -57,11 +57,14 @@ def test_every_file_and_function_exists(path):
 
 
 def test_a_file_or_a_function_that_is_not_there_is_found():
-    right = (
-        "`runner.py: main`, `turn_runner.py: _loop`,\n`_advance`, `schema.sql`, `asks.py` and `prompts/asks.py: settle`"
-    )
+    right = "`runner.py: main`, `turn_runner.py: _loop`,\n  `_advance`, `schema.sql`, `asks.py`, `prompts/asks.py: settle`"
     assert missing(right) == []
-    for wrong in ("`never_there.py`", "`runner.py: gone`", "`turn_runner.py: _loop`, `gone`", "`adapter.py: launch`"):
+    for wrong in (
+        "`never_there.py`",
+        "`runner.py: gone`",
+        "`turn_runner.py: _loop`,\n  `gone`",
+        "`adapter.py: launch`",
+    ):
         assert len(missing(wrong)) == 1
 
 
