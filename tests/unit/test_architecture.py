@@ -57,7 +57,9 @@ def test_every_file_and_function_exists(path):
 
 
 def test_a_file_or_a_function_that_is_not_there_is_found():
-    right = "`runner.py: main`, `turn_runner.py: _loop`,\n  `_advance`, `schema.sql`, `asks.py`, `prompts/asks.py: settle`"
+    right = (
+        "`runner.py: main`, `turn_runner.py: _loop`,\n  `_advance`, `schema.sql`, `asks.py`, `prompts/asks.py: settle`"
+    )
     assert missing(right) == []
     for wrong in (
         "`never_there.py`",
