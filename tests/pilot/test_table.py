@@ -13,7 +13,7 @@ from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.dialogs.table.views import ViewsScreen
 from agentdash.tui.state.ui_state import UiState
 from agentdash.widgets.inputs.history_input import HistoryInput
-from agentdash.widgets.table.columns import Choice
+from agentdash.widgets.table.columns import COLUMNS, Choice
 from pilot.conftest import Driver, key_event
 from pilot.fakes import SESSIONS, session
 from pilot.gate import Gate
@@ -395,7 +395,8 @@ async def test_processes_are_measured_only_while_a_column_shows_them(dashboard, 
         assert not manager.looked_at
         await d.press("C")
         await d.screen(ColumnsScreen)
-        await d.press(*["j"] * 17, "space", *["K"] * 17, "escape")
+        last = len(COLUMNS) - 1
+        await d.press(*["j"] * last, "space", *["K"] * last, "escape")
         await d.shows("procs")
         await d.until(lambda: {"waiting1", "running1"} == set(manager.looked_at))
         await d.shows("●     3")

@@ -1,8 +1,12 @@
-"""ARCHITECTURE.md names what exists: files, functions, tables, the contract of an adapter, and the names in JSON."""
+"""ARCHITECTURE.md and docs/internals are true and short.
+
+They name what exists: files, functions, rooms, tables, the contract of an adapter, the names in JSON, and each other.
+"""
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,31 +15,111 @@ from places import ROOT
 from agentdash.sessions.agents.base import Agent
 from agentdash.sessions.storage.schema import VERSION
 
-TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-NAMED = re.compile(r"`([\w/]+\.(?:py|sql))(?::\s(\w+(?:`, `\w+)*))?`")
+MAP = ROOT / "ARCHITECTURE.md"
+PAGES = [MAP, *sorted((ROOT / "docs/internals").glob("*.md"))]
+MOST_WORDS = 2_500
+"""Words of the map: what a stranger reads in ten minutes."""
+
+NAMED = re.compile(r"`([\w/]+\.(?:py|sql))(?::\s+(\w+(?:`,\s+`\w+)*))?`")
 SCHEMAS = re.compile(r"^([\w-]+) +(\w.*(?:\n .*)*)", re.MULTILINE)
+LINK = re.compile(r"\]\((?![a-z]+:)([^)#]*)(?:#([^)]*))?\)")
+CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 Names = dict[str, "Names"]
 
 
-def section(title: str) -> str:
-    return TEXT[TEXT.index(f"# {title}\n") :].partition("\n## ")[0]
+def page(name: str) -> str:
+    return (ROOT / "docs/internals" / name).read_text(encoding="utf-8")
 
 
-def test_every_file_and_function_exists():
-    paths = [
-        path for folder in ("sessions", "widgets", "tui", "tests", "bench") for path in (ROOT / folder).rglob("*.*")
+SOURCES = {
+    f"/{path.relative_to(ROOT)}": path.read_text(encoding="utf-8")
+    for folder in ("sessions", "widgets", "tui", "tests", "bench")
+    for path in sorted((ROOT / folder).rglob("*.*"))
+    if path.suffix in {".py", ".sql"}
+}
+
+
+def missing(text: str) -> list[str]:
+    """The files that a text names and that are not there, and the functions that are not all in one file so named."""
+    wrong = []
+    for file, named in NAMED.findall(text):
+        names = set(re.findall(r"\w+", named))
+        sources = [source for path, source in SOURCES.items() if path.endswith(f"/{file}")]
+        having = [source for source in sources if names <= set(re.findall(r"(?:def|class) (\w+)", source))]
+        if not having or (names and len(having) > 1):
+            wrong.append(f"{file}: {', '.join(sorted(names))} in {len(having)} of {len(sources)} files")
+    return wrong
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_file_and_function_exists(path):
+    assert missing(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_file_or_a_function_that_is_not_there_is_found():
+    right = (
+        "`runner.py: main`, `turn_runner.py: _loop`,\n  `_advance`, `schema.sql`, `asks.py`, `prompts/asks.py: settle`"
+    )
+    assert missing(right) == []
+    for wrong in (
+        "`never_there.py`",
+        "`runner.py: gone`",
+        "`turn_runner.py: _loop`,\n  `gone`",
+        "`adapter.py: launch`",
+    ):
+        assert len(missing(wrong)) == 1
+
+
+def test_the_map_is_read_in_ten_minutes():
+    assert len(MAP.read_text(encoding="utf-8").split()) <= MOST_WORDS
+
+
+def test_each_room_has_one_line_in_the_map():
+    rooms = [
+        f"{place.relative_to(ROOT)}/"
+        for top in ("sessions", "widgets", "tui")
+        for place in (ROOT / top).iterdir()
+        if (place / "__init__.py").exists()
     ]
-    missing = []
-    for file, names in NAMED.findall(TEXT):
-        sources = [path.read_text(encoding="utf-8") for path in paths if f"/{path}".endswith(f"/{file}")]
-        defined = {name for source in sources for name in re.findall(r"(?:def|class) (\w+)", source)}
-        missing += [file] if not sources else [f"{file}: {name}" for name in {*re.findall(r"\w+", names)} - defined]
-    assert not missing, "\n".join(missing)
+    listed = re.findall(r"^\* `(\w+/\w+/)`: \S.*\.$", MAP.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(rooms)
+
+
+def test_the_map_links_every_page():
+    linked = {target for target, _ in LINK.findall(MAP.read_text(encoding="utf-8"))}
+    assert {str(path.relative_to(ROOT)) for path in PAGES[1:]} <= linked
+
+
+def headings(path: Path) -> list[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    found = re.findall(r"^#+ (.+)$", CODE.sub("", path.read_text(encoding="utf-8")), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in found]
+
+
+def broken_links(path: Path, text: str) -> Iterator[str]:
+    for target, anchor in LINK.findall(text):
+        place = path.parent / target if target else path
+        if not place.exists() or (anchor and anchor not in headings(place)):
+            yield f"{target}#{anchor}" if anchor else target
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES], ids=lambda path: path.name)
+def test_every_link_leads_to_a_file_and_a_heading(path):
+    assert list(broken_links(path, path.read_text(encoding="utf-8"))) == []
+
+
+def test_a_link_that_leads_nowhere_is_found():
+    text = (
+        "[a](ARCHITECTURE.md#how-to-add) [b](#rooms) [c](https://example.org) [d](gone.md) [e](README.md#gone) [f](#no)"
+    )
+    assert list(broken_links(MAP, text)) == ["gone.md", "README.md#gone", "#no"]
 
 
 def test_the_database_has_this_version_and_these_tables():
     named = re.search(
-        r"^agentdash\.db +the tables of schema\.sql \(user_version = (\d+)\): ([\w\s,]+)\n\w", TEXT, re.MULTILINE
+        r"^agentdash\.db +the tables of schema\.sql \(user_version = (\d+)\): ([\w\s,]+)\n\w",
+        page("on-disk.md"),
+        re.MULTILINE,
     )
     schema = (ROOT / "sessions/storage/schema.sql").read_text(encoding="utf-8")
     assert int(named[1]) == VERSION
@@ -43,7 +127,7 @@ def test_the_database_has_this_version_and_these_tables():
 
 
 def test_every_attribute_of_an_adapter_is_described():
-    described = set(re.findall(r"`(\w+)", section("Adding an agent CLI")))
+    described = set(re.findall(r"`(\w+)", page("adding-an-agent.md")))
     own = {name for name in (*vars(Agent), *Agent.__annotations__) if not name.startswith("_")}
     assert sorted(own - described) == []
 
@@ -82,7 +166,7 @@ def check(names: Names, part: Mapping[str, Any], definitions: Mapping[str, Any])
             check(inner, known[name], definitions)
 
 
-JSON = dict(SCHEMAS.findall(section("JSON").split("```")[1]))
+JSON = dict(SCHEMAS.findall(page("json.md").split("```")[1]))
 
 
 @pytest.mark.parametrize("name", JSON)
