@@ -20,7 +20,7 @@ _MOST_ROUNDS = 20
 
 
 class StopHow(Struct, frozen=True, kw_only=True):
-    """How a session is stopped."""
+    """The manner of a stop."""
 
     now: bool = False
     """SIGKILL at once."""
@@ -35,7 +35,7 @@ NOW = StopHow(now=True)
 
 
 class StopPreview(Struct, frozen=True, kw_only=True):
-    """What a stop of a session would end, for the question before it and the progress of it."""
+    """The processes and the sessions that a stop would end, for the question before it and the progress of it."""
 
     ladder: Ladder = Ladder()
     """The time that the stop gives each signal before the next one."""
