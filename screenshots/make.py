@@ -1,6 +1,6 @@
 """Take the pictures of the documents: the real dashboard with real sessions of the demo agent.
 
-``make screenshots`` writes each scene as SVG (by Textual) and as PNG (by headless Chromium, if it is installed).
+``make screenshots`` writes each scene as PNG: Textual makes an SVG, and headless Chromium draws it.
 """
 
 import asyncio
@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import usage_scene
-from screen import Picture, Scene, select, shown
-from taking_over import take_over_pictures
+from screen import Picture, select, shown
 from textual.pilot import Pilot
 
 from agentdash.sessions.agents.codex.adapter import Codex
@@ -48,67 +47,20 @@ SESSIONS = (
 )
 RUNNING = {"tree", "long"}
 
-ASKING = (
-    ("infra", "Clean the build and make it again", "ask", "deny"),
-    ("api", "Set up the new service", "question", "1 of"),
-    ("web", "Make the settings easier to find", "plan", "deny"),
-    ("auth", "Greet the user by name", "edit", "deny"),
-)
-"""Live sessions that ask the user: the project, the prompt, the script, and words of the card of the ask."""
+ASKING = ("infra", "Clean the build and make it again", "ask")
+"""A live session that asks the user: the project, the prompt, and the script."""
 
 ASK_SECONDS = 60.0
-"""Time within which each of them asks."""
+"""Time within which it asks, and the lead of :data:`FAMILY` has started its workers."""
 
 
 async def table(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show the dashboard as it opens."""
 
 
-async def pane(_: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show one session on a narrow screen."""
-    await pilot.press("enter")
-
-
 async def viewer(_: Dashboard, pilot: Pilot[Any]) -> None:
     """Show a trajectory from its beginning."""
     await pilot.press("enter", "g")
-
-
-async def step(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show one step in its own pane."""
-    select(app, "Fix the flaky")
-    await pilot.press("enter", "g")
-    await pilot.press("6", "j", "0", "enter")
-    await shown(app, pilot, "prev/next step")
-
-
-async def changed_files(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show the files that a session changed."""
-    select(app, "Fix the flaky")
-    await pilot.press("enter", "c")
-    await shown(app, pilot, "git now")
-
-
-async def beside(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show two sessions side by side."""
-    select(app, "Split the monolith")
-    await pilot.press("space")
-    select(app, "Fix the flaky")
-    await pilot.press("space", "vertical_line")
-    await pilot.pause(1.0)
-
-
-async def searching(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show a search with its hits marked."""
-    select(app, "Fix the flaky")
-    await pilot.press("enter", "g", "slash", *"clock", "enter")
-    await shown(app, pilot, "/clock")
-
-
-async def new_session(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show the dialog that starts a session."""
-    await pilot.press("n", *"Add an index to the orders table and measure it", "tab")
-    await shown(app, pilot, "$ ")
 
 
 async def confirm(app: Dashboard, pilot: Pilot[Any]) -> None:
@@ -118,22 +70,6 @@ async def confirm(app: Dashboard, pilot: Pilot[Any]) -> None:
     await shown(app, pilot, "n cancel")
 
 
-async def processes(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show the processes of a session and their cost."""
-    select(app, "Upgrade the build")
-    await pilot.press("p")
-    await shown(app, pilot, "mem  process")
-
-
-async def stopping(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show a stop in progress, counted down in its row."""
-    select(app, "Run the load test")
-    await pilot.press("x")
-    await shown(app, pilot, "n cancel")
-    await pilot.press("y", "escape")
-    await shown(app, pilot, "stopping: ")
-
-
 async def receipt(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show the processes that a stop ended."""
     await confirm(app, pilot)
@@ -141,41 +77,10 @@ async def receipt(app: Dashboard, pilot: Pilot[Any]) -> None:
     await shown(app, pilot, "0 left")
 
 
-async def help_page(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show all keys."""
-    await pilot.press("question_mark")
-    await shown(app, pilot, "every day")
-
-
 async def groups(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show filtered sessions, grouped by folder."""
     await pilot.press("slash", *"is:live,attention !dark", "enter", "T", "T", "g", "j")
     await shown(app, pilot, "by folder")
-
-
-async def several(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show one question for several sessions."""
-    await pilot.press("2", "asterisk", "x")
-    await shown(app, pilot, "sessions?")
-
-
-async def settings(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show all settings with their origin."""
-    await pilot.press("comma")
-    await shown(app, pilot, "default_agent")
-    await pilot.press(*"dashboard")
-
-
-async def columns(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show the list of columns."""
-    await pilot.press("C")
-    await shown(app, pilot, "Space toggle")
-
-
-async def command(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show a command on the command line."""
-    await pilot.press("colon", *"sort co")
-    await shown(app, pilot, ":sort co")
 
 
 async def queue(app: Dashboard, pilot: Pilot[Any]) -> None:
@@ -201,13 +106,6 @@ async def going_back(app: Dashboard, pilot: Pilot[Any]) -> None:
     await shown(app, pilot, "y go back")
 
 
-async def forking(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show the facts before a fork, and its prompt."""
-    await at_first_answer(app, pilot)
-    await pilot.press("B", "ctrl+u", *"Keep the old name as an alias")  # without the draft of an earlier picture
-    await shown(app, pilot, "Enter fork")
-
-
 async def gone_back(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show the steps that a step back cut."""
     await going_back(app, pilot)
@@ -216,16 +114,11 @@ async def gone_back(app: Dashboard, pilot: Pilot[Any]) -> None:
     await pilot.press("G")
 
 
-def card(session: tuple[str, str, str, str]) -> Scene:
-    """Return the scene of the card that shows the ask of one of :data:`ASKING`."""
-    _, prompt, _, words = session
-
-    async def scene(app: Dashboard, pilot: Pilot[Any]) -> None:
-        select(app, prompt)
-        await pilot.press("semicolon")
-        await shown(app, pilot, words)
-
-    return scene
+async def card(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """Show the card of the session that asks."""
+    select(app, ASKING[1])
+    await pilot.press("semicolon")
+    await shown(app, pilot, "deny")
 
 
 QUEUED = ("When you are done, update the changelog", "Then run the whole test suite and report what fails")
@@ -233,59 +126,18 @@ QUEUED = ("When you are done, update the changelog", "Then run the whole test su
 
 SCENES: dict[str, Picture] = {
     "dashboard-160-dark": ((160, 45), "dark", table),
-    "dashboard-160-light": ((160, 45), "light", table),
-    "dashboard-200": ((200, 50), "dark", table),
-    "dashboard-80-dark": ((80, 24), "dark", table),
     "dashboard-80-light": ((80, 24), "light", table),
-    "dashboard-50-dark": ((50, 24), "dark", table),
-    "dashboard-50-light": ((50, 24), "light", pane),
-    "dashboard-safe": ((120, 40), "safe-dark", table),
     "viewer": ((120, 40), "dark", viewer),
-    "viewer-light": ((120, 40), "light", viewer),
-    "viewer-80": ((80, 24), "dark", viewer),
-    "step": ((120, 36), "dark", step),
-    "changes": ((120, 36), "dark", changed_files),
     "queue": ((120, 36), "dark", queue),
-    "queue-80": ((80, 24), "light", queue),
-    "side-by-side": ((160, 45), "dark", beside),
-    "search": ((100, 36), "light", searching),
     "groups": ((120, 35), "dark", groups),
-    "several": ((100, 30), "dark", several),
-    "settings": ((100, 30), "dark", settings),
-    "columns": ((100, 36), "light", columns),
-    "command-line": ((80, 24), "dark", command),
-    "help": ((100, 40), "dark", help_page),
-    "fork": ((120, 36), "dark", forking),
-    "fork-80": ((80, 24), "dark", forking),
-    "fork-50": ((50, 24), "light", forking),
-    "rewind": ((120, 36), "dark", going_back),
-    "rewind-80": ((80, 24), "dark", going_back),
-    "rewind-50": ((50, 24), "light", going_back),
     "cut": ((120, 36), "dark", gone_back),
-    "stop": ((100, 30), "dark", confirm),
-    "processes": ((100, 30), "dark", processes),
     "receipt": ((100, 30), "dark", receipt),
-    "stopping": ((120, 40), "dark", stopping),
 }
-"""Size, theme and preparation of each picture; the last two end a session."""
+"""Size, theme and preparation of each picture; the last one ends a session."""
 
 
-WITHOUT_SESSIONS: dict[str, Picture] = {
-    "empty": ((100, 30), "dark", table),
-    "new-session": ((100, 30), "dark", new_session),
-}
-"""Pictures taken in a state folder that is not a demo's, because a demo offers only its own agent."""
-
-
-LIVE: dict[str, Picture] = {
-    "asks": ((120, 30), "dark", table),
-    "ask": ((100, 30), "dark", card(ASKING[0])),
-    "ask-80": ((80, 24), "light", card(ASKING[0])),
-    "ask-edit": ((100, 30), "dark", card(ASKING[3])),
-    "question": ((100, 30), "light", card(ASKING[1])),
-    "plan": ((100, 30), "dark", card(ASKING[2])),
-}
-"""Pictures of live sessions that ask."""
+LIVE: dict[str, Picture] = {"ask": ((100, 30), "dark", card)}
+"""A live session that asks."""
 
 
 LEAD = "Port the tests to pytest, one worker per folder"
@@ -299,26 +151,14 @@ async def family(app: Dashboard, pilot: Pilot[Any]) -> None:
     await shown(app, pilot, "├ Port the")
 
 
-async def folded(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Show a lead with the sum of its workers."""
-    await family(app, pilot)
-    await pilot.press("h")
-
-
-FAMILY: dict[str, Picture] = {
-    "family": ((160, 30), "dark", family),
-    "family-80": ((80, 24), "dark", family),
-    "family-50": ((50, 24), "light", folded),
-}
-"""Pictures of a lead and its workers at work."""
+FAMILY: dict[str, Picture] = {"family": ((160, 30), "dark", family)}
+"""A lead and its workers at work."""
 
 
 def main() -> int:
     """Take all pictures."""
     with scratch_home() as home:
         with SessionManager(home / "empty", home / "config.toml") as manager:
-            for name, scene in WITHOUT_SESSIONS.items():
-                asyncio.run(take(manager, name, scene))
             usage_scene.prepare(manager)
             for name, scene in usage_scene.SCENES.items():
                 asyncio.run(take(manager, name, scene))
@@ -340,7 +180,6 @@ def main() -> int:
             finally:
                 for session in manager.reader.sessions():
                     manager.stop(session.id, NOW)
-        take_over_pictures(home / "takeover", take)
         make_demo(home / "live", home / "projects")
         with SessionManager(home / "live", home / "config.toml") as manager:
             start_live(manager, home / "projects")
@@ -369,20 +208,19 @@ def start_family(manager: SessionManager, code: Path) -> None:
 
 
 def start_live(manager: SessionManager, code: Path) -> None:
-    """Start live sessions, and wait until each of them asks.
+    """Start a live session, and wait until it asks.
 
     Raises:
-        TimeoutError: one of them does not ask within ``ASK_SECONDS``.
+        TimeoutError: it does not ask within ``ASK_SECONDS``.
     """
-    for project, prompt, script, _ in ASKING:
-        (code / project).mkdir(parents=True, exist_ok=True)
-        options = {"script": script, "speed": 12.0, "live": True}
-        manager.spawn(Start(prompt, agent="demo", cwd=str(code / project), options=options))
+    project, prompt, script = ASKING
+    (code / project).mkdir(parents=True, exist_ok=True)
+    options = {"script": script, "speed": 12.0, "live": True}
+    manager.spawn(Start(prompt, agent="demo", cwd=str(code / project), options=options))
     deadline = monotonic() + ASK_SECONDS
-    while silent := [session for session in manager.reader.sessions() if not session.asking]:
+    while not manager.reader.sessions()[0].asking:
         if monotonic() > deadline:
-            names = ", ".join(f"{session.label} ({session.status})" for session in silent)
-            raise TimeoutError(f"no ask within {ASK_SECONDS:.0f} s: {names}")
+            raise TimeoutError(f"no ask within {ASK_SECONDS:.0f} s")
         asyncio.run(asyncio.sleep(0.1))
 
 
@@ -415,7 +253,7 @@ def begin_repository(folder: Path) -> None:
 
 
 async def take(manager: SessionManager, name: str, scene: Picture) -> None:
-    """Take one picture, as SVG and PNG."""
+    """Take one picture."""
     size, theme, prepare = scene
     (manager.reader.home / FILE).unlink(missing_ok=True)  # each picture begins with the dashboard's initial state
     tour = TOUR if name == "dashboard-160-dark" else ()
@@ -433,25 +271,29 @@ async def take(manager: SessionManager, name: str, scene: Picture) -> None:
         svg = app.export_screenshot(title=f"agentdash, {size[0]} x {size[1]}")
     # No fonts from the network: the reader's own monospaced font is used.
     svg = re.sub(r"@font-face\s*{.*?}\s*", "", svg, flags=re.DOTALL)
-    path = HERE / f"{name}.svg"
-    path.write_text(svg, encoding="utf-8")
-    as_png(path)
-    print(path.name)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "picture.svg"
+        path.write_text(svg, encoding="utf-8")
+        as_png(path, HERE / f"{name}.png")
+    print(f"{name}.png")
 
 
-def as_png(svg: Path) -> None:
-    """Write a PNG beside the SVG, if Chromium is installed."""
+def as_png(svg: Path, picture: Path) -> None:
+    """Draw an SVG as a PNG.
+
+    Raises:
+        FileNotFoundError: Chromium is not installed.
+    """
     chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if chromium is None:
-        print(f"{svg.name}: no Chromium, no PNG", file=sys.stderr)
-        return
+        raise FileNotFoundError("no Chromium, no pictures: install one of " + ", ".join(CHROMIUM))
     width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg.read_text(encoding="utf-8")).groups()  # type: ignore[union-attr]
     with tempfile.TemporaryDirectory() as profile:
         options = [
             "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
             f"--user-data-dir={profile}", f"--window-size={round(float(width))},{round(float(height))}",
-            f"--screenshot={svg.with_suffix('.png')}",
+            f"--screenshot={picture}",
         ]  # fmt: skip
         subprocess.run([chromium, *options, svg.as_uri()], check=True, capture_output=True, timeout=60)
 

@@ -21,8 +21,6 @@ async def _opened(_: Dashboard, pilot: Pilot[Any]) -> None:
 
 SCENES: dict[str, tuple[tuple[int, int], str, Callable[[Dashboard, Pilot[Any]], Awaitable[None]]]] = {
     "usage": ((160, 34), "dark", _opened),
-    "usage-80": ((80, 24), "dark", _opened),
-    "usage-50": ((50, 24), "light", _opened),
 }
 """Pictures of usage by their names: size, theme, and what is pressed."""
 
