@@ -37,7 +37,7 @@ WAYS: Mapping[str, tuple[Keys | None, Keys]] = {
     "find the session about X": (("/", Words("terraform"), "Enter"), ("/", Words("terraform"), "Enter")),
     "read what is new": (("Enter", "."), ("Enter",)),
     "open its folder": (None, ("!",)),
-    "mark all read": (READ_ONE * 5, ("*", "U")),
+    "mark all read": (READ_ONE * 5, ("*", "U", "y")),
     "same again in another folder": (REPEAT, REPEAT),
 }
 """The shortest keys of each task: before (None if there were none), and now."""
