@@ -12,7 +12,7 @@ from setuptools import find_namespace_packages, setup
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
-ROOMS = ("docs", "sessions", "tui", "widgets")
+ROOMS = ("docs.schema", "sessions", "tui", "widgets")
 ROOT = Path(__file__).parent
 COMMIT = "commit.txt"
 """Read by ``sessions/build.py``."""

@@ -1,10 +1,11 @@
 """The place at which the next turn goes on: in a conversation of the agent, in a fork of it, or in one that is retold.
 
 The agent's conversation is never cut: going back is a fork, so taking that back resumes what was there before
-(prompts 5: claude 2.1.330 loses messages if a conversation is cut in place and the cut is taken back).
+(claude 2.1.330 loses messages if a conversation is cut in place and the cut is taken back).
 
 No fork reaches back over a compaction: claude 2.1.197 and 2.1.330 exit with 0 from such a fork, and send their model
-the summary and the old answers without the requests (measured).  Such a conversation is retold.
+the summary and the old answers without the requests (docs/protocols/claude.md, "Forks and compactions").  Such a
+conversation is retold.
 """
 
 from collections.abc import Mapping, Sequence

@@ -16,7 +16,8 @@ Kind = Literal["call", "turn", "thread"]
 """One model call, one turn, or a running total of a conversation or a process."""
 
 MESSAGE = "message"
-"""claude's messages: one report for each id; the output tokens are those at the message's start (protocols 3.2)."""
+"""claude's messages: one report for each id; the output tokens are those at the message's start
+(docs/protocols/claude.md, "Usage")."""
 MODELS = "models"
 """The turn's part of claude's ``modelUsage``, for each model; sub-agents and compactions are in it."""
 RUNNING = "running"

@@ -1,7 +1,7 @@
 """The clients of the MCP server, and how long each waits for the answer of a call.
 
-A call must be answered before its client gives up.  Seen with claude 2.1.197 and codex 0.169.0 (2026-11): progress
-reports prolong no time limit.
+A call must be answered before its client gives up.  Seen with claude 2.1.197 and codex 0.169.0: progress reports
+prolong no time limit (docs/protocols/claude.md, "MCP servers"; docs/protocols/codex.md, "MCP servers").
 """
 
 import math

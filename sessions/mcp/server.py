@@ -1,8 +1,9 @@
 """The MCP server of ``agentdash mcp``: it reads requests from stdin and writes answers to stdout.
 
 codex (0.169.0) waits one second for the tools of a server and then works without them, so nothing is imported before
-``tools/list`` is answered but msgspec and the types of the tools.  Each call runs in a thread of its own: one that
-waits delays no other.  The server keeps nothing that has to outlive it, because clients end it without a word.
+``tools/list`` is answered but msgspec and the types of the tools (docs/protocols/codex.md, "MCP servers").  Each call
+runs in a thread of its own: one that waits delays no other.  The server keeps nothing that has to outlive it, because
+clients end it without a word.
 """
 
 import os

@@ -1,8 +1,9 @@
 """Stop a session: the ladder of signals, the sweep for the remaining processes, and the receipt.
 
-Every agent CLI runs its shell commands in process sessions of their own, so killing its process group leaves them
-alive (protocols 1).  The ladder gives the agent a chance to end its commands itself.  The sweep ends the processes
-that remain.  The receipt lists what was ended, by which signal, and what could not be.
+Every agent CLI runs its shell commands in process sessions of their own, so killing its process group leaves them alive
+(docs/protocols/claude.md, "Signals"; docs/protocols/codex.md, "Signals").  The ladder gives the agent a chance to end
+its commands itself.  The sweep ends the processes that remain.  The receipt lists what was ended, by which signal, and
+what could not be.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """The status of a turn and its reason, from facts: pure, so that every rule can be read and tested here.
 
 A turn is never ``done`` without the proper end that the adapter names.  After our own stop it is ``stopped`` with any
-exit code, because claude gives -2, 0, 1 or 143 for the same stop (protocols 1).
+exit code, because claude gives -2, 0, 1 or 143 for the same stop (docs/protocols/claude.md, "Signals").
 """
 
 from msgspec import Struct

@@ -107,7 +107,8 @@ def _fork(
 def _is_compacted_behind(layout: Layout, source: Source, place: Place, conversation: str) -> bool:
     """Return whether the agent compacted the conversation behind a place, by itself or in its own interface.
 
-    claude 2.1.197 and 2.1.330 exit with 0 from a fork back over it, and their model gets no requests (measured).
+    claude 2.1.197 and 2.1.330 exit with 0 from a fork back over it, and their model gets no requests
+    (docs/protocols/claude.md, "Forks and compactions").
     """
     later = [turn.n for turn in source.turns if turn.n >= place.turn and turn.agent_session == conversation]
     last = math.inf if place.step is None else place.step

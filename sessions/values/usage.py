@@ -9,7 +9,8 @@ class Usage(Struct, frozen=True, kw_only=True):
     """Tokens of a turn or a session.
 
     ``input_tokens`` includes ``cached_input_tokens`` and ``cache_write_tokens``; ``output_tokens`` includes
-    ``reasoning_output_tokens`` (the convention of codex, protocols 2.2; other agents are mapped to it).
+    ``reasoning_output_tokens``.  This is the convention of codex (docs/protocols/codex.md, "Usage"), to which other
+    agents are mapped.
     """
 
     input_tokens: int | None = None

@@ -134,6 +134,7 @@ def test_permissions_without_limits_given_with_a_prompt_need_another_process(man
     assert len({turn.agent_pid for turn in manager.reader.turns(session.id)}) == 2
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("live", AGENTS, indirect=True)
 def test_the_model_is_changed_while_the_agent_waits_for_prompts(manager, live, session_of, at):
     session = session_of(live, SHORT)

@@ -86,6 +86,7 @@ def of(manager, session, kind):
     return look
 
 
+@pytest.mark.smoke
 def test_a_command_that_fails_four_times_is_told_while_it_does_and_no_longer(manager, play, tmp_path, wait_until):
     pipes = [str(tmp_path / name) for name in ("first", "second", "third")]
     fails = ran("pytest -q", 1)
@@ -207,7 +208,9 @@ def test_an_agent_that_computes_in_silence_is_not_stuck(manager, play, tmp_path,
     assert manager.wait([works.id], timeout=60)[0].status is Status.DONE
 
 
-def test_T12_what_the_sandbox_stopped_is_told_while_it_runs_and_at_the_end(manager, play, tmp_path, wait_until):
+def test_a_command_that_the_sandbox_stopped_is_reported_during_the_turn_and_at_its_end(
+    manager, play, tmp_path, wait_until
+):
     blocked = ran("touch a", 1) | {"aggregated_output": "touch: cannot touch 'a': Read-only file system"}
     complaint = "ERROR codex_core::tools::router: error=patch rejected: writing is blocked by read-only sandbox"
     session = play(blocked, {"wait": str(tmp_path / "one")}, {"complaint": complaint})

@@ -1,4 +1,4 @@
-"""I6: one prompt to several sessions through their queues, templates, and prompts that are found again."""
+"""One prompt to several sessions through their queues, templates, and prompts that are found again."""
 
 import json
 import subprocess
@@ -57,6 +57,7 @@ def prompts_of(manager, session):
     return [prompt.text for prompt in manager.reader.prompts(session.id)]
 
 
+@pytest.mark.smoke
 def test_twelve_sessions_get_one_prompt_once_however_often_it_is_repeated(manager, sessions):
     twelve = sessions(*(f"number {n}" for n in range(12)))
     ids = [one.id for one in twelve]

@@ -145,6 +145,7 @@ def test_a_budget_that_is_lowered_below_what_is_spent_ends_the_turn_that_runs(ma
     assert (ended.status, ended.reason.partition(":")[0]) == (Status.STOPPED, "stopped by its limit")
 
 
+@pytest.mark.smoke
 def test_the_verbs_give_a_budget_show_it_and_refuse_with_the_next_step(manager):
     lead = json.loads(
         verb("spawn", "--agent", "demo", "--budget-usd", "2.50", "[[demo:quick]] go", "--wait", "--json").stdout

@@ -72,7 +72,8 @@ def is_free(manager, session):
     return not runner_lock.is_held(manager.layout.session(session.id).lock)
 
 
-def test_I8_what_was_said_is_one_turn_whose_file_is_that_part_of_the_transcript(manager, session, interface):
+@pytest.mark.smoke
+def test_words_said_by_hand_are_one_turn_whose_file_is_that_part_of_the_transcript(manager, session, interface):
     added = interface.says("one", "two", "three")
     done = run(manager, session)
     assert (done.turn, done.prompts, done.reason, done.exit_code) == (2, 3, None, 0)

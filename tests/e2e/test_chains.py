@@ -53,6 +53,7 @@ def prompts(manager, session_id):
     return [step.text for step in manager.reader.steps.messages(session_id) if step.kind is StepKind.PROMPT]
 
 
+@pytest.mark.smoke
 @pytest.mark.usefixtures("demo_agent")
 def test_a_chain_of_three_runs_by_itself_and_hands_on_each_answer(manager, gate):
     first = started(*gate())

@@ -123,6 +123,7 @@ def told(capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[..., str]:
     return tell
 
 
+@pytest.mark.smoke
 def test_files_kinds_lines_edits_and_git(worked: str, told: Callable[..., str], project: Path) -> None:
     (project / "by hand").write_text("1")
     lines = told("changes", worked).splitlines()

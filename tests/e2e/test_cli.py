@@ -114,6 +114,7 @@ def test_ls_of_an_empty_store_teaches(cli: Cli) -> None:
     assert cli("ls", "--json").json == []
 
 
+@pytest.mark.smoke
 def test_run_wait_show_and_output_of_a_command(cli: Cli) -> None:
     result = cli("run", "--wait", "--", "sh", "-c", "echo out; echo err >&2")
     assert (result.code, result.out) == (0, "out\n")
@@ -135,6 +136,7 @@ def test_output_is_the_raw_bytes(cli: Cli) -> None:
     assert cli("output", cli.ended("echo", "ü"), "--json").json["lossy"] is False
 
 
+@pytest.mark.smoke
 def test_the_exit_code_of_wait_is_the_outcome(cli: Cli) -> None:
     good, bad = cli.ended("true"), cli.ended("sh", "-c", "exit 3")
     assert cli("wait", good).code == 0
@@ -172,7 +174,7 @@ def test_the_json_schema_of_a_session(cli: Cli) -> None:
     assert len(told["prompts"]) == 1
 
 
-def test_z25_d24_ls_filters_and_sorts_newest_first(cli: Cli, tmp_path: Path) -> None:
+def test_ls_filters_and_sorts_newest_first(cli: Cli, tmp_path: Path) -> None:
     bad, good = cli.ended("false"), cli.ended("true")
     (tmp_path / "other").mkdir()
     elsewhere = cli("run", "--json", "--cwd", "other", "--", "true").json["id"]
@@ -186,6 +188,7 @@ def test_z25_d24_ls_filters_and_sorts_newest_first(cli: Cli, tmp_path: Path) -> 
     assert cli("ls", "-s", "running").out == "No matching sessions.\n"
 
 
+@pytest.mark.smoke
 def test_stop_prints_a_receipt_and_a_second_stop_changes_nothing(cli: Cli) -> None:
     session = cli.started("sh", "-c", "sleep 600 & sleep 600")
     [receipt] = cli("stop", session, "--json").json
@@ -373,6 +376,7 @@ def test_ls_keeps_to_the_newest_and_what_matters(cli: Cli, monkeypatch: pytest.M
     assert cli("ls").out.splitlines()[-2:][0].startswith("1 needs you")
 
 
+@pytest.mark.smoke
 def test_explain_names_the_rule_and_its_facts(cli: Cli) -> None:
     session = cli.ended("false")
     result = cli("explain", session)
@@ -384,6 +388,7 @@ def test_explain_names_the_rule_and_its_facts(cli: Cli) -> None:
     assert all(set(fact) == {"name", "value", "source"} for fact in told["facts"])
 
 
+@pytest.mark.smoke
 def test_retry_runs_a_failed_command_again(cli: Cli) -> None:
     session = cli.ended("false")
     result = cli("retry", session, "--wait", "--json")
@@ -403,6 +408,7 @@ def test_an_agent_that_did_well_has_nothing_to_retry(cli: Cli, codex: Path) -> N
     assert "nothing to retry" in refused.err
 
 
+@pytest.mark.smoke
 def test_spawn_trajectory_and_inject(cli: Cli, codex: Path) -> None:
     result = cli("spawn", "--wait", "do it")
     assert result.code == 0
@@ -545,7 +551,7 @@ def test_config_path_init_and_show(cli: Cli, tmp_path: Path) -> None:
     assert "default_agent" in cli("config", "show", "--json").json
 
 
-def test_14_foreign_text_is_shown_literally(cli: Cli) -> None:
+def test_foreign_text_is_shown_literally(cli: Cli) -> None:
     session = cli("run", "--json", "--title", EVIL, "--", "printf", "%s", EVIL).json["id"]
     cli("wait", session)
     for verb in (["ls"], ["show", session], ["trajectory", session], ["messages", session], ["explain", session]):
@@ -706,7 +712,7 @@ def test_an_id_may_be_typed_in_capitals(cli: Cli) -> None:
     assert cli("show", session.upper(), "--json").json["id"] == session
 
 
-def test_13_an_ambiguous_prefix_lists_the_candidates(cli: Cli, similar_ids: str) -> None:
+def test_an_ambiguous_prefix_lists_the_candidates(cli: Cli, similar_ids: str) -> None:
     sessions = [cli.ended("true") for _ in range(2)]
     result = cli("show", similar_ids)
     assert result.code == 2
@@ -773,7 +779,7 @@ def test_a_prompt_that_is_no_text(cli: Cli) -> None:
     assert "not UTF-8" in result.err
 
 
-def test_K8_a_limit_that_can_never_act_is_refused_and_nothing_starts(cli: Cli, codex: Path) -> None:
+def test_a_limit_that_can_never_act_is_refused_and_nothing_starts(cli: Cli, codex: Path) -> None:
     for arguments in (
         ("run", "--limit", "tokens=5", "--", "true"),
         ("run", "--limit", "cost=5", "--", "true"),
@@ -791,7 +797,7 @@ def test_K8_a_limit_that_can_never_act_is_refused_and_nothing_starts(cli: Cli, c
     assert cli("ls", "--json").json == []
 
 
-def test_K8_a_limit_that_acts_late_or_not_surely_is_a_warning(cli: Cli, codex: Path, tmp_path: Path) -> None:
+def test_a_limit_that_acts_late_or_perhaps_never_is_a_warning(cli: Cli, codex: Path, tmp_path: Path) -> None:
     with (codex.parent / "config.toml").open("a") as file:
         file.write("[limits]\ntokens = 5000\n")
     told = cli("run", "--wait", "--", "echo", "hello")
@@ -807,7 +813,7 @@ def test_K8_a_limit_that_acts_late_or_not_surely_is_a_warning(cli: Cli, codex: P
     assert (sure.json["warnings"], sure.err) == ([], "")
 
 
-def test_K8_a_session_over_its_limit_takes_a_prompt_again_with_another_one(cli: Cli, codex: Path) -> None:
+def test_a_session_over_its_limit_takes_a_prompt_with_a_higher_limit(cli: Cli, codex: Path) -> None:
     session = cli("spawn", "--limit", "tokens=5", "--wait", "--json", "go").json["id"]
     refused = cli("inject", session, "more")
     assert (refused.code, refused.out) == (1, "")

@@ -29,6 +29,7 @@ def ended(manager):
     return wait
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("live", [False, True])
 def test_a_summary_begins_the_next_conversation_with_every_request(manager, spawn, ended, live):
     session = spawn(live=live)

@@ -68,9 +68,7 @@ def talk(request, manager, fake_model, use_agent, tmp_path):
 
 
 @pytest.mark.parametrize("talk", WAYS, indirect=True, ids=lambda way: "-".join(map(str, way)))
-def test_M9_the_model_is_sent_the_summary_in_place_of_all_before_it_and_all_of_it_after_an_undo(
-    talk, request, tmp_path
-):
+def test_the_model_is_sent_the_summary_in_place_of_all_before_it_and_all_of_it_after_an_undo(talk, request, tmp_path):
     cli, live, summary = request.node.callspec.params["talk"]
     words = "" if cli == "codex" else "keep the paths"
     assert "does-not-exist.txt" in talk.sent("SECOND request")

@@ -38,6 +38,7 @@ def prompts(*words):
     return [step["text"] for step in json.loads(done.stdout) if step["kind"] == "prompt"]
 
 
+@pytest.mark.smoke
 def test_a_user_goes_back_takes_it_back_and_forks(manager, talk):
     session = talk()
     dry = verb("rewind", session.id, "1", "--dry-run")

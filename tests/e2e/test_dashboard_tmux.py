@@ -12,6 +12,7 @@ from agentdash.tui.demo import SCRIPTS
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
 
+@pytest.mark.smoke
 def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.start("agentdash")
     terminal.shows("No sessions yet", "n new", "q quit")
@@ -52,6 +53,7 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     assert leftovers(session.id) == []
 
 
+@pytest.mark.smoke
 def test_quitting_leaves_the_sessions_alone(terminal, manager):
     session = manager.spawn(Start("Take your time", agent="demo", options={"script": "long"}))
     terminal.start("agentdash", width=80, height=24)
@@ -158,6 +160,7 @@ def test_a_crash_restores_the_terminal_and_names_the_log(terminal, tmp_path):
     assert (terminal.told("alternate_on"), terminal.told("cursor_flag")) == ("0", "1")
 
 
+@pytest.mark.smoke
 def test_the_demo_ends_what_it_started(terminal, tmp_path, leftovers):
     terminal.start("agentdash demo --dir demo")
     terminal.shows("Split the mono", "✗ 1 failed", "running")

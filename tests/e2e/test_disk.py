@@ -72,7 +72,8 @@ def rule_of(manager, session):
     return manager.reader.explain(session.id).rule
 
 
-def test_S3_an_agent_whose_stream_did_not_fit_has_failed_and_the_disk_is_the_reason(manager, tmp_path):
+@pytest.mark.smoke
+def test_an_agent_whose_stream_did_not_fit_has_failed_and_the_disk_is_the_reason(manager, tmp_path):
     codex = codex_that_prints(tmp_path, messages=5000)
     session = manager.spawn(Start("x", agent="codex", options={"live": False, "bin": codex}))
     [ended] = manager.wait([session.id], timeout=60)
@@ -81,7 +82,7 @@ def test_S3_an_agent_whose_stream_did_not_fit_has_failed_and_the_disk_is_the_rea
     assert re.search(f"the disk was full .({EVIDENCE})", rule_of(manager, session))
 
 
-def test_S3_a_command_whose_output_did_not_fit_is_not_done(manager):
+def test_a_command_whose_output_did_not_fit_is_not_done(manager):
     session = manager.run([sys.executable, "-c", IGNORES_ERRORS])
     [ended] = manager.wait([session.id], timeout=60)
     assert (ended.status, ended.exit_code) == (Status.FAILED, 0)
@@ -90,7 +91,7 @@ def test_S3_a_command_whose_output_did_not_fit_is_not_done(manager):
     assert len(manager.reader.outputs.read(session.id)) % 4096 == 0
 
 
-def test_S3_a_stream_that_fits_on_the_small_disk_names_no_disk(manager, tmp_path):
+def test_a_stream_that_fits_on_the_small_disk_names_no_disk(manager, tmp_path):
     codex = codex_that_prints(tmp_path, messages=500)
     session = manager.spawn(Start("x", agent="codex", options={"live": False, "bin": codex}))
     [ended] = manager.wait([session.id], timeout=60)
@@ -98,7 +99,7 @@ def test_S3_a_stream_that_fits_on_the_small_disk_names_no_disk(manager, tmp_path
     assert not manager.layout.session(session.id).reserve.exists()
 
 
-def test_S3_the_limit_of_file_sizes_is_named(tmp_path, monkeypatch):
+def test_the_limit_of_file_sizes_is_named(tmp_path, monkeypatch):
     """Needs no root: to the agent, the limit is a disk without room."""
     limit = 1 << 20
     monkeypatch.setenv("AGENTDASH_HOME", str(tmp_path / "state"))
@@ -116,7 +117,7 @@ def test_S3_the_limit_of_file_sizes_is_named(tmp_path, monkeypatch):
     assert "its output reached the file size limit (ulimit -f)" in session["reason"]
 
 
-def test_S3_a_full_disk_refuses_a_prompt_in_words_and_keeps_those_that_wait(manager, small_home, tmp_path, wait_until):
+def test_a_full_disk_refuses_a_prompt_in_words_and_keeps_those_that_wait(manager, small_home, tmp_path, wait_until):
     notebook = Notebook(tmp_path / "notebook")
     start = Start(
         "wait at the gate",

@@ -1,4 +1,4 @@
-"""The verb ``doctor``: exit codes, both ways of printing, and what it says about real sessions (C5)."""
+"""The verb ``doctor``: exit codes, both ways of printing, and what it says about real sessions."""
 
 import json
 import os
@@ -35,7 +35,8 @@ def doctor(capsysbinary: pytest.CaptureFixture[bytes]) -> Doctor:
     return ask
 
 
-def test_C5_doctor_tells_people_what_is_broken_and_exits_1(tmp_path: Path) -> None:
+@pytest.mark.smoke
+def test_doctor_says_what_is_broken_and_exits_1(tmp_path: Path) -> None:
     home = Path(os.environ["AGENTDASH_HOME"])
     Layout(home).create()
     (home / "agentdash.db").write_bytes(b"something else entirely" * 100)

@@ -49,6 +49,7 @@ def family(demo_agent, manager, at, tmp_path):
     return begin
 
 
+@pytest.mark.smoke
 def test_a_need_counts_for_the_user_once_its_lead_did_not_answer_in_time(family, manager, wait_until, tmp_path):
     _, worker = family(4)
     before = []

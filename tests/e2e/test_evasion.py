@@ -128,6 +128,7 @@ def usurped(manager, tmp_path, wait_until, sleepers):
     return start
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("clear", ["", "env -i PATH=$PATH"])
 def test_a_session_that_killed_its_runner_and_holds_its_lock_is_stopped(manager, usurped, sleepers, clear):
     session = usurped(4031, clear)

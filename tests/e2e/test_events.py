@@ -66,6 +66,7 @@ def command(manager, *argv):
     return manager.spawn(Start(" ".join(argv), agent="command", argv=argv))
 
 
+@pytest.mark.smoke
 def test_the_life_of_a_session_with_its_steps(manager, reading, tmp_path):
     following = reading("--follow", "--steps")
     assert following.told("begin")["seq"] == 0

@@ -44,6 +44,7 @@ def session(ended: tuple[Path, str], monkeypatch: pytest.MonkeyPatch, tmp_path: 
     return ended[1]
 
 
+@pytest.mark.smoke
 def test_the_default_is_markdown_on_stdout(session: str) -> None:
     told = agentdash("export", session)
     assert (told.returncode, told.stderr) == (0, "")

@@ -71,6 +71,7 @@ def family(manager, at, place):
     return lead, workers, free
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("runner_killed", [False, True])
 def test_one_stop_ends_a_lead_and_its_linked_workers(manager, at, place, runner_killed, wait_until):
     lead, workers, free = family(manager, at, place)

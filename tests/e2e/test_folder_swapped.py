@@ -73,6 +73,7 @@ def test_a_folder_named_through_a_link_is_recorded_as_it_is(manager, place):
     assert list((place / "elsewhere").iterdir()) == []
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("live", [False, True], ids=["turn-by-turn", "live"])
 def test_a_prompt_is_refused_and_kept(manager, place, live):
     options = {"script": "quick", "speed": 50, "live": live}

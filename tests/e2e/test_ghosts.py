@@ -53,7 +53,7 @@ def doctor(capfd):
     return ask
 
 
-def test_ZX18_a_start_that_was_killed_before_its_rows_is_named_and_removed_by_the_remedy(manager, doctor):
+def test_a_start_that_was_killed_before_its_rows_is_named_and_removed_by_the_remedy(manager, doctor):
     kept = ended(manager)
     for _ in range(2):
         subprocess.run([sys.executable, "-c", CUT_OFF], check=False)

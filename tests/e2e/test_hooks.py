@@ -91,6 +91,7 @@ def no_hook_is_left(manager):
             os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.smoke
 def test_each_end_is_told_once_with_what_it_is_about(manager, told, tmp_path):
     session = run(manager, "sh", "-c", "exit 3", title="try \x1b[31mthis")
     told.until("1 failed")

@@ -326,7 +326,7 @@ LINES = {"events", "logs", "replay", "tail", "watch"}
 
 
 @pytest.mark.parametrize(("name", "command"), list(verbs()), ids=lambda value: value if isinstance(value, str) else "")
-def test_S2_no_verb_lets_a_control_sequence_through(world, terminals, name, command):
+def test_no_verb_lets_a_control_sequence_through(world, terminals, name, command):
     for give in tries(name, command):
         argv = [*name.split(), *give(world)]
         # The middle of a JSON number is no place for a colour: a second run with --json.
@@ -347,7 +347,7 @@ def test_S2_no_verb_lets_a_control_sequence_through(world, terminals, name, comm
                 assert {key for line in err.splitlines() for key in json.loads(line)} <= {"error", "notice"}
 
 
-def test_S2_every_verb_is_known():
+def test_every_verb_is_tried():
     assert {name for name, _ in verbs()} >= set(ARGUMENTS) | FULL_SCREEN
 
 
@@ -363,7 +363,7 @@ def test_S2_every_verb_is_known():
         f"[limits]\nwall_seconds = {json.dumps(EVIL)}\n",
     ],
 )
-def test_S2_settings_that_cannot_be_used_are_named_without_their_sequences(world, terminals, settings):
+def test_settings_that_cannot_be_used_are_named_without_their_sequences(world, terminals, settings):
     path = world.file("broken.toml", settings)
     for words in (["config", "check"], ["spawn", "--dry-run", "x"], ["doctor"], ["config", "list", "--json"]):
         code, out, err = terminals.run(words, AGENTDASH_CONFIG=path)
@@ -371,7 +371,7 @@ def test_S2_settings_that_cannot_be_used_are_named_without_their_sequences(world
         assert FORBIDDEN.search(OURS.sub("", out + err)) is None, (words, ascii(out + err))
 
 
-def test_S2_raw_gives_the_bytes_on_a_terminal_and_a_pipe_always_has_them(world, terminals):
+def test_raw_gives_the_bytes_on_a_terminal_and_a_pipe_always_has_them(world, terminals):
     printed = world.manager.reader.outputs.read(world.command)
     assert printed == f"{EVIL}\n".encode()
     assert terminals.run(["output", "--raw", world.command])[1].encode() == printed
@@ -381,7 +381,7 @@ def test_S2_raw_gives_the_bytes_on_a_terminal_and_a_pipe_always_has_them(world, 
     assert subprocess.run(piped, env=environment, capture_output=True, check=True).stdout == printed
 
 
-def test_S2_json_escapes_what_no_terminal_should_get_and_stays_the_same_value(world, terminals):
+def test_json_escapes_what_no_terminal_should_get_and_stays_the_same_value(world, terminals):
     _, out, _ = terminals.run(["output", "--json", world.command])
     assert json.loads(out)["text"] == f"{EVIL}\n"
     assert "\\u202e" in out

@@ -55,6 +55,7 @@ def make_older(manager, session_id, seconds):
         db.execute("UPDATE sessions SET ended_at = ended_at - ? WHERE id = ?", (round(seconds * 1000), session_id))
 
 
+@pytest.mark.smoke
 def test_a_deleted_session_comes_back_as_it_was(manager):
     [first] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=60)
     manager.prompts.inject(first.id, "more [[demo:quick]]")
@@ -117,7 +118,7 @@ def test_what_runs_is_not_archived(manager):
         manager.housekeeping.archive(session.id)
 
 
-def test_Z33_a_clean_up_counts_from_the_end_and_spares_what_lives(manager, tmp_path):
+def test_a_clean_up_counts_from_the_end_and_spares_sessions_that_run(manager, tmp_path):
     old, young = ended(manager), ended(manager)
     leaves = ended(manager, "sh", "-c", "sleep 600 & exit 0")
     running = manager.started(manager.run(["sleep", "600"]).id)
@@ -154,6 +155,7 @@ def test_the_trash_is_emptied_of_what_is_old_and_of_nothing_else(manager, tmp_pa
     assert elsewhere.is_dir()
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("damage", ["gone", "garbage"])
 def test_a_lost_database_is_made_anew_from_the_folders(manager, damage, database_at_rest):
     done, failed = ended(manager), ended(manager, "false")
@@ -380,7 +382,7 @@ def test_indexes_go_with_their_sessions(manager):
     assert not own.exists()
 
 
-def test_T10_a_title_is_cleaned_kept_on_disk_and_given_back(manager):
+def test_a_title_is_cleaned_kept_on_disk_and_given_back(manager):
     session = ended(manager, "echo", "hello")
     seq = manager.reader.changes(0).seq
     manager.housekeeping.mark_seen(session.id)
@@ -397,7 +399,7 @@ def test_T10_a_title_is_cleaned_kept_on_disk_and_given_back(manager):
     ("title", "why"),
     [("x" * 201, "201 characters; the maximum is 200"), ("a\0b", "NUL byte"), ("\ud800", "not UTF-8")],
 )
-def test_T10_what_is_no_title_changes_nothing(manager, title, why):
+def test_a_title_that_is_not_valid_changes_nothing(manager, title, why):
     session = ended(manager)
     with pytest.raises(UsageError, match=why):
         manager.housekeeping.rename(session.id, title)
@@ -406,7 +408,7 @@ def test_T10_what_is_no_title_changes_nothing(manager, title, why):
         manager.housekeeping.rename("zzzz", "x")
 
 
-def test_T10_a_running_session_is_renamed_and_pinned_too(manager, tmp_path):
+def test_a_running_session_is_renamed_and_pinned_too(manager, tmp_path):
     os.mkfifo(tmp_path / "go")
     session = manager.started(manager.run(["sh", "-c", "read line < go"]).id)
     manager.housekeeping.rename(session.id, "the long one")
@@ -417,7 +419,7 @@ def test_T10_a_running_session_is_renamed_and_pinned_too(manager, tmp_path):
     assert done.pinned_at is not None
 
 
-def test_T10_a_pin_stays_until_it_is_taken_off(manager):
+def test_a_pin_stays_until_it_is_taken_off(manager):
     session = ended(manager)
     first = manager.housekeeping.pin(session.id).pinned_at
     assert manager.housekeeping.pin(session.id).pinned_at == first
@@ -425,7 +427,7 @@ def test_T10_a_pin_stays_until_it_is_taken_off(manager):
     assert manager.housekeeping.pin(session.id, False).pinned_at is None
 
 
-def test_T10_a_rebuild_and_a_restore_keep_title_and_pin(manager, database_at_rest):
+def test_a_rebuild_and_a_restore_keep_title_and_pin(manager, database_at_rest):
     session = ended(manager)
     manager.housekeeping.rename(session.id, "the release")
     at = manager.housekeeping.pin(session.id).pinned_at
@@ -452,7 +454,7 @@ def links(manager, ids):
     return [there.get(session_id, "deleted") for session_id in ids]
 
 
-def test_T10_a_restored_parent_has_its_children_again(manager, monkeypatch):
+def test_a_restored_parent_has_its_children_again(manager, monkeypatch):
     first, second, third = ids = family(manager)
     manager.delete(first)
     assert links(manager, ids) == ["deleted", None, second]
@@ -468,7 +470,7 @@ def test_T10_a_restored_parent_has_its_children_again(manager, monkeypatch):
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
-def test_T10_generations_deleted_and_restored_in_any_order_find_each_other(manager, monkeypatch, order):
+def test_generations_deleted_and_restored_in_any_order_find_each_other(manager, monkeypatch, order):
     first, second, _ = ids = family(manager)
     for number in reversed(order):
         manager.delete(ids[number])
@@ -477,7 +479,7 @@ def test_T10_generations_deleted_and_restored_in_any_order_find_each_other(manag
     assert links(manager, ids) == [None, first, second]
 
 
-def test_T10_the_link_survives_the_loss_of_the_database_while_the_parent_is_deleted(manager, monkeypatch):
+def test_the_link_survives_the_loss_of_the_database_while_the_parent_is_deleted(manager, monkeypatch):
     first, second, _ = ids = family(manager)
     manager.delete(first)
     manager.housekeeping.rename(second, "written again while its parent is gone")

@@ -27,7 +27,7 @@ while True:
 # Hundreds of processes are started: on a busy machine that takes minutes.
 @pytest.mark.torture
 @pytest.mark.timeout(600)
-def test_6_killing_front_ends_at_random_moments_damages_no_session(manager, tmp_path):
+def test_killing_front_ends_at_random_moments_damages_no_session(manager, tmp_path):
     program = tmp_path / "front.py"
     program.write_text(PROGRAM)
     dice = random.Random(SEED)

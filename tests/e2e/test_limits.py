@@ -29,6 +29,7 @@ def limited(manager, script, **limits):
     return manager.run(["sh", "-c", script], options={"limits": limits})
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("script", "limits", "reason"),
     [
@@ -41,7 +42,7 @@ def limited(manager, script, **limits):
         ),
     ],
 )
-def test_K8_a_limit_that_is_crossed_stops_the_turn_and_is_the_reason(manager, leftovers, script, limits, reason):
+def test_a_limit_that_is_crossed_stops_the_turn_and_is_the_reason(manager, leftovers, script, limits, reason):
     session = limited(manager, script, **limits)
     [ended] = manager.wait([session.id], timeout=60)
     assert ended.status is Status.STOPPED
@@ -52,7 +53,7 @@ def test_K8_a_limit_that_is_crossed_stops_the_turn_and_is_the_reason(manager, le
 
 
 @pytest.mark.parametrize("limit", [{"tokens": 50}, {"cost_usd": 0.001}])
-def test_K8_tokens_and_money_are_counted_over_all_turns(manager, limit):
+def test_tokens_and_money_are_counted_over_all_turns(manager, limit):
     first = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
     [done] = manager.wait([first.id], timeout=60)
     # What the first turn used is known only at its end, which is a proper one.
@@ -74,7 +75,7 @@ def test_K8_tokens_and_money_are_counted_over_all_turns(manager, limit):
         ({"cost_usd": 0.001}, r"cost more than \$0\.001 \(\$0\.\d+\)\. Raise .* --limit cost=[\d.]+"),
     ],
 )
-def test_K8_a_session_that_used_up_a_limit_gets_no_further_turn(manager, limit, told):
+def test_a_session_that_used_up_a_limit_gets_no_further_turn(manager, limit, told):
     session = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
     manager.wait([session.id], timeout=60)
     with pytest.raises(SessionBusyError, match=told):
@@ -107,7 +108,7 @@ def agent_script(tmp_path, body):
     return str(path)
 
 
-def test_K8_claude_is_stopped_by_its_cost_while_it_works(manager, tmp_path, leftovers):
+def test_claude_is_stopped_by_its_cost_while_it_works(manager, tmp_path, leftovers):
     (tmp_path / "config.toml").write_text('[prices."my-*"]\ninput = 10.0\noutput = 100.0\n')
     says = (
         '{"type":"assistant","message":{"id":"%s","model":"my-model","content":[],'
@@ -131,7 +132,7 @@ CALL = (
 """What codex writes down after each call of the model."""
 
 
-def test_K8_codex_is_stopped_by_what_its_transcript_says_while_it_prints_nothing(manager, tmp_path, monkeypatch):
+def test_codex_is_stopped_by_what_its_transcript_says_while_it_prints_nothing(manager, tmp_path, monkeypatch):
     thread = "01a1fb63-d45a-7f82-8a8f-c9f1972ee698"
     folder = tmp_path / "codex" / "sessions" / "2026" / "11" / "20"
     folder.mkdir(parents=True)
@@ -167,7 +168,7 @@ SLOW = "[[fake:slow_steps]] go"
 
 
 @pytest.mark.real
-def test_K8_the_real_codex_is_stopped_within_one_call_of_its_tokens(manager, codex_env, leftovers):
+def test_the_real_codex_is_stopped_within_one_call_of_its_tokens(manager, codex_env, leftovers):
     session = manager.spawn(Start(SLOW, agent="codex", options={"limits": {"tokens": 2000}}))
     [stopped] = manager.wait([session.id], timeout=120)
     assert stopped.status is Status.STOPPED
@@ -184,7 +185,7 @@ def test_K8_the_real_codex_is_stopped_within_one_call_of_its_tokens(manager, cod
 
 
 @pytest.mark.real
-def test_K8_forty_quick_calls_of_the_real_codex_are_not_made_to_the_end(manager, codex_env):
+def test_forty_quick_calls_of_the_real_codex_are_not_made_to_the_end(manager, codex_env):
     session = manager.spawn(Start("[[fake:long]] go", agent="codex", options={"limits": {"tokens": 5000}}))
     [stopped] = manager.wait([session.id], timeout=120)
     assert stopped.status is Status.STOPPED
@@ -193,7 +194,7 @@ def test_K8_forty_quick_calls_of_the_real_codex_are_not_made_to_the_end(manager,
 
 
 @pytest.mark.real
-def test_K8_the_real_codex_is_stopped_by_its_cost_at_the_user_s_prices(manager, codex_env, tmp_path):
+def test_the_real_codex_is_stopped_by_its_cost_at_the_user_s_prices(manager, codex_env, tmp_path):
     (tmp_path / "config.toml").write_text('[prices."gpt-5.5"]\ninput = 50.0\ncached_input = 50.0\noutput = 0.0\n')
     session = manager.spawn(Start(SLOW, agent="codex", options={"limits": {"cost_usd": 0.1}}))
     assert manager.reader.warnings(session.id) == ()
@@ -205,7 +206,7 @@ def test_K8_the_real_codex_is_stopped_by_its_cost_at_the_user_s_prices(manager, 
 
 
 @pytest.mark.real
-def test_K8_the_real_claude_is_stopped_by_its_cost(manager, claude_env, leftovers):
+def test_the_real_claude_is_stopped_by_its_cost(manager, claude_env, leftovers):
     options = {"permission_mode": "bypassPermissions", "limits": {"cost_usd": 0.008}}
     session = manager.spawn(Start(SLOW, agent="claude", model="claude-opus-4-8", options=options))
     assert manager.reader.warnings(session.id) == ()
@@ -217,7 +218,7 @@ def test_K8_the_real_claude_is_stopped_by_its_cost(manager, claude_env, leftover
         manager.prompts.inject(session.id, "more")
 
 
-def test_K8_a_limit_may_only_warn(manager, tmp_path, wait_until):
+def test_a_limit_may_only_warn(manager, tmp_path, wait_until):
     os.mkfifo(tmp_path / "go")
     session = limited(manager, "echo hello; read line < go; echo bye", silence_seconds=0.3, action="warn")
     warned = wait_until(lambda: (s := manager.reader.get(session.id)).reason and s, what="a warning")
@@ -227,7 +228,7 @@ def test_K8_a_limit_may_only_warn(manager, tmp_path, wait_until):
     assert (done.status, done.reason) == (Status.DONE, "over limit: no output for 0.3s")
 
 
-def test_K8_a_warning_is_still_told_when_the_turn_went_well(manager):
+def test_a_warning_is_still_shown_when_the_turn_went_well(manager):
     session = limited(manager, "sleep 1; echo hello", wall_seconds=0.2, action="warn")
     [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.reason) == (Status.DONE, "over limit: ran longer than 0.2s")

@@ -115,6 +115,7 @@ def test_the_retry_of_a_turn_that_failed_gets_a_process_and_a_runner_of_its_own(
     assert len({(turn.agent_pid, turn.runner_pid) for turn in manager.reader.turns(session.id)}) == 2
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("live", AGENTS, indirect=True)
 def test_a_prompt_into_a_running_turn_is_read_in_it(manager, live, session_of, at, wait_until):
     session = session_of(live, LONG)
@@ -143,6 +144,7 @@ def test_a_prompt_that_is_to_be_the_next_turn_waits_for_it(manager, live, sessio
     at(session, 3, Status.DONE)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("live", AGENTS, indirect=True)
 def test_an_interrupt_ends_the_turn_with_its_command_and_leaves_the_agent(
     manager, live, session_of, at, wait_until, leftovers
@@ -166,6 +168,7 @@ def test_an_interrupt_ends_the_turn_with_its_command_and_leaves_the_agent(
     assert not any(b"sleep" in command for _, command in leftovers(session.id))
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("live", AGENTS, indirect=True)
 @pytest.mark.parametrize("answer", [ALLOW, DENY], ids=lambda answer: answer.verdict)
 def test_an_ask_waits_for_its_answer_and_the_turn_goes_on(manager, live, session_of, at, wait_until, answer):

@@ -15,6 +15,7 @@ def new_session(terminal, prompt):
     terminal.keys("Enter")
 
 
+@pytest.mark.smoke
 def test_the_main_job_on_the_real_codex(terminal, codex_env, manager, tmp_path, leftovers, wait_until):
     project = tmp_path / "project"
     project.mkdir()
@@ -51,7 +52,7 @@ def test_the_main_job_on_the_real_codex(terminal, codex_env, manager, tmp_path, 
     terminal.shows("exited 0")
 
 
-def test_K5_a_dashboard_killed_with_9_takes_nothing_with_it(terminal, codex_env, manager, tmp_path, wait_until):
+def test_a_dashboard_killed_with_sigkill_takes_nothing_with_it(terminal, codex_env, manager, tmp_path, wait_until):
     project = tmp_path / "project"
     project.mkdir()
     (tmp_path / "config.toml").write_text('[agents.codex]\nsandbox = "danger-full-access"\n')

@@ -64,7 +64,7 @@ def ended(manager, *argv):
     return manager.wait([manager.run(argv).id], timeout=60)[0]
 
 
-def test_7_two_views_that_send_at_once_give_one_turn_and_one_refusal(manager, race):
+def test_two_front_ends_that_send_at_once_give_one_turn_and_one_refusal(manager, race):
     session = ended(manager, "sh", "-c", "echo once; exit 1")
     answers = race(session.id, ["retry"] * 4)
     assert sorted(a.split()[0] for a in answers) == ["refused"] * 3 + ["turn"]

@@ -28,6 +28,7 @@ def connect(tmp_path):
     return connected
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")])
 async def test_the_sdk_lists_and_calls_every_tool(connect, mode, version):
     async with connect(mode) as client:

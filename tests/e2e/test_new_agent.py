@@ -99,6 +99,7 @@ def tiny(tmp_path, monkeypatch):
         tiny.run("stop", "--now", *ids)
 
 
+@pytest.mark.smoke
 def test_it_is_started_followed_and_continued(tiny):
     done = tiny.session("spawn", "--agent", "tiny", "--wait", "Say hi")
     assert (done["agent"], done["status"], done["agent_session"]) == ("tiny", "done", "talk-1")

@@ -47,6 +47,7 @@ def test_a_bell_marks_the_window_that_nobody_looks_at(terminal, waiting_run, wai
     wait_until(lambda: flag() == "1", what="the bell")
 
 
+@pytest.mark.smoke
 def test_the_title_counts_and_comes_back(terminal, waiting_run, wait_until):
     terminal.start("printf '\\033]2;before\\033\\\\'; agentdash")
     wait_until(lambda: terminal.told("pane_title") == "1 running - agentdash", what="the count in the title")

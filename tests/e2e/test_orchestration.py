@@ -41,6 +41,7 @@ def ended(result):
     return {end["session"]: end for end in result.get("ended", [])}
 
 
+@pytest.mark.smoke
 def test_a_lead_delegates_waits_reads_and_goes_on(lead):
     first = lead.call("delegate", task="count [[demo:quick]]", agent="codex-demo", title="one", key="k1")
     assert (first["agent"], first["cwd"]) == ("codex-demo", str(Path.cwd()))

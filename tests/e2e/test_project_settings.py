@@ -66,6 +66,7 @@ def project(demo_agent: object, tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
+@pytest.mark.smoke
 def test_an_untrusted_project_warns_once_and_changes_nothing(project: Project) -> None:
     done = project.run("spawn", "--wait", "--agent", "demo", "--json", "go")
     assert done.returncode == 0, done.stderr

@@ -125,7 +125,7 @@ def kill_all(manager, session, wait_until):
 
 @pytest.mark.torture
 @pytest.mark.timeout(300)
-def test_I3_eight_processes_at_one_queue_send_each_prompt_once_or_cancel_it_once(
+def test_eight_processes_at_one_queue_send_each_prompt_once_or_cancel_it_once(
     manager, at_work, notebook, tmp_path, wait_until
 ):
     (tmp_path / "front.py").write_text(PROGRAM)
@@ -168,9 +168,8 @@ def test_I3_eight_processes_at_one_queue_send_each_prompt_once_or_cancel_it_once
     assert {state for _, state in states(manager, at_work)} == {"seen"}
 
 
-def test_Z27_a_prompt_to_a_session_at_work_waits_and_an_unknown_session_is_an_error(
-    manager, at_work, notebook, finished
-):
+@pytest.mark.smoke
+def test_a_prompt_to_a_session_at_work_waits_and_an_unknown_session_is_an_error(manager, at_work, notebook, finished):
     sent = manager.prompts.inject(at_work.id, "and then this")
     assert (sent.answer, sent.turn) == ("queued #1, after turn 1", None)
     assert manager.prompts.inject(at_work.id, "and at last this").answer == "queued #2, after turn 1"
@@ -182,7 +181,7 @@ def test_Z27_a_prompt_to_a_session_at_work_waits_and_an_unknown_session_is_an_er
     assert notebook.said == ["wait at the gate", "and then this", "and at last this"]
 
 
-def test_Z28_a_queued_prompt_is_a_turn_with_a_process_and_a_file_of_its_own(manager, at_work, notebook, finished):
+def test_a_queued_prompt_is_a_turn_with_a_process_and_a_file_of_its_own(manager, at_work, notebook, finished):
     manager.prompts.inject(at_work.id, "go on")
     notebook.open_gate()
     session = finished(at_work, 2)
@@ -193,9 +192,7 @@ def test_Z28_a_queued_prompt_is_a_turn_with_a_process_and_a_file_of_its_own(mana
     assert [text for text, _ in states(manager, session)] == ["wait at the gate", "go on"]
 
 
-def test_Z29_an_agent_without_a_conversation_is_told_the_earlier_messages(
-    manager, spawn, notebook, finished, wait_until
-):
+def test_an_agent_without_a_conversation_is_told_the_earlier_messages(manager, spawn, notebook, finished, wait_until):
     session = spawn("nameless, wait at the gate")
     wait_until(lambda: notebook.said, what="the first turn")
     manager.prompts.inject(session.id, "and the second words")
@@ -211,7 +208,7 @@ def test_Z29_an_agent_without_a_conversation_is_told_the_earlier_messages(
     assert states(manager, session)[1] == ("and the second words", "seen")
 
 
-def test_ZX9_a_prompt_that_was_queued_before_the_conversation_had_a_name_resumes_it(manager, spawn, notebook, finished):
+def test_a_prompt_that_was_queued_before_the_conversation_had_a_name_resumes_it(manager, spawn, notebook, finished):
     session = spawn("one")
     manager.prompts.inject(session.id, "two")
     manager.prompts.inject(session.id, "three")
@@ -220,7 +217,7 @@ def test_ZX9_a_prompt_that_was_queued_before_the_conversation_had_a_name_resumes
     assert [f"resume -- {session.id}" in argv for argv in notebook.argv] == [False, True, True]
 
 
-def test_ZX10_a_queued_prompt_of_200_kb_arrives_whole(manager, at_work, notebook, finished):
+def test_a_queued_prompt_of_200_kb_arrives_whole(manager, at_work, notebook, finished):
     text = "0123456789abcde " * 12800 + "the end"
     manager.prompts.inject(at_work.id, text)
     notebook.open_gate()
@@ -229,9 +226,7 @@ def test_ZX10_a_queued_prompt_of_200_kb_arrives_whole(manager, at_work, notebook
     assert "0123456789abcde" not in notebook.argv[1]
 
 
-def test_ZX16_the_same_request_from_two_front_ends_is_sent_once_and_others_once_each(
-    manager, at_work, notebook, finished
-):
+def test_the_same_request_from_two_front_ends_is_sent_once_and_others_once_each(manager, at_work, notebook, finished):
     with SessionManager() as other:
         for front in (manager, other):
             front.prompts.inject(at_work.id, "the same", PromptOptions(key="request-1"))
@@ -241,7 +236,8 @@ def test_ZX16_the_same_request_from_two_front_ends_is_sent_once_and_others_once_
     assert Counter(notebook.said[1:]) == {"the same": 1, "its own": 2}
 
 
-def test_I4_interrupt_and_say_sends_the_words_next_and_holds_the_others(manager, at_work, notebook, wait_until):
+@pytest.mark.smoke
+def test_interrupt_and_say_sends_the_words_next_and_holds_the_others(manager, at_work, notebook, wait_until):
     manager.prompts.inject(at_work.id, "later")
     receipt, sent = manager.prompts.interrupt(at_work.id, "do this instead")
     assert receipt.status is Status.STOPPED
@@ -282,7 +278,7 @@ def test_interrupt_of_a_turn_that_waits_for_a_place_sends_the_words_in_its_stead
     assert manager.reader.get(waits.id).held == "turn 1 was stopped"
 
 
-def test_I9_a_queued_prompt_has_a_sandbox_of_its_own_for_its_turn_alone(manager, at_work, notebook, finished):
+def test_a_queued_prompt_has_a_sandbox_of_its_own_for_its_turn_alone(manager, at_work, notebook, finished):
     manager.prompts.inject(at_work.id, "look only", PromptOptions(settings={"sandbox": "read-only"}))
     manager.prompts.inject(at_work.id, "now write", PromptOptions(settings={"sandbox": "workspace-write"}))
     notebook.open_gate()
@@ -350,7 +346,7 @@ def reboot(manager):
         db.execute("UPDATE turns SET boot_id = 'another boot', launched_at = launched_at - 600000")
 
 
-def test_K7_after_a_reboot_the_first_command_sends_the_queued_turn_and_the_prompts_behind_it(
+def test_after_a_reboot_the_first_command_sends_the_queued_turn_and_the_prompts_behind_it(
     manager, spawn, at_work, notebook, tmp_path, wait_until, finished
 ):
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
@@ -366,7 +362,7 @@ def test_K7_after_a_reboot_the_first_command_sends_the_queued_turn_and_the_promp
 
 
 @pytest.mark.parametrize("on_failure", ["hold", "send"])
-def test_K7_prompts_behind_a_turn_that_a_reboot_ended_are_held_unless_they_are_to_be_sent(
+def test_prompts_behind_a_turn_that_a_reboot_ended_are_held_unless_they_are_to_be_sent(
     manager, at_work, notebook, tmp_path, wait_until, finished, on_failure
 ):
     (tmp_path / "config.toml").write_text(f'[queue]\non_failure = "{on_failure}"\n')

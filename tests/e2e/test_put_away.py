@@ -22,6 +22,7 @@ def found(manager, *words):
     return {session["id"] for session in json.loads(ls(manager, "--json", *words))}
 
 
+@pytest.mark.smoke
 def test_a_filter_lists_what_is_archived_and_what_is_in_the_trash(manager):
     kept, archived, deleted, both = (ended(manager, "echo", name) for name in ("kept", "arch", "gone", "both"))
     for one in (archived, both):

@@ -35,7 +35,8 @@ def statuses(manager, sessions):
     return [str(manager.reader.get(session.id).status) for session in sessions]
 
 
-def test_K1_more_than_the_cap_waits_and_the_order_is_kept(two_places, tmp_path, wait_until):
+@pytest.mark.smoke
+def test_sessions_above_the_maximum_wait_and_start_in_their_order(two_places, tmp_path, wait_until):
     manager = two_places
     sessions = [hold(manager, tmp_path, name) for name in "abcd"]
     wait_until(lambda: statuses(manager, sessions) == ["running", "running", "queued", "queued"], what="two places")
@@ -58,7 +59,7 @@ def test_K1_more_than_the_cap_waits_and_the_order_is_kept(two_places, tmp_path, 
     assert all(session.status is Status.DONE for session in manager.wait([s.id for s in sessions], timeout=60))
 
 
-def test_K1_the_queue_goes_on_when_every_front_end_is_gone(two_places, tmp_path, wait_until):
+def test_queued_sessions_start_when_every_front_end_is_gone(two_places, tmp_path, wait_until):
     spawn = [sys.executable, "-m", "agentdash", "run", "--", "sh", "-c", "sleep 0.2"]
     for _ in range(6):
         subprocess.run(spawn, check=True, capture_output=True)
@@ -69,7 +70,7 @@ def test_K1_the_queue_goes_on_when_every_front_end_is_gone(two_places, tmp_path,
         assert len(other.reader.sessions()) == 6
 
 
-def test_K1_what_waits_can_be_cancelled(two_places, tmp_path, wait_until):
+def test_a_queued_session_can_be_cancelled(two_places, tmp_path, wait_until):
     manager = two_places
     first, second, third = (hold(manager, tmp_path, name) for name in "abc")
     wait_until(lambda: manager.reader.get(third.id).status is Status.QUEUED, what="the third to wait")

@@ -61,7 +61,7 @@ CHANGING = (
 )  # fmt: skip
 
 
-def test_S3_every_verb_that_reads_works_in_a_read_only_folder(home, seal, capfd, monkeypatch):
+def test_every_verb_that_reads_works_in_a_read_only_folder(home, seal, capfd, monkeypatch):
     seal(home)
     before = files(home)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)  # a person looks: a read marker is due
@@ -71,7 +71,7 @@ def test_S3_every_verb_that_reads_works_in_a_read_only_folder(home, seal, capfd,
     assert files(home) == before
 
 
-def test_S3_a_read_only_folder_that_never_had_a_trash_is_read_like_one_whose_trash_is_empty(home, seal, capfd):
+def test_a_read_only_folder_that_never_had_a_trash_is_read_like_one_whose_trash_is_empty(home, seal, capfd):
     (home / "trash").rmdir()
     sealed = seal(home)
     before = files(home)
@@ -86,7 +86,7 @@ def test_S3_a_read_only_folder_that_never_had_a_trash_is_read_like_one_whose_tra
     assert files(home) == before
 
 
-def test_S3_every_verb_that_changes_something_says_that_the_folder_is_read_only(home, seal, capfd):
+def test_every_verb_that_changes_something_says_that_the_folder_is_read_only(home, seal, capfd):
     sealed = seal(home)
     before = files(home)
     for verb in CHANGING:
@@ -95,7 +95,7 @@ def test_S3_every_verb_that_changes_something_says_that_the_folder_is_read_only(
     assert files(home) == before
 
 
-def test_S3_doctor_names_a_read_only_folder(home, seal, capfd):
+def test_doctor_names_a_read_only_folder(home, seal, capfd):
     sealed = seal(home)
     assert run(["doctor"]) == 1
     out = capfd.readouterr().out
@@ -104,7 +104,7 @@ def test_S3_doctor_names_a_read_only_folder(home, seal, capfd):
     assert "ok, schema" in out
 
 
-def test_S3_a_read_only_view_follows_a_session_that_others_run(manager, seal, tmp_path, wait_until):
+def test_a_read_only_view_follows_a_session_that_others_run(manager, seal, tmp_path, wait_until):
     os.mkfifo(tmp_path / "go")
     session = manager.run(["sh", "-c", f"echo one; read line < {tmp_path}/go; echo two"])
     sealed = seal(manager.reader.home)

@@ -46,6 +46,7 @@ def running_command(manager, session, wait_until, text):
     )
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
 def test_work_gives_typed_steps_exit_codes_times_and_usage(manager, agent, project, scratch_home, request):
     before = time.time() * 1000 - 1
@@ -96,7 +97,8 @@ def check_claude(manager, session, kind, home):
     assert [step.text for step in of_kind(steps, StepKind.NOTICE) if '{"' in step.text] == []
 
 
-def test_3_a_resume_reaches_the_same_conversation(manager, agent, project):
+@pytest.mark.smoke
+def test_a_resume_reaches_the_same_conversation(manager, agent, project):
     session = ended(manager, spawn(manager, agent, "remember the first words", project))
     manager.prompts.inject(session.id, "and the second words")
     second = ended(manager, session)
@@ -116,9 +118,7 @@ def test_3_a_resume_reaches_the_same_conversation(manager, agent, project):
     assert third.usage.input_tokens == 3600
 
 
-def test_ZX9_ZX12_queued_prompts_reach_the_conversation_and_each_turn_counts_its_own_tokens(
-    manager, agent, project, wait_until
-):
+def test_queued_prompts_reach_the_conversation_and_each_turn_counts_its_own_tokens(manager, agent, project, wait_until):
     session = spawn(manager, agent, "remember the first words", project)
     manager.prompts.inject(session.id, "and the second words")
     manager.prompts.inject(session.id, "[[fake:context_probe]] what can you see?")
@@ -130,7 +130,7 @@ def test_ZX9_ZX12_queued_prompts_reach_the_conversation_and_each_turn_counts_its
     assert [prompt.state for prompt in manager.reader.prompts(session.id)] == ["seen"] * 3
 
 
-def test_1_an_error_of_the_model_is_failed_with_its_reason(manager, agent, project):
+def test_an_error_of_the_model_is_failed_with_its_reason(manager, agent, project):
     session = ended(manager, spawn(manager, agent, "[[fake:err500]] go", project))
     assert session.status is Status.FAILED
     assert session.reason
@@ -139,12 +139,12 @@ def test_1_an_error_of_the_model_is_failed_with_its_reason(manager, agent, proje
     assert any(step.fatal for step in errors)
 
 
-def test_2_a_trouble_that_passes_does_not_end_the_turn(manager, agent, project):
+def test_an_error_that_passes_does_not_end_the_turn(manager, agent, project):
     session = ended(manager, spawn(manager, agent, f"[[fake:err500_twice]] for {agent}", project))
     assert (session.status, session.last_message) == (Status.DONE, "Recovered.")
 
 
-def test_ZX3_a_prompt_to_a_running_session_waits_and_is_held_after_a_stop(
+def test_a_prompt_to_a_running_session_waits_and_is_held_after_a_stop(
     manager, agent, project, leftovers, process_book, wait_until
 ):
     session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
@@ -188,7 +188,7 @@ def test_bgproc_is_stopped_with_its_detached_children(manager, agent, project, l
     assert leftovers(session.id) == []
 
 
-def test_ZX10_a_200_kb_prompt_arrives(manager, agent, project, fake_model):
+def test_a_200_kb_prompt_arrives(manager, agent, project, fake_model):
     text = "0123456789abcde " * 12800 + "the end"
     session = ended(manager, spawn(manager, agent, text, project))
     assert session.status is Status.DONE, session.reason
@@ -196,12 +196,12 @@ def test_ZX10_a_200_kb_prompt_arrives(manager, agent, project, fake_model):
     assert fake_model.was_shown(text)
 
 
-def test_Z13_a_prompt_that_begins_with_a_dash_is_literal(manager, agent, project):
+def test_a_prompt_that_begins_with_a_dash_is_literal(manager, agent, project):
     session = ended(manager, spawn(manager, agent, "--help", project))
     assert session.last_message == "You said: --help"
 
 
-def test_ZX7_a_runner_killed_under_a_real_agent_is_replaced(manager, agent, project, leftovers, wait_until):
+def test_a_runner_killed_under_a_real_agent_is_replaced(manager, agent, project, leftovers, wait_until):
     session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
     running_command(manager, session, wait_until, "sleep 600")
     first = manager.reader.turns(session.id)[-1]

@@ -18,7 +18,7 @@ ATTEMPTS = 5
 CODEX_MODES = ["workspace-write", "read-only", "danger-full-access"]
 SECONDS_INTO_A_COMMAND = repeated((0, 3), (0, 1, 2, 3, 4))
 CLAUDE_STARTS_MS = range(600, 1001, repeated(200, 50))
-"""During its start claude swallows a SIGINT (protocols 3)."""
+"""During its start claude can swallow a SIGINT (docs/protocols/claude.md, "Signals")."""
 
 
 @pytest.fixture
@@ -57,14 +57,14 @@ def lost_its_helper(session):
 
 @pytest.mark.torture
 @pytest.mark.parametrize("sandbox", CODEX_MODES)
-def test_K3_codex_is_stopped_in_each_of_the_first_seconds_of_a_command(
+def test_codex_is_stopped_in_each_of_the_first_seconds_of_a_command(
     manager, codex_env, project, leftovers, wait_until, sandbox
 ):
     stop_in_the_first_seconds(manager, "codex", project, leftovers, wait_until, {"sandbox": sandbox})
 
 
 @pytest.mark.torture
-def test_K3_claude_is_stopped_in_each_of_the_first_seconds_of_a_command(
+def test_claude_is_stopped_in_each_of_the_first_seconds_of_a_command(
     manager, claude_env, project, leftovers, wait_until
 ):
     stop_in_the_first_seconds(
@@ -98,7 +98,7 @@ def stop_in_the_first_seconds(manager, agent, project, leftovers, wait_until, op
 
 
 @pytest.mark.torture
-def test_K3_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, project, leftovers, wait_until):
+def test_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, project, leftovers, wait_until):
     for after_ms in CLAUDE_STARTS_MS:
         session = manager.started(manager.spawn(Start("[[fake:sleep600]] go", agent="claude", cwd=str(project))).id)
         agent = manager.reader.turns(session.id)[-1].agent_pid
@@ -110,7 +110,7 @@ def test_K3_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, pr
         check(manager, session, before, receipt, leftovers)
 
 
-def test_K3_an_agent_that_waits_for_its_model_is_stopped(manager, agent, project, leftovers, wait_until):
+def test_an_agent_that_waits_for_its_model_is_stopped(manager, agent, project, leftovers, wait_until):
     session = manager.spawn(Start("[[fake:hang_after_tool]] go", agent=agent, cwd=str(project)))
     wait_until(
         lambda: "before-hang" in manager.reader.outputs.read(session.id).decode(),
@@ -121,7 +121,7 @@ def test_K3_an_agent_that_waits_for_its_model_is_stopped(manager, agent, project
     check(manager, session, before, receipt, leftovers)
 
 
-def test_K8_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, agent, project, leftovers):
+def test_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, agent, project, leftovers):
     options = {"limits": {"silence_seconds": 3}}
     session = manager.spawn(Start("[[fake:hang]] go", agent=agent, cwd=str(project), options=options))
     [ended] = manager.wait([session.id], timeout=2 * MINUTE)
@@ -130,7 +130,7 @@ def test_K8_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, agent, proj
     assert leftovers(session.id) == []
 
 
-def test_K1_more_real_agents_than_places_all_get_their_turn(manager, codex_env, project, tmp_path):
+def test_more_real_agents_than_places_all_get_their_turn(manager, codex_env, project, tmp_path):
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 2\n")
     sessions = manager.spawn_copies(Start("[[fake:plain]] go", agent="codex", cwd=str(project), copies=5))
     ended = manager.wait([session.id for session in sessions], timeout=3 * MINUTE)

@@ -13,7 +13,7 @@ def command(manager, *argv):
     return manager.spawn(Start(" ".join(argv), agent="command", argv=argv))
 
 
-def test_C2_an_id_is_any_unique_beginning_and_others_are_errors_with_candidates(manager, similar_ids):
+def test_an_id_is_any_unique_beginning_and_others_are_errors_with_candidates(manager, similar_ids):
     first, last = command(manager, "true"), command(manager, "true")
     assert [verb("show", ref, "--json").returncode for ref in (first.id, "@last", last.id[:13])] == [0, 0, 0]
     assert last.id in verb("show", "@last", "--json").stdout
@@ -24,11 +24,12 @@ def test_C2_an_id_is_any_unique_beginning_and_others_are_errors_with_candidates(
     assert verb("show", "").returncode == 2
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(("words", "code"), [
     (("true", "true"), 0), (("true", "false"), 1), (("true", "sleep 600", "--any"), 0),
     (("sleep 600", "--timeout", "0.1"), 124),
 ])  # fmt: skip
-def test_C3_wait_exits_with_the_outcome(manager, words, code):
+def test_wait_exits_with_the_outcome(manager, words, code):
     options = words[words.index("--timeout") :] if "--timeout" in words else [w for w in words if w == "--any"]
     ids = [command(manager, *word.split()).id for word in words if word not in options]
     assert verb("wait", *ids, *options).returncode == code

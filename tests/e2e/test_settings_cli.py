@@ -90,6 +90,7 @@ def test_watch_that_only_looks_settles_nothing(
     assert (opened, len(settled)) == ([True, True, False], 1)
 
 
+@pytest.mark.smoke
 def test_list_says_what_holds_and_where_it_comes_from(cli: Cli, tmp_path: Path) -> None:
     code, out, _ = cli("config", "list")
     lines = {line.split()[0]: line for line in out.splitlines()}

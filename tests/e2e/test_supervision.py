@@ -49,7 +49,8 @@ def turn_of(manager, session):
     return manager.reader.turns(session.id)[-1]
 
 
-def test_K3_a_stop_ends_the_group_and_what_left_it(manager, leftovers, wait_until):
+@pytest.mark.smoke
+def test_a_stop_ends_the_group_and_what_left_it(manager, leftovers, wait_until):
     script = "setsid nohup sleep 611 >/dev/null 2>&1 & sleep 612 & echo ready; sleep 613"
     session = start(manager, "sh", "-c", script)
     printed(manager, session, "ready", wait_until)
@@ -69,7 +70,7 @@ def test_K3_a_stop_ends_the_group_and_what_left_it(manager, leftovers, wait_unti
     assert "4 processes ended" in receipt.summary()
 
 
-def test_4_a_setsid_nohup_grandchild_is_found_and_stopped(manager, leftovers, wait_until):
+def test_a_setsid_nohup_grandchild_is_found_and_stopped(manager, leftovers, wait_until):
     session = start(manager, "sh", "-c", f"{sys.executable} -c '{DAEMON}' & echo ready; sleep 614")
     printed(manager, session, "ready", wait_until)
     wait_until(lambda: len(manager.reader.processes(session.id)) == 3, what="shell, sleep and daemon")
@@ -77,6 +78,7 @@ def test_4_a_setsid_nohup_grandchild_is_found_and_stopped(manager, leftovers, wa
     assert leftovers(session.id) == []
 
 
+@pytest.mark.smoke
 def test_a_process_that_cleared_its_environment_is_stopped(manager, wait_until):
     script = f"env -i setsid {sys.executable} -c 'import time; time.sleep(615)' & echo ready; sleep 616"
     session = start(manager, "sh", "-c", script)
@@ -88,6 +90,7 @@ def test_a_process_that_cleared_its_environment_is_stopped(manager, wait_until):
     assert processes.by_pid(bare.pid) is None or processes.by_pid(bare.pid).zombie
 
 
+@pytest.mark.smoke
 def test_the_receipt_names_the_signal_that_ended_each_process(manager, wait_until):
     session = start(manager, sys.executable, "-c", STUBBORN)
     printed(manager, session, "ready", wait_until)
@@ -104,7 +107,7 @@ def test_the_ladder_climbs_to_sigkill_by_itself(manager, leftovers, wait_until):
     assert leftovers(session.id) == []
 
 
-def test_ZX8_a_stop_of_an_ended_session_changes_nothing(manager):
+def test_a_stop_of_an_ended_session_changes_nothing(manager):
     session = manager.wait([manager.run(["true"]).id], timeout=60)[0]
     receipt = manager.stop(session.id)
     assert (receipt.ended, receipt.left, receipt.status) == ((), (), Status.DONE)
@@ -135,7 +138,8 @@ def test_a_new_turn_starts_while_children_of_the_last_one_live(manager, leftover
     assert leftovers(session.id) == []
 
 
-def test_K6_a_killed_runner_is_replaced_and_the_agent_stopped_by_the_new_one(manager, leftovers, wait_until):
+@pytest.mark.smoke
+def test_a_killed_runner_is_replaced_and_the_agent_stopped_by_the_new_one(manager, leftovers, wait_until):
     session = start(manager, "sh", "-c", "setsid sleep 620 & sleep 621")
     first = turn_of(manager, session)
     os.kill(first.runner_pid, signal.SIGKILL)
@@ -149,7 +153,8 @@ def test_K6_a_killed_runner_is_replaced_and_the_agent_stopped_by_the_new_one(man
     assert leftovers(session.id) == []
 
 
-def test_K6_an_adopted_agent_ends_by_its_proper_end(manager, wait_until):
+@pytest.mark.smoke
+def test_an_adopted_agent_ends_by_its_proper_end(manager, wait_until):
     session = manager.started(manager.spawn(Start("[[demo:done]]", agent="demo", options={"speed": 2})).id)
     wait_until(lambda: manager.reader.get(session.id).steps > 1, what="the first steps")
     os.kill(turn_of(manager, session).runner_pid, signal.SIGKILL)
@@ -157,6 +162,7 @@ def test_K6_an_adopted_agent_ends_by_its_proper_end(manager, wait_until):
     assert (ended.status, ended.reason, ended.exit_code) == (Status.DONE, "the runner was killed", None)
 
 
+@pytest.mark.smoke
 def test_lost_only_where_nothing_lives(manager, wait_until, leftovers):
     session = start(manager, "sh", "-c", "setsid sleep 622 & echo ready; sleep 623")
     printed(manager, session, "ready", wait_until)
@@ -174,7 +180,7 @@ def test_lost_only_where_nothing_lives(manager, wait_until, leftovers):
     assert manager.reader.get(session.id).status is Status.LOST
 
 
-def test_ZX5_an_agent_killed_from_outside_is_failed_at_once(manager):
+def test_an_agent_killed_from_outside_is_failed_at_once(manager):
     session = start(manager, "sleep", "624")
     os.kill(turn_of(manager, session).agent_pid, signal.SIGKILL)
     ended = manager.wait([session.id], timeout=60)[0]
@@ -191,7 +197,8 @@ def test_a_runner_told_to_end_stops_its_agent_and_says_so(manager, leftovers):
     assert leftovers(session.id) == []
 
 
-def test_ZX18_a_start_that_fails_is_a_visible_failed_session(manager, tmp_path):
+@pytest.mark.smoke
+def test_a_start_that_fails_is_a_visible_failed_session(manager, tmp_path):
     plain = tmp_path / "plain.txt"
     plain.write_text("not a program")
     cases = {
@@ -266,7 +273,7 @@ def test_a_session_spawned_from_inside_a_session_survives_the_stop_of_the_outer_
     assert manager.reader.get(inner.id).status is Status.STOPPED
 
 
-def test_4_a_reused_pid_is_never_signalled():
+def test_a_reused_pid_is_never_signalled():
     stranger = subprocess.Popen(["sleep", "630"])
     try:
         real = processes.by_pid(stranger.pid)
@@ -278,7 +285,8 @@ def test_4_a_reused_pid_is_never_signalled():
         stranger.wait()
 
 
-def test_K5_the_agent_goes_on_when_the_front_end_is_killed(manager, tmp_path, wait_until):
+@pytest.mark.smoke
+def test_the_agent_goes_on_when_the_front_end_is_killed(manager, tmp_path, wait_until):
     program = tmp_path / "front.py"
     go = tmp_path / "go"
     program.write_text(
@@ -300,7 +308,7 @@ def test_K5_the_agent_goes_on_when_the_front_end_is_killed(manager, tmp_path, wa
     assert (ended.status, ended.exit_code) == (Status.FAILED, 5)
 
 
-def test_8_opening_listing_and_watching_change_no_byte_of_a_session(manager, wait_until):
+def test_opening_listing_and_watching_change_no_byte_of_a_session(manager, wait_until):
     session = manager.wait([manager.run(["sh", "-c", "echo a; echo b"]).id], timeout=60)[0]
     folder = manager.reader.home / "sessions" / session.id
     wait_until(lambda: not runner_lock.is_held(folder / "runner.lock"), what="the runner to leave")
@@ -320,6 +328,7 @@ def test_8_opening_listing_and_watching_change_no_byte_of_a_session(manager, wai
     assert manager.reader.changes(seq).updated == ()
 
 
+@pytest.mark.smoke
 def test_files_are_private(manager, wait_until):
     session = manager.wait([manager.run(["echo", "secret"]).id], timeout=60)[0]
     folder = manager.reader.home / "sessions" / session.id
@@ -329,7 +338,7 @@ def test_files_are_private(manager, wait_until):
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_ZX11_an_agent_never_reads_the_terminal(manager):
+def test_an_agent_never_reads_from_the_terminal(manager):
     session = manager.wait([manager.run(["cat"]).id], timeout=60)[0]
     assert session.status is Status.DONE
     assert Path(manager.reader.outputs.path(session.id)).read_bytes() == b""
@@ -346,7 +355,7 @@ def test_an_agent_that_floods_its_output_is_stopped(manager, leftovers, wait_unt
     shutil.rmtree(manager.reader.home / "trash" / session.id)
 
 
-def test_5_hostile_lines_and_an_unknown_status_hide_no_session(manager, tmp_path):
+def test_hostile_lines_and_an_unknown_status_hide_no_session(manager, tmp_path):
     lines = [
         b"42",
         b'"' + b"x" * 5_000_000 + b'"',

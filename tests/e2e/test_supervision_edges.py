@@ -26,7 +26,7 @@ exec sleep 700
 """
 
 
-def test_K4_a_group_whose_leader_is_gone_may_be_a_strangers(tmp_path):
+def test_a_process_group_that_may_be_a_strangers_is_spared(tmp_path):
     """Its number was the agent's; the agent ended, the number came round, and its new leader ended too."""
     stranger = subprocess.Popen(["sh", "-c", "sleep 901 & echo $!"], stdout=subprocess.PIPE, start_new_session=True)
     assert stranger.stdout is not None
@@ -228,7 +228,7 @@ def test_a_damaged_database_says_what_to_do(manager, database_at_rest):
         (["no-such-program-here", "--flag"], "no-such-program-here: command not found", [""]),
     ],
 )
-def test_K2_a_start_that_failed_shows_reason_command_and_stderr(manager, argv, reason, told):
+def test_a_start_that_failed_shows_reason_command_and_stderr(manager, argv, reason, told):
     [failed] = manager.wait([manager.run(argv).id], timeout=60)
     assert failed.status is Status.FAILED
     assert reason in failed.reason

@@ -92,6 +92,7 @@ def words(shown):
     return [line.partition(" ")[2].strip() for line in shown.splitlines()]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("verb", [["tail"], ["logs", "-f"], ["watch"]], ids=" ".join)
 def test_what_comes_is_printed_while_the_session_still_runs(manager, following, verb):
     session = run(manager, GATE)

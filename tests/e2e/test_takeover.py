@@ -116,7 +116,7 @@ def worked(manager, agent, tmp_path):
 
 @pytest.mark.real
 @pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
-def test_I8_what_was_said_by_hand_is_a_turn_and_the_next_turn_knows_it(
+def test_words_said_by_hand_are_a_turn_and_the_next_turn_knows_them(
     manager, agent, terminal, interface, scratch_home, tmp_path
 ):
     session = worked(manager, agent, tmp_path)

@@ -25,6 +25,7 @@ def ended_well(outer, manager):
     assert (outer.exit_code, logs) == (0, {})
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("controlling", [True, False])
 def test_a_dashboard_ends_with_its_terminal(open_outer, manager, silent, wait_until, controlling):
     outer = open_outer(DASHBOARD, controlling=controlling, TERM="xterm-256color")

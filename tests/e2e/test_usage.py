@@ -32,6 +32,7 @@ def printed(*words, code=0):
     return done.stdout if code == 0 else done.stderr
 
 
+@pytest.mark.smoke
 def test_the_verb_adds_up_what_the_sessions_used(worked, manager):
     sessions = [manager.reader.get(one) for one in worked]
     for by in ("day", "week", "month", "agent", "model", "folder", "lead", "session"):

@@ -32,6 +32,7 @@ def read(manager, terminal, monkeypatch):
     return start
 
 
+@pytest.mark.smoke
 def test_the_step_and_the_raw_file_in_less_and_back(read, terminal):
     session = read()
     terminal.keys("o")

@@ -88,6 +88,7 @@ def helpers(name):
     return [one.pid for one in found if one is not None and name in one.command and home in one.command]
 
 
+@pytest.mark.smoke
 def test_a_lead_with_four_workers_is_woken_once_and_no_front_end_is_needed(family, at):
     four = family()
     four.let_go()

@@ -10,7 +10,9 @@ from hostile.checks import AGENT_NAMES
 EVERY = [(path, agent) for path in make.files() for agent in AGENT_NAMES if make.agent_of(path) in (agent, None)]
 """Each small file with its agent; a stream of no agent, with all of them."""
 
-BIG = [(name, agent) for name in big.FILES for agent in (AGENT_NAMES if TORTURE else big.SPEAKERS.get(name, ("codex",)))]
+BIG = [
+    (name, agent) for name in big.FILES for agent in (AGENT_NAMES if TORTURE else big.SPEAKERS.get(name, ("codex",)))
+]
 """Each big file with the agents that may print it; in ``make torture``, with all of them."""
 
 WIDTHS = (10, 11, 13, 20, 37, 80, 200)

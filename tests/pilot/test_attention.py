@@ -8,7 +8,7 @@ from agentdash.sessions.model import Status
 from agentdash.tui.dialogs.asking.rename import RenameScreen
 
 
-async def test_T10_r_renames_the_selected_session(dashboard):
+async def test_r_renames_the_selected_session(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
         await d.press("r")
@@ -22,7 +22,7 @@ async def test_T10_r_renames_the_selected_session(dashboard):
         await d.shows("the [bold] release")
 
 
-async def test_T10_an_empty_title_gives_the_automatic_one_back(dashboard):
+async def test_an_empty_title_gives_the_automatic_one_back(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
         await d.press("r", "ctrl+u", "enter")
@@ -30,7 +30,7 @@ async def test_T10_an_empty_title_gives_the_automatic_one_back(dashboard):
         await d.shows("the automatic title")
 
 
-async def test_T10_escape_leaves_the_title_and_a_refusal_keeps_the_dialog(dashboard):
+async def test_escape_keeps_the_title_and_a_refused_title_keeps_the_dialog(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
         d.manager.error = UsageError("The title has 201 characters; the maximum is 200.")
@@ -44,7 +44,7 @@ async def test_T10_escape_leaves_the_title_and_a_refusal_keeps_the_dialog(dashbo
         assert d.main.table.session("done0001").title == "write the migration"
 
 
-async def test_T10_P_pins_and_unpins(dashboard):
+async def test_P_pins_and_unpins(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
         await d.press("P")
@@ -56,7 +56,7 @@ async def test_T10_P_pins_and_unpins(dashboard):
         await d.until(lambda: d.main.table.session("done0001").pinned_at is None)
 
 
-async def test_T10_P_pins_all_that_are_marked(dashboard):
+async def test_P_pins_all_that_are_marked(dashboard):
     async with dashboard() as d:
         await d.select("failed01")
         await d.press("space")
@@ -78,7 +78,7 @@ async def test_a_loop_stands_below_its_row_as_long_as_it_lasts(dashboard):
         await d.until(lambda: "failed 4 times" not in d.text())
 
 
-async def test_T12_a_refusal_stands_below_its_row(dashboard):
+async def test_a_denied_permission_is_shown_below_its_row(dashboard):
     async with dashboard() as d:
         done = structs.replace(d.manager.get("done0001"), denied=2, reason="2 permissions denied: Bash, Write")
         assert done.status is Status.DONE

@@ -750,7 +750,7 @@ async def test_t_goes_through_the_themes(dashboard):
         assert d.app.theme == "agentdash-dark"
 
 
-async def test_f2_turns_the_mouse_on_and_off(dashboard, monkeypatch):
+async def test_the_key_f2_turns_the_mouse_on_and_off(dashboard, monkeypatch):
     async with dashboard() as d:
         written = []
         monkeypatch.setattr(d.app._driver, "write", written.append)

@@ -22,7 +22,7 @@ KILLS = repeated(
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("cli", EVERY_CLI)
-def test_I3_no_prompt_of_a_queue_is_lost_or_doubled_whoever_is_killed(
+def test_no_prompt_of_a_queue_is_lost_or_doubled_whoever_is_killed(
     use_agent, fake_model, cli, scratch_home, tmp_path, show
 ):
     kind = use_agent(cli)

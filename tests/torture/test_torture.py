@@ -30,7 +30,7 @@ def told(report):
 
 
 @pytest.mark.timeout(300 + 10 * CYCLES)
-def test_7_nothing_is_left_lost_doubled_or_unreadable_whoever_is_killed(tmp_path, show):
+def test_nothing_is_left_lost_doubled_or_unreadable_whoever_is_killed(tmp_path, show):
     torture = Torture(tmp_path, seed=SEED, cycles=CYCLES, kills=KILLS, fronts=FRONTS)
     report = torture.run()
     show(table(torture, report))

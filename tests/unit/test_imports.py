@@ -123,7 +123,7 @@ def test_one_module_watches_and_one_knows_processes():
     [["--help"], ["--version"], ["ls", "--json"], ["spawn", "--help"], ["status"], ["schema", "ls"]],
     ids=" ".join,
 )
-def test_C4_the_command_line_does_not_load_the_screen(argv):
+def test_the_command_line_does_not_load_the_screen(argv):
     code = (
         "import agentdash.tui.cli.main as cli, contextlib, io\n"
         f"with contextlib.redirect_stdout(io.StringIO()):\n    cli.run({argv!r})"

@@ -41,7 +41,10 @@ RULES = [
     rule("give the number", r"\bso\s+(many|much|long)\b", DOCSTRING, DOCUMENT),
 ]
 
-DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+DOCUMENTS = [
+    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md",
+    "docs/protocols/claude.md", "docs/protocols/codex.md", "docs/protocols/gemini.md",
+]  # fmt: skip
 HAS_EXAMPLES = "CONTRIBUTING.md"
 """Its table of rules quotes what they forbid."""
 

@@ -161,7 +161,7 @@ _PLAN_ROLES = {"completed": "dim", "in_progress": "running"}
 
 
 def _notice(block: blocks.Notice) -> Block:
-    """The text; JSON laid out: some servers answer in it and the agent passes it on (protocols 2.3, codex 0.169.0)."""
+    """The text; JSON laid out: some servers answer in it, and codex passes it on (docs/protocols/codex.md, "Ends")."""
     laid_out = pretty_json(block.text)
     if laid_out is not None:
         return CodeBlock(Code(laid_out, "json"))

@@ -1,7 +1,7 @@
 """claude (Claude Code 2.1.197 to 2.1.330): ``claude -p --output-format stream-json --verbose``.
 
-A process serves one turn, or with ``--input-format stream-json`` several of them (prompts 1.1).  agentdash chooses the
-conversation's id before the start.
+A process serves one turn, or with ``--input-format stream-json`` several of them
+(docs/protocols/claude.md, "Standard input").  agentdash chooses the conversation's id before the start.
 """
 
 import re
@@ -124,7 +124,7 @@ def _instructions(settings: AgentSettings) -> list[str]:
 
 
 def _forked(fork: Fork | None) -> list[str]:
-    """Return the options that copy a conversation up to a message (2.1.197 and 2.1.330, prompts 5)."""
+    """Return the options that copy a conversation up to a place (docs/protocols/claude.md, "Forks and compactions")."""
     if fork is None:
         return []
     return ["--fork-session", *(["--resume-session-at", fork.at] if fork.at is not None else [])]
@@ -136,7 +136,7 @@ class Claude(Agent, LeadingAgent):
     name = "claude"
     title = "Claude Code"
     binary = "claude"
-    tested_versions = ("2.1.197", "2.1.330", "2.1.332")  # protocols 3
+    tested_versions = ("2.1.197", "2.1.330", "2.1.332")
     install_hint = "Install it with `npm install -g @anthropic-ai/claude-code`."
     settings_type = ClaudeSettings
     mode_key = "permission_mode"
@@ -144,14 +144,15 @@ class Claude(Agent, LeadingAgent):
     takes_instructions = True
     plan_mark = b'"rate_limit_event"'
     polling_tools = Agent.polling_tools | {"BashOutput", "TaskOutput"}
-    # SIGINT ends it with its commands; a late SIGTERM only makes it call the model again (protocols 1.1).
+    # SIGINT ends it with its commands; a late SIGTERM only makes it call the model again
+    # (docs/protocols/claude.md, "Signals").
     ladder = Ladder(interrupt=4.0, terminate=1.5)
     dangerous = frozenset({"bypassPermissions"})
     narrower = _NARROWER
     ranks = _RANKS
     writing = frozenset({"acceptEdits", "auto"})
     follows_interface = True
-    adjusts_from = "step"  # prompts 1.1
+    adjusts_from = "step"  # docs/protocols/claude.md, "Standard input"
     unlimited = "no-checks"
     forks_ends = True
     conversation_ids = UUID

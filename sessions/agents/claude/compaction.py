@@ -1,8 +1,8 @@
-"""A compaction in claude's stream (2.1.197 and 2.1.330, prompts 5).
+"""A compaction in claude's stream (2.1.197 and 2.1.330).
 
 ``status`` has the outcome, ``compact_boundary`` the tokens, and a line in the user's name after it the summary.  The
 ``result`` of a turn that only compacts is a success without a model call, also if the compaction failed: its
-``stop_reason`` is null, so the outcome decides.
+``stop_reason`` is null, so the outcome decides (docs/protocols/claude.md, "Forks and compactions").
 """
 
 from msgspec import Struct

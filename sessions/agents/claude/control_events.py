@@ -1,4 +1,4 @@
-"""Requests and their answers on claude's control channel (Claude Code 2.1.197 and 2.1.330, prompts 1.1).
+"""Requests and their answers on claude's control channel (Claude Code 2.1.197 and 2.1.330).
 
 Every field is optional, because other versions leave some out.
 """
@@ -9,7 +9,10 @@ from ..parsing.json_lines import NULL, Words
 
 
 class Request(Struct):
-    """A request that waits for an answer: ``can_use_tool`` or ``elicitation`` (prompts 1.1)."""
+    """A request that waits for an answer: ``can_use_tool`` or ``elicitation``.
+
+    Seen with ``--permission-prompt-tool stdio`` (docs/protocols/claude.md, "Approvals").
+    """
 
     subtype: str = ""
     tool_name: Words = ""

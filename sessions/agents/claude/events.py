@@ -1,6 +1,6 @@
-"""The events of ``claude -p --output-format stream-json --verbose`` (Claude Code 2.1.197 to 2.1.330, protocols 3.2).
+"""The events of ``claude -p --output-format stream-json --verbose`` (Claude Code 2.1.197 to 2.1.330).
 
-Every field but ``type`` is optional, because other versions leave some out.
+Every field but ``type`` is optional, because other versions leave some out (docs/protocols/claude.md, "Stream").
 """
 
 from msgspec import Raw, Struct, field

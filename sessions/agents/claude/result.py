@@ -1,12 +1,12 @@
 """The verdict of claude's ``result``: the only event that decides how a turn ended (Claude Code 2.1.197 to 2.1.330).
 
-Three of its fields decide; they are never guessed.
+Three of its fields decide; they are never guessed (docs/protocols/claude.md, "Results").
 
 - ``is_error``: true, ``"true"`` and 1 mean an error; false, ``"false"``, 0 and null mean none; if it is missing,
   ``subtype`` alone decides.
 - ``subtype``: ``success`` or the name of an error; if it is missing, an ``is_error`` of false decides.
 - ``stop_reason``: why the model stopped (Messages API, "Stop reasons").  A cut answer is not a good end; if the field
-  is missing or null, the stream broke off (protocols 3.2), unless no model was asked (:func:`is_local`).
+  is missing or null, the stream broke off, unless no model was asked (:func:`is_local`).
 
 If one of them has another type, or ``is_error`` and ``subtype`` are both missing, nothing proves a good end: the turn
 failed, and the reason names the field.  Every other field can be missing or have any type.

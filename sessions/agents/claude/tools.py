@@ -195,7 +195,10 @@ def _listed(task: Task) -> PlanItem:
 
 
 def _failure(kind: StepKind, text: str) -> dict[str, Any]:
-    """Return the fields of a failed call; a failed command's text begins with its exit code (protocols 3.2)."""
+    """Return the fields of a failed call.
+
+    A failed command's text begins with its exit code (docs/protocols/claude.md, "Stream").
+    """
     exit_line = _EXIT.match(text) if kind is StepKind.COMMAND else None
     if exit_line is not None:
         return {"status": StepStatus.FAILED, "exit_code": int(exit_line[1]), "output": text[exit_line.end() :]}

@@ -1,7 +1,7 @@
 """claude's stream as steps (Claude Code 2.1.197 to 2.1.332): one turn, or several turns of one process.
 
 Exit 0 proves little: the proper end is a ``result`` without ``is_error``, with a ``stop_reason`` that does not mean a
-cut (protocols 3, :mod:`.result`).
+cut (:mod:`.result`), as measured (docs/protocols/claude.md, "Results").
 """
 
 from collections import deque

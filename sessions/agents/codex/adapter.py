@@ -181,7 +181,7 @@ class Codex(Agent, LeadingAgent):
     binary = "codex"
     plan_mark = b'"account/rateLimits/updated"'
     stream_formats: ClassVar[Mapping[str, str]] = {"codex-app-server": "app-server"}
-    tested_versions = ("0.169.0", "0.171.0")  # protocols 2
+    tested_versions = ("0.169.0", "0.171.0")
     install_hint = "Install it with `npm install -g @openai/codex`."
     settings_type = CodexSettings
     mode_key = "sandbox"
@@ -255,7 +255,8 @@ class Codex(Agent, LeadingAgent):
         """Return ``codex resume -- THREAD`` with the model, the sandbox and the overrides of codex's configuration.
 
         A thread remembers the approvals of its last turn (``never`` after ``codex exec``), so they are given again.
-        Without ``--no-daemon``, a server that codex starts keeps the thread's lock for 58 s after the end (prompts 6).
+        Without ``--no-daemon``, a server that codex starts keeps the thread's lock for 58 s after the end
+        (docs/protocols/codex.md, "Own interface").
         """
         settings, model = request.settings, request.model or request.settings.model
         argv = [settings.bin or "codex", "resume", "--no-daemon"]

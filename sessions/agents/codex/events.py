@@ -1,6 +1,6 @@
-"""The events of ``codex exec --json``: one JSON object a line (codex-cli 0.169.0, protocols 2.2).
+"""The events of ``codex exec --json``: one JSON object a line (codex-cli 0.169.0).
 
-Every field but ``type`` is optional, because other versions leave some out.
+Every field but ``type`` is optional, because other versions leave some out (docs/protocols/codex.md, "Stream").
 """
 
 from typing import Annotated

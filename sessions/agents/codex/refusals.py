@@ -1,8 +1,8 @@
 """Actions that codex was refused: declined items, commands that its sandbox stopped, and complaints on stderr.
 
 ``codex exec`` never asks the user.  codex-cli 0.169.0 omits a patch that its sandbox forbids, and a command that its
-rules forbid, from the stream, and complains about them on stderr (measured).  Other versions show such a command as
-failed, with an output that calls it rejected.
+rules forbid, from the stream, and complains about them on stderr (docs/protocols/codex.md, "Refusals").  Other versions
+show such a command as failed, with an output that calls it rejected.
 """
 
 import re
@@ -58,8 +58,9 @@ def complaints(stderr: str) -> Iterator[str | None]:
 def unapplied(stderr: str) -> int:
     """Count the patches that stderr says did not apply.
 
-    codex-cli 0.169.0 has no event for such a patch, with or without its app server (measured).  Its stderr and its
-    rollout have the same words; the app server writes them with colours.
+    codex-cli 0.169.0 has no event for such a patch, with or without its app server
+    (docs/protocols/codex.md, "Refusals").  Its stderr and its rollout have the same words; the app server writes them
+    with colours.
     """
     return sum(_UNAPPLIED.search(line) is not None for line in clean(stderr).splitlines())
 

@@ -1,7 +1,7 @@
 """codex's stream as steps (codex-cli 0.169.0): one turn.
 
 The stream has no times, no cost, no model and no diffs.  Usage is cumulative for the thread.  A started item may never
-complete (protocols 2).
+complete (docs/protocols/codex.md, "Stream").
 """
 
 import zlib

@@ -1,9 +1,9 @@
-"""The use of a running codex turn, from codex's own transcript (codex-cli 0.169.0, protocols 2.5).
+"""The use of a running codex turn, from codex's own transcript (codex-cli 0.169.0).
 
-The stream of ``codex exec`` has the tokens of the whole thread in its last line, and no cost.  The transcript gets a
-``token_usage_record`` after each model call, and a ``token_count`` when the commands of that call have ended;
-earlier versions write only ``token_count``.  ``turn_context`` names the model.  ``app_server/meter.py`` reads the
-transcript of a live codex.
+The stream of ``codex exec`` has the tokens of the whole thread in its last line, and no cost
+(docs/protocols/codex.md, "Usage").  The transcript gets a ``token_usage_record`` after each model call, and a
+``token_count`` when the commands of that call have ended; earlier versions write only ``token_count``.
+``turn_context`` names the model.  ``app_server/meter.py`` reads the transcript of a live codex.
 """
 
 import re

@@ -1,7 +1,8 @@
 """Gemini CLI's chats (0.61.0): all turns of a session, with times, reasoning, diffs and tokens.
 
 A message grows: when its calls have ended, gemini writes the whole message again under the same id, and its steps are
-replaced.  The exact end of a turn is not recorded; a turn begins with the user's prompt (protocols 4).
+replaced.  The exact end of a turn is not recorded; a turn begins with the user's prompt
+(docs/protocols/gemini.md, "Chats").
 """
 
 from collections.abc import Callable

@@ -1,7 +1,8 @@
-"""The lines of Gemini CLI's own chats, ``~/.gemini/tmp/<project>/chats/session-*.jsonl`` (protocols 4).
+"""The lines of Gemini CLI's own chats, ``~/.gemini/tmp/<project>/chats/session-*.jsonl``.
 
 Seen with Gemini CLI 0.61.0: headings, patches, ``user`` and ``gemini``.  Rewinds, ``info``, ``warning``, ``error`` and
-``displayContent`` come from its public source, of versions near 0.61.0.  Every field is optional.
+``displayContent`` come from its public source, of versions near 0.61.0.  Every field is optional
+(docs/protocols/gemini.md, "Chats").
 """
 
 from typing import Any

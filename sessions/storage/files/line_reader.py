@@ -1,7 +1,7 @@
 """Read turn files by byte offset: bytes in, whole lines out, memory bounded.
 
-Lines are split on ``\\n`` only (agents print U+2028 raw inside JSON, protocols 1) and may exceed a megabyte.
-A half-written last line is held back until its newline arrives.
+Lines are split on ``\\n`` only (agents print U+2028 raw inside JSON strings) and may exceed a megabyte
+(docs/protocols/codex.md, "Stream").  A half-written last line is held back until its newline arrives.
 """
 
 import os

@@ -2,8 +2,8 @@
 
 The agent itself holds it open for reading and writing, so that it never sees an end of file: a runner that is killed
 leaves a working agent, and the next runner opens the FIFO again.  A write into an empty FIFO that is large enough is
-whole or nothing, also under kill -9 of the writer (600 kills of 2 kB to 1 MB, 0 torn; prompts 2).  Room beside other
-bytes is not enough: the kernel counts pages.  A torn line would end claude.
+whole or nothing, also under kill -9 of the writer (600 kills of 2 kB to 1 MB, 0 torn).  Room beside other bytes is not
+enough: the kernel counts pages.  A torn line would end claude (docs/protocols/claude.md, "Standard input").
 """
 
 import errno

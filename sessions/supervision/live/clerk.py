@@ -42,7 +42,8 @@ class Clerk:
     An ask may outlive the turn in which it came, so a clerk goes on with those that are not over.
 
     An answer is recorded first and then written; a runner that adopts the agent writes it again if the agent has not
-    confirmed it, because a second answer does no harm (prompts 1.1, 1.2).
+    confirmed it, because a second answer does no harm
+    (docs/protocols/claude.md, "Approvals"; docs/protocols/codex.md, "Approvals").
 
     Args:
         live: the agent.

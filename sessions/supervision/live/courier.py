@@ -1,7 +1,8 @@
 """A prompt on its way to a live agent: it is written once, and its arrival ends in a receipt.
 
 The state is recorded before the line is written and after it.  A runner that adopts the agent therefore knows whether
-its predecessor may have written the prompt, and finds out from the agent's answers if it did (prompts 3).
+its predecessor may have written the prompt, and finds out from the agent's answers if it did
+(docs/protocols/claude.md, "Receipts"; docs/protocols/codex.md, "Receipts").
 """
 
 import contextlib

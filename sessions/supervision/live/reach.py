@@ -19,7 +19,8 @@ from .agent import LiveAgent
 from .channel import Channel, LineTooLongError, make_fifo
 
 CLOSE_SECONDS = 5.0
-"""Time in which an idle agent must end after the request: claude needs 0.1 s (prompts 1.1)."""
+"""Time in which an idle agent must end after the request: claude needs 0.1 s
+(docs/protocols/claude.md, "Standard input")."""
 
 _POLL_SECONDS = 0.02
 

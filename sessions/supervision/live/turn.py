@@ -174,7 +174,8 @@ class LiveTurn:
         """Ask the agent to end the turn, once it can be asked; return the time of the first call.
 
         codex 0.169.0 refuses it until it has reported the beginning of the turn.  Prompts that it did not read are
-        taken back first, and return to the queue: claude would begin a turn with one (prompts 1.1).
+        taken back first, and return to the queue: claude would begin a turn with one
+        (docs/protocols/claude.md, "Interrupts").
         """
         self.interrupted_at = self.interrupted_at or now
         if self.courier.state is PromptState.QUEUED:

@@ -64,7 +64,7 @@ def recover_steered(store: Store, session_id: str, n: int, agent_session: str | 
     """Queue the prompts again that were written into a turn, and that the agent, which is gone, does not have.
 
     If its transcript cannot be read, they are unconfirmed.  Also check those that the agent reported as read in this
-    turn: claude writes its transcript up to 30 ms later (prompts 1.1).
+    turn: claude writes its transcript up to 30 ms later (docs/protocols/claude.md, "Receipts").
     """
     log = LiveLog(store.database, session_id)
     for prompt in log.under_way():

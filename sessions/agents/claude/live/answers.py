@@ -1,4 +1,7 @@
-"""The user's answer to an ask as claude expects it in a ``control_response`` (prompts 1.1).  Pure."""
+"""The user's answer to an ask as claude expects it in a ``control_response``.  Pure.
+
+claude reads these answers, and prints each of them once (docs/protocols/claude.md, "Approvals").
+"""
 
 from typing import Any
 

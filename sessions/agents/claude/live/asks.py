@@ -1,4 +1,7 @@
-"""claude's requests as asks: ``can_use_tool`` and ``elicitation`` (2.1.197 and 2.1.330, prompts 1.1).  Pure."""
+"""claude's requests as asks: ``can_use_tool`` and ``elicitation`` (2.1.197 and 2.1.330).  Pure.
+
+Seen with ``--permission-prompt-tool stdio`` (docs/protocols/claude.md, "Approvals").
+"""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,7 @@
-"""The lines that are written to the standard input of a live claude (2.1.197 and 2.1.330, prompts 1.1).  Pure.
+"""The lines that are written to the standard input of a live claude (2.1.197 and 2.1.330).  Pure.
 
-A line that is not JSON ends the process, so every text is made encodable first.
+A line that is not JSON ends the process (docs/protocols/claude.md, "Standard input"), so every text is made encodable
+first.
 """
 
 from typing import Any

@@ -1,10 +1,10 @@
-"""The dialogue with a live claude over stream-json (2.1.197 and 2.1.330, prompts 1.1).
+"""The dialogue with a live claude over stream-json (2.1.197 and 2.1.330).
 
 Prompts need no handshake; the only line before them lets claude show the messages that it holds (:mod:`.held`).  Each
-turn begins with ``system/init`` and ends with ``result``.  claude repeats a prompt when its model gets it
-(``isReplay`` with a ``timestamp``; without one it only knows the key); 2.1.330 also reports each state of a prompt
-(``command_lifecycle``).  Lines between
-two turns belong to the next one and begin none.
+turn begins with ``system/init`` and ends with ``result``.  claude repeats a prompt when its model gets it (``isReplay``
+with a ``timestamp``; without one it only knows the key); 2.1.330 also reports each state of a prompt
+(``command_lifecycle``).  The transcript gets the prompt a moment later (docs/protocols/claude.md, "Receipts").  Lines
+between two turns belong to the next one and begin none.
 
 The ids of requests follow from the output alone.  A request to take back a prompt has the prompt's key.  The ids of the
 others have the number of responses of their kind, so a dialogue that was fed the output repeats an id only if the
@@ -133,7 +133,8 @@ class ClaudeDialogue(Dialogue):
         """Return the line that ends the running turn and its command; prompts that wait run as the next turn.
 
         A prompt that was written, and whose turn claude has not reported, can be interrupted too.  Open forms are
-        cancelled before it in the same write: 2.1.197 goes on waiting for them, and so does the server (measured).
+        cancelled before it in the same write: 2.1.197 goes on waiting for them, and so does the server
+        (docs/protocols/claude.md, "Interrupts").
         """
         if not self._running and self._starting is None and not self._unread:
             return []

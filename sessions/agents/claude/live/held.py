@@ -1,7 +1,8 @@
 """Messages of other programs that claude holds instead of reading them, as asks (2.1.332).  Pure.
 
 claude holds one whose sender runs with other permissions.  It shows its words, and waits for an answer without a limit
-of time, once the host said that it shows held messages.  2.1.330 does neither: it drops the message after a while.
+of time, once the host said that it shows held messages.  2.1.330 does neither: it drops the message after a while
+(docs/protocols/claude.md, "Prompts of other programs").
 """
 
 from msgspec import Struct, structs

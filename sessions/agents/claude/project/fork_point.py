@@ -1,7 +1,7 @@
-"""The message behind which claude can fork its conversation (Claude Code 2.1.197 and 2.1.330, prompts 5).
+"""The message behind which claude can fork its conversation (Claude Code 2.1.197 and 2.1.330).
 
 ``--resume-session-at`` takes the ``uuid`` of a line ``assistant`` of the stream, which has one content block.  It
-refuses the id of any other line ("No message found", exit 1).
+refuses the id of any other line (docs/protocols/claude.md, "Forks and compactions").
 """
 
 import re

@@ -1,7 +1,8 @@
 """claude's own files about a conversation: its transcript, and which one an open interface shows.
 
-Seen with 2.1.197 and 2.1.330 (prompts 6): ``$CLAUDE_CONFIG_DIR/projects/<folder>/<conversation>.jsonl``, and for each
-open interface ``$CLAUDE_CONFIG_DIR/sessions/<pid>.json``, which follows ``/clear`` to the next conversation.
+Seen with 2.1.197 and 2.1.330 (docs/protocols/claude.md, "Own interface"):
+``$CLAUDE_CONFIG_DIR/projects/<folder>/<conversation>.jsonl``, and for each open interface
+``$CLAUDE_CONFIG_DIR/sessions/<pid>.json``, which follows ``/clear`` to the next conversation.
 """
 
 from pathlib import Path

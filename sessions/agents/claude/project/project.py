@@ -1,7 +1,8 @@
 """claude's transcripts (Claude Code 2.1.330, 2.1.197 and earlier): all turns of a session, with times, diffs, tokens.
 
 No line marks the end of a turn, there is no cost before 2.1.330, and exit codes are only in the text of a result
-(protocols 3.4).  A turn begins with the user's prompt; prompts sent to claude while it works belong to that turn.
+(docs/protocols/claude.md, "Transcripts").  A turn begins with the user's prompt; prompts sent to claude while it works
+belong to that turn.
 """
 
 import re

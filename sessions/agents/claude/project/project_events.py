@@ -1,7 +1,8 @@
-"""The lines of claude's own transcripts, ``$CLAUDE_CONFIG_DIR/projects/<folder>/<session>.jsonl`` (protocols 3.4).
+"""The lines of claude's own transcripts, ``$CLAUDE_CONFIG_DIR/projects/<folder>/<session>.jsonl``.
 
-Seen with Claude Code 2.1.197 and 2.1.330, which also name the kinds that other versions and the full screen write.
-The blocks of a message are those of the stream (:mod:`..events`).  Every field is optional.
+Seen with Claude Code 2.1.197 and 2.1.330, which also name the kinds that other versions and the full screen write.  The
+blocks of a message are those of the stream (:mod:`..events`).  Every field is optional
+(docs/protocols/claude.md, "Transcripts").
 """
 
 from msgspec import Raw, Struct, field

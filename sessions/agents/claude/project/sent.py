@@ -1,7 +1,8 @@
-"""The prompts in claude's own transcripts (protocols 3.4; Claude Code 2.1.197 and 2.1.330).
+"""The prompts in claude's own transcripts (Claude Code 2.1.197 and 2.1.330).
 
 A conversation's transcript is ``$CLAUDE_CONFIG_DIR/projects/<folder>/<conversation>.jsonl``.  claude writes the prompt
-as a line ``user`` before it calls the model; a line ``queue-operation`` before that only announces it.
+as a line ``user`` before it calls the model (docs/protocols/claude.md, "Transcripts"); a line ``queue-operation``
+before that only announces it.
 """
 
 from pathlib import Path
@@ -64,7 +65,7 @@ def _has_key(path: Path, key: str) -> bool:
     """Return whether a transcript has the prompt that a live agent was sent with a key.
 
     One that began a turn is a line ``user`` with the key; one that was written into a turn is an attachment that names
-    it (prompts 1.1).
+    it.
     """
     mark = key.encode()
     with LineReader(path, cap=LINE_CAP) as reader:

@@ -1,8 +1,8 @@
-"""The use in claude's own transcripts (Claude Code 2.1.197 and 2.1.330, protocols 3.4).
+"""The use in claude's own transcripts (Claude Code 2.1.197 and 2.1.330).
 
 Each line ``assistant`` has the final use of its message, which the stream has only at the message's start.  The lines
-of one message repeat it.  A sub-agent's messages are in a file of their own.  2.1.330 also writes the running total of
-the conversation (``cost-state``) when its process ends.
+of one message repeat it (docs/protocols/claude.md, "Transcripts").  A sub-agent's messages are in a file of their own.
+2.1.330 also writes the running total of the conversation (``cost-state``) when its process ends.
 """
 
 from collections.abc import Iterator

@@ -14,7 +14,8 @@ def counted_by(version: str | None) -> Counted | None:
     """Return what the running totals of a version of claude count; None if it is between the versions seen.
 
     Those of 2.1.197 begin with each process.  2.1.330 writes them into the transcript when its process ends, and the
-    next process goes on from there, also if it forks the conversation; nothing is written if the process is killed.
+    next process goes on from there, also if it forks the conversation; nothing is written if the process is killed
+    (docs/protocols/claude.md, "Usage").
     """
     match = _VERSION.match(version or "")
     if match is None:

@@ -1,8 +1,8 @@
-"""The cost of a running claude turn, from the usage in its stream (Claude Code 2.1.197, protocols 3.2).
+"""The cost of a running claude turn, from the usage in its stream (Claude Code 2.1.197).
 
-claude reports its own cost only in the ``result`` that ends a turn.  Each block of a message repeats the usage from the
-message's start, which does not count the output yet.  So the input is counted once for each message id, and the output
-is estimated from the length of the printed text, if that is more.
+claude reports its own cost only in the ``result`` that ends a turn (docs/protocols/claude.md, "Usage").  Each block of
+a message repeats the usage from the message's start, which does not count the output yet.  So the input is counted once
+for each message id, and the output is estimated from the length of the printed text, if that is more.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
-"""The requests of codex as :class:`Ask`, and the answers as codex reads them (codex-cli 0.169.0, prompts 1.2).
+"""The requests of codex as :class:`Ask`, and the answers as codex reads them (codex-cli 0.169.0).
 
-``availableDecisions`` lists neither ``acceptForSession`` nor ``decline``, but codex takes both (measured).
+``availableDecisions`` lists neither ``acceptForSession`` nor ``decline``, but codex takes both
+(docs/protocols/codex.md, "Approvals").
 """
 
 from collections.abc import Mapping

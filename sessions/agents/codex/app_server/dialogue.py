@@ -1,8 +1,11 @@
-"""The dialogue with ``codex app-server`` (codex-cli 0.169.0, prompts 1.2 and 3).
+"""The dialogue with ``codex app-server`` (codex-cli 0.169.0).
 
 The ids of our requests follow from the prompts, so that a later dialogue recognizes the answers: 1 and 2 for the
 handshake, ``prompt:KEY:ATTEMPT`` (also of a compaction), ``probe:KEY:ATTEMPT``, ``interrupt:TURN``, ``clean:TURN``,
 ``change:WHAT:VALUE``.
+
+The item of a prompt is its only receipt, and a prompt that is written again is delivered again
+(docs/protocols/codex.md, "Receipts").
 """
 
 from collections.abc import Sequence

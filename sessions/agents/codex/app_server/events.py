@@ -1,6 +1,6 @@
-"""The notifications of ``codex app-server`` that are steps or facts (codex-cli 0.169.0, its own schema; prompts 1.2).
+"""The notifications of ``codex app-server`` that are steps or facts (codex-cli 0.169.0, its own schema).
 
-Every field but ``method`` is optional, because other versions leave some out.
+Every field but ``method`` is optional, because other versions leave some out (docs/protocols/codex.md, "App-server").
 """
 
 from msgspec import Raw, Struct, field

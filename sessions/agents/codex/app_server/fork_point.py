@@ -1,4 +1,7 @@
-"""The turn behind which ``thread/fork`` can copy a thread (codex-cli 0.169.0, prompts 5): whole turns only."""
+"""The turn behind which ``thread/fork`` can copy a thread (codex-cli 0.169.0).
+
+codex copies whole turns only (docs/protocols/codex.md, "Forks and compactions").
+"""
 
 import re
 from collections.abc import Iterable

@@ -1,6 +1,7 @@
-"""The items in the stream of ``codex app-server`` (codex-cli 0.169.0, prompts 1.2).
+"""The items in the stream of ``codex app-server`` (codex-cli 0.169.0).
 
-A sub-agent's thread prints into the same stream, and a command may outlive the turn that began it.
+A sub-agent's thread prints into the same stream, and a command may outlive the turn that began it
+(docs/protocols/codex.md, "App-server").
 """
 
 from typing import Any

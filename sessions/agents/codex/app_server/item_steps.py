@@ -1,7 +1,7 @@
-"""The items of ``codex app-server`` as steps (codex-cli 0.169.0, its own schema, and prompts 1.2).
+"""The items of ``codex app-server`` as steps (codex-cli 0.169.0, and its own schema).
 
 Most items mean the same as those of ``codex exec`` under other names, so they are translated to these and described by
-:mod:`..items`.  File changes have diffs here, and all items have times.
+:mod:`..items`.  File changes have diffs here, and all items have times (docs/protocols/codex.md, "App-server").
 """
 
 from collections.abc import Callable

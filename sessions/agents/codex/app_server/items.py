@@ -1,4 +1,7 @@
-"""The items of ``codex app-server``: what the agent does (codex-cli 0.169.0, its own schema, and prompts 1.2)."""
+"""The items of ``codex app-server``: what the agent does (codex-cli 0.169.0, and its own schema).
+
+They have unique ids and times, and file changes have diffs (docs/protocols/codex.md, "App-server").
+"""
 
 from typing import Annotated
 

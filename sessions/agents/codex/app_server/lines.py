@@ -1,7 +1,7 @@
-"""The lines of ``codex app-server`` (codex-cli 0.169.0, prompts 1.2).
+"""The lines of ``codex app-server`` (codex-cli 0.169.0).
 
 A message with ``method`` is a notification, or a request if it also has an ``id``; one without is an answer to a
-request of ours.
+request of ours (docs/protocols/codex.md, "App-server").
 """
 
 import msgspec

@@ -1,6 +1,7 @@
-"""The stream of ``codex app-server`` as steps (codex-cli 0.169.0, prompts 1.2).
+"""The stream of ``codex app-server`` as steps (codex-cli 0.169.0).
 
-One process serves many turns; a parser reads one.  The lines between two turns belong to the second.
+One process serves many turns; a parser reads one (docs/protocols/codex.md, "App-server").  The lines between two turns
+belong to the second.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""The requests of ``codex app-server``: what it asks the user (codex-cli 0.169.0, its own schema; prompts 1.2)."""
+"""The requests of ``codex app-server``: what it asks the user (codex-cli 0.169.0, its own schema).
+
+The forms of the answers were measured (docs/protocols/codex.md, "Approvals").
+"""
 
 from msgspec import Raw, Struct, field
 

@@ -1,7 +1,8 @@
-"""The calls of MCP tools for which codex asks permission, as a form without fields (codex-cli 0.169.0, measured).
+"""The calls of MCP tools for which codex asks permission, as a form without fields (codex-cli 0.169.0).
 
 codex asks before each tool that its server does not mark as read-only.  ``_meta`` names the tool.  codex passes on the
-``_meta`` of a server too, so a server can ask in this way about its own tools: codex names the server.
+``_meta`` of a server too, so a server can ask in this way about its own tools: codex names the server
+(docs/protocols/codex.md, "Questions and forms").
 """
 
 from typing import Any

@@ -1,8 +1,9 @@
-"""codex's own transcripts: the diffs that its stream lacks (protocols 2.5; seen with codex-cli 0.169.0).
+"""codex's own transcripts: the diffs that its stream lacks (seen with codex-cli 0.169.0).
 
 A thread's transcript is ``$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl``.  Later turns are
 appended to it, and ``codex archive`` moves it to ``$CODEX_HOME/archived_sessions/``.  It may have gigabytes, and almost
-none of its lines are about files.  A sub-agent's edits are in its own transcript, which is not searched.
+none of its lines are about files (docs/protocols/codex.md, "Rollouts").  A sub-agent's edits are in its own transcript,
+which is not searched.
 """
 
 import os

@@ -1,8 +1,9 @@
-"""The lines of codex's own transcripts, ``$CODEX_HOME/sessions/…/rollout-*.jsonl`` (protocols 2.5).
+"""The lines of codex's own transcripts, ``$CODEX_HOME/sessions/…/rollout-*.jsonl``.
 
 Seen with codex-cli 0.169.0; kinds that only other versions write are included as far as they are known.  A line holds
 ``timestamp``, ``type`` and ``payload``.  The ``response_item`` lines hold the model's input and output, the
-``event_msg`` lines codex's reports on them: most things are in both.  Every field is optional.
+``event_msg`` lines codex's reports on them: most things are in both (docs/protocols/codex.md, "Rollouts").  Every field
+is optional.
 """
 
 from typing import Annotated

@@ -1,8 +1,8 @@
 """codex's transcripts (codex-cli 0.169.0 and earlier): all turns of a thread, with times, model, diffs and tokens.
 
-Most things are recorded twice, as items (the model's input and output) and as events that codex reported (protocols
-2.5); each is shown once.  A turn is a codex task.  Earlier versions do not mark the start of a task: there each prompt
-begins a turn.
+Most things are recorded twice, as items (the model's input and output) and as events that codex reported
+(docs/protocols/codex.md, "Rollouts"); each is shown once.  A turn is a codex task.  Earlier versions do not mark the
+start of a task: there each prompt begins a turn.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""The prompts in codex's own transcripts (protocols 2.5; codex-cli 0.169.0).
+"""The prompts in codex's own transcripts (codex-cli 0.169.0).
 
 codex writes the prompt as a message of the user before it calls the model.  A moment later a live codex writes the id
-with which it was sent the prompt (prompts 3).
+with which it was sent the prompt (docs/protocols/codex.md, "Rollouts").
 """
 
 from pathlib import Path

@@ -139,7 +139,7 @@ def test_every_agent_session_is_known_but_where_none_was_found() -> None:
 
 
 @pytest.mark.parametrize("name", [f"{case}.jsonl" for case in sorted(UNENDED - {"codex-refused"})])
-def test_ZX23_what_was_running_when_the_agent_died_is_shown_and_then_interrupted(name: str) -> None:
+def test_a_command_that_ran_when_the_agent_died_is_shown_and_then_interrupted(name: str) -> None:
     parser, steps = read(name)
     running = [step for step in newest(steps) if step.status is StepStatus.RUNNING]
     assert [step.command for step in running] == ["echo started; sleep 600; echo finished"]
@@ -170,7 +170,7 @@ def test_work_is_commands_with_exit_codes_and_file_changes(capture: str) -> None
     assert all(s.ended_at is not None and s.at is not None and s.at <= s.ended_at for s in shown if s.command)
 
 
-def test_ZX12_codex_usage_is_the_threads_and_grows_over_a_resume() -> None:
+def test_the_usage_of_codex_is_the_threads_and_grows_over_a_resume() -> None:
     first, second = (read(f"codex-resume-{n}.jsonl")[0].facts for n in (1, 2))
     assert first.agent_session == second.agent_session
     assert not first.usage.known
@@ -178,7 +178,7 @@ def test_ZX12_codex_usage_is_the_threads_and_grows_over_a_resume() -> None:
     assert second.thread_usage.minus(first.thread_usage) == Usage.of(1200, 0, 36, 0, 0)
 
 
-def test_ZX12_claude_usage_is_the_processes_and_starts_again_at_a_resume() -> None:
+def test_the_usage_of_claude_is_the_processes_and_starts_again_at_a_resume() -> None:
     first, second = (read(f"claude-resume-{n}.jsonl")[0].facts for n in (1, 2))
     assert first.agent_session == second.agent_session
     assert not first.thread_usage.known

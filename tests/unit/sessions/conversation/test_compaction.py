@@ -124,7 +124,7 @@ def told(launch):
     return requests, summary, later, prompt[2:]
 
 
-def test_M9_only_the_last_summary_counts_and_all_after_it_stays(session):
+def test_only_the_last_summary_counts_and_all_after_it_stays(session):
     session.end("answer 1")
     session.compact("summary one")
     session.say("request 2", "answer 2", talk=TALK_2)
@@ -146,7 +146,7 @@ def test_a_conversation_that_is_lost_after_a_summary_is_retold_with_all_that_fol
     assert told(launch) == (["request 1"], "the summary", ["request 2", "answer 2"], "request 3")
 
 
-def test_M10_a_mark_names_the_summary_its_author_and_the_tokens_and_nothing_recorded_changes(session):
+def test_a_mark_names_the_summary_its_author_and_the_tokens_and_nothing_recorded_changes(session):
     session.end(
         "answer 1",
         facts=Facts(end="completed", agent_session=TALK_1, context_tokens=900),
@@ -167,7 +167,7 @@ def test_M10_a_mark_names_the_summary_its_author_and_the_tokens_and_nothing_reco
     [(799, 1000, 0.8, False), (800, 1000, 0.8, True), (2000, 1000, 0.8, True), (None, 1000, 0.8, False),
      (800, None, 0.8, False), (800, 0, 0.8, False), (800, 1000, 0, False), (0, 1000, -1, False)],
 )  # fmt: skip
-def test_M11_a_compaction_is_advised_from_a_share_of_a_known_context(tokens, window, share, advised):
+def test_a_compaction_is_advised_from_a_share_of_a_known_context(tokens, window, share, advised):
     assert should_compact(tokens, window, share) is advised
 
 
@@ -180,7 +180,7 @@ def test_M11_a_compaction_is_advised_from_a_share_of_a_known_context(tokens, win
         (Status.DONE, Facts(end="completed", last_message=" \n", message_step=1)),
     ],
 )
-def test_M21_a_compaction_that_fails_or_is_stopped_leaves_the_conversation_as_it_was(session, status, facts):
+def test_a_compaction_that_fails_or_is_stopped_leaves_the_conversation_as_it_was(session, status, facts):
     session.end("answer 1")
     facts.agent_session = TALK_1
     launch = session.compact("x", status=status, facts=facts)
@@ -192,7 +192,7 @@ def test_M21_a_compaction_that_fails_or_is_stopped_leaves_the_conversation_as_it
     assert (launch.stdin, launch.argv[-3:]) == ("request 2", ("--", TALK_1, "-"))
 
 
-def test_M21_the_word_of_an_agent_that_it_compacted_decides_and_not_its_success():
+def test_a_compaction_that_the_agent_reported_counts_whatever_the_turn_came_to():
     asked, done = Compaction(by=BY_AGENT, tokens_before=9), Verdict(Status.DONE, None, "rule")
     verdict, mark = judged(done, asked, Facts(end="completed", last_message="Not enough messages.", message_step=1))
     assert (verdict.status, verdict.reason, mark) == (Status.FAILED, "the agent did not compact", None)
@@ -206,7 +206,7 @@ def test_M21_the_word_of_an_agent_that_it_compacted_decides_and_not_its_success(
     assert judged(done, None, Facts(compacted=Compacted(step=4))) == (done, None)
 
 
-def test_M21_the_same_agent_is_asked_for_the_summary_with_all_that_it_has_to_hold(session):
+def test_the_same_agent_is_asked_for_the_summary_with_all_that_it_has_to_hold(session):
     session.end("answer 1")
     launch = session.compact("the summary", words="the file names")
     assert launch.argv[-3:] == ("--", TALK_1, "-")
@@ -216,7 +216,7 @@ def test_M21_the_same_agent_is_asked_for_the_summary_with_all_that_it_has_to_hol
         assert part in launch.stdin
 
 
-def test_MX6_an_undo_of_the_second_compaction_shows_the_state_before_it_and_addresses_stay(session):
+def test_an_undo_of_the_second_compaction_shows_the_state_before_it_and_addresses_stay(session):
     session.end("answer 1")
     session.compact("summary one")
     session.say("request 2", "answer 2", talk=TALK_2)
@@ -246,7 +246,7 @@ def test_a_reader_of_the_visible_conversation_gets_every_request_before_the_summ
     ]
 
 
-def test_MX11_after_a_summary_the_files_of_the_turns_before_it_stay_closed(session):
+def test_after_a_summary_the_files_of_the_turns_before_it_stay_closed(session):
     session.end("answer 1")
     session.say("request 2", "answer 2")
     session.compact("the summary")

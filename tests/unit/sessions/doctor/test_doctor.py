@@ -1,4 +1,4 @@
-"""The doctor: every check in its good and its bad states, as a person reads them (C5)."""
+"""The doctor: every check in its good and its bad states, as a person reads them."""
 
 import ctypes
 import os

@@ -15,7 +15,7 @@ def test_only_the_proper_end_is_green():
     assert verdict(succeeded=True, end="completed", exit_code=0).status is Status.DONE
 
 
-def test_ZX1_everything_else_is_failed_with_its_reason():
+def test_an_end_that_proves_no_success_is_failed_with_its_reason():
     for facts, reason in [
         ({"exit_code": 1, "stderr_reason": "Error: not logged in"}, "exit 1: Error: not logged in"),
         ({"exit_code": 1}, "exit 1"),
@@ -107,13 +107,13 @@ def full(cut=True):
         ({"exit_code": 0, "succeeded": True}, "its output is incomplete: the disk was full (exit 0)"),
     ],
 )
-def test_S3_a_full_disk_is_the_reason_of_a_turn_whose_output_did_not_fit(facts, reason):
+def test_a_full_disk_is_the_reason_of_a_turn_whose_output_did_not_fit(facts, reason):
     found = verdict(no_room=full(), **facts)
     assert (found.status, found.reason) == (Status.FAILED, reason)
     assert "a test write failed" in found.rule
 
 
-def test_S3_a_full_disk_spoils_no_proven_end_and_is_mentioned():
+def test_a_full_disk_changes_no_proven_end_and_is_mentioned():
     proven = verdict(succeeded=True, end="completed", exit_code=0, no_room=full())
     assert (proven.status, proven.reason) == (Status.DONE, "the disk was full: steps may be missing")
     whole = verdict(succeeded=True, exit_code=0, no_room=full(cut=False))

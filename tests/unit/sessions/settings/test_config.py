@@ -1,4 +1,4 @@
-"""Settings: what is broken blocks, and names file, line and key (Z14, Z15, ZX29)."""
+"""Settings: what is broken blocks, and names file, line and key."""
 
 import re
 import tomllib
@@ -193,7 +193,7 @@ def test_an_option_that_cannot_be_used_is_named() -> None:
         Config().settings_for("hal", {})
 
 
-def test_z17_danger_is_never_the_default() -> None:
+def test_full_danger_is_never_the_default() -> None:
     for name in ("codex", "claude"):
         settings = Config().settings_for(name, {})
         assert not getattr(settings, "full_danger", False)

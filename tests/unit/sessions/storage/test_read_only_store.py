@@ -58,7 +58,7 @@ def files(folder):
 
 
 @pytest.mark.usefixtures("no_index")
-def test_S3_a_database_at_rest_is_read_and_not_touched(writer, reader):
+def test_a_database_at_rest_is_read_and_not_touched(writer, reader):
     writer.close()
     before = files(writer.database.path.parent)
     assert set(before) == {"agentdash.db"}
@@ -68,7 +68,7 @@ def test_S3_a_database_at_rest_is_read_and_not_touched(writer, reader):
 
 
 @pytest.mark.usefixtures("no_index")
-def test_S3_what_is_only_in_the_log_is_read_too(tmp_path, writer, monkeypatch):
+def test_commits_that_are_only_in_the_log_are_read_too(tmp_path, writer, monkeypatch):
     backup = tmp_path / "backup"
     backup.mkdir()
     for ending in ("", "-wal"):  # a backup has no shared memory
@@ -85,7 +85,7 @@ def test_S3_what_is_only_in_the_log_is_read_too(tmp_path, writer, monkeypatch):
 
 
 @pytest.mark.parametrize("prepared", [True, False])
-def test_S3_what_another_process_commits_is_seen(request, writer, reader, prepared, monkeypatch):
+def test_commits_of_another_process_are_seen(request, writer, reader, prepared, monkeypatch):
     """With an index SQLite notices it; without one the files tell."""
     if not prepared:
         request.getfixturevalue("no_index")
@@ -98,7 +98,7 @@ def test_S3_what_another_process_commits_is_seen(request, writer, reader, prepar
     assert ids(reader) == {"session-1", "session-2"}
 
 
-def test_S3_a_write_says_that_the_folder_is_read_only(reader):
+def test_a_write_says_that_the_folder_is_read_only(reader):
     with pytest.raises(ReadOnlyError, match=r"The state folder .* is read-only"):
         reader.mark_seen("session-1")
     assert ids(reader) == {"session-1"}

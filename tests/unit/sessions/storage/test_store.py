@@ -127,7 +127,7 @@ def test_a_turn_is_claimed_by_exactly_one(store):
     assert TurnLog(store, session_id, 1, OWNER).claim() is None
 
 
-def test_ZX15_an_ended_turn_cannot_be_ended_again(store):
+def test_an_ended_turn_cannot_be_ended_again(store):
     session_id = create(store)
     log = play(store, session_id, status=Status.STOPPED)
     assert not log.end(Facts(), Outcome(status=Status.DONE, reason=None), steps=0, build=no_prompts)
@@ -136,7 +136,7 @@ def test_ZX15_an_ended_turn_cannot_be_ended_again(store):
     assert (session.status, session.last_message) == (Status.STOPPED, None)
 
 
-def test_ZX16_of_two_prompts_after_the_same_turn_one_is_refused(store):
+def test_of_two_prompts_after_the_same_turn_one_is_refused(store):
     session_id = create(store)
     play(store, session_id)
     assert add_turn(store, session_id, 1, "a", Launch(argv=("true",))) == 2
@@ -145,7 +145,7 @@ def test_ZX16_of_two_prompts_after_the_same_turn_one_is_refused(store):
     assert [p.text for p in store.prompts(session_id)] == ["do it", "a"]
 
 
-def test_MX9_a_prompt_for_a_deleted_session_brings_nothing_back(store):
+def test_a_prompt_for_a_deleted_session_brings_nothing_back(store):
     session_id = create(store)
     play(store, session_id)
     assert store.delete(session_id, 1)
@@ -160,7 +160,7 @@ def test_a_running_session_is_not_deleted(store):
     assert not store.delete(session_id, 1)
 
 
-def test_11_tokens_of_three_turns_for_a_cumulative_agent(store):
+def test_tokens_of_three_turns_add_up_for_an_agent_that_reports_running_totals(store):
     session_id = create(store)
     for n, total in ((1, 100), (2, 250), (3, 450)):
         if n > 1:
@@ -171,7 +171,7 @@ def test_11_tokens_of_three_turns_for_a_cumulative_agent(store):
     assert (usage.input_tokens, usage.output_tokens, usage.total_tokens) == (450, 30, 480)
 
 
-def test_11_tokens_of_three_turns_for_an_agent_that_counts_per_turn(store):
+def test_tokens_of_three_turns_add_up_for_an_agent_that_counts_per_turn(store):
     session_id = create(store)
     for n in (1, 2, 3):
         if n > 1:
@@ -201,7 +201,7 @@ def test_unknown_is_null_never_zero(store):
     assert session.cost_usd is None
 
 
-def test_PX10_a_file_of_a_newer_version_is_refused_and_untouched(tmp_path):
+def test_a_file_of_a_newer_version_is_refused_and_untouched(tmp_path):
     path = tmp_path / "agentdash.db"
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
@@ -290,7 +290,7 @@ def test_a_request_concerns_one_turn(store):
     assert store.open_requests(session_id, 1) == ["stop", "kill"]  # turn 2 was cancelled before it started
 
 
-def test_PX1_a_failed_transaction_leaves_nothing(store):
+def test_a_failed_transaction_leaves_nothing(store):
     session_id = create(store)
     with pytest.raises(sqlite3.IntegrityError), store.database.transaction() as db:
         db.execute("UPDATE sessions SET title = 'half'")

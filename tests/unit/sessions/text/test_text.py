@@ -1,4 +1,4 @@
-"""Foreign text never controls the terminal, and is cut by cells, not by characters (S2, D23, ZX32)."""
+"""Foreign text never controls the terminal, and is cut by cells, not by characters."""
 
 import unicodedata
 
@@ -90,6 +90,6 @@ def test_cells_of_wide_and_combining_characters() -> None:
     assert pad("7", 3, right=True) == "  7"
 
 
-def test_d23_shortened_text_counts_its_ellipsis() -> None:
+def test_shortened_text_counts_its_ellipsis() -> None:
     assert shorten("abcdef", 6) == "abcdef"
     assert shorten("abcdefg", 6) == "abcde…"

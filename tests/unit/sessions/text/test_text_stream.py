@@ -30,11 +30,11 @@ def in_pieces(data, cuts):
 
 
 @given(nasty, st.lists(st.integers(0, 120), max_size=8))
-def test_S2_pieces_cut_anywhere_give_the_text_of_the_whole(data, cuts):
+def test_text_cleaned_in_pieces_cut_anywhere_is_the_cleaned_whole(data, cuts):
     assert in_pieces(data, cuts) == clean(data.decode("utf-8", "replace"))
 
 
-def test_S2_a_byte_at_a_time_is_cleaned_too():
+def test_text_that_comes_a_byte_at_a_time_is_cleaned_too():
     data = "a\x1b]0;PWNED\x07b\x1b[31mc\u202ed\x9b1me\r\nf".encode()
     assert in_pieces(data, range(len(data))) == "abcde\nf"
 
@@ -63,7 +63,7 @@ def test_colours_of_ours_stay_and_other_sequences_do_not():
 
 
 @pytest.mark.parametrize("text", ["\u202e", "\x7f", "\x85", "\x9b", "\u2028", "\ufeff", "\U000e0041", "\u2066"])
-def test_S2_json_holds_no_character_that_a_terminal_should_not_get(text):
+def test_json_holds_no_character_that_a_terminal_should_not_get(text):
     printed = dump({f"key {text}": f"ü {text}"})
     assert text.encode() not in printed
     assert "ü".encode() in printed

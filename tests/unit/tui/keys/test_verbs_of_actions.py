@@ -123,6 +123,6 @@ def test_the_verb_exists_and_prints_json():
             assert any(option in param.opts for param in params), f"{action}: {verb}"
 
 
-def test_C1_a_verb_for_each_task_exists():
+def test_a_verb_for_each_task_exists():
     for verb in ["spawn", "run", "tail", "peek", "queue", "interrupt", "approve", "deny", "events", "status", "schema"]:
         assert command([verb]).get_short_help_str(), verb

@@ -74,7 +74,7 @@ def plain(lines: list[str]) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(lines))
 
 
-def test_t1_a_row_shows_state_id_age_turn_tokens_cost_agent_where_and_title() -> None:
+def test_a_row_shows_state_id_age_turn_tokens_cost_agent_where_and_title() -> None:
     usage = Usage(total_tokens=18_240)
     counts, headings, row = sessions_text([session(usage=usage, cost_usd=0.31, last_event_at=96_000)], LOOK)
     assert counts == "1 session   ● 1 running   18.2k tok   $0.31"
@@ -117,13 +117,13 @@ def spent(**facts: Any) -> Session:
     return session(started_at=2_000, status=Status.DONE, steps=3, **facts)
 
 
-def test_z49_the_headline_counts_all_that_match_and_not_only_what_is_printed() -> None:
+def test_the_headline_counts_all_that_match_and_not_only_what_is_printed() -> None:
     older = [spent(usage=Usage(total_tokens=500_000), cost_usd=1.0) for _ in range(67)]
     headline = sessions_text([spent(usage=Usage(total_tokens=1_000), cost_usd=0.5)], LOOK, older=older)[0]
     assert headline == "68 sessions   ✓ 68 done   33.5M tok   $67.50"
 
 
-def test_u2_a_sum_of_what_is_known_does_not_pretend_to_be_the_whole() -> None:
+def test_a_sum_of_what_is_known_does_not_pretend_to_be_the_whole() -> None:
     known = spent(usage=Usage(total_tokens=1_000), cost_usd=1.91)
     without_cost = spent(usage=Usage(total_tokens=1_000))
     assert sessions_text([known, without_cost], LOOK)[0].endswith("2.0k tok   ≥$1.91")
@@ -165,13 +165,13 @@ def test_what_needs_somebody_is_in_the_json_with_its_kind_and_reason() -> None:
     assert silent == {"kind": "silent", "reason": "no output for 2m", "since": 1_000}
 
 
-def test_z47_an_unknown_number_is_a_question_mark_never_zero() -> None:
+def test_an_unknown_number_is_a_question_mark_never_zero() -> None:
     row = sessions_text([session()], LOOK)[2]
     assert row.split()[5:7] == ["?", "?"]
     assert session_json(session())["usage"]["total_tokens"] is None
 
 
-def test_t3_each_state_has_its_own_mark_in_unicode_and_ascii() -> None:
+def test_each_state_has_its_own_mark_in_unicode_and_ascii() -> None:
     for look in (LOOK, Style(plain_ascii=True)):
         marks = {session_line(session(status=status), look).split()[1] for status in Status}
         assert len(marks) == len(Status)
@@ -185,7 +185,7 @@ def test_a_reason_stands_on_a_second_line_only_where_there_is_one() -> None:
     assert lines[-2] == "  ↳ 401 invalid api key"
 
 
-def test_d18_a_hint_says_how_many_need_somebody() -> None:
+def test_a_hint_says_how_many_sessions_need_the_user() -> None:
     needing = [session(status=Status.FAILED), session(status=Status.WAITING), session()]
     assert sessions_text(needing, LOOK)[-1] == "2 need you: agentdash ls --filter is:needs_you"
     assert "need" not in sessions_text([session()], LOOK)[-1]
@@ -222,7 +222,7 @@ def test_colours_are_only_added_where_asked_for() -> None:
     assert plain(coloured).split("\n") == sessions_text([session(status=Status.FAILED, reason="x")], LOOK)
 
 
-def test_zx32_foreign_text_is_text() -> None:
+def test_foreign_text_is_shown_as_text() -> None:
     foreign = session(title=NASTY, cwd=NASTY, reason=NASTY, task=NASTY, last_message=NASTY, agent=NASTY, model=NASTY)
     prompt = Prompt(id=1, session="a", turn=1, text=NASTY, state="queued", created_at=0)
     turn = factories.turn(status=Status.FAILED, reason=NASTY)
@@ -276,7 +276,7 @@ def test_a_command_shows_exit_code_and_duration() -> None:
     assert step_text(step, LOOK) == ["$ pytest -q  ✗ exit 1  3.2s", "  1 failed"]
 
 
-def test_z40_z41_texts_are_cut_unless_all_is_wanted() -> None:
+def test_texts_are_cut_unless_the_full_view_is_wanted() -> None:
     long = "x" * 500
     lengths = {
         StepKind.REASONING: 100,
@@ -296,7 +296,7 @@ def test_z40_z41_texts_are_cut_unless_all_is_wanted() -> None:
     assert len(output) == 2 + 200
 
 
-def test_z39_every_turn_has_a_heading_and_steps_keep_their_order() -> None:
+def test_every_turn_has_a_heading_and_steps_keep_their_order() -> None:
     steps = [Step(turn=1, kind=StepKind.PROMPT, text="a"), Step(turn=2, kind=StepKind.PROMPT, text="b")]
     lines = list(steps_text(steps, LOOK))
     assert [line.rstrip("─") for line in lines] == ["── turn 1 ", "❯ a", "── turn 2 ", "❯ b"]  # noqa: RUF001
@@ -322,7 +322,7 @@ def test_steps_of_each_kind() -> None:
     assert list(steps_text([Step(kind=StepKind.MESSAGE, text="sub", parent="c")], LOOK))[1] == "    ✦ sub"
 
 
-def test_k3_a_receipt_names_signals_processes_and_what_is_left() -> None:
+def test_a_receipt_names_signals_processes_and_what_is_left() -> None:
     receipt = Receipt(
         session="a1b2c3d4e5f6",
         status=Status.STOPPED,

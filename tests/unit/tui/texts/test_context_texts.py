@@ -19,7 +19,7 @@ ID = "5e0f1f3c-6a3e-4d0e-9d47-1f0a7f2d9c11"
         (None, 200_000, ("",)),
     ],
 )
-def test_M11_a_full_context_names_the_verb_in_the_headline_and_in_explain(tmp_path, used, window, forms):
+def test_a_full_context_names_the_verb_in_the_headline_and_in_explain(tmp_path, used, window, forms):
     one = session(ID, context_tokens=used, context_window=window)
     assert context_forms(one) == forms
     facts = explain(Layout(tmp_path), one, None, None, []).facts

@@ -246,7 +246,7 @@ def test_a_turn_that_gets_nowhere_says_so_on_its_second_line():
     assert remark(structs.replace(stuck, status=Status.DONE, reason=None), NOW) == ""
 
 
-def test_t2_a_running_session_that_says_nothing_for_long_is_called_silent():
+def test_a_running_session_without_output_for_long_is_called_silent():
     quiet = session(last_event_at=NOW - 4 * 60_000)
     assert detail(quiet, NOW) == ("no output for 4m", "attention")
     assert remark(session(status=Status.DONE, ended_at=NOW - 240_000), NOW) == ""
@@ -350,7 +350,7 @@ def test_a_stop_is_counted_down_in_its_row(stopping, told):
     assert detail(session(stopping=stopping, reason="Reconnecting"), NOW) == (told, "attention")
 
 
-def test_z8_the_source_says_who_started_it():
+def test_the_source_says_who_started_it():
     source = lambda text: COLUMNS["source"].text(session(source=text), Moment(NOW))  # noqa: E731
     assert source("user") == "you"
     assert source("orchestrator:1a2b3c4d") == "orch:1a2b"
@@ -368,7 +368,7 @@ def test_columns_that_were_chosen_stand_in_their_order_and_width():
     assert headings(columns(120, choice), 120, "cost", "▾").split() == ["cost▾", "age", "what", "folder"]
 
 
-def test_z9_runtime_is_told_in_seconds_minutes_and_tenths_of_hours():
+def test_running_time_is_shown_in_seconds_minutes_and_tenths_of_hours():
     told = [units.runtime(1000 * seconds) for seconds in (0, 45, 59, 60, 3_599, 3_600, 5_400, 360_000)]
     assert told == ["0s", "45s", "55s", "1m", "59m", "1.0h", "1.5h", "100.0h"]
 

@@ -49,7 +49,7 @@ def result(**fields: Any) -> dict[str, Any]:
 
 
 class TestLaunch:
-    def test_Z44_the_first_turn(self) -> None:
+    def test_the_command_of_the_first_turn_takes_the_prompt_from_its_input(self) -> None:
         launch = CLAUDE.launch(
             LaunchRequest(prompt="--help", cwd="/p", session_id=SESSION, model="opus", settings=turn_by_turn())
         )
@@ -68,7 +68,7 @@ class TestLaunch:
         )
         assert (dict(asking.env), dict(denying.env)) == ({"CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR": "1"}, {})
 
-    def test_ZX30_a_later_turn_is_the_same_command_with_resume(self) -> None:
+    def test_a_later_turn_is_the_same_command_with_resume(self) -> None:
         settings = turn_by_turn(permission_mode="plan", args=("--add-dir", "/d"))
         first, later = argv(settings), argv(settings, turn=2, agent_session="C")
         assert first[-4:] == ("--session-id", SESSION, "--add-dir", "/d")
@@ -80,18 +80,18 @@ class TestLaunch:
         assert chosen != SESSION
         assert uuid.UUID(chosen).version == 4
 
-    def test_Z17_full_danger_takes_the_place_of_the_permission_mode(self) -> None:
+    def test_full_danger_takes_the_place_of_the_permission_mode(self) -> None:
         dangerous = argv(turn_by_turn(full_danger=True))
         assert "--dangerously-skip-permissions" in dangerous
         assert "--permission-mode" not in dangerous
 
-    def test_Z14_the_model_asked_for_wins_over_the_settings_and_none_is_the_clis_own(self) -> None:
+    def test_the_model_asked_for_wins_over_the_settings_and_without_both_the_agent_chooses(self) -> None:
         settings = turn_by_turn(model="from-settings")
         assert "from-settings" not in argv(settings, model="asked")
         assert "from-settings" in argv(settings)
         assert "--model" not in argv()
 
-    def test_ZX29_without_settings_permissions_are_asked_for(self) -> None:
+    def test_without_settings_permissions_are_asked_for(self) -> None:
         plain = argv(AgentSettings(bin="/opt/claude"))
         assert plain[0] == "/opt/claude"
         assert "acceptEdits" in plain
@@ -336,7 +336,9 @@ class TestTurn:
               "errors": ["[ede_diagnostic] result_type=user"]}, "error during execution (aborted tools)"),
         ],
     )  # fmt: skip
-    def test_ZX1_a_result_that_is_not_a_good_end(self, fields: dict[str, Any], reason: str) -> None:
+    def test_a_result_that_is_not_a_good_end_is_failed_with_its_reason(
+        self, fields: dict[str, Any], reason: str
+    ) -> None:
         parser = CLAUDE.parser()
         usage, error = fed(result(**fields), parser=parser)
         assert (usage.kind, error.kind, error.text, error.fatal) == (StepKind.USAGE, StepKind.ERROR, reason, True)
@@ -356,7 +358,7 @@ class TestTurn:
         assert (fatal.index, fatal.fatal) == (error.index, True)
         assert parser.facts.last_message is None
 
-    def test_ZX2_a_retry_is_a_notice_until_the_model_speaks(self) -> None:
+    def test_a_retry_is_a_notice_until_the_model_speaks(self) -> None:
         parser = CLAUDE.parser()
         retry = {"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 10, "error_status": 529}
         (step,) = fed(retry, parser=parser)
@@ -365,7 +367,7 @@ class TestTurn:
         fed(says({"type": "text", "text": "here"}), parser=parser)
         assert parser.facts.notice is None
 
-    def test_ZX12_the_blocks_of_one_model_call_are_counted_once(self) -> None:
+    def test_the_blocks_of_one_model_call_are_counted_once(self) -> None:
         parser = CLAUDE.parser()
         usage = {"input_tokens": 100, "output_tokens": 1}
         text = {"type": "text", "text": "a"}
@@ -525,7 +527,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def test_ZX28_what_cannot_be_read_is_kept_and_counted() -> None:
+def test_a_line_that_cannot_be_read_is_kept_and_counted() -> None:
     for line, kind in HOSTILE:
         parser = CLAUDE.parser()
         (step,) = parser.feed(line, 5)
@@ -543,7 +545,7 @@ def test_ZX28_what_cannot_be_read_is_kept_and_counted() -> None:
         ("\n", None),
     ],
 )
-def test_ZX1_the_line_of_stderr_that_tells_why(text: str, reason: str | None) -> None:
+def test_the_reason_of_a_failure_is_the_line_of_stderr_that_tells_why(text: str, reason: str | None) -> None:
     assert CLAUDE.stderr_reason(text) == reason
 
 

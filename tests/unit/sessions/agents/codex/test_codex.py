@@ -41,7 +41,7 @@ def item(phase: str, kind: str, **fields: Any) -> dict[str, Any]:
 
 
 class TestLaunch:
-    def test_Z13_the_first_turn(self) -> None:
+    def test_the_command_of_the_first_turn_takes_the_prompt_from_its_input(self) -> None:
         launch = CODEX.launch(
             LaunchRequest(prompt="--help", cwd="/p", session_id="s", model="m", settings=turn_by_turn())
         )
@@ -51,29 +51,29 @@ class TestLaunch:
         assert launch.stdin == "--help"
         assert launch.model == "m"
 
-    def test_ZX30_a_later_turn_is_the_same_command_with_resume_before_the_prompt(self) -> None:
+    def test_a_later_turn_is_the_same_command_with_resume_before_the_prompt(self) -> None:
         settings = turn_by_turn(sandbox="read-only", config={"a": 1}, args=("--ephemeral",))
         first, later = argv(settings), argv(settings, turn=2, agent_session=T)
         assert later == (*first[:-1], "resume", "--", T, "-")
         assert first[-6:] == ("-s", "read-only", "-c", "a=1", "--ephemeral", "-")
 
-    def test_Z14_the_model_asked_for_wins_over_the_settings_and_none_is_the_clis_own(self) -> None:
+    def test_the_model_asked_for_wins_over_the_settings_and_without_both_the_agent_chooses(self) -> None:
         settings = turn_by_turn(model="from-settings")
         assert "asked" in argv(settings, model="asked")
         assert "from-settings" not in argv(settings, model="asked")
         assert "from-settings" in argv(settings)
         assert "-m" not in argv()
 
-    def test_Z17_full_danger_takes_the_place_of_the_sandbox(self) -> None:
+    def test_full_danger_takes_the_place_of_the_sandbox(self) -> None:
         dangerous = argv(turn_by_turn(full_danger=True), agent_session=T)
         assert "--dangerously-bypass-approvals-and-sandbox" in dangerous
         assert "-s" not in dangerous
 
-    def test_ZX29_without_settings_the_sandbox_is_on(self) -> None:
+    def test_without_settings_the_sandbox_is_on(self) -> None:
         assert argv(AgentSettings(bin="/opt/codex"))[0] == "/opt/codex"
         assert argv(CodexSettings(live=False))[-3:] == ("-s", "workspace-write", "-")
 
-    def test_Z16_settings_become_toml_values_at_any_depth(self) -> None:
+    def test_settings_become_toml_values_at_any_depth(self) -> None:
         config = {
             "text": 'say "hi"\n',
             "flag": True,
@@ -125,7 +125,7 @@ class TestLaunch:
             ({"a": {"b": [None]}}, "cannot be passed to codex"),
         ],
     )
-    def test_ZX29_a_setting_that_cannot_be_passed_is_an_error(self, config: dict[str, Any], words: str) -> None:
+    def test_a_setting_that_cannot_be_passed_is_an_error(self, config: dict[str, Any], words: str) -> None:
         with pytest.raises(UsageError, match=r"^agents\.codex\.config") as raised:
             argv(turn_by_turn(config=config))
         assert words in str(raised.value)
@@ -182,7 +182,7 @@ class TestTurn:
         assert (step.kind, step.turn, step.index, step.at, step.agent_session) == (StepKind.START, 3, 0, 0, T)
         assert (parser.facts.agent_session, parser.facts.lines, parser.facts.unknown) == (T, 2, 0)
 
-    def test_ZX2_reconnecting_does_not_end_the_turn(self) -> None:
+    def test_reconnecting_does_not_end_the_turn(self) -> None:
         parser = CODEX.parser()
         (notice,) = fed({"type": "error", "message": "Reconnecting... 1/5 (stream closed)"}, parser=parser)
         assert (notice.kind, notice.event) == (StepKind.NOTICE, "error")
@@ -194,7 +194,7 @@ class TestTurn:
         assert parser.facts.end == "completed"
         assert CODEX.succeeded(parser.facts, 0)
 
-    def test_ZX1_only_turn_failed_makes_an_error_the_end(self) -> None:
+    def test_only_turn_failed_makes_an_error_the_end(self) -> None:
         parser = CODEX.parser()
         (error,) = fed({"type": "error", "message": "no quota"}, parser=parser)
         assert (error.kind, error.fatal, parser.facts.end, parser.facts.error) == (
@@ -208,7 +208,7 @@ class TestTurn:
         steps = fed({"type": "error", "message": "one"}, {"type": "turn.failed", "error": {"message": "two"}})
         assert [(s.index, s.text, s.fatal) for s in steps] == [(0, "one", False), (1, "two", True)]
 
-    def test_Z38_the_words_are_taken_out_of_a_servers_json(self) -> None:
+    def test_an_error_in_a_servers_json_is_shown_by_its_words(self) -> None:
         parser = CODEX.parser()
         raw = json.dumps({"error": {"message": "Invalid request", "code": None}})
         (step,) = fed({"type": "turn.failed", "error": {"message": raw}}, parser=parser)
@@ -220,14 +220,14 @@ class TestTurn:
         fed({"type": "turn.failed", "error": {"message": message}}, parser=parser)
         assert (parser.facts.end, parser.facts.error) == ("failed", message)
 
-    def test_ZX28_words_of_other_protocols_do_not_end_it(self) -> None:
+    def test_final_events_of_other_programs_do_not_end_the_turn(self) -> None:
         parser = CODEX.parser()
         steps = fed({"type": "done"}, {"type": "completed"}, {"type": "task.completed"}, parser=parser)
         assert [s.kind for s in steps] == [StepKind.UNKNOWN] * 3
         assert [s.event for s in steps] == ["done", "completed", "task.completed"]
         assert parser.facts.end is None
 
-    def test_ZX12_a_missing_count_is_unknown_and_never_zero(self) -> None:
+    def test_a_missing_count_is_unknown_and_never_zero(self) -> None:
         parser = CODEX.parser()
         (step,) = fed({"type": "turn.completed", "usage": {"input_tokens": 5, "output_tokens": None}}, parser=parser)
         assert step.usage == parser.facts.thread_usage == Usage(input_tokens=5)
@@ -242,7 +242,7 @@ class TestTurn:
 
 
 class TestItems:
-    def test_ZX23_a_command_is_shown_while_it_runs_and_keeps_its_whole_output(self) -> None:
+    def test_a_command_is_shown_while_it_runs_and_keeps_its_whole_output(self) -> None:
         output = "x" * 1_000_000 + "\n"
         command = "/bin/bash -lc 'echo \"a\"; exit 3'"
         started, done = fed(
@@ -334,7 +334,7 @@ class TestItems:
         assert (first.index, second.index, second.status) == (0, 0, StepStatus.RUNNING)
         assert second.items == (PlanItem(text="a", status="completed"), PlanItem(text="b", status="pending"))
 
-    def test_Z36_words_and_reasoning(self) -> None:
+    def test_answers_and_reasoning_are_steps_as_they_were_written(self) -> None:
         parser = CODEX.parser()
         said = item("completed", "agent_message", text="[bold]hi\x1b[31m")
         thought = item("completed", "reasoning", text="hm")
@@ -378,7 +378,7 @@ HOSTILE = [
 ]
 
 
-def test_ZX28_what_cannot_be_read_is_kept_and_counted() -> None:
+def test_a_line_that_cannot_be_read_is_kept_and_counted() -> None:
     for line, kind in HOSTILE:
         parser = CODEX.parser()
         (step,) = parser.feed(line, 5)
@@ -424,11 +424,11 @@ RESUME = "Error: thread/resume: thread/resume failed: no rollout found for threa
         ("", None),
     ],
 )  # fmt: skip
-def test_ZX1_the_line_of_stderr_that_tells_why(text: str, reason: str | None) -> None:
+def test_the_reason_of_a_failure_is_the_line_of_stderr_that_tells_why(text: str, reason: str | None) -> None:
     assert CODEX.stderr_reason(text) == reason
 
 
-def test_Z36_calls_as_the_model_wrote_them() -> None:
+def test_calls_as_the_model_wrote_them_are_steps_with_their_results() -> None:
     def done(kind: str, **fields: Any) -> dict[str, Any]:
         return item("completed", kind, **fields)
 

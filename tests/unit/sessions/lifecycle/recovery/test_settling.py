@@ -74,7 +74,7 @@ def test_a_turn_whose_runner_and_agent_are_gone_is_lost(layout, store):
     assert layout.session(SESSION).output(1).read_bytes() == b"some text\n"
 
 
-def test_K7_a_session_from_before_a_reboot_is_lost_and_says_so(layout, store):
+def test_a_session_from_before_a_reboot_is_lost_and_says_so(layout, store):
     # The same pid may well live again after a reboot: it is a stranger.
     abandoned(layout, store, boot_id="another boot", agent=(os.getpid(), processes.by_pid(os.getpid()).start))
     settle(layout, store)
@@ -155,7 +155,7 @@ def test_a_session_whose_folder_was_deleted_is_settled_all_the_same(layout, stor
     assert store.session(SESSION).status is Status.LOST
 
 
-def test_12_a_clock_that_goes_back_changes_no_outcome(layout, store, monkeypatch):
+def test_a_clock_that_goes_back_changes_no_outcome(layout, store, monkeypatch):
     abandoned(layout, store)
     monkeypatch.setattr("agentdash.sessions.storage.turns.turn_log.now_ms", lambda: 1000)
     settle(layout, store)

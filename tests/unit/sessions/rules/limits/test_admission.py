@@ -47,7 +47,7 @@ def ledger(cost=2.0, spent=0.0, reserved=0.0, **facts):
         (Numbers(leads=1, workers=9, open=8), "too_many", "8 of 8 workers have not ended"),
     ],
 )
-def test_P4_a_lead_that_reached_a_number_is_refused_with_it_and_the_next_step(numbers, code, words):
+def test_a_lead_that_reached_a_number_is_refused_with_it_and_the_next_step(numbers, code, words):
     with pytest.raises(RefusalError) as refused:
         check_numbers(LIMITS, numbers)
     assert refused.value.code == code

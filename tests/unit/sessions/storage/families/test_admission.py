@@ -64,7 +64,7 @@ def code(refused):
     return refused.value.code
 
 
-def test_P4_a_start_records_how_many_sessions_are_above_it(store):
+def test_a_start_records_how_many_sessions_are_above_it(store):
     begin(store, "lead")
     begin(store, "worker", "lead")
     begin(store, "below", "worker")
@@ -347,7 +347,7 @@ def test_a_turn_of_another_program_counts_among_the_prompts_of_agents(store):
         store.queue.add(request("worker", "more", plan=plan, asked_by="lead"), build)
 
 
-def test_P23_a_worker_takes_a_number_of_prompts_from_agents_and_any_from_the_user(store):
+def test_a_worker_takes_a_number_of_prompts_from_agents_and_any_from_the_user(store):
     limits = FamilyLimits(max_rounds=2)
     begin(store, "lead")
     begin(store, "worker", "lead")

@@ -1,7 +1,6 @@
-"""The rows M1-M23 and MX1-MX13 of the feature list about conversations, each by its name.
+"""Conversations as they are recorded, listed, read, marked and deleted.
 
-Where agentdash has something else in place of a row, the test shows that.  What real agents do after a rewind or a
-compaction is shown by end-to-end tests.
+What real agents do after a rewind or a compaction is shown by end-to-end tests.
 """
 
 import json
@@ -69,7 +68,7 @@ def start(prompt="do it", **fields):
     return Start(prompt, agent="codex", cwd=str(Path.cwd()), **fields)
 
 
-def test_M1_the_state_folder_is_that_of_the_environment_or_the_platform_and_is_made(monkeypatch, tmp_path):
+def test_the_state_folder_is_that_of_the_environment_or_the_platform_and_is_made(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("AGENTDASH_HOME", "~/mine")
     assert default_home() == tmp_path / "mine"
@@ -80,7 +79,7 @@ def test_M1_the_state_folder_is_that_of_the_environment_or_the_platform_and_is_m
     assert default_home().is_absolute()
 
 
-def test_M2_a_session_has_a_folder_with_its_record_and_a_file_for_each_turn(manager):
+def test_a_session_has_a_folder_with_its_record_and_a_file_for_each_turn(manager):
     session = record(manager, TWO)
     folder = manager.layout.session(session.id)
     write_identity(manager.store, folder)
@@ -88,7 +87,7 @@ def test_M2_a_session_has_a_folder_with_its_record_and_a_file_for_each_turn(mana
     assert json.loads(folder.identity.read_text())["session"]["id"] == session.id
 
 
-def test_M3_a_plan_has_an_id_a_title_and_a_folder_and_leaves_the_disk_alone(manager):
+def test_a_plan_has_an_id_a_title_and_a_folder_and_leaves_the_disk_alone(manager):
     begun = completed(structs.replace(start(), cwd=""), manager.reader.settings.config())
     assert len(begun.session_id) == 36
     assert begun.cwd == str(Path.cwd())
@@ -97,7 +96,7 @@ def test_M3_a_plan_has_an_id_a_title_and_a_folder_and_leaves_the_disk_alone(mana
     assert manager.reader.sessions() == []
 
 
-def test_M4_a_session_records_its_title_agent_model_folder_and_times_in_utc(manager):
+def test_a_session_records_its_title_agent_model_folder_and_times_in_utc(manager):
     session = record(manager, HELLO, model="gpt-5.5", created_at=1_790_000_000_000, updated_at=1_790_000_000_001)
     folder = manager.layout.session(session.id)
     write_identity(manager.store, folder)
@@ -109,7 +108,7 @@ def test_M4_a_session_records_its_title_agent_model_folder_and_times_in_utc(mana
     }  # fmt: skip
 
 
-def test_M5_a_caller_may_choose_the_id_once(manager):
+def test_a_caller_may_choose_the_id_once(manager):
     chosen = start(session_id="11111111-1111-4111-8111-111111111111")
     assert completed(chosen, manager.reader.settings.config()).session_id == chosen.session_id
     manager.store.create(chosen, Launch(argv=("codex",)), "r", host="here")
@@ -118,7 +117,7 @@ def test_M5_a_caller_may_choose_the_id_once(manager):
     assert len(manager.reader.sessions()) == 1
 
 
-def test_M6_sessions_are_listed_newest_first_and_by_folder(manager, tmp_path):
+def test_sessions_are_listed_newest_first_and_by_folder(manager, tmp_path):
     old = record(manager, HELLO, created_at=1)
     new = record(manager, HELLO, created_at=3, cwd=str(tmp_path))
     middle = record(manager, HELLO, created_at=2)
@@ -132,7 +131,7 @@ def test_M6_sessions_are_listed_newest_first_and_by_folder(manager, tmp_path):
     assert (broken.id, broken.status) == (folder.name, Status.LOST)
 
 
-def test_M7_an_unknown_id_is_an_error_and_no_line_of_a_turn_is_skipped(manager):
+def test_an_unknown_id_is_an_error_and_no_line_of_a_turn_is_skipped(manager):
     with pytest.raises(UnknownSessionError):
         manager.reader.steps.messages("00000000")
     session = record(manager, [("go", b"not json\n42\n\xff\xfe\n" + lines(said("fine")))])
@@ -143,19 +142,19 @@ def test_M7_an_unknown_id_is_an_error_and_no_line_of_a_turn_is_skipped(manager):
     assert [step.text for step in manager.reader.steps.messages(session.id)] == ["go"]
 
 
-def test_M8_marks_act_in_the_order_in_which_they_were_made():
+def test_marks_act_in_the_order_in_which_they_were_made():
     compact, back = mark(1, MarkKind.COMPACT, 2, turn=2), mark(2, MarkKind.REWIND, 2, turn=1)
     assert History([1, 2], [compact, back]).parts() == [Part(turn=1)]
     back, compact = mark(1, MarkKind.REWIND, 2, turn=1), mark(2, MarkKind.COMPACT, 2, turn=2)
     assert History([1, 2], [back, compact]).parts() == [Part(mark=compact)]
 
 
-def test_M9_a_summary_stands_for_everything_before_it_and_what_follows_stays():
+def test_a_summary_replaces_everything_before_it_and_what_follows_stays():
     first, second = mark(1, MarkKind.COMPACT, 1, turn=1), mark(2, MarkKind.COMPACT, 3, turn=3)
     assert History([1, 2, 3, 4], [first, second]).parts() == [Part(mark=second), Part(turn=4)]
 
 
-def test_M10_a_compaction_keeps_its_facts_and_the_turns_stay(manager):
+def test_a_compaction_keeps_its_facts_and_the_turns_stay(manager):
     session = record(manager, TWO)
     before = evidence(manager, session.id)[0]
     facts = {"summary": "all was said", "model": "m", "messages": 4, "usage": {"input_tokens": 7}}
@@ -165,13 +164,13 @@ def test_M10_a_compaction_keeps_its_facts_and_the_turns_stay(manager):
     assert [step.text for step in manager.reader.steps.messages(session.id)][:2] == ["first", "one"]
 
 
-def test_M11_the_share_of_the_context_is_shown_if_both_numbers_are_known():
+def test_the_share_of_the_context_is_shown_if_both_numbers_are_known():
     """Agents compact by themselves: agentdash shows the share, and makes no number of what it does not know."""
     assert share(164_000, 200_000) == "82%"
     assert share(None, 200_000) == share(164_000, None) == share(1, 0) == ""
 
 
-def test_M12_rewinds_compose_and_delete_nothing(manager):
+def test_rewinds_compose_and_delete_nothing(manager):
     session = record(manager, [*TWO, ("third", lines(said("three")))])
     before = evidence(manager, session.id)[0]
     add(manager, session, MarkKind.REWIND, turn=2)
@@ -182,7 +181,7 @@ def test_M12_rewinds_compose_and_delete_nothing(manager):
     assert [step.text for step in manager.reader.steps.messages(session.id)][-1] == "three"
 
 
-def test_M13_a_rewind_of_an_unknown_session_is_an_error_and_others_reach_the_front_ends(manager):
+def test_a_rewind_reaches_the_front_ends_and_one_of_an_unknown_session_is_an_error(manager):
     with pytest.raises(UnknownSessionError):
         manager.store.marks.add("00000000", MarkKind.REWIND, after=1, turn=1, asked_by="you")
     assert manager.store.marks_of("00000000") == []
@@ -196,7 +195,7 @@ OPEN = b"".join(json.dumps(ran(f"make {n}", None, number=n)).encode() + b"\n" fo
 """Two commands that began, and a turn without an end."""
 
 
-def test_M14_each_call_without_a_result_is_shown_and_retold_as_interrupted(manager):
+def test_each_call_without_a_result_is_shown_and_retold_as_interrupted(manager):
     session = record(manager, [("go", OPEN), ("again", lines(said("done")))], last=Status.STOPPED)
     commands = [step for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.COMMAND]
     assert [step.status for step in commands] == [StepStatus.INTERRUPTED] * 2
@@ -206,7 +205,7 @@ def test_M14_each_call_without_a_result_is_shown_and_retold_as_interrupted(manag
     assert manager.reader.continued(session.id, Start("x", agent="claude")).launch.stdin.count("interrupted: ") == 2
 
 
-def test_M15_reading_twice_shows_the_same_and_adds_nothing(manager):
+def test_reading_twice_shows_the_same_and_adds_nothing(manager):
     session = record(manager, [("go", OPEN)], last=Status.STOPPED)
     before = evidence(manager, session.id)
     first = manager.reader.steps.trajectory(session.id)
@@ -214,7 +213,7 @@ def test_M15_reading_twice_shows_the_same_and_adds_nothing(manager):
     assert evidence(manager, session.id) == before
 
 
-def test_M16_a_prompt_is_recorded_as_it_was_written_and_changes_the_time_of_its_session(manager):
+def test_a_prompt_is_recorded_as_it_was_written_and_changes_the_time_of_its_session(manager):
     session = record(manager, HELLO)
     add_turn(manager.store, session.id, 1, "Grüße, 鶴\tund mehr", Launch(argv=("codex",)))
     assert manager.reader.prompts(session.id)[-1].text == "Grüße, 鶴\tund mehr"
@@ -223,7 +222,7 @@ def test_M16_a_prompt_is_recorded_as_it_was_written_and_changes_the_time_of_its_
     assert "Grüße, 鶴" in manager.layout.session(session.id).identity.read_text(encoding="utf-8")
 
 
-def test_M17_the_title_is_the_first_line_of_the_prompt_until_the_user_gives_another(manager):
+def test_the_title_is_the_first_line_of_the_prompt_until_the_user_gives_another(manager):
     assert title_of("\n\n  fix the clock  \nwith care") == "fix the clock"
     assert len(title_of("x" * 500)) == TITLE_CHARACTERS
     assert title_of("{answer}\n\nreview it") == "review it"
@@ -235,7 +234,7 @@ def test_M17_the_title_is_the_first_line_of_the_prompt_until_the_user_gives_anot
     assert manager.reader.by_id(session.id).title == "clock"
 
 
-def test_M18_a_deletion_moves_the_folder_to_the_trash_and_an_unknown_id_is_an_error(manager):
+def test_a_deletion_moves_the_folder_to_the_trash_and_an_unknown_id_is_an_error(manager):
     session = record(manager, HELLO)
     write_identity(manager.store, manager.layout.session(session.id))
     manager.delete(session.id)
@@ -245,7 +244,7 @@ def test_M18_a_deletion_moves_the_folder_to_the_trash_and_an_unknown_id_is_an_er
         manager.delete(session.id)
 
 
-async def test_M19_a_call_of_the_manager_runs_in_a_thread(tmp_path):
+async def test_a_call_of_the_manager_runs_in_a_thread(tmp_path):
     """The dashboard makes every call through :class:`Requests`."""
 
     class Screenless:
@@ -255,7 +254,7 @@ async def test_M19_a_call_of_the_manager_runs_in_a_thread(tmp_path):
     assert await requests.ask(threading.get_ident) != threading.get_ident()
 
 
-def test_M20_a_prompt_is_recorded_before_any_process_is_started(manager, monkeypatch):
+def test_a_prompt_is_recorded_before_any_process_is_started(manager, monkeypatch):
     recorded = []
 
     def runners_are_sent(*_):
@@ -266,7 +265,7 @@ def test_M20_a_prompt_is_recorded_before_any_process_is_started(manager, monkeyp
     assert recorded == [[(Status.QUEUED, "fix it")]]
 
 
-def test_M21_a_compaction_that_failed_leaves_the_conversation_as_it_was(manager):
+def test_a_compaction_that_failed_leaves_the_conversation_as_it_was(manager):
     session = record(manager, TWO)
     before = view(manager, session)
     add(manager, session, MarkKind.COMPACT, turn=9)  # it names a turn that never came
@@ -276,7 +275,7 @@ def test_M21_a_compaction_that_failed_leaves_the_conversation_as_it_was(manager)
     assert view(manager, session) == before
 
 
-def test_M22_an_output_of_more_than_5_mb_is_kept_whole_and_shown_in_part(manager):
+def test_an_output_of_more_than_5_mb_is_kept_whole_and_shown_in_part(manager):
     output = "".join(f"line {n:07}\n" for n in range(500_000))
     session = record(manager, [("go", lines(ran("make", 0, output)))])
     [whole] = [step for step in manager.reader.steps.each_step(session.id) if step.kind is StepKind.COMMAND]
@@ -290,7 +289,7 @@ def test_M22_an_output_of_more_than_5_mb_is_kept_whole_and_shown_in_part(manager
     opened.close()
 
 
-def test_M23_a_second_use_of_a_session_at_work_is_refused_with_the_turn(manager):
+def test_a_second_use_of_a_session_at_work_is_refused_with_the_turn(manager):
     session = record(manager, TWO, last=Status.RUNNING)
     with pytest.raises(SessionBusyError, match="turn 2"):
         manager.reader.continued(session.id, Start(GO_ON))
@@ -298,7 +297,7 @@ def test_M23_a_second_use_of_a_session_at_work_is_refused_with_the_turn(manager)
         add(manager, session, MarkKind.REWIND, turn=1)
 
 
-def test_MX1_looking_at_a_running_call_changes_nothing_and_its_result_comes_once(manager):
+def test_reading_during_a_running_call_changes_nothing_and_its_result_comes_once(manager):
     session = record(manager, [("go", OPEN)], last=Status.RUNNING)
     before = evidence(manager, session.id)
     for _ in range(2):
@@ -315,7 +314,7 @@ def test_MX1_looking_at_a_running_call_changes_nothing_and_its_result_comes_once
     ]  # fmt: skip
 
 
-def test_MX2_a_closed_call_stays_at_its_place(manager):
+def test_a_closed_call_stays_at_its_place(manager):
     session = record(manager, [("q", OPEN), ("new question", lines(said("answer")))])
     told = manager.reader.continued(session.id, Start("go on", agent="claude")).launch.stdin
     places = [told.index(words) for words in ("    q\n", "$ make 1 -> interrupted", "new question", "    answer")]
@@ -326,14 +325,14 @@ def test_MX2_a_closed_call_stays_at_its_place(manager):
     ]  # fmt: skip
 
 
-def test_MX3_every_open_call_is_closed_not_only_those_of_the_newest_turn(manager):
+def test_every_open_call_is_closed_not_only_those_of_the_newest_turn(manager):
     session = record(manager, [("a", OPEN), ("b", OPEN), ("c", OPEN)], last=Status.LOST)
     commands = [step for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.COMMAND]
     assert [step.status for step in commands] == [StepStatus.INTERRUPTED] * 6
 
 
 @pytest.mark.parametrize("torn", [b'{"type":"item.completed","item":{"id":"i', b"{", b"\xc3"])
-def test_MX4_a_torn_last_line_swallows_nothing_that_follows(manager, torn):
+def test_a_torn_last_line_swallows_nothing_that_follows(manager, torn):
     session = record(manager, [("a", OPEN + torn), ("b", lines(said("VERY IMPORTANT")))])
     assert "VERY IMPORTANT" in [step.text for step in manager.reader.steps.messages(session.id)]
     unknown = [step for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.UNKNOWN]
@@ -342,7 +341,7 @@ def test_MX4_a_torn_last_line_swallows_nothing_that_follows(manager, torn):
     assert view(manager, session) == [Part(turn=1)]
 
 
-def test_MX5_a_torn_record_stops_no_session_and_two_writers_lose_nothing(manager):
+def test_a_torn_record_stops_no_session_and_two_writers_lose_nothing(manager):
     session = record(manager, HELLO)
     manager.layout.session(session.id).identity.write_bytes(b'{"form')
     assert [one.id for one in manager.reader.sessions()] == [session.id]
@@ -364,7 +363,7 @@ def test_MX5_a_torn_record_stops_no_session_and_two_writers_lose_nothing(manager
     assert read_identity(manager.layout.session(session.id).identity).session.title in ("a-39", "b-39")
 
 
-def test_MX6_taking_a_second_compaction_back_gives_the_view_before_it():
+def test_taking_a_second_compaction_back_gives_the_view_before_it():
     first = mark(1, MarkKind.COMPACT, 2, turn=2)
     second = mark(2, MarkKind.COMPACT, 4, turn=4)
     undo = mark(3, MarkKind.UNDO, 4, undoes=2)
@@ -381,7 +380,7 @@ def test_MX6_taking_a_second_compaction_back_gives_the_view_before_it():
     [{"turn": -1}, {"turn": 99}, {"turn": 0}, {"turn": 1, "step": -1}, {"kind": MarkKind.UNDO, "undoes": 77},
      {"kind": "unheard-of", "turn": 1}],
 )  # fmt: skip
-def test_MX7_a_mark_that_names_what_is_not_there_is_ignored_and_reported(fields):
+def test_a_mark_that_names_what_is_not_there_is_ignored_and_reported(fields):
     wrong = Mark(**{"id": 1, "session": "s", "kind": MarkKind.REWIND, "after": 2} | fields)
     history = History([1, 2], [wrong])
     assert history.parts() == [Part(turn=1), Part(turn=2)]
@@ -389,7 +388,7 @@ def test_MX7_a_mark_that_names_what_is_not_there_is_ignored_and_reported(fields)
     assert history.position == Place(2)
 
 
-def test_MX7_text_is_not_a_place(manager):
+def test_a_mark_never_names_its_turn_by_text(manager):
     session = record(manager, TWO)
     with pytest.raises((sqlite3.IntegrityError, StoreError)):
         add(manager, session, MarkKind.REWIND, turn="first")
@@ -397,7 +396,7 @@ def test_MX7_text_is_not_a_place(manager):
 
 
 @pytest.mark.parametrize("wrong", ["", "..", "../../etc", "/etc/passwd", ".", "a/b", "%2e%2e", "a" * 65, "x\0y1234567"])
-def test_MX8_an_id_is_never_a_path(manager, wrong, tmp_path):
+def test_an_id_is_never_a_path(manager, wrong, tmp_path):
     session = record(manager, HELLO)
     (tmp_path / "precious").mkdir(exist_ok=True)
     with pytest.raises(StoreError):
@@ -411,7 +410,7 @@ def test_MX8_an_id_is_never_a_path(manager, wrong, tmp_path):
     assert (tmp_path / "precious").is_dir()
 
 
-def test_MX9_nothing_brings_a_deleted_session_back(manager):
+def test_nothing_brings_a_deleted_session_back(manager):
     session = record(manager, HELLO)
     write_identity(manager.store, manager.layout.session(session.id))
     manager.delete(session.id)
@@ -426,7 +425,7 @@ def test_MX9_nothing_brings_a_deleted_session_back(manager):
     assert not manager.layout.session(session.id).path.exists()
 
 
-def test_MX10_a_lone_surrogate_hides_no_step_and_a_prompt_with_one_is_refused(manager):
+def test_a_lone_surrogate_hides_no_step_and_a_prompt_with_one_is_refused(manager):
     data = lines(ran("make", 0, "MARK")).replace(b"MARK", rb"\ud800 end")
     session = record(manager, [("go", data + lines(said("after it", 1)))])
     steps = manager.reader.steps.trajectory(session.id)
@@ -440,7 +439,7 @@ def test_MX10_a_lone_surrogate_hides_no_step_and_a_prompt_with_one_is_refused(ma
     assert len(manager.reader.sessions()) == 1
 
 
-def test_MX11_a_long_session_is_shown_from_its_end_before_the_rest_is_read(manager):
+def test_a_long_session_is_shown_from_its_end_before_the_rest_is_read(manager):
     filler = b"".join(json.dumps(said("x" * 2_000, n)).encode() + b"\n" for n in range(2_000))
     session = record(manager, [("go", filler), ("last", lines(said("the newest answer")))])
     opened = manager.reader.steps.open_trajectory(session.id)
@@ -452,7 +451,7 @@ def test_MX11_a_long_session_is_shown_from_its_end_before_the_rest_is_read(manag
     opened.close()
 
 
-def test_MX12_listing_needs_no_file_of_a_session(manager):
+def test_listing_needs_no_file_of_a_session(manager):
     parent = record(manager, HELLO)
     record(manager, TWO, parent=parent.id)
     kept = manager.layout.sessions.rename(manager.layout.home / "away")
@@ -464,7 +463,7 @@ def test_MX12_listing_needs_no_file_of_a_session(manager):
     assert all({"usage", "parent", "status"} <= session_json(one).keys() for one in listed)
 
 
-def test_MX13_nothing_is_cleared_in_place_and_newer_records_are_refused(manager):
+def test_nothing_is_cleared_in_place_and_newer_records_are_refused(manager):
     session = record(manager, TWO)
     before = evidence(manager, session.id)[0]
     add(manager, session, MarkKind.REWIND)  # to the beginning

@@ -1,7 +1,6 @@
-"""The rows P1-P23 and PX1-PX13 of the feature list about families of sessions, each by its name.
+"""Families of sessions as they are recorded: leads and workers, their turns, prompts, marks, tokens and limits.
 
-Where agentdash has something else in place of a row, the docstring of the test names it.  What real processes do at the
-stop of a family is shown by end-to-end tests.
+What real processes do at the stop of a family is shown by end-to-end tests.
 """
 
 import json
@@ -113,8 +112,8 @@ def statuses(store, *names):
     return [store.session(name).status for name in names]
 
 
-def test_P1_rows_hold_facts_and_the_messages_are_in_files(manager, store):
-    """History: a turn is a row and a file.  There is no table of messages."""
+def test_the_database_holds_facts_and_the_messages_are_in_files(manager, store):
+    """A turn is a row and a file.  There is no table of messages."""
     answer = "m" * 2_000
     session = record(manager, [("go", lines(said(answer)))])
     assert manager.reader.steps.messages(session.id)[-1].text == answer
@@ -126,8 +125,8 @@ def test_P1_rows_hold_facts_and_the_messages_are_in_files(manager, store):
     assert "sessions_parent" in plan[0]["detail"]
 
 
-def test_P2_the_folders_above_a_database_are_made_and_writers_wait_for_each_other(tmp_path):
-    """History: each commit is synced in full, a writer waits longer, and no database is in memory alone."""
+def test_the_folders_above_a_database_are_made_and_writers_wait_for_each_other(tmp_path):
+    """Each commit is synced in full, a writer waits longer, and no database is in memory alone."""
     with SessionManager(home=tmp_path / "a" / "b", caller=Caller()) as manager:
         assert manager.reader.sessions() == []
         assert manager.layout.database == tmp_path / "a" / "b" / "agentdash.db"
@@ -137,8 +136,8 @@ def test_P2_the_folders_above_a_database_are_made_and_writers_wait_for_each_othe
     assert values == ["wal", 2, 15_000, 1]
 
 
-def test_P3_a_start_has_an_id_a_depth_a_lifecycle_and_times_in_ms(manager):
-    """History: the id is a UUID or the caller's, and only a worker ends with its lead if nothing else is said."""
+def test_a_start_has_an_id_a_depth_a_lifecycle_and_times_in_ms(manager):
+    """The id is a UUID or the caller's, and only a worker ends with its lead if nothing else is said."""
     before = time.time_ns() // 1_000_000
     session = manager.spawn(Start("do it", agent="codex"))
     assert (len(session.id), session.parent, session.depth, session.lifecycle) == (36, None, 0, "detached")
@@ -148,7 +147,7 @@ def test_P3_a_start_has_an_id_a_depth_a_lifecycle_and_times_in_ms(manager):
     assert Delegate(task="x").lifecycle == "linked"
 
 
-def test_P4_a_worker_is_one_deeper_than_its_lead_and_more_than_three_leads_are_refused(manager, store):
+def test_a_worker_is_one_deeper_than_its_lead_and_more_than_three_leads_are_refused(manager, store):
     line = [begin(manager, name, above) for name, above in ((TOP, None), (LEAD, TOP), (WORKER, LEAD), (OTHER, WORKER))]
     assert [store.session(name).depth for name in line] == [0, 1, 2, 3]
     with pytest.raises(RefusalError) as refused:
@@ -156,21 +155,21 @@ def test_P4_a_worker_is_one_deeper_than_its_lead_and_more_than_three_leads_are_r
     assert (refused.value.code, store.session(BELOW)) == ("too_deep", None)
 
 
-def test_P4_a_lead_that_does_not_exist_leads_nothing(manager, monkeypatch):
+def test_a_session_whose_lead_is_of_another_state_folder_is_the_users(manager, monkeypatch):
     """A tag of another state folder is not an error: the session is the user's."""
     with SessionManager(caller=Caller(session="99999999-gone", evidence="environment")) as inside:
         session = inside.spawn(Start("do it", agent="codex"))
     assert (session.parent, session.depth) == (None, 0)
 
 
-def test_P5_options_are_a_dict_and_the_tool_call_that_started_it_is_kept(manager, store):
+def test_options_are_a_dict_and_the_tool_call_that_started_it_is_kept(manager, store):
     plain = manager.spawn(Start("do it", agent="codex"))
     full = manager.spawn(Start("do it", agent="codex", options={"sandbox": "read-only"}, call="toolu_1"))
     assert (store.recipe(plain.id).options, plain.call) == ({}, None)
     assert (store.recipe(full.id).options, full.call) == ({"sandbox": "read-only"}, "toolu_1")
 
 
-def test_P6_an_unknown_session_is_none_or_an_error_and_children_are_in_the_order_of_their_creation(manager, store):
+def test_an_unknown_session_is_none_or_an_error_and_children_are_in_the_order_of_their_creation(manager, store):
     assert store.session("ffffffff-none") is None
     with pytest.raises(UnknownSessionError):
         manager.reader.get("ffffffff-none")
@@ -183,7 +182,7 @@ def test_P6_an_unknown_session_is_none_or_an_error_and_children_are_in_the_order
     assert structs.replace(archived, archived_at=None) == children[0]
 
 
-def test_P7_a_stop_ends_linked_workers_with_their_own_and_leaves_detached_ones(manager, store):
+def test_a_stop_ends_linked_workers_with_their_own_and_leaves_detached_ones(manager, store):
     """A stop takes the place of a deletion: the workers stay as rows, and the receipt names those that were ended."""
     begin(manager, LEAD)
     begin(manager, WORKER, LEAD, lifecycle="linked")
@@ -194,7 +193,7 @@ def test_P7_a_stop_ends_linked_workers_with_their_own_and_leaves_detached_ones(m
     assert statuses(store, LEAD, WORKER, BELOW, OTHER) == [Status.STOPPED] * 3 + [Status.QUEUED]
 
 
-def test_P7_a_deleted_session_leaves_no_row_and_its_folder_is_in_the_trash(manager, store):
+def test_a_deleted_session_leaves_no_row_and_its_folder_is_in_the_trash(manager, store):
     lead = record(manager, TWO)
     mark(store, lead, MarkKind.REWIND, turn=1)
     prompt(store, lead.id)
@@ -205,8 +204,8 @@ def test_P7_a_deleted_session_leaves_no_row_and_its_folder_is_in_the_trash(manag
     assert [one.id for one in manager.reader.deleted()] == [lead.id]
 
 
-def test_P8_a_deletion_removes_only_the_session_that_it_names(manager, store):
-    """History: each deletion is of one session, its workers keep what they have."""
+def test_a_deletion_removes_only_the_session_that_it_names(manager, store):
+    """Each deletion is of one session, its workers keep what they have."""
     lead = record(manager, TWO)
     worker = record(manager, TWO, parent=lead.id, lifecycle="linked", depth=1)
     files, turns = evidence(manager, worker.id)[0], store.turns(worker.id)
@@ -216,8 +215,8 @@ def test_P8_a_deletion_removes_only_the_session_that_it_names(manager, store):
     assert [one.text for one in manager.reader.steps.messages(worker.id)] == ["first", "one", "second", "two"]
 
 
-def test_P9_turns_are_numbered_from_1_and_a_prompt_changes_the_time_of_its_session(manager, store):
-    """History: a prompt is a row, and its turn has a number."""
+def test_turns_are_numbered_from_1_and_a_prompt_changes_the_time_of_its_session(manager, store):
+    """A prompt is a row, and its turn has a number."""
     session = record(manager, [("first", lines(said("one")))])
     assert prompt(store, session.id).turn == 2
     assert [turn.n for turn in store.turns(session.id)] == [1, 2]
@@ -226,8 +225,8 @@ def test_P9_turns_are_numbered_from_1_and_a_prompt_changes_the_time_of_its_sessi
         prompt(store, "ffffffff-none")
 
 
-def test_P10_a_step_has_its_turn_its_kind_and_its_fields(manager):
-    """History: the steps of a turn are read from its file, and nothing is stored twice."""
+def test_a_step_has_its_turn_its_kind_and_its_fields(manager):
+    """The steps of a turn are read from its file, and nothing is stored twice."""
     shown = (StepKind.PROMPT, StepKind.COMMAND, StepKind.MESSAGE)
     session = record(manager, [("go", lines(ran("make", 2, "no rule", 1), said("failed", 2)))])
     steps = [one for one in manager.reader.steps.trajectory(session.id) if one.kind in shown]
@@ -239,8 +238,8 @@ def test_P10_a_step_has_its_turn_its_kind_and_its_fields(manager):
     assert (asked.turn, asked.text, asked.state) == (1, "go", "seen")
 
 
-def test_P11_the_visible_conversation_and_everything_are_both_readable(manager, store):
-    """History: a mark says what is visible, and no step has a state."""
+def test_the_visible_conversation_and_everything_are_both_readable(manager, store):
+    """A mark says what is visible, and no step has a state."""
     session = record(manager, TWO)
     mark(store, session, MarkKind.REWIND, turn=1)
     assert parts(store, session.id) == [Part(turn=1)]
@@ -261,7 +260,7 @@ def compact(store, name, step=1, before=900, after=100):
     end(store, name, n, verdict.status, facts, compaction=found)
 
 
-def test_P12_a_compaction_is_recorded_with_its_tokens_and_the_originals_stay(manager, store):
+def test_a_compaction_is_recorded_with_its_tokens_and_the_originals_stay(manager, store):
     """Audit only: the agent compacts, and agentdash records the mark."""
     begin(manager, LEAD)
     end(store, LEAD)
@@ -278,7 +277,7 @@ def test_P12_a_compaction_is_recorded_with_its_tokens_and_the_originals_stay(man
     assert store.session(LEAD).context_tokens == 100
 
 
-def test_P13_compactions_are_listed_in_their_order(manager, store):
+def test_compactions_are_listed_in_their_order(manager, store):
     begin(manager, LEAD)
     end(store, LEAD)
     for before in (900, 800):
@@ -286,8 +285,8 @@ def test_P13_compactions_are_listed_in_their_order(manager, store):
     assert [one.data["tokens_before"] for one in store.marks_of(LEAD)] == [900, 800]
 
 
-def test_P14_a_session_has_its_newest_turn_and_what_waits(manager, store):
-    """History: what waits is counted from rows, and none of it is stored a second time."""
+def test_a_session_has_its_newest_turn_and_what_waits(manager, store):
+    """What waits is counted from rows, and none of it is stored a second time."""
     begin(manager, LEAD)
     session = store.session(LEAD)
     assert (session.turn, session.queued, session.asking, session.held) == (1, 0, 0, None)
@@ -298,8 +297,8 @@ def test_P14_a_session_has_its_newest_turn_and_what_waits(manager, store):
     assert (session.turn, session.queued, session.asking, session.held) == (1, 1, 1, "by hand")
 
 
-def test_P15_each_turn_keeps_its_own_usage(manager, store):
-    """Replaced by PX5: a report of the same turn replaces the earlier one, that of another turn never does."""
+def test_each_turn_keeps_its_own_usage(manager, store):
+    """A report of the same turn replaces the earlier one, that of another turn never does."""
     begin(manager, LEAD)
     log = TurnLog(store, LEAD, 1, OWNER)
     log.claim()
@@ -310,8 +309,8 @@ def test_P15_each_turn_keeps_its_own_usage(manager, store):
     assert (store.session(LEAD).usage.total_tokens, store.session(LEAD).model) == (7, "m")
 
 
-def test_P16_one_store_serves_many_threads_and_another_reads_beside_it(manager, store):
-    """History: a process has one connection for reading and one for writing."""
+def test_one_store_serves_many_threads_and_another_reads_beside_it(manager, store):
+    """A process has one connection for reading and one for writing."""
     begin(manager, LEAD)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda n: prompt(store, LEAD, str(n)), range(40)))
@@ -320,8 +319,8 @@ def test_P16_one_store_serves_many_threads_and_another_reads_beside_it(manager, 
     other.close()
 
 
-def test_P17_an_ephemeral_worker_is_archived_when_it_is_done_and_its_lead_has_read_its_end(manager, store):
-    """It is archived and not deleted.  ``linked`` and ``detached`` are shown by P7."""
+def test_an_ephemeral_worker_is_archived_when_it_is_done_and_its_lead_has_read_its_end(manager, store):
+    """It is archived and not deleted."""
     lead = record(manager, TWO)
     workers = {
         kind: record(manager, TWO, parent=lead.id, lifecycle=kind) for kind in ("ephemeral", "linked", "detached")
@@ -333,8 +332,8 @@ def test_P17_an_ephemeral_worker_is_archived_when_it_is_done_and_its_lead_has_re
     assert [one.id for one in manager.reader.sessions(archived=True)] == [workers["ephemeral"].id]
 
 
-def test_P18_a_second_prompt_waits_for_the_end_of_the_turn(manager, store):
-    """History: a prompt to a session at work is queued, whichever process sends it."""
+def test_a_second_prompt_waits_for_the_end_of_the_turn(manager, store):
+    """A prompt to a session at work is queued, whichever process sends it."""
     begin(manager, LEAD)
     other = Store(manager.layout.database)
     assert [prompt(one, LEAD).turn for one in (store, other)] == [None, None]
@@ -345,8 +344,8 @@ def test_P18_a_second_prompt_waits_for_the_end_of_the_turn(manager, store):
     other.close()
 
 
-def test_P19_an_ask_waits_for_one_answer_and_ends_with_its_process(manager, store):
-    """History: what is pending are asks of a live agent.  A prompt waits behind them, and an open ask ends as lost."""
+def test_an_ask_waits_for_one_answer_and_ends_with_its_process(manager, store):
+    """What is pending are asks of a live agent.  A prompt waits behind them, and an open ask ends as lost."""
     begin(manager, LEAD)
     first, second = (
         store.asks.record(LEAD, 1, 1, Ask(key=key, kind=AskKind.TOOL, tool=key, title=key)) for key in ("make", "rm")
@@ -360,8 +359,8 @@ def test_P19_an_ask_waits_for_one_answer_and_ends_with_its_process(manager, stor
     assert store.asks.open(LEAD) == []
 
 
-def test_P20_a_compaction_that_failed_leaves_the_conversation(manager, store):
-    """History: agents compact themselves.  A summary that is missing is a failed turn and no mark."""
+def test_a_compaction_that_failed_leaves_the_conversation(manager, store):
+    """Agents compact themselves.  A summary that is missing is a failed turn and no mark."""
     begin(manager, LEAD)
     end(store, LEAD)
     done, asked = rules.Verdict(Status.DONE, None, "rule"), Compaction(by=BY_SUMMARY)
@@ -373,16 +372,15 @@ def test_P20_a_compaction_that_failed_leaves_the_conversation(manager, store):
 
 
 @pytest.mark.parametrize("status", [Status.FAILED, Status.STOPPED, Status.LOST])
-def test_P21_an_ephemeral_worker_that_did_not_end_well_stays(manager, store, status):
-    """The refusal of a worker that is too deep is shown by P4."""
+def test_an_ephemeral_worker_that_did_not_end_well_stays(manager, store, status):
     worker = record(manager, TWO, last=status, parent=record(manager, TWO).id, lifecycle="ephemeral")
     assert Workers(store.database).report([worker]) == {worker.id}
     manager.housekeeping.settle()
     assert worker.id in [one.id for one in manager.reader.sessions()]
 
 
-def test_P22_observers_change_nothing_and_requests_are_rows(manager, store):
-    """History: the change feed shows what happened, and a request is a row that the runner carries out."""
+def test_observers_change_nothing_and_see_each_request(manager, store):
+    """The change feed shows what happened, and a request is a row that the runner carries out."""
     session = record(manager, TWO)
     before, seen = evidence(manager, session.id), store.changes(0)
     assert store.changes(0) == seen
@@ -392,7 +390,7 @@ def test_P22_observers_change_nothing_and_requests_are_rows(manager, store):
     assert [one.held is not None for one in store.changes(seen.seq).updated] == [True]
 
 
-def test_P23_a_worker_has_at_most_the_permissions_of_its_lead():
+def test_a_worker_has_at_most_the_permissions_of_its_lead():
     """A mode takes the place of a set of tools."""
     bound = Bound(rank=0, agent="claude", permissions="plan")
     check_mode(bound, agent_named("codex"), TurnMode(setting="x", permissions="read-only"))
@@ -402,7 +400,7 @@ def test_P23_a_worker_has_at_most_the_permissions_of_its_lead():
         check_mode(bound, agent_named("claude"), TurnMode(setting="x", permissions="plan"), ["allowed_tools"])
 
 
-def test_P23_a_worker_has_limits_of_its_own(manager, store):
+def test_a_worker_has_limits_of_its_own(manager, store):
     """A budget counts the worker and all below it; ``orchestration.max_rounds`` limits the prompts of agents to it."""
     begin(manager, LEAD)
     begin(manager, WORKER, LEAD, budget=Budget(tokens=100))
@@ -414,7 +412,7 @@ def test_P23_a_worker_has_limits_of_its_own(manager, store):
 
 
 @pytest.mark.parametrize("unknown", ["tools", "max_rounds", "budget"])
-def test_P23_an_unknown_field_of_a_worker_is_refused_by_its_name(lead, unknown):
+def test_an_unknown_field_of_a_worker_is_refused_by_its_name(lead, unknown):
     with pytest.raises(msgspec.ValidationError, match=unknown):
         lead.call("delegate", task="x", **{unknown: 1})
     for kind in (Budget, Limits):
@@ -423,7 +421,7 @@ def test_P23_an_unknown_field_of_a_worker_is_refused_by_its_name(lead, unknown):
     assert lead.manager.reader.sessions() == []
 
 
-def test_PX1_a_writer_that_dies_in_a_transaction_leaves_nothing_and_wedges_nobody(manager, store):
+def test_a_writer_that_dies_in_a_transaction_leaves_nothing_and_wedges_nobody(manager, store):
     begin(manager, LEAD)
     killed = sqlite3.connect(manager.layout.database, isolation_level=None)
     killed.execute("BEGIN IMMEDIATE")
@@ -434,7 +432,7 @@ def test_PX1_a_writer_that_dies_in_a_transaction_leaves_nothing_and_wedges_nobod
     assert prompt(store, LEAD).state == "queued"
 
 
-def test_PX2_two_writers_of_one_session_lose_nothing_and_nothing_raises(manager, store):
+def test_two_writers_of_one_session_lose_nothing_and_nothing_raises(manager, store):
     begin(manager, LEAD)
     stores = [Store(manager.layout.database) for _ in "ab"]
     together = threading.Barrier(2)
@@ -450,7 +448,7 @@ def test_PX2_two_writers_of_one_session_lose_nothing_and_nothing_raises(manager,
         one.close()
 
 
-def test_PX3_PX4_summaries_keep_their_places_after_a_restart_and_a_second_one_includes_the_first(manager, store):
+def test_summaries_keep_their_places_after_a_restart_and_a_second_one_includes_the_first(manager, store):
     begin(manager, LEAD)
     end(store, LEAD)
     compact(store, LEAD)
@@ -466,7 +464,7 @@ def test_PX3_PX4_summaries_keep_their_places_after_a_restart_and_a_second_one_in
     again.close()
 
 
-def test_PX5_the_tokens_of_a_session_are_the_sum_of_its_turns(manager, store):
+def test_the_tokens_of_a_session_are_the_sum_of_its_turns(manager, store):
     begin(manager, LEAD)
     end(store, LEAD, facts=Facts(end="completed", usage=Usage(total_tokens=600)))
     end(store, LEAD, prompt(store, LEAD).turn, facts=Facts(end="completed", usage=Usage(total_tokens=400)))
@@ -474,7 +472,7 @@ def test_PX5_the_tokens_of_a_session_are_the_sum_of_its_turns(manager, store):
     assert store.session(LEAD).usage.total_tokens == 1_000
 
 
-def test_PX5_running_totals_of_a_conversation_are_counted_once(manager, store):
+def test_running_totals_of_a_conversation_are_counted_once(manager, store):
     begin(manager, LEAD)
     for n, tokens in ((1, 600), (2, 1_000)):
         facts = Facts(end="completed", agent_session="talk", thread_usage=Usage(total_tokens=tokens))
@@ -482,7 +480,7 @@ def test_PX5_running_totals_of_a_conversation_are_counted_once(manager, store):
     assert [turn.usage.total_tokens for turn in store.turns(LEAD)] == [600, 400]
 
 
-def test_PX6_what_is_pending_after_an_answer_is_derived_and_named(manager, store):
+def test_what_is_pending_after_an_answer_is_derived_and_named(manager, store):
     begin(manager, LEAD)
     asks = [store.asks.record(LEAD, 1, 1, Ask(key=key, kind=AskKind.TOOL, tool=key, title=key)) for key in "abc"]
     store.asks.answer(asks[0].id, Answer(verdict=Verdict.ALLOW), "you")
@@ -493,7 +491,7 @@ def test_PX6_what_is_pending_after_an_answer_is_derived_and_named(manager, store
     again.close()
 
 
-def test_PX7_a_call_without_a_result_is_interrupted_and_never_repeated(manager, store):
+def test_a_call_without_a_result_is_interrupted_and_never_repeated(manager, store):
     began = json.dumps(ran("make", None)).encode() + b"\n"
     session = record(manager, [("go", began)], last=Status.LOST)
     manager.housekeeping.settle()
@@ -502,7 +500,7 @@ def test_PX7_a_call_without_a_result_is_interrupted_and_never_repeated(manager, 
     assert ([turn.n for turn in store.turns(session.id)], store.queued(session.id)) == ([1], [])
 
 
-def test_PX8_children_of_a_deleted_session_have_the_session_above_as_parent_and_count_from_there(manager, store):
+def test_children_of_a_deleted_session_have_the_session_above_as_parent_and_count_from_there(manager, store):
     begin(manager, TOP)
     begin(manager, LEAD, TOP)
     begin(manager, WORKER, LEAD, lifecycle="detached")
@@ -515,7 +513,7 @@ def test_PX8_children_of_a_deleted_session_have_the_session_above_as_parent_and_
         db.execute("INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, 1, '', '', 0)", (LEAD,))
 
 
-def test_PX9_sessions_are_listed_by_status_and_folder_newest_first(manager, store, tmp_path):
+def test_sessions_are_listed_by_status_and_folder_newest_first(manager, store, tmp_path):
     old = record(manager, TWO, created_at=1)
     failed = record(manager, TWO, last=Status.FAILED, created_at=2, cwd=str(tmp_path))
     begin(manager, LEAD)
@@ -526,7 +524,7 @@ def test_PX9_sessions_are_listed_by_status_and_folder_newest_first(manager, stor
     assert (len(page), number) == (2, 3)
 
 
-def test_PX10_a_file_has_a_version_and_a_newer_one_is_refused(manager, store):
+def test_a_file_has_a_version_and_a_newer_one_is_refused(manager, store):
     begin(manager, LEAD)
     with store.database.transaction() as db:
         assert db.execute("PRAGMA user_version").fetchone()[0] == VERSION > 1
@@ -537,7 +535,7 @@ def test_PX10_a_file_has_a_version_and_a_newer_one_is_refused(manager, store):
         store.sessions()
 
 
-def test_PX11_a_reader_and_a_writer_do_not_wait_for_each_other(manager, store):
+def test_a_reader_and_a_writer_do_not_wait_for_each_other(manager, store):
     begin(manager, LEAD)
     reading = Store(manager.layout.database)
     with store.database.transaction() as db:
@@ -551,7 +549,7 @@ def test_PX11_a_reader_and_a_writer_do_not_wait_for_each_other(manager, store):
     reading.close()
 
 
-def test_PX12_half_a_surrogate_pair_is_refused_from_the_user_and_replaced_from_an_agent(manager):
+def test_half_a_surrogate_pair_is_refused_from_the_user_and_replaced_from_an_agent(manager):
     with pytest.raises(UsageError, match="not UTF-8"):
         manager.spawn(Start("half \udcff", agent="codex"))
     assert manager.reader.sessions() == []
@@ -561,7 +559,7 @@ def test_PX12_half_a_surrogate_pair_is_refused_from_the_user_and_replaced_from_a
     assert (text.startswith("half "), text.endswith(" end")) == (True, True)
 
 
-def test_PX13_of_two_leads_calls_for_the_last_place_one_is_refused_in_its_transaction(manager, store):
+def test_of_two_leads_calls_for_the_last_place_one_is_refused_in_its_transaction(manager, store):
     begin(manager, LEAD)
     limits, together = FamilyLimits(max_open=1), threading.Barrier(2)
 
@@ -583,7 +581,7 @@ def test_PX13_of_two_leads_calls_for_the_last_place_one_is_refused_in_its_transa
     assert len(manager.reader.descendants(LEAD)) == 1
 
 
-def test_PX13_a_mark_names_a_turn_and_is_refused_if_the_session_has_changed(manager, store):
+def test_a_mark_names_a_turn_and_is_refused_if_the_session_has_changed(manager, store):
     session = record(manager, TWO)
     prompt(store, session.id)
     with pytest.raises(SessionBusyError):
