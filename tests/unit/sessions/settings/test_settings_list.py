@@ -86,9 +86,10 @@ def test_what_the_list_says_can_be_loaded_and_comes_back(
 
 def test_each_example_of_the_first_file_can_be_used(tmp_path: Path) -> None:
     """Take the comment away from the key and, where need be, from its table."""
+    whole = first_file()
     for one in PRESENT:
-        lines = first_file().split("\n")
-        at = place_of("\n".join(lines), one.path) - 1
+        lines = whole.split("\n")
+        at = place_of(whole, one.path) - 1
         if one.path[2:-1] or one.key == "default_agent":
             continue  # told in a sentence, or set already
         assert lines[at].startswith(f"# {one.path[-1]} = "), one.key
