@@ -32,7 +32,7 @@ def table(path: tuple[str, ...], value: Any) -> dict[str, Any]:
 
 def test_every_setting_says_what_it_does() -> None:
     for one in [*ALL, *VARIABLES]:
-        assert one.description.endswith("."), (one.key, f"{one.key}: give it Meta(description=...)")
+        assert one.description.endswith("."), f"{one.key}: give it Meta(description=...)"
         assert one.kind, one.key
 
 
