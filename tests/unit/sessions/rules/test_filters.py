@@ -53,17 +53,14 @@ def test_an_unknown_amount_is_in_no_range():
     assert not any(parse(text).matches(unknown, NOW) for text in ("cost:>=0", "cost:<1", "tok:0"))
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+def test_what_cannot_be_understood_is_told():
+    for text, told in [
         ("stat:failed", "did you mean state:"), ("state:broken", "States: queued"), ("cost:much", "cost:>1"),
         ("age:>soon", "age:<1h"), ("is:odd", "Choose one of: attention"), ("cost:", "cost: needs a value"),
         ("turn:>", "turn:2"), ("cost>", "cost:>1"), ("age>soon", "age:<1h"), ("quux:1", "Fields: state"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_understood_is_told(text, told):
-    with pytest.raises(UsageError, match=told):
-        parse(text)
+    ]:  # fmt: skip
+        with pytest.raises(UsageError, match=told):
+            parse(text)
 
 
 def test_an_address_is_a_word():
