@@ -459,7 +459,7 @@ class TestTurn:
         assert (step.text, parser.facts.last_message) == ("plain", "plain")
 
     def test_what_stands_beside_the_conversation_is_a_notice(self) -> None:
-        for event, text in [
+        told: list[tuple[dict[str, Any], str]] = [
             ({"type": "system", "subtype": "status", "status": "requesting"}, "status: requesting"),
             ({"type": "system", "subtype": "status", "permissionMode": "plan"}, "status: plan"),
             ({"type": "system", "subtype": "task_notification", "summary": "Tests", "status": "stopped"},
@@ -479,7 +479,8 @@ class TestTurn:
             ({"type": "auth_status", "output": ["log", "in"]}, "log\nin"),
             ({"type": "prompt_suggestion", "suggestion": "run the tests"}, "run the tests"),
             ({"type": "control_response", "response": {"subtype": "error", "error": "no"}}, "a request failed: no"),
-        ]:  # fmt: skip
+        ]  # fmt: skip
+        for event, text in told:
             (step,) = fed(event)
             assert (step.kind, step.text) == (StepKind.NOTICE, text), event
             assert step.event == event.get("subtype", event["type"]), event
