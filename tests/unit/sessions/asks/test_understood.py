@@ -248,12 +248,14 @@ SETTINGS_THAT_RUN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("stated", SETTINGS_THAT_RUN, ids=ascii)
-def test_a_repository_whose_settings_may_run_something_is_asked(fresh, stated):
-    with (fresh.folder / ".git" / "config").open("a") as file:
-        file.write(f"\n{stated}\n")
-    for line in ("git log", "git status", "git diff", "git -C src show"):
-        assert fresh.decided(line, BASH) == "ask", line
+def test_a_repository_whose_settings_may_run_something_is_asked(fresh):
+    config = fresh.folder / ".git" / "config"
+    usual = config.read_text()
+    for stated in SETTINGS_THAT_RUN:
+        for text, decided in ((f"{usual}\n{stated}\n", "ask"), (usual, "allow")):
+            config.write_text(text)
+            for line in ("git log", "git status", "git diff", "git -C src show"):
+                assert fresh.decided(line, BASH) == decided, (stated, line)
 
 
 def test_usual_settings_of_a_repository_change_nothing(fresh):
@@ -271,13 +273,14 @@ PUSHED_TO = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("stated", PUSHED_TO, ids=ascii)
-def test_a_push_to_a_folder_whose_hooks_would_run_is_asked(fresh, stated):
+def test_a_push_to_a_folder_whose_hooks_would_run_is_asked(fresh):
     fresh.git("init", "-q", "--bare", "evil.git")
-    assert fresh.decided("git push", PUSH) == "allow"
-    with (fresh.folder / ".git" / "config").open("a") as file:
-        file.write(f"\n{stated}\n")
-    assert fresh.decided("git push", PUSH) == "ask"
+    config = fresh.folder / ".git" / "config"
+    usual = config.read_text()
+    for stated in PUSHED_TO:
+        for text, decided in ((usual, "allow"), (f"{usual}\n{stated}\n", "ask")):
+            config.write_text(text)
+            assert fresh.decided("git push", PUSH) == decided, stated
 
 
 def test_a_remote_that_only_an_old_file_or_a_folder_at_the_top_names_is_asked(fresh):
