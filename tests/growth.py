@@ -34,6 +34,7 @@ ANY = "any name"
 MOST = 20
 """Characters, and beginnings of matches, of one pattern that are tried."""
 METHODS = ("match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer", "scanner")
+USING = re.compile(rf"\.({'|'.join(METHODS)})\b")
 
 
 class Pattern(NamedTuple):
@@ -81,13 +82,19 @@ def seconds(work: Callable[[str], object], text: str) -> float:
 
 
 def explodes(work: Callable[[str], object], attack: Attack, length: int) -> bool:
-    """Return whether the work grows faster than the text.  The first try that shows it does not is believed."""
+    """Return whether the work grows faster than the text.
+
+    The first try that shows it does not is believed, and one that was ended.
+    """
     for _ in range(TRIES):
         short = seconds(work, attack.text(length))
         if short < FAST_SECONDS * length:
             return False
-        if seconds(work, attack.text(LONGER * length)) < min(MUCH * short, MOST_SECONDS):
+        long = seconds(work, attack.text(LONGER * length)) if short < MOST_SECONDS else short
+        if long < min(MUCH * short, MOST_SECONDS):
             return False
+        if long >= MOST_SECONDS:
+            return True
     return True
 
 
@@ -115,7 +122,7 @@ def modules() -> list[str]:
 @cache
 def patterns() -> tuple[Pattern, ...]:
     """Return every regular expression of the package, those that are written in a call included."""
-    trees = {name: ast.parse(source(name)) for name in modules()}
+    trees = {name: ast.parse(text) for name in modules() if has_patterns(name, text := source(name))}
     used: dict[tuple[str, str], set[str]] = {}
     found: dict[str, re.Pattern[Any]] = {}
     for name, tree in trees.items():
@@ -130,6 +137,12 @@ def patterns() -> tuple[Pattern, ...]:
                 found[f"{name}.{attribute}"] = value
     named = [Pattern(where, value, methods(where, used)) for where, value in found.items()]
     return (*named, *(pattern for name, tree in trees.items() for pattern in inline(name, tree)))
+
+
+def has_patterns(name: str, text: str) -> bool:
+    """Return whether a module may use or have a pattern: most have none, and are not parsed."""
+    kept = vars(importlib.import_module(name)).values()
+    return USING.search(text) is not None or any(isinstance(value, re.Pattern) for value in kept)
 
 
 def methods(where: str, used: dict[tuple[str, str], set[str]]) -> frozenset[str]:

@@ -30,11 +30,11 @@ _CODE = re.compile(
 
 def texts(source: str) -> Iterator[tuple[int, str]]:
     """Yield the texts of a module with their lines, in their order."""
-    tree = ast.parse(source)
-    skipped = {id(node) for parent in ast.walk(tree) for node in _parts_without_texts(parent)}
+    nodes = list(ast.walk(ast.parse(source)))
+    skipped = {id(node) for parent in nodes for node in _parts_without_texts(parent)}
     found = [
         (node.lineno, text)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in skipped
         if " " in (text := _text(node)).strip() and _WORDS.search(text) and not _CODE.search(text)
     ]

@@ -169,11 +169,11 @@ def check(names: Names, part: Mapping[str, Any], definitions: Mapping[str, Any])
 JSON = dict(SCHEMAS.findall(page("json.md").split("```")[1]))
 
 
-@pytest.mark.parametrize("name", JSON)
-def test_the_names_in_json_are_those_of_the_schema(name):
-    schema = json.loads((ROOT / "docs/schema" / f"{name}.json").read_text(encoding="utf-8"))
-    base, plus, own = JSON[name].rpartition(" + ")
-    check(parsed(f"{JSON[base]}, {own}" if plus else own), schema, schema["$defs"])
+def test_the_names_in_json_are_those_of_the_schema():
+    for name, keys in JSON.items():
+        schema = json.loads((ROOT / "docs/schema" / f"{name}.json").read_text(encoding="utf-8"))
+        base, plus, own = keys.rpartition(" + ")
+        check(parsed(f"{JSON[base]}, {own}" if plus else own), schema, schema["$defs"])
 
 
 def test_a_name_that_is_missing_or_not_there_is_found():

@@ -6,7 +6,7 @@ import inspect
 import shutil
 import subprocess
 import sys
-from functools import cache
+from functools import cache, lru_cache
 
 import pytest
 from places import ROOT
@@ -35,10 +35,15 @@ def name_of(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@lru_cache(maxsize=1)
+def nodes_of(path):
+    return tuple(ast.walk(ast.parse(path.read_text())))
+
+
 def imported_by(path):
     """The absolute names of everything a module imports, wherever in it."""
     package = name_of(path).split(".") if path.name == "__init__.py" else name_of(path).split(".")[:-1]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -57,7 +62,7 @@ def loaded_by(code):
 def textual_privates(path):
     """Yield the private names of Textual that a module imports, asks for or replaces."""
     yield from (name for name in imported_by(path) if name.startswith("textual.") and "._" in name)
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Attribute) and is_private(node.attr):
             own = ast.unparse(node.value) in ("self", "cls", "super()")
             if node.attr not in (our_names() if own else defined_by(path)):
@@ -87,7 +92,7 @@ def our_names():
 @cache
 def defined_by(path):
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             names.add(node.name)
         elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
@@ -111,10 +116,11 @@ def test_sessions_need_no_screen():
 
 
 def test_one_module_watches_and_one_knows_processes():
-    everywhere = modules("sessions") + modules("widgets") + modules("tui")
-    watching = {name_of(p) for p in everywhere if any(n.startswith("watchfiles") for n in imported_by(p))}
+    everywhere = {path: path.read_text() for path in modules("sessions") + modules("widgets") + modules("tui")}
+    naming = [path for path, text in everywhere.items() if "watchfiles" in text]
+    watching = {name_of(path) for path in naming if any(n.startswith("watchfiles") for n in imported_by(path))}
     assert watching == {"agentdash.sessions.watch"}
-    proc = {name_of(p) for p in everywhere if '"/proc' in p.read_text() or 'f"/proc' in p.read_text()}
+    proc = {name_of(path) for path, text in everywhere.items() if '"/proc' in text}
     assert proc == {"agentdash.sessions.processes.processes"}
 
 

@@ -94,9 +94,8 @@ def test_documents_keep_the_rules(name):
     assert not broken, "\n".join(broken)
 
 
-@pytest.mark.parametrize(
-    ("source", "found"),
-    [
+def test_a_rule_finds_its_pattern_in_python():
+    for source, found in [
         ('x = "nobody has it"', ["1: nobody (name the actor)"]),
         ("# whoever asks\nx = 1  # Somebody", ["1: whoever (name the actor)", "2: Somebody (name the actor)"]),
         ('x = f"{y} is what anybody sees"', ["1: anybody (name the actor)"]),
@@ -114,10 +113,8 @@ def test_documents_keep_the_rules(name):
         ('"""Seen so many times."""', ["1: so many (give the number)"]),
         ('"""It waits so long."""', ["1: so long (give the number)"]),
         ('"""It costs so much."""', ["1: so much (give the number)"]),
-    ],
-)
-def test_a_rule_finds_its_pattern_in_python(source, found):
-    assert hits(texts_of_python(source)) == found
+    ]:
+        assert hits(texts_of_python(source)) == found, source
 
 
 @pytest.mark.parametrize(

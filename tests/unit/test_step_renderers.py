@@ -125,31 +125,31 @@ def test_a_failed_start_shows_its_command_and_its_stderr(renderer):
     assert "codex: not found" in shown
 
 
-@pytest.mark.parametrize("renderer", RENDERERS)
-@pytest.mark.parametrize("kind", [StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.FILE_CHANGE, StepKind.PLAN])
-@pytest.mark.parametrize("status", [StepStatus.FAILED, StepStatus.DECLINED])
-def test_a_step_that_failed_says_why(kind, status, renderer):
-    step = Step(kind=kind, text="what it was about", status=status, output="it is not allowed")
-    assert "it is not allowed" in RENDERERS[renderer](step)
+def test_a_step_that_failed_says_why():
+    for renderer, drawn in RENDERERS.items():
+        for kind in [StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.FILE_CHANGE, StepKind.PLAN]:
+            for status in [StepStatus.FAILED, StepStatus.DECLINED]:
+                step = Step(kind=kind, text="what it was about", status=status, output="it is not allowed")
+                assert "it is not allowed" in drawn(step), (renderer, kind, status)
 
 
-@pytest.mark.parametrize("renderer", RENDERERS)
-@pytest.mark.parametrize("kind", [StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT])
-def test_a_call_without_arguments_shows_its_purpose(kind, renderer):
-    step = Step(kind=kind, tool="spawn_agent", text="Review the auth module", status=StepStatus.OK)
-    assert "Review the auth module" in RENDERERS[renderer](step)
+def test_a_call_without_arguments_shows_its_purpose():
+    for renderer, drawn in RENDERERS.items():
+        for kind in [StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT]:
+            step = Step(kind=kind, tool="spawn_agent", text="Review the auth module", status=StepStatus.OK)
+            assert "Review the auth module" in drawn(step), (renderer, kind)
 
 
 ENDINGS = {StepStatus.FAILED: ("✗", "failed"), StepStatus.DECLINED: ("⊘", "declined")}
 
 
-@pytest.mark.parametrize("renderer", RENDERERS)
-@pytest.mark.parametrize("status", ENDINGS)
-def test_a_plan_that_was_not_taken_is_seen_to_be_none(status, renderer):
+def test_a_plan_that_was_not_taken_is_seen_to_be_none():
     items = (PlanItem(text="Ship it", status="pending"),)
-    taken = RENDERERS[renderer](Step(kind=StepKind.PLAN, items=items, status=StepStatus.OK))
-    shown = RENDERERS[renderer](Step(kind=StepKind.PLAN, items=items, status=status))
-    assert any(word in shown and word not in taken for word in ENDINGS[status])
+    for renderer, drawn in RENDERERS.items():
+        for status, words in ENDINGS.items():
+            taken = drawn(Step(kind=StepKind.PLAN, items=items, status=StepStatus.OK))
+            shown = drawn(Step(kind=StepKind.PLAN, items=items, status=status))
+            assert any(word in shown and word not in taken for word in words), (renderer, status)
 
 
 @pytest.mark.parametrize("renderer", RENDERERS)
@@ -158,23 +158,19 @@ def test_the_exit_code_of_a_failed_start_is_shown_once(renderer):
     assert len(re.findall(r"exit +127", RENDERERS[renderer](step))) == 1
 
 
-@pytest.mark.parametrize("renderer", [name for name in RENDERERS if name != "list"])
-@pytest.mark.parametrize(
-    ("own", "why"),
-    [
+def test_a_missing_diff_has_the_same_reason_everywhere():
+    whole = {"command line": lambda one: printed(one, full=True), "lead": lambda one: for_a_lead(one, full=True)}
+    cut = {"diff": "@@ -0,0 +1 @@\n+a\n", "added": 90, "removed": 0, "cut": True}
+    for own, why in [
         ({"added": 9_000, "removed": 0}, "too long to store"),
         ({"added": 9_000, "removed": 0, "cut": True}, "too long to store"),
-        (
-            {"diff": "@@ -0,0 +1 @@\n+a\n", "added": 90, "removed": 0, "cut": True},
-            "the rest of this diff was not stored",
-        ),
+        (cut, "the rest of this diff was not stored"),
         ({"no_diff": "the transcript was not found"}, "no diff: the transcript was not found"),
-    ],
-)
-def test_a_missing_diff_has_the_same_reason_everywhere(own, why, renderer):
-    step = Step(kind=StepKind.FILE_CHANGE, changes=(Change(path="a.py", kind="update", **own),), status=StepStatus.OK)
-    whole = {"command line": lambda one: printed(one, full=True), "lead": lambda one: for_a_lead(one, full=True)}
-    assert why in whole.get(renderer, RENDERERS[renderer])(step).lower()
+    ]:
+        changes = (Change(path="a.py", kind="update", **own),)
+        step = Step(kind=StepKind.FILE_CHANGE, changes=changes, status=StepStatus.OK)
+        for renderer, drawn in (RENDERERS | whole).items():
+            assert renderer == "list" or why in drawn(step).lower(), (renderer, own)
 
 
 @pytest.mark.parametrize("renderer", RENDERERS)

@@ -85,57 +85,57 @@ def test_there_are_captures() -> None:
     assert len(NAMES) > 70
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_line_is_accounted_for_and_none_is_unknown(name: str) -> None:
-    parser, steps = read(name)
-    assert parser.facts.lines == len(lines_of(name))
-    assert (parser.facts.unknown, parser.facts.unknown_kinds) == (0, {})
-    assert StepKind.UNKNOWN not in {step.kind for step in steps}
+def test_every_line_is_accounted_for_and_none_is_unknown() -> None:
+    for name in NAMES:
+        parser, steps = read(name)
+        assert parser.facts.lines == len(lines_of(name)), name
+        assert (parser.facts.unknown, parser.facts.unknown_kinds) == (0, {}), name
+        assert StepKind.UNKNOWN not in {step.kind for step in steps}, name
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_indexes_count_up_without_gaps_and_every_step_can_be_printed(name: str) -> None:
-    parser, steps = read(name)
-    steps += parser.close(99)
-    firsts = list(dict.fromkeys(step.index for step in steps))
-    assert firsts == list(range(len(firsts)))
-    for step in steps:
-        msgspec.json.encode(step_json(step))
+def test_indexes_count_up_without_gaps_and_every_step_can_be_printed() -> None:
+    for name in NAMES:
+        parser, steps = read(name)
+        steps += parser.close(99)
+        firsts = list(dict.fromkeys(step.index for step in steps))
+        assert firsts == list(range(len(firsts))), name
+        for step in steps:
+            msgspec.json.encode(step_json(step))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_end_and_reason(name: str) -> None:
-    facts = read(name)[0].facts
-    case = name.removesuffix(".jsonl")
-    if case in UNENDED:
-        assert (facts.end, facts.error) == (None, None)
-    elif case in FAILED:
-        assert facts.end == "failed"
-        assert facts.error is not None
-        assert facts.error.startswith(FAILED[case])
-    else:
-        assert (facts.end, facts.error) == ("completed", None)
+def test_end_and_reason() -> None:
+    for name in NAMES:
+        facts = read(name)[0].facts
+        case = name.removesuffix(".jsonl")
+        if case in UNENDED:
+            assert (facts.end, facts.error) == (None, None), name
+        elif case in FAILED:
+            assert facts.end == "failed", name
+            assert facts.error is not None, name
+            assert facts.error.startswith(FAILED[case]), name
+        else:
+            assert (facts.end, facts.error) == ("completed", None), name
 
 
-@pytest.mark.parametrize("case", [*FAILED])
-def test_the_step_of_the_failure_has_the_reason_and_not_the_json_of_a_server(case: str) -> None:
-    parser, steps = read(f"{case}.jsonl")
-    assert [step.text for step in newest(steps) if step.fatal] == [parser.facts.error]
-    assert not (parser.facts.error or "").startswith("{")
+def test_the_step_of_the_failure_has_the_reason_and_not_the_json_of_a_server() -> None:
+    for case in FAILED:
+        parser, steps = read(f"{case}.jsonl")
+        assert [step.text for step in newest(steps) if step.fatal] == [parser.facts.error], case
+        assert not (parser.facts.error or "").startswith("{"), case
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.removesuffix(".jsonl") not in NO_META])
-def test_success_agrees_with_the_exit_code(name: str) -> None:
-    facts = read(name)[0].facts
-    exit_code = json.loads((CAPTURES / name.replace(".jsonl", ".meta.json")).read_text())["exit"]
-    code = exit_code if isinstance(exit_code, int) else 1
-    assert agent_named(name.partition("-")[0]).succeeded(facts, code) == (code == 0)
+def test_success_agrees_with_the_exit_code() -> None:
+    for name in [name for name in NAMES if name.removesuffix(".jsonl") not in NO_META]:
+        facts = read(name)[0].facts
+        exit_code = json.loads((CAPTURES / name.replace(".jsonl", ".meta.json")).read_text())["exit"]
+        code = exit_code if isinstance(exit_code, int) else 1
+        assert agent_named(name.partition("-")[0]).succeeded(facts, code) == (code == 0), name
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_agent_session_is_known_but_where_none_was_found(name: str) -> None:
-    facts = read(name)[0].facts
-    assert (facts.agent_session is None) == (name in ("claude-other-cwd.jsonl", "claude-resume-unknown.jsonl"))
+def test_every_agent_session_is_known_but_where_none_was_found() -> None:
+    for name in NAMES:
+        found_none = name in ("claude-other-cwd.jsonl", "claude-resume-unknown.jsonl")
+        assert (read(name)[0].facts.agent_session is None) == found_none, name
 
 
 @pytest.mark.parametrize("name", [f"{case}.jsonl" for case in sorted(UNENDED - {"codex-refused"})])
@@ -325,14 +325,14 @@ def test_partial_claude_messages_change_nothing_but_the_count_of_lines() -> None
     assert len([s for s in steps if s.kind is StepKind.MESSAGE]) == 1
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_other_agents_output_is_kept_raw(name: str) -> None:
-    other = "claude" if name.startswith("codex") else "codex"
-    parser, _ = read(name, other)
-    parser.close()
-    assert parser.facts.lines == len(lines_of(name))
-    assert parser.facts.unknown == parser.facts.lines
-    assert parser.facts.end is None
+def test_the_other_agents_output_is_kept_raw() -> None:
+    for name in NAMES:
+        other = "claude" if name.startswith("codex") else "codex"
+        parser, _ = read(name, other)
+        parser.close()
+        assert parser.facts.lines == len(lines_of(name)), name
+        assert parser.facts.unknown == parser.facts.lines, name
+        assert parser.facts.end is None, name
 
 
 MUTATED = [line for name in NAMES for line in lines_of(name) if len(line) < 5000]

@@ -79,31 +79,28 @@ def test_there_are_events_of_each_sort() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", EVENTS)
-def test_no_other_field_changes_how_the_turn_ended(name: str) -> None:
-    agent, event, code = EVENTS[name]
-    before, facts, _ = ended(agent, event, code)
-    assert before.status is (Status.DONE if code == 0 and facts.end == "completed" else Status.FAILED)
-    for path, how, other in changed(event):
-        if path[0] in DECIDING[agent] and len(path) == 1:
-            continue
-        verdict, now, _ = ended(agent, other, code)
-        assert (verdict.status, verdict.rule) == (before.status, before.rule), (path, how)
-        assert now.end == facts.end, (path, how)
-        assert now.unknown == 0, (path, how)
-        assert "without a final event" not in (verdict.reason or ""), (path, how)
+def test_no_other_field_changes_how_the_turn_ended() -> None:
+    for name, (agent, event, code) in EVENTS.items():
+        before, facts, _ = ended(agent, event, code)
+        assert before.status is (Status.DONE if code == 0 and facts.end == "completed" else Status.FAILED), name
+        for path, how, other in changed(event):
+            if path[0] in DECIDING[agent] and len(path) == 1:
+                continue
+            verdict, now, _ = ended(agent, other, code)
+            assert (verdict.status, verdict.rule) == (before.status, before.rule), (name, path, how)
+            assert now.end == facts.end, (name, path, how)
+            assert now.unknown == 0, (name, path, how)
+            assert "without a final event" not in (verdict.reason or ""), (name, path, how)
 
 
-@pytest.mark.parametrize("name", EVENTS)
-@pytest.mark.parametrize("value", [*VALUES, "missing"])
-def test_without_its_type_it_is_no_event_and_nothing_is_green(name: str, value: Any) -> None:
-    agent, event, _ = EVENTS[name]
-    other = {key: found for key, found in event.items() if key != "type"} | (
-        {} if value == "missing" else {"type": value}
-    )
-    verdict, facts, (step,) = ended(agent, other)
-    assert (verdict.status, verdict.reason) == (Status.FAILED, "ended without a final event (exit 0)")
-    assert (step.kind, facts.end, facts.unknown) == (StepKind.UNKNOWN, None, 1)
+def test_without_its_type_it_is_no_event_and_nothing_is_green() -> None:
+    failed = Status.FAILED, "ended without a final event (exit 0)"
+    for name, (agent, event, _) in EVENTS.items():
+        bare = {key: found for key, found in event.items() if key != "type"}
+        for value in [*VALUES, "missing"]:
+            verdict, facts, (step,) = ended(agent, bare if value == "missing" else bare | {"type": value})
+            assert (verdict.status, verdict.reason) == failed, (name, value)
+            assert (step.kind, facts.end, facts.unknown) == (StepKind.UNKNOWN, None, 1), (name, value)
 
 
 GOOD = {"type": "result", "subtype": "success", "is_error": False, "result": "Hi.", "stop_reason": "end_turn"}
@@ -112,9 +109,8 @@ CUT = "the answer was cut off"
 UNREADABLE = "could not be read"
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "reason"),
-    [
+def test_what_decides_the_end_of_a_claude_turn_is_never_guessed() -> None:
+    for field, value, reason in [
         ("is_error", GONE, None), ("is_error", None, None), ("is_error", False, None), ("is_error", 0, None),
         ("is_error", "false", None), ("is_error", "False", None), ("is_error", "0", None),
         ("is_error", True, "Hi."), ("is_error", 1, "Hi."), ("is_error", "true", "Hi."), ("is_error", "1", "Hi."),
@@ -132,15 +128,15 @@ UNREADABLE = "could not be read"
         ("stop_reason", "pause_turn", "the model paused"), ("stop_reason", "compaction", "the model paused"),
         ("stop_reason", 5, UNREADABLE), ("stop_reason", [], UNREADABLE),
         ("stop_reason", {"type": "end_turn"}, UNREADABLE),
-    ],
-)  # fmt: skip
-def test_what_decides_the_end_of_a_claude_turn_is_never_guessed(field: str, value: Any, reason: str | None) -> None:
-    event = {key: found for key, found in GOOD.items() if key != field} | ({} if value is GONE else {field: value})
-    verdict, _, steps = ended("claude", event)
-    assert verdict.status is (Status.DONE if reason is None else Status.FAILED)
-    assert (verdict.reason or "").startswith(reason if reason not in (None, UNREADABLE) else "")
-    assert (reason != UNREADABLE) or f"the result's {field} could not be read" in (verdict.reason or "")
-    assert [step.fatal for step in steps if step.kind is StepKind.ERROR] == ([] if reason is None else [True])
+    ]:  # fmt: skip
+        event = {key: found for key, found in GOOD.items() if key != field} | ({} if value is GONE else {field: value})
+        verdict, _, steps = ended("claude", event)
+        case, told = (field, value), verdict.reason or ""
+        assert verdict.status is (Status.DONE if reason is None else Status.FAILED), case
+        assert told.startswith(reason if reason not in (None, UNREADABLE) else ""), case
+        assert (reason != UNREADABLE) or f"the result's {field} could not be read" in told, case
+        fatal = [step.fatal for step in steps if step.kind is StepKind.ERROR]
+        assert fatal == ([] if reason is None else [True]), case
 
 
 def test_a_result_that_neither_calls_itself_good_nor_bad_is_no_good_end() -> None:
@@ -148,9 +144,8 @@ def test_a_result_that_neither_calls_itself_good_nor_bad_is_no_good_end() -> Non
     assert (verdict.status, verdict.reason) == (Status.FAILED, "the result does not report success or failure")
 
 
-@pytest.mark.parametrize(
-    ("usage", "tokens", "unread"),
-    [
+def test_tokens_are_read_one_by_one() -> None:
+    for usage, tokens, unread in [
         ({"input_tokens": 1.0, "output_tokens": "2"}, (1, 2), []),
         ({"input_tokens": "1", "output_tokens": 2}, (1, 2), []),
         ({"input_tokens": -1, "output_tokens": 2}, (None, 2), ["usage.input_tokens"]),
@@ -161,16 +156,14 @@ def test_a_result_that_neither_calls_itself_good_nor_bad_is_no_good_end() -> Non
         ([], (None, None), ["usage"]),
         ("none", (None, None), ["usage"]),
         (None, (None, None), []),
-    ],
-)  # fmt: skip
-def test_tokens_are_read_one_by_one(usage: Any, tokens: tuple[Any, Any], unread: list[str]) -> None:
-    verdict, facts, steps = ended("codex", {"type": "turn.completed", "usage": usage})
-    assert (verdict.status, verdict.reason) == (Status.DONE, None)
-    assert (facts.thread_usage.input_tokens, facts.thread_usage.output_tokens) == tokens
-    assert list(facts.unreadable) == [f"turn.completed: {name}" for name in unread]
-    notices = [step.text for step in steps if step.kind is StepKind.NOTICE]
-    assert len(notices) == bool(unread)
-    assert all(name in notices[0] for name in unread)
+    ]:  # fmt: skip
+        verdict, facts, steps = ended("codex", {"type": "turn.completed", "usage": usage})
+        assert (verdict.status, verdict.reason) == (Status.DONE, None), usage
+        assert (facts.thread_usage.input_tokens, facts.thread_usage.output_tokens) == tokens, usage
+        assert list(facts.unreadable) == [f"turn.completed: {name}" for name in unread], usage
+        notices = [step.text for step in steps if step.kind is StepKind.NOTICE]
+        assert len(notices) == bool(unread), usage
+        assert all(name in notices[0] for name in unread), usage
 
 
 @pytest.mark.parametrize(

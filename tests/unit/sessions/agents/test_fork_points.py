@@ -46,20 +46,20 @@ def messages(lines: list[bytes]) -> Iterator[tuple[str, str]]:
                 yield event["uuid"], block.get("text", "")
 
 
-@pytest.mark.parametrize("path", CLAUDE_FILES, ids=lambda path: path.stem)
-def test_claude_forks_only_behind_messages_of_the_main_agent(path: Path) -> None:
-    lines = lines_of(path)
-    steps, said = steps_of(lines), dict(messages(lines))
-    for through in steps:
-        found = point(CLAUDE, lines, through)
-        own = [step for step in steps.values() if step.index <= through and step.parent is None]
-        talk = [step for step in own if step.kind not in ASIDE]
-        if found is not None:
-            assert talk[-1].kind is StepKind.MESSAGE
-            assert said[found] == talk[-1].text
-        elif steps[through].kind is StepKind.MESSAGE and steps[through].parent is None:
-            # A call before the message was not answered when it came.
-            assert any(step.kind not in (StepKind.MESSAGE, StepKind.PROMPT) for step in talk)
+def test_claude_forks_only_behind_messages_of_the_main_agent() -> None:
+    for path in CLAUDE_FILES:
+        lines = lines_of(path)
+        steps, said = steps_of(lines), dict(messages(lines))
+        for through in steps:
+            found = point(CLAUDE, lines, through)
+            own = [step for step in steps.values() if step.index <= through and step.parent is None]
+            talk = [step for step in own if step.kind not in ASIDE]
+            if found is not None:
+                assert talk[-1].kind is StepKind.MESSAGE, path
+                assert said[found] == talk[-1].text, path
+            elif steps[through].kind is StepKind.MESSAGE and steps[through].parent is None:
+                # A call before the message was not answered when it came.
+                assert any(step.kind not in (StepKind.MESSAGE, StepKind.PROMPT) for step in talk), path
 
 
 @pytest.mark.parametrize(("name", "place"), [("claude-plain", None), ("claude-files", None), ("claude-subagent", None)])

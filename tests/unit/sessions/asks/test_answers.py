@@ -42,9 +42,8 @@ def test_an_ask_takes_its_verdicts_and_always_if_it_can_be_allowed():
     )
 
 
-@pytest.mark.parametrize(
-    ("question", "values", "complaint"),
-    [
+def test_values_fit_the_questions():
+    for question, values, complaint in [
         (COLOUR, {"colour": ["Red"]}, None),
         (COLOUR, {"colour": ["Green"]}, "'Green' is not offered for 'colour'. Choices: Red, Blue."),
         (COLOUR, {"colour": ["Red", "Blue"]}, "'colour' takes one answer, not 2."),
@@ -61,13 +60,11 @@ def test_an_ask_takes_its_verdicts_and_always_if_it_can_be_allowed():
         (Question(key="a", text="?", type="boolean"), {"a": ["true"]}, None),
         (Question(key="a", text="?", type="boolean"), {"a": ["yes"]}, "'yes' is not a valid boolean for 'a'."),
         (Question(key="a", text="?", type="integer", secret=True), {"a": ["x"]}, "The answer is not a valid integer"),
-    ],
-)
-def test_values_fit_the_questions(question, values, complaint):
-    if complaint is None:
-        check_answer(form(question), answers(**values))
-    else:
-        assert refused(form(question), answers(**values)).startswith(complaint)
+    ]:
+        if complaint is None:
+            check_answer(form(question), answers(**values))
+        else:
+            assert refused(form(question), answers(**values)).startswith(complaint), (question, values)
 
 
 def test_a_refusal_has_no_control_character_of_the_agent():
@@ -90,9 +87,8 @@ def test_any_values_are_accepted_or_refused(questions, values):
     assert set(values) <= {question.key for question in questions}
 
 
-@pytest.mark.parametrize(
-    ("facts", "verdicts"),
-    [
+def test_always_is_taken_if_the_agent_or_agentdash_remembers_it():
+    for facts, verdicts in [
         ({}, "allow always deny"),
         ({"verdicts": ()}, ""),
         ({"verdicts": (Verdict.DENY, Verdict.STOP)}, "deny stop"),
@@ -109,10 +105,8 @@ def test_any_values_are_accepted_or_refused(questions, values):
         ({"each_time": True}, "allow deny"),
         ({"kind": AskKind.EDIT, "paths": (".git/hooks/commit-msg",)}, "allow deny"),
         ({"kind": AskKind.EDIT, "paths": ("src/app.py",)}, "allow always deny"),
-    ],
-)
-def test_always_is_taken_if_the_agent_or_agentdash_remembers_it(facts, verdicts):
-    assert " ".join(taken(structs.replace(COMMAND, **{"body": "ls", "cwd": "/srv"} | facts))) == verdicts
+    ]:
+        assert " ".join(taken(structs.replace(COMMAND, **{"body": "ls", "cwd": "/srv"} | facts))) == verdicts, facts
 
 
 def recorded(state, **facts):

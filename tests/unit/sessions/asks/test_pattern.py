@@ -23,16 +23,13 @@ def test_a_pattern_means_what_it_means_in_re(one, other, text):
         assert matches(pattern, text) in (found, None)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "text", "found"),
-    [
+def test_the_patterns_of_forms():
+    for pattern, text, found in [
         (r"^[A-Z]{3}-\d+$", "ABC-12", True), (r"^[A-Z]{3}-\d+$", "AB-12", False), (r"^(\d{3}-)+\d$", "123-456-7", True),
         (r"^\+?[0-9 ]{7,15}$", "+49 30 1234", True), ("b", "abc", True), ("^b$", "abc", False), ("^$", "", True),
         (r"^[\w.]+@[\w]+$", "a.b@c", True), (r"^(?:a|b)c{0,2}$", "bcc", True), (r"^(?:a|b)c{0,2}$", "bccc", False),
-    ],
-)  # fmt: skip
-def test_the_patterns_of_forms(pattern, text, found):
-    assert matches(pattern, text) is found
+    ]:  # fmt: skip
+        assert matches(pattern, text) is found, (pattern, text)
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "^(a|a)*$", "^(a*)*b", "^" + "a?" * 30 + "a" * 30 + "$", "(.*)*x" * 9])
@@ -40,9 +37,9 @@ def test_a_hostile_pattern_does_not_hang(pattern):
     assert matches(pattern, "a" * 29 + "!") is False
 
 
-@pytest.mark.parametrize(
-    "pattern", ["(?=a)a", r"(a)\1", r"\bx", "(", ")", "*", "[", "a{9999}", "(a{99}){99}", "((((a?)?)?)?)" * 200,
-                "a{3,1}", "(" * 5_000, r"\p{L}"],
-)  # fmt: skip
-def test_what_cannot_be_told_here_is_left_to_the_server(pattern):
-    assert matches(pattern, "aa") is None
+def test_what_cannot_be_told_here_is_left_to_the_server():
+    for pattern in [
+        "(?=a)a", r"(a)\1", r"\bx", "(", ")", "*", "[", "a{9999}", "(a{99}){99}", "((((a?)?)?)?)" * 200,
+        "a{3,1}", "(" * 5_000, r"\p{L}",
+    ]:  # fmt: skip
+        assert matches(pattern, "aa") is None, pattern

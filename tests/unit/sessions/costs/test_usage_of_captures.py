@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,14 @@ CAPTURES = Path(__file__).parents[3] / "captures"
 
 
 @pytest.fixture
-def recorded(tmp_path: Path) -> Recorded:
-    return Recorded(tmp_path)
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Recorded]:
+    """Makes a store for each capture."""
+    return lambda: Recorded(tmp_path_factory.mktemp("use"))
+
+
+@pytest.fixture
+def recorded(fresh: Callable[[], Recorded]) -> Recorded:
+    return fresh()
 
 
 def raw(name: str) -> list[dict[str, object]]:
@@ -64,51 +71,54 @@ def test_there_are_captures_of_every_kind() -> None:
     assert len(APP_SERVER) > 3
 
 
-@pytest.mark.parametrize("name", CLAUDE)
-def test_claudes_use_is_that_of_its_models(recorded: Recorded, name: str) -> None:
-    live = name.startswith("live/") or "stdin" in name
-    recorded.turn((CAPTURES / name).read_bytes(), "claude", "stream-json" if live else "")
-    expected = claude_models(name)
-    rows = {row.group: row.usage.total_tokens for row in recorded.table("model").rows if row.usage.total_tokens}
-    assert rows == {model: tokens for model, tokens in expected.items() if tokens}
-    results = [one for one in raw(name) if one.get("type") == "result"]
-    assert recorded.table().total.cost.known_usd == pytest.approx(results[-1]["total_cost_usd"])
-    assert recorded.table().total.cost.missing == 0
+def test_claudes_use_is_that_of_its_models(fresh: Callable[[], Recorded]) -> None:
+    for name in CLAUDE:
+        recorded = fresh()
+        live = name.startswith("live/") or "stdin" in name
+        recorded.turn((CAPTURES / name).read_bytes(), "claude", "stream-json" if live else "")
+        expected = claude_models(name)
+        rows = {row.group: row.usage.total_tokens for row in recorded.table("model").rows if row.usage.total_tokens}
+        assert rows == {model: tokens for model, tokens in expected.items() if tokens}, name
+        results = [one for one in raw(name) if one.get("type") == "result"]
+        assert recorded.table().total.cost.known_usd == pytest.approx(results[-1]["total_cost_usd"]), name
+        assert recorded.table().total.cost.missing == 0, name
 
 
-@pytest.mark.parametrize("name", CODEX)
-def test_codexs_use_is_the_total_of_its_thread(recorded: Recorded, name: str) -> None:
-    recorded.turn((CAPTURES / name).read_bytes(), "codex")
-    usage = [one["usage"] for one in raw(name) if one.get("type") == "turn.completed"][-1]
-    total = recorded.table("day").total
-    assert (total.usage.input_tokens, total.usage.output_tokens) == (
-        usage["input_tokens"],  # type: ignore[index]
-        usage["output_tokens"],  # type: ignore[index]
-    )
-    assert total.cost.known_usd is None
-    assert total.cost.mark == "?"
+def test_codexs_use_is_the_total_of_its_thread(fresh: Callable[[], Recorded]) -> None:
+    for name in CODEX:
+        recorded = fresh()
+        recorded.turn((CAPTURES / name).read_bytes(), "codex")
+        usage = [one["usage"] for one in raw(name) if one.get("type") == "turn.completed"][-1]
+        total = recorded.table("day").total
+        assert (total.usage.input_tokens, total.usage.output_tokens) == (
+            usage["input_tokens"],  # type: ignore[index]
+            usage["output_tokens"],  # type: ignore[index]
+        ), name
+        assert total.cost.known_usd is None, name
+        assert total.cost.mark == "?", name
 
 
-@pytest.mark.parametrize("name", APP_SERVER)
-def test_a_live_codexs_calls_add_up_to_its_thread(recorded: Recorded, name: str) -> None:
-    recorded.turn((CAPTURES / "app-server" / name).read_bytes(), "codex", "app-server")
-    last: dict[str, tuple[int, int]] = {}
-    sums: Counter[str] = Counter()
-    thread, running, before = None, False, None
-    for one in raw(f"app-server/{name}"):
-        params = one.get("params") if isinstance(one.get("params"), dict) else {}
-        assert isinstance(params, dict)
-        if one.get("method") == "turn/started":
-            thread, running = thread or params["threadId"], True
-        if one.get("method") == "thread/tokenUsage/updated" and running and params["threadId"] == thread:
-            usage = params["tokenUsage"]
-            total = (usage["total"]["inputTokens"], usage["total"]["outputTokens"])
-            if total != before:
-                sums["input"] += usage["last"]["inputTokens"]
-                sums["output"] += usage["last"]["outputTokens"]
-            before = last["total"] = total
-    row = recorded.table().total
-    assert (row.usage.input_tokens or 0, row.usage.output_tokens or 0) == (sums["input"], sums["output"])
+def test_a_live_codexs_calls_add_up_to_its_thread(fresh: Callable[[], Recorded]) -> None:
+    for name in APP_SERVER:
+        recorded = fresh()
+        recorded.turn((CAPTURES / "app-server" / name).read_bytes(), "codex", "app-server")
+        last: dict[str, tuple[int, int]] = {}
+        sums: Counter[str] = Counter()
+        thread, running, before = None, False, None
+        for one in raw(f"app-server/{name}"):
+            params = one.get("params") if isinstance(one.get("params"), dict) else {}
+            assert isinstance(params, dict), name
+            if one.get("method") == "turn/started":
+                thread, running = thread or params["threadId"], True
+            if one.get("method") == "thread/tokenUsage/updated" and running and params["threadId"] == thread:
+                usage = params["tokenUsage"]
+                total = (usage["total"]["inputTokens"], usage["total"]["outputTokens"])
+                if total != before:
+                    sums["input"] += usage["last"]["inputTokens"]
+                    sums["output"] += usage["last"]["outputTokens"]
+                before = last["total"] = total
+        row = recorded.table().total
+        assert (row.usage.input_tokens or 0, row.usage.output_tokens or 0) == (sums["input"], sums["output"]), name
 
 
 @pytest.mark.parametrize(

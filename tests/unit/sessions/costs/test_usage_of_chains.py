@@ -4,6 +4,7 @@ The expected figures are read here from the raw lines with nothing but ``json``.
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,14 @@ NOTHING: Kinds = (0, 0, 0, 0)
 
 
 @pytest.fixture
-def recorded(tmp_path: Path) -> Recorded:
-    return Recorded(tmp_path)
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Recorded]:
+    """Makes a store for each capture."""
+    return lambda: Recorded(tmp_path_factory.mktemp("use"))
+
+
+@pytest.fixture
+def recorded(fresh: Callable[[], Recorded]) -> Recorded:
+    return fresh()
 
 
 def lines_of(name: str) -> list[tuple[bytes, dict[str, Any]]]:
@@ -128,20 +135,22 @@ def test_there_are_processes_of_several_turns_of_each_agent() -> None:
     assert len(LIVE_CODEX) > 5
 
 
-@pytest.mark.parametrize("name", LIVE_CLAUDE)
-def test_the_turns_of_a_live_claude_add_up_to_its_running_total(recorded: Recorded, name: str) -> None:
-    for number, lines in enumerate(turns_of(name)):
-        recorded.turn(lines, "claude", "stream-json", stream=1 if number else None)
-    models = {row.group: kinds_of(row.usage) for row in recorded.table("model").rows}
-    assert {model: kinds for model, kinds in models.items() if any(kinds)} == claude_models(name)
+def test_the_turns_of_a_live_claude_add_up_to_its_running_total(fresh: Callable[[], Recorded]) -> None:
+    for name in LIVE_CLAUDE:
+        recorded = fresh()
+        for number, lines in enumerate(turns_of(name)):
+            recorded.turn(lines, "claude", "stream-json", stream=1 if number else None)
+        models = {row.group: kinds_of(row.usage) for row in recorded.table("model").rows}
+        assert {model: kinds for model, kinds in models.items() if any(kinds)} == claude_models(name), name
 
 
-@pytest.mark.parametrize("name", LIVE_CODEX)
-def test_the_turns_of_a_live_codex_add_up_to_the_calls_of_its_thread(recorded: Recorded, name: str) -> None:
-    for number, lines in enumerate(turns_of(name)):
-        recorded.turn(lines, "codex", "app-server", stream=1 if number else None)
-    assert counted(recorded) == codex_calls(name)
-    assert kinds_of(recorded.store.session(ID.format(1)).usage) == codex_calls(name)  # type: ignore[union-attr]
+def test_the_turns_of_a_live_codex_add_up_to_the_calls_of_its_thread(fresh: Callable[[], Recorded]) -> None:
+    for name in LIVE_CODEX:
+        recorded = fresh()
+        for number, lines in enumerate(turns_of(name)):
+            recorded.turn(lines, "codex", "app-server", stream=1 if number else None)
+        assert counted(recorded) == codex_calls(name), name
+        assert kinds_of(recorded.store.session(ID.format(1)).usage) == codex_calls(name), name  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("version", ["197", "330"])
@@ -222,33 +231,33 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("agent", "transport", "name"), BROKEN, ids=[name for *_, name in BROKEN])
-def test_a_turn_of_codex_that_failed_or_was_killed_is_unknown_and_not_zero(
-    recorded: Recorded, agent: str, transport: str, name: str
-) -> None:
-    recorded.turn((CAPTURES / name).read_bytes(), agent, transport)
-    total = recorded.table("day").total
-    assert not total.usage.known
-    assert (total.cost.known_usd, total.cost.missing) == (None, 1)
+def test_a_turn_of_codex_that_failed_or_was_killed_is_unknown_and_not_zero(fresh: Callable[[], Recorded]) -> None:
+    for agent, transport, name in BROKEN:
+        recorded = fresh()
+        recorded.turn((CAPTURES / name).read_bytes(), agent, transport)
+        total = recorded.table("day").total
+        assert not total.usage.known, name
+        assert (total.cost.known_usd, total.cost.missing) == (None, 1), name
 
 
 KILLED = without(b'"type":"result"', "claude-*.jsonl")
 
 
-@pytest.mark.parametrize("name", KILLED)
-def test_a_killed_claude_counts_each_message_once_or_is_unknown(recorded: Recorded, name: str) -> None:
-    recorded.turn((CAPTURES / name).read_bytes(), "claude")
-    messages: dict[str, Kinds] = {}
-    for _, one in lines_of(name):
-        used = one.get("message", {}).get("usage") if one.get("type") == "assistant" else None
-        if used and one["message"]["model"] != "<synthetic>":
-            cached, written = used["cache_read_input_tokens"], used["cache_creation_input_tokens"]
-            messages[one["message"]["id"]] = (
-                used["input_tokens"] + cached + written, cached, written, used["output_tokens"],
-            )  # fmt: skip
-    total = recorded.table("day").total
-    assert kinds_of(total.usage) == plus(*messages.values())
-    assert total.usage.known is bool(messages)
+def test_a_killed_claude_counts_each_message_once_or_is_unknown(fresh: Callable[[], Recorded]) -> None:
+    for name in KILLED:
+        recorded = fresh()
+        recorded.turn((CAPTURES / name).read_bytes(), "claude")
+        messages: dict[str, Kinds] = {}
+        for _, one in lines_of(name):
+            used = one.get("message", {}).get("usage") if one.get("type") == "assistant" else None
+            if used and one["message"]["model"] != "<synthetic>":
+                cached, written = used["cache_read_input_tokens"], used["cache_creation_input_tokens"]
+                messages[one["message"]["id"]] = (
+                    used["input_tokens"] + cached + written, cached, written, used["output_tokens"],
+                )  # fmt: skip
+        total = recorded.table("day").total
+        assert kinds_of(total.usage) == plus(*messages.values()), name
+        assert total.usage.known is bool(messages), name
 
 
 def test_there_are_captures_of_failures_and_kills() -> None:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 import factories
-import pytest
 from every_kind import ANSWER, DIFF, STEPS, session
 from hostile_text import REMOVED, nasty, steps_saying
 from hypothesis import given
@@ -78,9 +77,8 @@ def test_a_long_output_is_folded_whole() -> None:
     assert output in told
 
 
-@pytest.mark.parametrize(
-    ("step", "expected"),
-    [
+def test_each_kind_of_step() -> None:
+    for step, expected in [
         (Step(kind=StepKind.PROMPT, text="one\n\ntwo"), "> one\n>\n> two"),
         (Step(kind=StepKind.MESSAGE, text="All **green**."), "All **green**."),
         (
@@ -125,11 +123,8 @@ def test_a_long_output_is_folded_whole() -> None:
             ),
             "**Update** `a.py` +1 -1 ✓\n\n```diff\n-x\n+y\n```\n\n**Add** `/b` ✓",
         ),
-    ],
-    ids=lambda value: value.kind if isinstance(value, Step) else "",
-)  # fmt: skip
-def test_each_kind_of_step(step: Step, expected: str) -> None:
-    assert block(step) == expected
+    ]:  # fmt: skip
+        assert block(step) == expected, step
 
 
 def test_what_a_sub_agent_did_is_quoted() -> None:
@@ -137,9 +132,8 @@ def test_what_a_sub_agent_did_is_quoted() -> None:
     assert told == "> *Sub-agent*\n>\n> ```console\n> $ ls\n> ```"
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_a_message_stays_as_it_is_where_it_stays_within_itself() -> None:
+    for text, expected in [
         ("Use `Vec<T>` and **go**.\n\n```sh\nls\n```", "Use `Vec<T>` and **go**.\n\n```sh\nls\n```"),
         ("put <your-key> here, not `<it>`", r"put \<your-key> here, not `<it>`"),
         ("<details>\nhidden", "\\<details>\nhidden"),
@@ -150,10 +144,8 @@ def test_what_a_sub_agent_did_is_quoted() -> None:
         ("&#x202e;gnp.exe", "```markdown\n&#x202e;gnp.exe\n```"),
         ("> " * 60 + "deep", "```markdown\n" + "> " * 60 + "deep\n```"),
         ("red \x1b[31mtext\x1b[0m\u202e", "red text"),
-    ],
-)  # fmt: skip
-def test_a_message_stays_as_it_is_where_it_stays_within_itself(text: str, expected: str) -> None:
-    assert message(text) == expected
+    ]:  # fmt: skip
+        assert message(text) == expected, text
 
 
 def test_a_fence_is_longer_than_any_run_of_backticks_inside() -> None:

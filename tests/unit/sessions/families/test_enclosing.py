@@ -69,17 +69,17 @@ FORGED = {
 }
 
 
-@pytest.mark.parametrize("name", FORGED)
-@pytest.mark.parametrize("above", ["runner and agent", "runner alone", "agent alone"])
-def test_the_recorded_process_decides_whatever_the_environment_claims(user, name, above):
-    line = {
+def test_the_recorded_process_decides_whatever_the_environment_claims(user):
+    lines = {
         "runner and agent": [agent(), runner(user), SHELL],
         "runner alone": [runner(user), SHELL],
         "agent alone": [agent(), SHELL],
-    }[above]
-    for own in (FORGED[name], {}):
-        caller = found(user, shell(1, **own), shell(2, **FORGED[name]), *line)
-        assert (caller.session, caller.acts_for_user) == (WORKER, False)
+    }
+    for name, forged in FORGED.items():
+        for above, line in lines.items():
+            for own in (forged, {}):
+                caller = found(user, shell(1, **own), shell(2, **forged), *line)
+                assert (caller.session, caller.acts_for_user) == (WORKER, False), (name, above)
 
 
 def test_an_agent_that_took_another_environment_is_known_by_its_runner(user):

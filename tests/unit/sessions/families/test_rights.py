@@ -108,13 +108,16 @@ ACTS: dict[str, Callable[[SessionManager, str], object]] = {
 }
 
 
-@pytest.mark.parametrize("act", ACTS)
-@pytest.mark.parametrize("target", [GRAND, SIBLING, STRANGER])
-def test_a_session_reaches_no_ancestor_sibling_or_stranger(lead, act, target):
-    before = lead.reader.by_id(target), lead.store.database.rows("SELECT * FROM requests")
-    with pytest.raises(NotYoursError, match=f"Session {LEAD[:8]} cannot .* session {target[:8]}: .*{WORKER[:8]}"):
-        ACTS[act](lead, target)
-    assert (lead.reader.by_id(target), lead.store.database.rows("SELECT * FROM requests")) == before
+def test_a_session_reaches_no_ancestor_sibling_or_stranger(lead):
+    def recorded(target):
+        return lead.reader.by_id(target), lead.store.database.rows("SELECT * FROM requests")
+
+    for name, act in ACTS.items():
+        for target in (GRAND, SIBLING, STRANGER):
+            before, told = recorded(target), f"Session {LEAD[:8]} cannot .* session {target[:8]}: .*{WORKER[:8]}"
+            with pytest.raises(NotYoursError, match=told):
+                act(lead, target)
+            assert recorded(target) == before, (name, target)
 
 
 @pytest.mark.parametrize("act", ACTS)
@@ -222,13 +225,16 @@ def outside(user):
         yield manager
 
 
-@pytest.mark.parametrize("act", ACTS)
-@pytest.mark.parametrize("target", [GRAND, WORKER, STRANGER])
-def test_an_outside_lead_changes_only_the_sessions_below_it(outside, act, target):
-    before = outside.store.session(target), outside.store.database.rows("SELECT * FROM requests")
-    with pytest.raises(NotYoursError, match=r"outside lead claude:another-talk cannot .* 77777777, 88888888"):
-        ACTS[act](outside, target)
-    assert (outside.store.session(target), outside.store.database.rows("SELECT * FROM requests")) == before
+def test_an_outside_lead_changes_only_the_sessions_below_it(outside):
+    def recorded(target):
+        return outside.store.session(target), outside.store.database.rows("SELECT * FROM requests")
+
+    for name, act in ACTS.items():
+        for target in (GRAND, WORKER, STRANGER):
+            before = recorded(target)
+            with pytest.raises(NotYoursError, match=r"outside lead claude:another-talk cannot .* 77777777, 88888888"):
+                act(outside, target)
+            assert recorded(target) == before, (name, target)
 
 
 def test_a_command_of_an_agent_outside_any_session_acts_for_the_user(outside):

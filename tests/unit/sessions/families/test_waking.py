@@ -1,6 +1,5 @@
 """Whether a lead is woken, and the prompt that wakes it: on values, without a store."""
 
-import pytest
 from hostile_text import nasty
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,9 +30,8 @@ def test_ends_that_it_has_not_read_wake_a_lead_that_is_done():
     assert (decided.wakes, decided.reason) == (True, "2 workers ended: prompt 1 of 20")
 
 
-@pytest.mark.parametrize(
-    ("lead", "reason"),
-    [
+def test_why_a_lead_is_not_woken():
+    for lead, reason in [
         ({"most": 0}, "orchestration.wakes is 0"),
         ({"used": 20}, "it was woken 20 times, which is the most (orchestration.wakes)"),
         ({"archived": True}, "it is archived"),
@@ -44,11 +42,9 @@ def test_ends_that_it_has_not_read_wake_a_lead_that_is_done():
         ({"status": Status.FAILED}, "turn 2 is failed"),
         ({"status": Status.LOST}, "turn 2 is lost"),
         ({"takes_prompts": False}, "a claude takes no prompts"),
-    ],
-)
-def test_why_a_lead_is_not_woken(lead, reason):
-    decided = verdict(end(), **lead)
-    assert (decided.wakes, decided.reason) == (False, reason)
+    ]:
+        decided = verdict(end(), **lead)
+        assert (decided.wakes, decided.reason) == (False, reason), reason
 
 
 def test_ends_by_the_user_wake_nobody_alone_and_are_reported_with_others():

@@ -272,9 +272,8 @@ def test_the_introduction_is_short_and_its_beginning_complete_in_itself():
     assert "instructions. " in INSTRUCTIONS[:242]
 
 
-@pytest.mark.parametrize(
-    ("info", "env", "seconds"),
-    [
+def test_a_call_waits_no_longer_than_its_client():
+    for info, env, seconds in [
         ({"name": "claude-code", "version": "2.1.197"}, {}, 270),
         ({"name": "claude-code"}, {"MCP_TOOL_TIMEOUT": "60000"}, 55),
         ({"name": "claude-code"}, {"MCP_TOOL_TIMEOUT": "3000"}, 1),
@@ -286,10 +285,8 @@ def test_the_introduction_is_short_and_its_beginning_complete_in_itself():
         ({"name": "claude-code"}, {"AGENTDASH_MCP_WAIT": "20"}, 20),
         ({"name": "claude-code"}, {"AGENTDASH_MCP_WAIT": "-1"}, 270),
         ({"name": "claude-code"}, {"AGENTDASH_MCP_WAIT": "nan"}, 270),
-    ],
-)
-def test_a_call_waits_no_longer_than_its_client(info, env, seconds):
-    assert client_of(info, env).wait_seconds == seconds
+    ]:
+        assert client_of(info, env).wait_seconds == seconds, (info, env)
 
 
 def test_the_settings_name_the_wait_and_the_variable_wins():

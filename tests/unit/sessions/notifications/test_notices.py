@@ -67,9 +67,8 @@ def test_a_bell_needs_no_wrapping():
     assert notification("bell", "a", "b", tmux=True) == "\a"
 
 
-@pytest.mark.parametrize(
-    ("env", "kind"),
-    [
+def test_the_environment_tells_what_the_terminal_understands():
+    for env, kind in [
         ({"TERM_PROGRAM": "iTerm.app"}, "osc9"),
         ({"LC_TERMINAL": "iTerm2", "TERM": "xterm-256color"}, "osc9"),
         ({"KITTY_WINDOW_ID": "1"}, "osc99"),
@@ -86,11 +85,9 @@ def test_a_bell_needs_no_wrapping():
         ({"TERM": "xterm-256color"}, "bell"),
         ({"STY": "1.pts", "KITTY_WINDOW_ID": "1"}, "bell"),
         ({}, "bell"),
-    ],
-)
-def test_the_environment_tells_what_the_terminal_understands(env, kind):
-    found = way("auto", env)
-    assert (found.kind, found.tmux) == (kind, False)
+    ]:
+        found = way("auto", env)
+        assert (found.kind, found.tmux) == (kind, False), env
 
 
 def test_inside_tmux_a_bell_goes_with_what_may_not_get_through():

@@ -3,7 +3,6 @@
 import re
 import shlex
 
-import pytest
 from verbs import verb
 
 from agentdash.sessions.orchestration.skill import SKILL
@@ -18,14 +17,14 @@ def test_it_has_the_header_of_a_skill():
     assert verb("skill").stdout == SKILL
 
 
-@pytest.mark.parametrize("line", LINES)
-def test_each_command_line_is_understood(line):
-    name, command, *rest = shlex.split(line)
-    assert name == "agentdash"
-    shown = verb(command, "--help")
-    assert (shown.returncode, shown.stderr) == (0, "")
-    options = [word for word in rest if word.startswith("--")]
-    assert all(option in shown.stdout for option in options)
+def test_each_command_line_is_understood():
+    for line in LINES:
+        name, command, *rest = shlex.split(line)
+        assert name == "agentdash", line
+        shown = verb(command, "--help")
+        assert (shown.returncode, shown.stderr) == (0, ""), line
+        options = [word for word in rest if word.startswith("--")]
+        assert all(option in shown.stdout for option in options), line
 
 
 def test_the_commands_of_the_text_exist():

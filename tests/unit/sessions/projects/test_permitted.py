@@ -22,9 +22,8 @@ NEVER = "A project can never lift all limits of an agent."
 CANNOT = "A project cannot set it."
 
 
-@pytest.mark.parametrize(
-    ("own", "text", "key", "why"),
-    [
+def test_a_setting_that_widens_is_refused_with_its_line_and_the_reason(place: Place) -> None:
+    for own, text, key, why in [
         ("", CODEX + 'sandbox = "danger-full-access"', "agents.codex.sandbox", NEVER),
         (
             CODEX + 'sandbox = "danger-full-access"',
@@ -102,23 +101,18 @@ CANNOT = "A project cannot set it."
                 "hooks": "[hooks]",
             }.items()
         ),
-    ],
-)
-def test_a_setting_that_widens_is_refused_with_its_line_and_the_reason(
-    place: Place, own: str, text: str, key: str, why: str
-) -> None:
-    found = reviewed(place, own, text)
-    assert found.state == "refused"
-    line = 1 if key in text.splitlines()[0] or key.split(".", maxsplit=1)[0] == key else 2
-    assert found.why.startswith(f"{place.file}:{line}: {key}: ")
-    assert why in found.why
-    place.write(text, trusted=True)
-    assert place.settings().config == place.loaded().config
+    ]:
+        found = reviewed(place, own, text)
+        assert found.state == "refused", (own, text)
+        line = 1 if key in text.splitlines()[0] or key.split(".", maxsplit=1)[0] == key else 2
+        assert found.why.startswith(f"{place.file}:{line}: {key}: "), (own, text)
+        assert why in found.why, (own, text)
+        place.write(text, trusted=True)
+        assert place.settings().config == place.loaded().config, (own, text)
 
 
-@pytest.mark.parametrize(
-    ("own", "text", "key", "value"),
-    [
+def test_a_setting_that_narrows_is_in_force(place: Place) -> None:
+    for own, text, key, value in [
         ("", CODEX + 'sandbox = "read-only"', "agents.codex.sandbox", "read-only"),
         (CODEX + "full_danger = true", CODEX + 'sandbox = "workspace-write"', "agents.codex.full_danger", False),
         (CODEX + "full_danger = true", CODEX + "full_danger = false", "agents.codex.full_danger", False),
@@ -176,15 +170,13 @@ def test_a_setting_that_widens_is_refused_with_its_line_and_the_reason(
         ("", "[limits]\naction = 'warn'", "limits.action", None),
         ("[agents.claude.limits]\ntokens = 5", "[presets.a.limits]\ntokens = 9", "presets.a.limits.tokens", 5),
         ("[limits]\ntokens = 5", "[presets.a.options.limits]\ntokens = 9", "presets.a.limits.tokens", 5),
-    ],
-)
-def test_a_setting_that_narrows_is_in_force(place: Place, own: str, text: str, key: str, value: object) -> None:
-    place.own(own)
-    place.write(text, trusted=True)
-    loaded = place.settings()
-    assert loaded.notes == ()
-    found = held_at(loaded, setting_named(key)).value
-    assert (tuple(found) if isinstance(found, list) else found) == value
+    ]:
+        place.own(own)
+        place.write(text, trusted=True)
+        loaded = place.settings()
+        assert loaded.notes == (), (own, text)
+        found = held_at(loaded, setting_named(key)).value
+        assert (tuple(found) if isinstance(found, list) else found) == value, (own, text)
 
 
 def origins(place: Place) -> dict[str, str]:

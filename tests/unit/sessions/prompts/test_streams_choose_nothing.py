@@ -63,29 +63,30 @@ def chosen(launch):
     return msgspec.json.encode(structs.replace(launch, stdin=None)).decode()
 
 
-@pytest.mark.parametrize("path", STREAMS, ids=lambda path: path.stem)
-def test_no_text_of_a_stream_is_in_a_later_start(isolated, path):
-    agent, transport = path.name.partition("-")[0], LIVE.get(path.parent.name, "")
-    facts = facts_of(agent, transport, path)
+def test_no_text_of_a_stream_is_in_a_later_start():
     with SessionManager() as manager:
-        start = Start("begin", agent=agent, cwd="/usr", session_id=TALK, options={"live": bool(transport)})
-        manager.layout.session(TALK).create()
-        launch = build_launch(Config(), start, home=manager.layout.home)
-        manager.store.create(start, launch, "run-1", host=processes.host_name())
-        log = TurnLog(manager.store, TALK, 1, OWNER)
-        log.claim()
-        log.end(facts, Outcome(status=Status.DONE, reason=None, exit_code=0), 1, no_prompts)
-        session = manager.reader.get(TALK)
-        plan = manager.prompts.plan(session, "more", PromptOptions())
-        prompt = QueuedPrompt(
-            id=1, session=TALK, key="k", text="more", state="queued", created_at=0, changed_at=0,
-            recorded_plan=msgspec.Raw(msgspec.json.encode(plan)),
-        )  # fmt: skip
-        later = builder(manager.layout, manager.store)(prompt, 2, manager.store.recorded(TALK))
-        interface = manager.reader.resume_command(TALK)
-    assert TALK in chosen(later) or agent_named(agent).dialogue(later) is not None
-    assert MARK not in chosen(later)
-    assert MARK not in msgspec.json.encode(interface).decode()
+        for number, path in enumerate(STREAMS):
+            agent, transport = path.name.partition("-")[0], LIVE.get(path.parent.name, "")
+            talk = f"{TALK[:-3]}{number:03}"
+            facts = structs.replace(facts_of(agent, transport, path), agent_session=talk)
+            start = Start("begin", agent=agent, cwd="/usr", session_id=talk, options={"live": bool(transport)})
+            manager.layout.session(talk).create()
+            launch = build_launch(Config(), start, home=manager.layout.home)
+            manager.store.create(start, launch, "run-1", host=processes.host_name())
+            log = TurnLog(manager.store, talk, 1, OWNER)
+            log.claim()
+            log.end(facts, Outcome(status=Status.DONE, reason=None, exit_code=0), 1, no_prompts)
+            session = manager.reader.get(talk)
+            plan = manager.prompts.plan(session, "more", PromptOptions())
+            prompt = QueuedPrompt(
+                id=1, session=talk, key="k", text="more", state="queued", created_at=0, changed_at=0,
+                recorded_plan=msgspec.Raw(msgspec.json.encode(plan)),
+            )  # fmt: skip
+            later = builder(manager.layout, manager.store)(prompt, 2, manager.store.recorded(talk))
+            interface = manager.reader.resume_command(talk)
+            assert talk in chosen(later) or agent_named(agent).dialogue(later) is not None, path.name
+            assert MARK not in chosen(later), path.name
+            assert MARK not in msgspec.json.encode(interface).decode(), path.name
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])

@@ -25,9 +25,8 @@ def kind(one, now=NOW):
     return found.kind if found else None
 
 
-@pytest.mark.parametrize(
-    ("one", "expected"),
-    [
+def test_each_reason_with_its_line_and_its_time():
+    for one, expected in [
         (session(Status.WAITING, reason="may I?"), Attention(AttentionKind.WAITING, "may I?", NOW - 1000)),
         (session(Status.WAITING), Attention(AttentionKind.WAITING, "waiting for an answer", NOW - 1000)),
         (
@@ -65,11 +64,8 @@ def kind(one, now=NOW):
             Attention(AttentionKind.SILENT, "no output for 3m", NOW - 190_000),
         ),
         (session(Status.DONE), Attention(AttentionKind.DONE, "done, unread", NOW - 1000)),
-    ],
-    ids=lambda value: str(value.kind) if isinstance(value, Attention) else "",
-)
-def test_each_reason_with_its_line_and_its_time(one, expected):
-    assert attention(one, NOW) == expected
+    ]:
+        assert attention(one, NOW) == expected, expected
 
 
 @pytest.mark.parametrize("status", [Status.QUEUED, Status.STARTING, Status.RUNNING, Status.FINISHING, Status.STOPPED])

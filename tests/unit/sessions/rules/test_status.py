@@ -15,9 +15,8 @@ def test_only_the_proper_end_is_green():
     assert verdict(succeeded=True, end="completed", exit_code=0).status is Status.DONE
 
 
-@pytest.mark.parametrize(
-    ("facts", "reason"),
-    [
+def test_an_end_that_proves_no_success_is_failed_with_its_reason():
+    for facts, reason in [
         ({"exit_code": 1, "stderr_reason": "Error: not logged in"}, "exit 1: Error: not logged in"),
         ({"exit_code": 1}, "exit 1"),
         ({"signal": "SIGKILL"}, "killed by SIGKILL, not by agentdash"),
@@ -33,12 +32,10 @@ def test_only_the_proper_end_is_green():
         ({"exit_code": 1, "stdout_reason": "hello", "stderr_reason": "Error: x"}, "exit 1: Error: x"),
         ({"exit_code": 1, "stdout_reason": "hello", "error": "overloaded"}, "exit 1: overloaded"),
         ({"end": "failed", "error": "rate limit", "stdout_reason": "hello", "exit_code": 1}, "rate limit"),
-    ],
-)
-def test_an_end_that_proves_no_success_is_failed_with_its_reason(facts, reason):
-    found = verdict(**facts)
-    assert found.status is Status.FAILED
-    assert found.reason == reason
+    ]:
+        found = verdict(**facts)
+        assert found.status is Status.FAILED, facts
+        assert found.reason == reason, facts
 
 
 @pytest.mark.parametrize("facts", [{"exit_code": 0}, {"exit_code": 1}, {"exit_code": 143}, {"signal": "SIGINT"}])

@@ -21,9 +21,8 @@ def found(tmp_path):
     return of
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_every_fault_is_named_with_its_own_line(found):
+    for text, expected in [
         ("", []),
         ("[keys]\nfollow = 5\nstop = 6\n", [(2, "keys.follow"), (3, "keys.stop")]),
         (
@@ -44,10 +43,8 @@ def found(tmp_path):
         ("[queue]\nmax_running = 0\n[limits\ntokens = true\n", [(2, "queue.max_running"), (3, "")]),
         ("[queue]\nmax_running = 0\n[limits]\nx = [1,\ny = 2\n", [(2, "queue.max_running"), (5, "limits.y")]),
         ('x = """\nabc\n[a]\n', [(3, "")]),
-    ],
-)
-def test_every_fault_is_named_with_its_own_line(found, text, expected):
-    assert found(text) == expected
+    ]:
+        assert found(text) == expected, text
 
 
 @pytest.mark.parametrize("text", [b"\xff", "[[[[[[" * 1000, "a = [\n" * 3000])

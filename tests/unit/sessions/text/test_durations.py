@@ -14,7 +14,7 @@ def test_what_a_text_means(text: str, value: float) -> None:
     assert seconds(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "s", "-1", "nan", "inf", "1e400", "1h30m", "10 ms", "²", "1" * 400])
-def test_what_is_no_duration(text: str) -> None:
-    with pytest.raises(UsageError, match="is not a valid duration"):
-        seconds(text)
+def test_what_is_no_duration() -> None:
+    for text in ["", "s", "-1", "nan", "inf", "1e400", "1h30m", "10 ms", "²", "1" * 400]:
+        with pytest.raises(UsageError, match="is not a valid duration"):
+            seconds(text)

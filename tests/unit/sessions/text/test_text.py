@@ -2,7 +2,6 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len, get_character_cell_size
@@ -53,9 +52,8 @@ def test_cut_text_fits(text: str, width: int) -> None:
     assert "\n" not in one_line(text, width)
 
 
-@pytest.mark.parametrize(
-    ("dirty", "expected"),
-    [
+def test_clean() -> None:
+    for dirty, expected in [
         ("[/red] list[int]", "[/red] list[int]"),
         ("\x1b[31mred\x1b[0m", "red"),
         ("\x9b31mred", "red"),
@@ -74,10 +72,8 @@ def test_cut_text_fits(text: str, width: int) -> None:
         ("family \U0001f468\u200d\U0001f469", "family \U0001f468\u200d\U0001f469"),
         ("tab\tand\nline", "tab\tand\nline"),
         ("nul\x00bell\x07back\x08", "nulbellback"),
-    ],
-)
-def test_clean(dirty: str, expected: str) -> None:
-    assert clean(dirty) == expected
+    ]:
+        assert clean(dirty) == expected, dirty
 
 
 def test_control_strings_that_never_end_are_gone_through_once() -> None:

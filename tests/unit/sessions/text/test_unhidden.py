@@ -8,9 +8,8 @@ from agentdash.sessions.text.sanitize import clean
 from agentdash.sessions.text.unhidden import opening, unhidden, unhidden_line
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
+def test_what_a_reader_would_not_see_is_a_sign():
+    for text, shown in [
         ("make test" + " " * 6_000 + "; touch x", "make test⟨6,000 blanks⟩; touch x"),
         ("make" + "\t" * 300 + "; touch x", "make⟨300 tabs⟩; touch x"),
         ("make" + "\t " * 300 + "; touch x", "make⟨600 blanks⟩; touch x"),
@@ -31,24 +30,19 @@ from agentdash.sessions.text.unhidden import opening, unhidden, unhidden_line
         ("ma\u2028ke", "ma⟨U+2028⟩ke"),
         ("ma" + "\u0336" * 40 + "ke", "ma⟨40 combining marks⟩ke"),
         ("ma" + "\U000e0041" * 5 + "ke", "ma⟨5 hidden characters⟩ke"),
-    ],
-)
-def test_what_a_reader_would_not_see_is_a_sign(text, shown):
-    assert unhidden(text) == shown
-    assert unhidden_line(text) == " ".join(shown.split())
+    ]:
+        assert unhidden(text) == shown, text
+        assert unhidden_line(text) == " ".join(shown.split()), text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_ordinary_text_stays():
+    for text in [
         "make test\n\n\nmake lint", "a\r\nb".replace("\r", ""), "def f():\n" + " " * 36 + "return 1",
         "@@ -1 +1 @@\n-" + " " * 32 + "a\n+" + " " * 36 + "b", "name" + " " * 16 + "# why", "\t\tgo()",
         "résumé", "e\u0301te\u0301", "👩\u200d💻 ❤\ufe0f 1\ufe0f\u20e3",
         "\u0645\u06cc\u200c\u062e\u0648", "修正", "a   \nb",
-    ],
-)  # fmt: skip
-def test_ordinary_text_stays(text):
-    assert unhidden(text) == text
+    ]:  # fmt: skip
+        assert unhidden(text) == text, text
 
 
 @given(nasty)

@@ -21,16 +21,13 @@ DAMAGED = 4_611_686_018_427_387_904
 """A time of the year 146140482, as a torn ``.times`` file can hold it."""
 
 
-@pytest.mark.parametrize(
-    ("dollars", "expected"),
-    [
+def test_money() -> None:
+    for dollars, expected in [
         (None, "?"), (0, "$0.00"), (0.31, "$0.31"), (0.042, "$0.04"), (0.01, "$0.01"), (0.00999, "$0.01"),
         (0.0066, "$0.0066"), (0.005, "$0.005"), (0.0001, "$0.0001"), (0.00001, "<$0.0001"), (12.5, "$12.50"),
         (1234.5, "$1,234.50"), (-0.5, "-$0.50"), (float("nan"), "?"), (float("inf"), "?"),
-    ],
-)  # fmt: skip
-def test_money(dollars: float | None, expected: str) -> None:
-    assert units.money(dollars) == expected
+    ]:  # fmt: skip
+        assert units.money(dollars) == expected, dollars
 
 
 @pytest.mark.parametrize(

@@ -19,24 +19,24 @@ from hostile import big
 WORK = FOLDER / "codex-work-whole.rollout.jsonl"
 
 
-@pytest.mark.parametrize("path", [*ROLLOUTS, *PROJECTS, *CHATS], ids=lambda path: path.name)
-def test_the_format_of_a_capture_is_told_by_its_content(path, tmp_path):
-    copy = tmp_path / "renamed"
-    copy.write_bytes(path.read_bytes())
-    found = StepFile(copy)
-    assert found.format == format_of(path)
-    assert (found.lines, found.unknown) == (path.read_bytes().count(b"\n"), 0)
+def test_the_format_of_a_capture_is_told_by_its_content(tmp_path):
+    for path in [*ROLLOUTS, *PROJECTS, *CHATS]:
+        copy = tmp_path / "renamed"
+        copy.write_bytes(path.read_bytes())
+        found = StepFile(copy)
+        assert found.format == format_of(path), path.name
+        assert (found.lines, found.unknown) == (path.read_bytes().count(b"\n"), 0), path.name
 
 
-@pytest.mark.parametrize("path", [*ROLLOUTS, *PROJECTS, *CHATS], ids=lambda path: path.name)
-def test_blocks_that_are_parsed_again_give_the_same_steps(path, monkeypatch):
+def test_blocks_that_are_parsed_again_give_the_same_steps(monkeypatch):
     """Each line is a block of its own here: every state of the parser is written down and taken up."""
     monkeypatch.setattr(turn_index, "BLOCK_LINES", 1)
     monkeypatch.setattr(turn_index, "STATE_SHARE", 0)
-    parser = reader_named(format_of(path)).parser()
-    steps = [step for line in path.read_bytes().split(b"\n") for step in parser.feed(line)]
-    expected = [(s.turn, s.kind, s.text, s.status, s.at, s.output) for s in merged([*steps, *parser.close()])]
-    assert [(s.turn, s.kind, s.text, s.status, s.at, s.output) for s in read(path)] == expected
+    for path in [*ROLLOUTS, *PROJECTS, *CHATS]:
+        parser = reader_named(format_of(path)).parser()
+        steps = [step for line in path.read_bytes().split(b"\n") for step in parser.feed(line)]
+        expected = [(s.turn, s.kind, s.text, s.status, s.at, s.output) for s in merged([*steps, *parser.close()])]
+        assert [(s.turn, s.kind, s.text, s.status, s.at, s.output) for s in read(path)] == expected, path.name
 
 
 @pytest.mark.parametrize(

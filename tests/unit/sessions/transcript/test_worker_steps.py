@@ -1,7 +1,6 @@
 """Which step of a lead started which worker."""
 
 import factories
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,9 +21,8 @@ def command(text, output):
     return factories.step(1, StepKind.COMMAND, command=text, output=output)
 
 
-@pytest.mark.parametrize(
-    ("step", "workers"),
-    [
+def test_a_step_names_the_workers_that_it_started():
+    for step, workers in [
         (tool(call_id="call_1", tool="delegate"), [A]),
         (tool(call_id="call_1", tool="delegate", output='{"session":"22222222"}'), [A]),
         (tool(call_id="x", server="agentdash", tool="delegate", output='{"session":"22222222"}'), [B]),
@@ -40,10 +38,8 @@ def command(text, output):
         (command("agentdash ls", "22222222"), []),
         (command("grep spawn agentdash.log; run", "22222222"), []),
         (factories.step(1, StepKind.MESSAGE, text="agentdash spawn 22222222", call_id="call_1"), []),
-    ],
-)
-def test_a_step_names_the_workers_that_it_started(step, workers):
-    assert started_by(step, WORKERS) == workers
+    ]:
+        assert started_by(step, WORKERS) == workers, step
 
 
 def test_a_lead_without_workers_is_not_searched():

@@ -18,9 +18,8 @@ def now(monkeypatch):
     time.tzset()
 
 
-@pytest.mark.parametrize(
-    ("text", "begin", "end"),
-    [
+def test_a_time_has_a_beginning_and_an_end(now):
+    for text, begin, end in [
         ("2026-11-03", "2026-11-03T00:00+01:00", "2026-11-04T00:00+01:00"),
         ("2026-10-25", "2026-10-25T00:00+02:00", "2026-10-26T00:00+01:00"),
         ("2026-11", "2026-11-01T00:00+01:00", "2026-12-01T00:00+01:00"),
@@ -33,27 +32,22 @@ def now(monkeypatch):
         ("4y", "2024-02-29T00:00+01:00", "2024-03-01T00:00+01:00"),
         ("1h", "2028-02-29T14:00+01:00", "2028-02-29T14:00+01:00"),
         ("20m", "2028-02-29T14:45+01:00", "2028-02-29T14:45+01:00"),
-    ],
-)
-def test_a_time_has_a_beginning_and_an_end(now, text, begin, end):
-    assert span(text, now) == (datetime.fromisoformat(begin), datetime.fromisoformat(end))
-    assert all(moment.tzinfo is not None for moment in span(text, now))
+    ]:
+        assert span(text, now) == (datetime.fromisoformat(begin), datetime.fromisoformat(end)), text
+        assert all(moment.tzinfo is not None for moment in span(text, now)), text
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
+def test_another_text_is_refused(now):
+    for text, why in [
         ("", "is not a valid time. Use a date"), ("x", "is not a valid time"), ("2026", "is not a valid time"),
         ("90", "is not a valid time"), ("tomorrow", "is not a valid time"), ("-1d", "is not a valid time"),
         ("2026-W05-1", "is not a valid time"), ("²d", "is not a valid time"), ("1.5y", "is not a valid time"),
         ("2026-02-30", "is not a day of the calendar"), ("2026-13", "is not a day of the calendar"),
         ("9999-12-31", "is out of range"), ("9999-12", "is out of range"), ("0001-01-01", "is out of range"),
         ("9999y", "is out of range"), ("99999999999d", "is out of range"), ("9" * 400 + "d", "is not a valid time"),
-    ],
-)  # fmt: skip
-def test_another_text_is_refused(now, text, why):
-    with pytest.raises(UsageError, match=why):
-        span(text, now)
+    ]:  # fmt: skip
+        with pytest.raises(UsageError, match=why):
+            span(text, now)
 
 
 def test_each_completed_time_is_valid(now):

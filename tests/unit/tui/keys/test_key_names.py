@@ -1,6 +1,5 @@
 """How people write keys, how Textual does, and how they are shown."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.binding import Binding
@@ -8,9 +7,8 @@ from textual.binding import Binding
 from agentdash.tui.keys.key_names import shown, textual_name, types
 
 
-@pytest.mark.parametrize(
-    ("spelling", "name", "written"),
-    [
+def test_a_key_has_a_name_and_is_shown():
+    for spelling, name, written in [
         ("x", "x", "x"),
         ("X", "X", "X"),
         ("shift+x", "X", "X"),
@@ -30,24 +28,20 @@ from agentdash.tui.keys.key_names import shown, textual_name, types
         ("ctrl+i", "tab", "Tab"),
         ("ctrl+m", "enter", "Enter"),
         ("ä", "ä", "ä"),
-    ],
-)
-def test_a_key_has_a_name_and_is_shown(spelling, name, written):
-    assert textual_name(spelling) == name
-    assert shown(name) == written
+    ]:
+        assert textual_name(spelling) == name, spelling
+        assert shown(name) == written, spelling
 
 
-@pytest.mark.parametrize(
-    "spelling", ["", "foo", "f25", "ctrl+", "ctrl++", "hyper+x", "ctrl+ctrl+x", "shift+?", "\t", "xy"]
-)
-def test_what_is_no_key_has_no_name(spelling):
-    assert textual_name(spelling) is None
+def test_what_is_no_key_has_no_name():
+    for spelling in ["", "foo", "f25", "ctrl+", "ctrl++", "hyper+x", "ctrl+ctrl+x", "shift+?", "\t", "xy"]:
+        assert textual_name(spelling) is None, spelling
 
 
-@pytest.mark.parametrize("character", [chr(number) for number in range(0x21, 0x7F) if chr(number) != ","])
-def test_characters_have_the_names_that_textual_gives_them(character):
-    assert textual_name(character) == next(iter(Binding.make_bindings([Binding(character, "x")]))).key
-    assert types(textual_name(character))
+def test_characters_have_the_names_that_textual_gives_them():
+    for character in [chr(number) for number in range(0x21, 0x7F) if chr(number) != ","]:
+        assert textual_name(character) == next(iter(Binding.make_bindings([Binding(character, "x")]))).key, character
+        assert types(textual_name(character)), character
 
 
 def test_other_keys_type_nothing():

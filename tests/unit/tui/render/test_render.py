@@ -385,9 +385,8 @@ def test_a_dry_run_can_be_typed() -> None:
     assert lines == ["codex 'a b' -", "stdin: 3 bytes", "env:   K=v"]
 
 
-@pytest.mark.parametrize(
-    ("function", "value", "expected"),
-    [
+def test_words() -> None:
+    for function, value, expected in [
         (age, -5_000, "0s"), (age, 4_000, "4s"), (age, 720_000, "12m"), (age, 10_800_000, "3h"),
         (age, 172_800_000, "2d"),
         (duration, 400, "0.4s"),
@@ -396,10 +395,8 @@ def test_a_dry_run_can_be_typed() -> None:
         (tokens, 99_960, "100k"), (tokens, 412_000, "412k"), (tokens, 999_600, "1.0M"), (tokens, 3_100_000, "3.1M"),
         (money, None, "?"), (money, 0.0, "$0.00"), (money, 0.0042, "$0.0042"), (money, 0.31, "$0.31"),
         (money, 0.042, "$0.04"), (money, 4.123, "$4.12"),
-    ],
-)  # fmt: skip
-def test_words(function: Any, value: Any, expected: str) -> None:
-    assert function(value) == expected
+    ]:  # fmt: skip
+        assert function(value) == expected, (function, value)
 
 
 def test_the_schema_of_a_session_begins_with_the_documented_keys() -> None:

@@ -1,6 +1,5 @@
 """The place of a key on the keyboard, as terminals with kitty's protocol report it."""
 
-import pytest
 from textual import events
 
 from agentdash.tui.terminal.alternate_keys import place_of
@@ -12,9 +11,8 @@ def pressed(sequence):
     return [(key.key, key.character, place_of(key)) for key in keys]
 
 
-@pytest.mark.parametrize(
-    ("sequence", "key"),
-    [
+def test_a_key_has_its_letter_and_its_place():
+    for sequence, key in [
         ("\x1b[1095::120;;1095u", ("ч", "ч", "x")),
         ("\x1b[1095:1063:120;2;1063u", ("Ч", "Ч", "X")),
         ("\x1b[1095::120;65;1063u", ("Ч", "Ч", "X")),
@@ -28,10 +26,8 @@ def pressed(sequence):
         ("\x1b[1095;;1095u", ("ч", "ч", "")),
         ("\x1b[1095::1095;;1095u", ("ч", "ч", "")),
         ("\x1b[13;2u", ("shift+enter", None, "")),
-    ],
-)
-def test_a_key_has_its_letter_and_its_place(sequence, key):
-    assert pressed(sequence) == [key]
+    ]:
+        assert pressed(sequence) == [key], sequence
 
 
 def test_a_number_that_is_no_character_is_read_as_the_keys_that_it_has():

@@ -1,6 +1,5 @@
 """Esc and a key in one packet, and everything else that begins with the same character."""
 
-import pytest
 from textual import events
 
 from agentdash.tui.terminal.escape_keys import EscapedKey, EscapeParser
@@ -20,9 +19,8 @@ def keys(*packets, silence=True, bound=()):
     return told
 
 
-@pytest.mark.parametrize(
-    ("packets", "expected"),
-    [
+def test_an_esc_and_a_key_are_two_keys():
+    for packets, expected in [
         (["\x1b"], ["escape"]),
         (["\x1bj"], ["escape", "j"]),
         (["\x1bjj"], ["escape", "j", "j"]),
@@ -44,15 +42,12 @@ def keys(*packets, silence=True, bound=()):
         (["\x1bé"], ["escape", "é"]),
         (["\x1b" + "a" * 60], ["escape", *"a" * 60]),
         (["\x1b[" + "9" * 60], ["escape", "left_square_bracket", *"9" * 60]),
-    ],
-)
-def test_an_esc_and_a_key_are_two_keys(packets, expected):
-    assert keys(*packets) == expected
+    ]:
+        assert keys(*packets) == expected, packets
 
 
-@pytest.mark.parametrize(
-    ("packet", "bound", "expected"),
-    [
+def test_a_bound_alt_key_stays_one():
+    for packet, bound, expected in [
         ("\x1bj", {"alt+j"}, ["alt+j"]),
         ("\x1bJ", {"alt+J"}, ["alt+J"]),
         ("\x1bJ", {"alt+shift+j"}, ["alt+shift+j"]),
@@ -64,15 +59,12 @@ def test_an_esc_and_a_key_are_two_keys(packets, expected):
         ("\x1b\x7f", {"ctrl+w"}, ["ctrl+w"]),
         ("\x1b\t", {"shift+tab"}, ["shift+tab"]),
         ("\x1bk", {"alt+j"}, ["escape", "k"]),
-    ],
-)
-def test_a_bound_alt_key_stays_one(packet, bound, expected):
-    assert keys(packet, bound=bound) == expected
+    ]:
+        assert keys(packet, bound=bound) == expected, packet
 
 
-@pytest.mark.parametrize(
-    ("packets", "expected"),
-    [
+def test_sequences_of_keys_are_unaffected():
+    for packets, expected in [
         (["\x1b[A"], ["up"]),
         (["\x1b", "[A"], ["up"]),
         (["\x1b[", "A"], ["up"]),
@@ -84,10 +76,8 @@ def test_a_bound_alt_key_stays_one(packet, bound, expected):
         (["j\x1b[Bk"], ["j", "down", "k"]),
         (["\x1b[27u"], ["escape"]),
         (["\x1b[106;3u"], ["alt+j"]),
-    ],
-)
-def test_sequences_of_keys_are_unaffected(packets, expected):
-    assert keys(*packets) == expected
+    ]:
+        assert keys(*packets) == expected, packets
 
 
 def test_mouse_focus_and_paste_are_unaffected():

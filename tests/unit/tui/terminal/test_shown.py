@@ -3,7 +3,6 @@
 import re
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -107,17 +106,19 @@ def test_everything_is_written_for_another_size_and_after_what_is_not_known():
     assert "one" in shown.changes((COLUMNS, 9), [(0, [(0, picture[0])])], CONSOLE)
 
 
-@pytest.mark.parametrize("text", ODD)
-@pytest.mark.parametrize("width", [by_character, wide])
-@pytest.mark.parametrize("before", ["before the change", "", *ODD[:3]])
-def test_no_text_changes_a_cell_outside_its_own(text, width, before):
-    shown, grid = Shown(), Grid(width)
-    beside = ("│ beside  end", RED)
-    for title in (before, text, before, text):
-        strip = Strip([Segment(title, PLAIN)]).adjust_cell_length(20, PLAIN)
-        grid.feed(changes(shown, line(("above", PLAIN)), Strip.join([strip, line(beside)]).crop(0, COLUMNS)))
-    assert "".join(grid.lines[1][20:]).rstrip() == beside[0]
-    assert "".join(grid.lines[0]).rstrip() == "above"
+def test_no_text_changes_a_cell_outside_its_own():
+    for text in ODD:
+        for width in [by_character, wide]:
+            for before in ["before the change", "", *ODD[:3]]:
+                shown, grid = Shown(), Grid(width)
+                beside = ("│ beside  end", RED)
+                for title in (before, text, before, text):
+                    strip = Strip([Segment(title, PLAIN)]).adjust_cell_length(20, PLAIN)
+                    grid.feed(
+                        changes(shown, line(("above", PLAIN)), Strip.join([strip, line(beside)]).crop(0, COLUMNS))
+                    )
+                assert "".join(grid.lines[1][20:]).rstrip() == beside[0], (text, width, before)
+                assert "".join(grid.lines[0]).rstrip() == "above", (text, width, before)
 
 
 def test_plain_text_costs_no_more_bytes_than_textual_writes():

@@ -91,13 +91,15 @@ def test_a_fact_is_one_clean_line():
     assert len(brief("x" * 9_000)) == 4_000
 
 
-@pytest.mark.parametrize("kind", [AskKind.COMMAND, AskKind.EDIT, AskKind.TOOL, AskKind.PERMISSIONS, AskKind.PLAN])
-@pytest.mark.parametrize(("hider", "sign"), [(" " * 6_000, "⟨6,000 blanks⟩"), ("\n" * 900, "⟨899 empty lines⟩")])
-def test_what_blanks_would_push_out_of_sight_is_beside_their_number(kind, hider, sign):
-    shown = rows(Ask(key="k", kind=kind, title="run: make test", body=f"make test{hider}; touch PWN", paths=("a",)))
-    assert len(shown) < 8
-    assert sign in "\n".join(shown)
-    assert "; touch PWN" in "\n".join(shown)
+def test_what_blanks_would_push_out_of_sight_is_beside_their_number():
+    for kind in [AskKind.COMMAND, AskKind.EDIT, AskKind.TOOL, AskKind.PERMISSIONS, AskKind.PLAN]:
+        for hider, sign in [(" " * 6_000, "⟨6,000 blanks⟩"), ("\n" * 900, "⟨899 empty lines⟩")]:
+            shown = rows(
+                Ask(key="k", kind=kind, title="run: make test", body=f"make test{hider}; touch PWN", paths=("a",))
+            )
+            assert len(shown) < 8, (kind, sign)
+            assert sign in "\n".join(shown), (kind, sign)
+            assert "; touch PWN" in "\n".join(shown), (kind, sign)
 
 
 def test_a_long_command_is_shown_once_from_its_beginning_to_its_end():

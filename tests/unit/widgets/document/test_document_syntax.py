@@ -144,14 +144,12 @@ def test_json_is_laid_out_as_it_was_written():
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "plain", '"text"', "12", "{", '{"a":1}\n{"b":2}', "[" * 5_000, "[" * 65 + "]" * 65, '["\ud800"]',
-     "[" * 60 + "1," * 50_000 + "1" + "]" * 60, "[" + "1," * 500_000 + "1]"],
-    ids=lambda text: text[:8],
-)  # fmt: skip
-def test_what_is_no_json_or_would_become_huge_is_left_alone(text):
-    assert pretty_json(text) is None
+def test_what_is_no_json_or_would_become_huge_is_left_alone():
+    for text in [
+        "", "plain", '"text"', "12", "{", '{"a":1}\n{"b":2}', "[" * 5_000, "[" * 65 + "]" * 65, '["\ud800"]',
+        "[" * 60 + "1," * 50_000 + "1" + "]" * 60, "[" + "1," * 500_000 + "1]",
+    ]:  # fmt: skip
+        assert pretty_json(text) is None, text[:20]
 
 
 VALUES = st.recursive(

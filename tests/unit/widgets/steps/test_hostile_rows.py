@@ -10,7 +10,7 @@ from agentdash.widgets.steps.step_document import step_document
 from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE, Manner, step_rows
 from hostile import big, make, streams
 from hostile.checks import check_rows, forbidden, index_of, parsed
-from hostile.matrix import BIG, EVERY, name, widths
+from hostile.matrix import BIG, EVERY, widths
 from hostile.texts import TEXTS, WORD
 
 LEVELS = (BRIEF, USUAL, WHOLE)
@@ -19,30 +19,30 @@ MOST_ROWS = 20_000
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
-def test_rows_of_a_list_fit_and_hide_nothing(path, agent):
-    for number, step in enumerate(parsed(path, agent_named(agent))):
-        for width in widths(number):
-            for level in LEVELS:
-                assert check_rows(step_rows(step, width, Manner(level=level)), width)
+def test_rows_of_a_list_fit_and_hide_nothing():
+    for path, agent in EVERY:
+        for number, step in enumerate(parsed(path, agent_named(agent))):
+            for width in widths(number):
+                for level in LEVELS:
+                    assert check_rows(step_rows(step, width, Manner(level=level)), width), (path.name, agent, number)
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
-def test_rows_of_a_document_fit_and_hide_nothing(path, agent):
-    for number, step in enumerate(parsed(path, agent_named(agent))):
-        for source in (False, True):
-            document = step_document(step, cwd="/home/ann/code/api", source=source)
-            for width in widths(number):
-                for item in range(len(document)):
-                    assert check_rows(document.rows(item, width), width)
+def test_rows_of_a_document_fit_and_hide_nothing():
+    for path, agent in EVERY:
+        for number, step in enumerate(parsed(path, agent_named(agent))):
+            for source in (False, True):
+                document = step_document(step, cwd="/home/ann/code/api", source=source)
+                for width in widths(number):
+                    for item in range(len(document)):
+                        assert check_rows(document.rows(item, width), width), (path.name, agent, number)
 
 
-@pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
-@pytest.mark.parametrize("full", [False, True], ids=["brief", "full"])
-def test_lines_of_the_command_line_hide_nothing(path, agent, full):
-    lines = steps_text(parsed(path, agent_named(agent)), Style(full=full, width=100))
-    assert forbidden("".join(lines), allowed="\t") == set()
+def test_lines_of_the_command_line_hide_nothing():
+    for path, agent in EVERY:
+        for full in [False, True]:
+            lines = steps_text(parsed(path, agent_named(agent)), Style(full=full, width=100))
+            assert forbidden("".join(lines), allowed="\t") == set(), (path.name, agent)
 
 
 @pytest.mark.parametrize("agent", streams.EVENTS)
@@ -56,17 +56,17 @@ def test_rows_fit_whatever_the_types_of_the_fields(agent, tmp_path):
             check_rows(document.rows(item, 30), 30)
 
 
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("agent", streams.EVENTS)
-def test_the_words_between_can_be_read(agent, text):
+def test_the_words_between_can_be_read():
     """What is nasty takes none of its surroundings along."""
-    path = make.FILES / f"{agent}-{text}.jsonl"
-    words = TEXTS[text].count(WORD)
-    steps = [step for step in parsed(path, agent_named(agent)) if step.kind in ("message", "reasoning") and step.text]
-    assert steps
-    for step in steps[:3]:
-        rows = step_rows(step, 200, Manner(level=WHOLE))
-        assert sum("".join(part for part, _ in row).count(WORD) for row in rows) in range(words - 6, words + 1)
+    for text, held in TEXTS.items():
+        for agent in streams.EVENTS:
+            steps = parsed(make.FILES / f"{agent}-{text}.jsonl", agent_named(agent))
+            spoken = [step for step in steps if step.kind in ("message", "reasoning") and step.text]
+            assert spoken, (text, agent)
+            for step in spoken[:3]:
+                rows = step_rows(step, 200, Manner(level=WHOLE))
+                shown = sum("".join(part for part, _ in row).count(WORD) for row in rows)
+                assert shown in range(held.count(WORD) - 6, held.count(WORD) + 1), (text, agent)
 
 
 @pytest.mark.torture

@@ -20,9 +20,8 @@ def roles(step, width=80):
     return {role for row in step_rows(step, width) for _, role in row}
 
 
-@pytest.mark.parametrize(
-    ("step", "first"),
-    [
+def test_the_first_line_of_each_kind():
+    for step, first in [
         (Step(kind=StepKind.PROMPT, text="fix it"), "❯ fix it"),  # noqa: RUF001
         (Step(kind=StepKind.REASONING, text="hm"), "∴ hm"),
         (Step(kind=StepKind.MESSAGE, text="done"), "✦ done"),
@@ -37,10 +36,8 @@ def roles(step, width=80):
          "Σ 1.2k in (200 cached) · 30 out · $0.50"),
         (Step(kind=StepKind.USAGE), "Σ no usage reported"),
         (Step(kind=StepKind.MESSAGE, text=""), "✦"),
-    ],
-)  # fmt: skip
-def test_the_first_line_of_each_kind(step, first):
-    assert text(step)[0] == first
+    ]:  # fmt: skip
+        assert text(step)[0] == first, step
 
 
 @pytest.mark.parametrize(
@@ -70,10 +67,10 @@ def test_a_thought_has_its_size_at_its_end():
     assert text(step, 40, level=BRIEF)[0].endswith("~1.2k tokens")
 
 
-@pytest.mark.parametrize("kind", StepKind)
-def test_every_kind_has_a_line_even_if_it_holds_nothing(kind):
-    assert text(Step(kind=kind))
-    assert all(line.isascii() for line in text(Step(kind=kind), signs=ASCII))
+def test_every_kind_has_a_line_even_if_it_holds_nothing():
+    for kind in StepKind:
+        assert text(Step(kind=kind)), kind
+        assert all(line.isascii() for line in text(Step(kind=kind), signs=ASCII)), kind
 
 
 def test_a_failed_command_shows_its_end_at_the_right_and_folds_its_output():

@@ -50,24 +50,24 @@ def test_the_sessions_that_ask_are_known_without_a_pass_over_all():
     assert [one.id for one in rows.asking] == ["b"]
 
 
-@pytest.mark.parametrize("sort", ORDERS)
-def test_every_order_can_be_reversed_and_the_unknown_stays_last(sort):
+def test_every_order_can_be_reversed_and_the_unknown_stays_last():
     known = [
         session("a", created=1, cost_usd=1.0, model="x", usage=Usage.of(1, output=1), started_at=1, steps=1, turn=1),
         session("b", created=2, cost_usd=2.0, model="y", usage=Usage.of(2, output=2), started_at=2, steps=2, turn=2),
     ]
     unknown = session("c", created=3, cost_usd=None, model=None)
-    rows = table(*known, unknown, sort=sort)
-    forward = names(rows)
-    rows.choose(None, NOW, Arrangement(sort=sort, reverse=True))
-    if sort in ("cost", "tok", "model", "time"):
-        assert forward[-1] == names(rows)[-1] == "c"
-    if sort in ("cost", "tok", "model", "time", "turn", "what"):
-        assert [name for name in forward if name != "c"] == [name for name in names(rows)[::-1] if name != "c"]
+    for sort in ORDERS:
+        rows = table(*known, unknown, sort=sort)
+        forward = names(rows)
+        rows.choose(None, NOW, Arrangement(sort=sort, reverse=True))
+        backward = names(rows)
+        if sort in ("cost", "tok", "model", "time"):
+            assert forward[-1] == backward[-1] == "c", sort
+        if sort in ("cost", "tok", "model", "time", "turn", "what"):
+            assert [name for name in forward if name != "c"] == [name for name in backward[::-1] if name != "c"], sort
 
 
-@pytest.mark.parametrize("column", [*COLUMNS, "state", "what"])
-def test_every_column_has_an_order_that_follows_its_values(column):
+def test_every_column_has_an_order_that_follows_its_values():
     low = session(
         "a", created=1, started_at=1, cost_usd=1.0, model="x", usage=Usage.of(1, output=1), steps=1, turn=1, agent="a",
         cwd="/z/a", source="orchestrator:a", seen_at=None, context_tokens=1, context_window=9,
@@ -77,12 +77,13 @@ def test_every_column_has_an_order_that_follows_its_values(column):
         turn=2, agent="b", cwd="/z/b", source="user", seen_at=None, context_tokens=1, context_window=3,
     )  # fmt: skip
     loads = {"a": Load(processes=1, rss_bytes=10, cpu=0.1), "b": Load(processes=2, rss_bytes=20, cpu=0.2)}
-    orders = []
-    for reverse in (False, True):
-        rows = table(high, low, sort=column, reverse=reverse)
-        rows.measured(loads, NOW)
-        orders.append(names(rows))
-    assert sorted(orders) == [["a", "b"], ["b", "a"]]
+    for column in [*COLUMNS, "state", "what"]:
+        orders = []
+        for reverse in (False, True):
+            rows = table(high, low, sort=column, reverse=reverse)
+            rows.measured(loads, NOW)
+            orders.append(names(rows))
+        assert sorted(orders) == [["a", "b"], ["b", "a"]], column
 
 
 def test_the_folder_column_is_ordered_by_what_it_shows():

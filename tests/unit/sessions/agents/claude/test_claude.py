@@ -128,9 +128,8 @@ class TestLaunch:
 
 
 class TestTools:
-    @pytest.mark.parametrize(
-        ("content", "is_error", "details", "status", "exit_code", "output"),
-        [
+    def test_a_command(self) -> None:
+        for content, is_error, details, status, exit_code, output in [
             ("hi", False, {"stdout": "hi", "interrupted": False}, StepStatus.OK, 0, "hi"),
             ("hi", None, "not a table", StepStatus.OK, 0, "hi"),
             ("half", False, {"interrupted": True}, StepStatus.INTERRUPTED, None, "half"),
@@ -150,15 +149,12 @@ class TestTools:
              "The user doesn't want to proceed with this tool use."),
             ([{"type": "text", "text": "a"}, {"type": "image"}], False, None, StepStatus.OK, 0, "a\n(image)"),
             (None, False, None, StepStatus.OK, 0, ""),
-        ],
-    )  # fmt: skip
-    def test_a_command(
-        self, content: Any, is_error: bool | None, details: Any, status: str, exit_code: int | None, output: str
-    ) -> None:
-        began, ended = fed(calls("Bash", command="x"), answers(content, is_error=is_error, details=details))
-        assert (began.kind, began.command, began.status) == (StepKind.COMMAND, "x", StepStatus.RUNNING)
-        assert (ended.index, ended.status, ended.exit_code, ended.output) == (began.index, status, exit_code, output)
-        assert (ended.at, ended.ended_at) == (0, 1)
+        ]:  # fmt: skip
+            began, ended = fed(calls("Bash", command="x"), answers(content, is_error=is_error, details=details))
+            case = content, details
+            assert (began.kind, began.command, began.status) == (StepKind.COMMAND, "x", StepStatus.RUNNING), case
+            assert (ended.index, ended.status, ended.exit_code) == (began.index, status, exit_code), case
+            assert (ended.output, ended.at, ended.ended_at) == (output, 0, 1), case
 
     def test_a_new_file_is_a_diff_of_added_lines(self) -> None:
         details = {"type": "create", "filePath": "/p/a", "content": "one\u2028still one\ntwo\n", "structuredPatch": []}
@@ -462,9 +458,8 @@ class TestTurn:
         (step,) = fed(says() | {"message": {"content": "plain"}}, parser=parser)
         assert (step.text, parser.facts.last_message) == ("plain", "plain")
 
-    @pytest.mark.parametrize(
-        ("event", "text"),
-        [
+    def test_what_stands_beside_the_conversation_is_a_notice(self) -> None:
+        told: list[tuple[dict[str, Any], str]] = [
             ({"type": "system", "subtype": "status", "status": "requesting"}, "status: requesting"),
             ({"type": "system", "subtype": "status", "permissionMode": "plan"}, "status: plan"),
             ({"type": "system", "subtype": "task_notification", "summary": "Tests", "status": "stopped"},
@@ -484,12 +479,11 @@ class TestTurn:
             ({"type": "auth_status", "output": ["log", "in"]}, "log\nin"),
             ({"type": "prompt_suggestion", "suggestion": "run the tests"}, "run the tests"),
             ({"type": "control_response", "response": {"subtype": "error", "error": "no"}}, "a request failed: no"),
-        ],
-    )  # fmt: skip
-    def test_what_stands_beside_the_conversation_is_a_notice(self, event: dict[str, Any], text: str) -> None:
-        (step,) = fed(event)
-        assert (step.kind, step.text) == (StepKind.NOTICE, text)
-        assert step.event == event.get("subtype", event["type"])
+        ]  # fmt: skip
+        for event, text in told:
+            (step,) = fed(event)
+            assert (step.kind, step.text) == (StepKind.NOTICE, text), event
+            assert step.event == event.get("subtype", event["type"]), event
 
     def test_a_rejected_rate_limit_is_shown_beside_the_session(self) -> None:
         parser = CLAUDE.parser()
@@ -534,13 +528,13 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "kind"), HOSTILE)
-def test_a_line_that_cannot_be_read_is_kept_and_counted(line: bytes, kind: str) -> None:
-    parser = CLAUDE.parser()
-    (step,) = parser.feed(line, 5)
-    assert (step.kind, step.event, step.at) == (StepKind.UNKNOWN, kind, 5)
-    assert step.text == line.decode("utf-8", "replace")
-    assert (parser.facts.lines, parser.facts.unknown_kinds, parser.facts.end) == (1, {kind: 1}, None)
+def test_a_line_that_cannot_be_read_is_kept_and_counted() -> None:
+    for line, kind in HOSTILE:
+        parser = CLAUDE.parser()
+        (step,) = parser.feed(line, 5)
+        assert (step.kind, step.event, step.at) == (StepKind.UNKNOWN, kind, 5), line[:80]
+        assert step.text == line.decode("utf-8", "replace"), line[:80]
+        assert (parser.facts.lines, parser.facts.unknown_kinds, parser.facts.end) == (1, {kind: 1}, None), line[:80]
 
 
 @pytest.mark.parametrize(

@@ -126,18 +126,18 @@ TOLD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_event_of_a_capture_comes_in_its_order(name: str) -> None:
-    assert told(name) == TOLD[name.removesuffix(".jsonl")]
+def test_every_event_of_a_capture_comes_in_its_order() -> None:
+    for name in NAMES:
+        assert told(name) == TOLD[name.removesuffix(".jsonl")], name
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_prompts_are_written_as_they_were(name: str) -> None:
-    dialogue = ClaudeDialogue()
-    assert dialogue.ready
-    for attempt, line in enumerate(written(name, "user"), 1):
-        sent = dialogue.prompt(line["uuid"], attempt, line["message"]["content"][0]["text"])
-        assert (json.loads(sent), sent.count(b"\n"), sent[-1:]) == (line, 1, b"\n")
+def test_prompts_are_written_as_they_were() -> None:
+    for name in NAMES:
+        dialogue = ClaudeDialogue()
+        assert dialogue.ready, name
+        for attempt, line in enumerate(written(name, "user"), 1):
+            sent = dialogue.prompt(line["uuid"], attempt, line["message"]["content"][0]["text"])
+            assert (json.loads(sent), sent.count(b"\n"), sent[-1:]) == (line, 1, b"\n"), name
 
 
 def deny(message: str, verdict: Verdict = Verdict.DENY) -> Answer:
@@ -301,9 +301,8 @@ def asked(tool: str, arguments: Any, key: str = "1", **fields: Any) -> tuple[Cla
     return dialogue, event.ask
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "kind", "title", "body"),
-    [
+def test_what_claude_asks_for() -> None:
+    for tool, arguments, kind, title, body in [
         ("Bash", {"command": "rm -rf build"}, AskKind.COMMAND, "run: rm -rf build", "rm -rf build"),
         ("Bash", {"command": "a\nb", "run_in_background": True}, AskKind.COMMAND, "run in the background: a …", "a\nb"),
         (
@@ -330,12 +329,10 @@ def asked(tool: str, arguments: Any, key: str = "1", **fields: Any) -> tuple[Cla
         ("WebFetch", {"url": "http://a"}, AskKind.TOOL, "use WebFetch: http://a", '{\n  "url": "http://a"\n}'),
         ("mcp__db__drop", {}, AskKind.TOOL, "use drop of db", "{}"),
         ("Bash", ["odd"], AskKind.COMMAND, "run: ", ""),
-    ],
-)  # fmt: skip
-def test_what_claude_asks_for(tool: str, arguments: Any, kind: AskKind, title: str, body: str) -> None:
-    _, ask = asked(tool, arguments)
-    assert (ask.kind, ask.title, ask.body, ask.tool, ask.cwd) == (kind, title, body, tool, "/p")
-    assert (ask.verdicts, ask.always) == ((Verdict.ALLOW, Verdict.DENY, Verdict.STOP), "")
+    ]:  # fmt: skip
+        _, ask = asked(tool, arguments)
+        assert (ask.kind, ask.title, ask.body, ask.tool, ask.cwd) == (kind, title, body, tool, "/p"), (tool, arguments)
+        assert (ask.verdicts, ask.always) == ((Verdict.ALLOW, Verdict.DENY, Verdict.STOP), ""), (tool, arguments)
 
 
 @pytest.mark.parametrize(
@@ -584,12 +581,12 @@ def test_no_output_harms_a_dialogue_and_an_adopter_ends_in_the_same_state(lines:
     assert all(isinstance(event, TurnEnded) == bool(n % 2) for n, event in enumerate(turns))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_an_adopter_that_reads_a_capture_ends_in_the_same_state(name: str) -> None:
-    one, other = ClaudeDialogue(), ClaudeDialogue()
-    for dialogue in (one, other):
-        fed(*output(name), dialogue=dialogue)
-    assert list(state(one)) == list(state(other))
+def test_an_adopter_that_reads_a_capture_ends_in_the_same_state() -> None:
+    for name in NAMES:
+        one, other = ClaudeDialogue(), ClaudeDialogue()
+        for dialogue in (one, other):
+            fed(*output(name), dialogue=dialogue)
+        assert list(state(one)) == list(state(other)), name
 
 
 ECHO = {"type": "user", "isReplay": True, "message": {"content": [{"type": "text", "text": "x"}]}}

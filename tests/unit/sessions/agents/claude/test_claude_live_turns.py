@@ -42,14 +42,14 @@ def texts(steps: list[Step], kind: StepKind) -> list[str]:
     return [step.text for step in steps if step.kind is kind]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_line_is_unknown_and_each_turn_has_its_end(name: str) -> None:
-    *turns, rest = slices(name)
-    for lines in turns:
-        parser, _ = read(lines)
-        assert (parser.facts.unknown_kinds, parser.facts.unreadable, parser.facts.waiting) == ({}, {}, None)
-        assert parser.facts.end in ("completed", "failed")
-    assert read(rest)[1] == []
+def test_no_line_is_unknown_and_each_turn_has_its_end() -> None:
+    for name in NAMES:
+        *turns, rest = slices(name)
+        for lines in turns:
+            parser, _ = read(lines)
+            assert (parser.facts.unknown_kinds, parser.facts.unreadable, parser.facts.waiting) == ({}, {}, None), name
+            assert parser.facts.end in ("completed", "failed"), name
+        assert read(rest)[1] == [], name
 
 
 @pytest.mark.parametrize("version", ["197", "330"])
@@ -135,21 +135,21 @@ def test_claudes_own_answer_to_a_command_is_a_notice() -> None:
     assert texts(steps, StepKind.PROMPT) == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_cost_of_a_turn_is_its_own_or_not_known_and_the_total_runs_on(name: str) -> None:
-    totals = [0.0]
-    for lines in slices(name)[:-1]:
-        parser, steps = read(lines)
-        [usage] = [step for step in steps if step.kind is StepKind.USAGE]
-        assert usage.cost_usd == parser.facts.cost_usd
-        running = parser.facts.running_cost_usd
-        assert running is not None
-        if totals[-1] == 0 and "resume" not in name:
-            assert parser.facts.cost_usd == running
-        else:
-            assert parser.facts.cost_usd is None, "the total counts the turns before"
-        assert running >= totals[-1]
-        totals.append(running)
+def test_the_cost_of_a_turn_is_its_own_or_not_known_and_the_total_runs_on() -> None:
+    for name in NAMES:
+        totals = [0.0]
+        for lines in slices(name)[:-1]:
+            parser, steps = read(lines)
+            [usage] = [step for step in steps if step.kind is StepKind.USAGE]
+            assert usage.cost_usd == parser.facts.cost_usd, name
+            running = parser.facts.running_cost_usd
+            assert running is not None, name
+            if totals[-1] == 0 and "resume" not in name:
+                assert parser.facts.cost_usd == running, name
+            else:
+                assert parser.facts.cost_usd is None, (name, "the total counts the turns before")
+            assert running >= totals[-1], name
+            totals.append(running)
 
 
 def result(total: float, **tokens: int) -> dict[str, Any]:

@@ -137,9 +137,8 @@ def test_the_tokens_of_a_message_are_counted_once(tmp_path):
     assert found == [(1, 200, 51), (2, 100, 1)]
 
 
-@pytest.mark.parametrize(
-    ("words", "more", "expected"),
-    [
+def test_only_the_users_own_words_are_prompts(tmp_path):
+    for words, more, expected in [
         ("<command-name>/review</command-name><command-args>12</command-args>", {}, ("prompt", "/review 12")),
         ("<bash-input>ls -l</bash-input>", {}, ("prompt", "! ls -l")),
         ("<local-command-stdout>ok</local-command-stdout>", {}, ("notice", "<local-command-stdout>ok")),
@@ -164,11 +163,9 @@ def test_the_tokens_of_a_message_are_counted_once(tmp_path):
         ("What was", {"isCompactSummary": True}, ("notice", "summary of the conversation so far: What was")),
         ("woken", {"origin": {"kind": "task-notification"}}, ("notice", "woken")),
         ("[Request interrupted by user]", {}, ("notice", "[Request interrupted by user]")),
-    ],
-)
-def test_only_the_users_own_words_are_prompts(tmp_path, words, more, expected):
-    kind, shown = told(steps_of(tmp_path, PROJECT, user("go"), user(words, **more)))[2]
-    assert (kind, shown.removesuffix("</local-command-stdout>")) == expected
+    ]:
+        kind, shown = told(steps_of(tmp_path, PROJECT, user("go"), user(words, **more)))[2]
+        assert (kind, shown.removesuffix("</local-command-stdout>")) == expected, words
 
 
 def test_reasoning_that_is_left_out_is_there(tmp_path):

@@ -39,29 +39,29 @@ def ended(status: str = "completed", turn: str = "t", **fields: Any) -> dict[str
     return note("turn/completed", turn={"id": turn, "status": status} | fields)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_line_is_known_and_every_step_can_be_printed(name: str) -> None:
-    parser, steps = read(name)
-    assert (parser.facts.unknown_kinds, parser.facts.unreadable, parser.facts.stray) == ({}, {}, [])
-    assert parser.facts.lines == len(lines_of(name))
-    assert StepKind.UNKNOWN not in {step.kind for step in steps}
-    assert [step.index for step in steps] == list(range(len(steps)))
-    for step in steps:
-        msgspec.json.encode(step_json(step))
+def test_every_line_is_known_and_every_step_can_be_printed() -> None:
+    for name in NAMES:
+        parser, steps = read(name)
+        assert (parser.facts.unknown_kinds, parser.facts.unreadable, parser.facts.stray) == ({}, {}, []), name
+        assert parser.facts.lines == len(lines_of(name)), name
+        assert StepKind.UNKNOWN not in {step.kind for step in steps}, name
+        assert [step.index for step in steps] == list(range(len(steps))), name
+        for step in steps:
+            msgspec.json.encode(step_json(step))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_parser_that_goes_on_from_a_checkpoint_makes_the_same_steps(name: str) -> None:
-    lines, whole = lines_of(name), AppServerParser()
-    expected = [whole.feed(line, 3) for line in lines]
-    for cut in range(0, len(lines), max(1, len(lines) // 5)):
-        first, second = AppServerParser(), AppServerParser()
-        for line in lines[:cut]:
-            first.feed(line, 3)
-        saved = first.checkpoint()
-        assert saved is not None
-        second.resume(saved)
-        assert [second.feed(line, 3) for line in lines[cut:]] == expected[cut:]
+def test_a_parser_that_goes_on_from_a_checkpoint_makes_the_same_steps() -> None:
+    for name in NAMES:
+        lines, whole = lines_of(name), AppServerParser()
+        expected = [whole.feed(line, 3) for line in lines]
+        for cut in range(0, len(lines), max(1, len(lines) // 5)):
+            first, second = AppServerParser(), AppServerParser()
+            for line in lines[:cut]:
+                first.feed(line, 3)
+            saved = first.checkpoint()
+            assert saved is not None, name
+            second.resume(saved)
+            assert [second.feed(line, 3) for line in lines[cut:]] == expected[cut:], name
 
 
 def test_the_transport_of_a_launch_chooses_the_parser() -> None:

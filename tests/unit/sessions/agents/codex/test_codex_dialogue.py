@@ -478,9 +478,9 @@ class TestChanges:
         assert spoken.change("colour", "red") is None
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_dialogue_that_reads_the_same_output_concludes_the_same(name: str) -> None:
-    assert replayed(name)[1] == replayed(name)[1]
+def test_a_dialogue_that_reads_the_same_output_concludes_the_same() -> None:
+    for name in NAMES:
+        assert replayed(name)[1] == replayed(name)[1], name
 
 
 @given(st.lists(st.binary(max_size=200), max_size=8))

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from agentdash.sessions.agents.registry import agent_named
 
 CODEX = agent_named("codex")
@@ -30,9 +28,8 @@ def command(text, output, *, exit_code=1, status="failed"):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("item", "names"),
-    [
+def test_what_was_refused_is_counted_and_named():
+    for item, names in [
         (command("touch a", "touch: cannot touch 'a': Read-only file system\n"), ["touch"]),
         (command("/usr/bin/git commit", "`git commit` rejected: blocked by policy", exit_code=-1), ["git"]),
         (command("sleep 1; echo x > /etc/a", "bash: line 1: /etc/a: Read-only file system\n"), ["echo"]),
@@ -52,11 +49,9 @@ def command(text, output, *, exit_code=1, status="failed"):
         ),
         ({"type": "file_change", "changes": [{"path": "a"}], "status": "failed"}, []),
         ({"type": "agent_message", "text": "`x` rejected: y"}, []),
-    ],
-)
-def test_what_was_refused_is_counted_and_named(item, names):
-    found = facts(item)
-    assert (found.denied, found.denied_names) == (len(names), names)
+    ]:
+        found = facts(item)
+        assert (found.denied, found.denied_names) == (len(names), names), item
 
 
 def test_refusals_that_only_stderr_tells_are_read_from_there():

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from agentdash.sessions.agents.parsing.json_repair import DEEPEST, parsed, repaired, shallow
 
 
-@pytest.mark.parametrize(
-    ("printed", "expected"),
-    [
+def test_what_is_odd_is_replaced_and_the_rest_stays():
+    for printed, expected in [
         (rb'"a \ud83d b"', "a \ufffd b"),
         (rb'"a \uDE00 b"', "a \ufffd b"),
         (rb'"\ud83d\ude00"', "\U0001f600"),
@@ -34,10 +33,8 @@ from agentdash.sessions.agents.parsing.json_repair import DEEPEST, parsed, repai
         (b"[9223372036854775807, 9223372036854775808]", [2**63 - 1, "9223372036854775808"]),
         (b"[-9223372036854775808, -9223372036854775809]", [-(2**63), "-9223372036854775809"]),
         (b"1" + b"0" * 10_000, "1" + "0" * 10_000),
-    ],
-)
-def test_what_is_odd_is_replaced_and_the_rest_stays(printed, expected):
-    assert parsed(printed) == expected
+    ]:
+        assert parsed(printed) == expected, printed
 
 
 @pytest.mark.parametrize("printed", [b"", b"\0", b"{", b'{"a":"b', b"plain text", b"\xff\xfe", b"{}{}", b'"a" b'])

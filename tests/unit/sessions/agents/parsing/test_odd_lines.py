@@ -98,32 +98,32 @@ def read(agent: str, lines: list[bytes]) -> tuple[TurnParser, list[Step]]:
     return parser, list(steps.values())
 
 
-@pytest.mark.parametrize("agent", ["codex", "claude", "demo"])
-@pytest.mark.parametrize("odd", ODD)
-def test_an_odd_character_costs_no_line(agent: str, odd: str) -> None:
-    printed, shown = ODD[odd]
-    parser, steps = read(agent, [line.replace(b"%%", printed) for line in templates(agent)])
-    assert (parser.facts.unknown, parser.facts.unreadable, parser.facts.end) == (0, {}, "completed")
-    kinds = [step.kind for step in read(agent, templates(agent))[1]]
-    assert [step.kind for step in steps] == kinds
-    assert next(step.text for step in steps if step.kind is StepKind.MESSAGE) == shown
-    command = next(step for step in steps if step.kind is StepKind.COMMAND)
-    assert (command.command, command.output, command.status) == (shown, shown, StepStatus.OK)
-    for change in (change for step in steps for change in step.changes):
-        assert change.diff == f"@@ -0,0 +1,1 @@\n+{shown}"
-    for step in steps:
-        if step.kind is StepKind.TOOL_CALL:
-            assert (step.arguments, step.output) == ({"a": shown}, shown)
+def test_an_odd_character_costs_no_line() -> None:
+    for agent in ["codex", "claude", "demo"]:
+        kinds = [step.kind for step in read(agent, templates(agent))[1]]
+        for odd, (printed, shown) in ODD.items():
+            parser, steps = read(agent, [line.replace(b"%%", printed) for line in templates(agent)])
+            facts = parser.facts
+            assert (facts.unknown, facts.unreadable, facts.end) == (0, {}, "completed"), (agent, odd)
+            assert [step.kind for step in steps] == kinds, (agent, odd)
+            assert next(step.text for step in steps if step.kind is StepKind.MESSAGE) == shown, (agent, odd)
+            command = next(step for step in steps if step.kind is StepKind.COMMAND)
+            assert (command.command, command.output, command.status) == (shown, shown, StepStatus.OK), (agent, odd)
+            for change in (change for step in steps for change in step.changes):
+                assert change.diff == f"@@ -0,0 +1,1 @@\n+{shown}", (agent, odd)
+            for step in steps:
+                if step.kind is StepKind.TOOL_CALL:
+                    assert (step.arguments, step.output) == ({"a": shown}, shown), (agent, odd)
 
 
-@pytest.mark.parametrize("agent", ["codex", "claude", "demo"])
-@pytest.mark.parametrize("value", BESIDE, ids=lambda value: value[:12].decode("ascii", "replace"))
-def test_an_odd_value_beside_the_others_costs_nothing(agent: str, value: bytes) -> None:
-    plain = read(agent, templates(agent))[1]
-    lines = [line[:-1] + b',"of_tomorrow":' + value + b"}" for line in templates(agent)]
-    parser, steps = read(agent, lines)
-    assert steps == plain
-    assert (parser.facts.unreadable, parser.facts.end) == ({}, "completed")
+def test_an_odd_value_beside_the_others_costs_nothing() -> None:
+    for agent in ["codex", "claude", "demo"]:
+        plain = read(agent, templates(agent))[1]
+        for value in BESIDE:
+            lines = [line[:-1] + b',"of_tomorrow":' + value + b"}" for line in templates(agent)]
+            parser, steps = read(agent, lines)
+            assert steps == plain, (agent, value)
+            assert (parser.facts.unreadable, parser.facts.end) == ({}, "completed"), (agent, value)
 
 
 @pytest.mark.parametrize("agent", ["codex", "claude", "demo"])
@@ -195,17 +195,15 @@ CHANGED: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("agent", "event", "expected", "unreadable"), CHANGED)
-def test_a_changed_field_costs_that_field(
-    agent: str, event: dict[str, Any], expected: dict[str, Any], unreadable: str
-) -> None:
-    parser, steps = read(agent, [json.dumps(event).encode()])
-    assert {name: getattr(steps[0], name) for name in expected} == expected
-    assert parser.facts.unreadable == ({unreadable: 1} if unreadable else {})
-    assert parser.facts.unknown == 0
-    notices = [step.text for step in steps[1:] if step.event == "unreadable"]
-    assert len(notices) == bool(unreadable)
-    assert all(unreadable.rpartition(" ")[2] in text for text in notices)
+def test_a_changed_field_costs_that_field() -> None:
+    for agent, event, expected, unreadable in CHANGED:
+        parser, steps = read(agent, [json.dumps(event).encode()])
+        assert {name: getattr(steps[0], name) for name in expected} == expected, event
+        assert parser.facts.unreadable == ({unreadable: 1} if unreadable else {}), event
+        assert parser.facts.unknown == 0, event
+        notices = [step.text for step in steps[1:] if step.event == "unreadable"]
+        assert len(notices) == bool(unreadable), event
+        assert all(unreadable.rpartition(" ")[2] in text for text in notices), event
 
 
 def test_a_field_that_is_odd_in_every_line_is_counted_and_named_once() -> None:
@@ -267,27 +265,24 @@ def test_the_answer_to_a_call_finds_it_if_one_of_them_has_no_id(call: str, answe
     assert [(step.kind, step.output, step.status) for step in steps] == [(StepKind.COMMAND, "out", StepStatus.OK)]
 
 
-@pytest.mark.parametrize("agent", ["codex", "claude"])
-@pytest.mark.parametrize(
-    ("lines", "reason"),
-    [
-        ([b"Not logged in. Run codex login"], "Not logged in. Run codex login"),
-        ([b"\x1b[31mNot logged in\x1b[0m\r"], "Not logged in"),
-        ([b"Error: no key", b"usage: x", b"  -h"], "Error: no key"),
-        ([b'{"error":{"message":"Invalid API key"}}'], "Invalid API key"),
-        ([b'{"type":"of_tomorrow","error":"Invalid API key"}'], "Invalid API key"),
-        ([b"starting", b"}", b"---", b"\xff"], "starting"),
-        ([b'{"type":"turn.comp'], None),
-        ([b'{"type":"of_tomorrow","text":"hi"}', b"42", b"[]"], None),
-        ([b"x" * 5_000_000], "x" * 400),
-        ([b"first", *[b"line %d" % n for n in range(5_000)], b"last"], "last"),
-        ([], None),
-    ],
-)
-def test_what_is_no_event_may_tell_why_a_start_failed(agent: str, lines: list[bytes], reason: str | None) -> None:
-    parser, _ = read(agent, lines)
-    assert len(parser.facts.stray) <= 20
-    assert agent_named(agent).stderr_reason("\n".join(parser.facts.stray)) == reason
+def test_what_is_no_event_may_tell_why_a_start_failed() -> None:
+    for agent in ["codex", "claude"]:
+        for lines, reason in [
+            ([b"Not logged in. Run codex login"], "Not logged in. Run codex login"),
+            ([b"\x1b[31mNot logged in\x1b[0m\r"], "Not logged in"),
+            ([b"Error: no key", b"usage: x", b"  -h"], "Error: no key"),
+            ([b'{"error":{"message":"Invalid API key"}}'], "Invalid API key"),
+            ([b'{"type":"of_tomorrow","error":"Invalid API key"}'], "Invalid API key"),
+            ([b"starting", b"}", b"---", b"\xff"], "starting"),
+            ([b'{"type":"turn.comp'], None),
+            ([b'{"type":"of_tomorrow","text":"hi"}', b"42", b"[]"], None),
+            ([b"x" * 5_000_000], "x" * 400),
+            ([b"first", *[b"line %d" % n for n in range(5_000)], b"last"], "last"),
+            ([], None),
+        ]:
+            parser, _ = read(agent, lines)
+            assert len(parser.facts.stray) <= 20, (agent, str(lines)[:80])
+            assert agent_named(agent).stderr_reason("\n".join(parser.facts.stray)) == reason, (agent, str(lines)[:80])
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,8 @@ def measured(**changed: object) -> Measured:
     return Measured(**calm | changed)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
+def test_what_was_crossed_in_words() -> None:
+    for changed, told in [
         ({}, ()),
         ({"wall_s": 600.0}, ("ran longer than 10m",)),
         ({"silence_s": 90.0}, ("no output for 90s",)),
@@ -36,11 +35,9 @@ def measured(**changed: object) -> Measured:
         ({"cost_usd": 2.502, "estimated": True}, ("cost more than $2.50 (≈$2.502)",)),
         ({"tokens": None, "cost_usd": None}, ()),
         ({"wall_s": 601.0, "tokens": 5000}, ("ran longer than 10m", "used more than 1,000 tokens (5,000)")),
-    ],
-)
-def test_what_was_crossed_in_words(changed: dict[str, object], told: tuple[str, ...]) -> None:
-    assert tuple(crossed(ALL, measured(**changed)).values()) == told
-    assert crossed(Limits(), measured(**changed)) == {}
+    ]:
+        assert tuple(crossed(ALL, measured(**changed)).values()) == told, changed
+        assert crossed(Limits(), measured(**changed)) == {}, changed
 
 
 def test_only_what_a_whole_session_used_is_used_up() -> None:
@@ -108,9 +105,8 @@ def test_a_number_of_tokens_is_never_rounded() -> None:
     assert parsed(["tokens=2.0"]) == {"tokens": 2}
 
 
-@pytest.mark.parametrize(
-    ("pair", "told"),
-    [
+def test_a_limit_that_cannot_be_read() -> None:
+    for pair, told in [
         ("wall", "--limit expects wall=…"),
         ("speed=3", "--limit expects wall=…"),
         ("wall=soon", "'soon' is not a valid duration"),
@@ -121,8 +117,6 @@ def test_a_number_of_tokens_is_never_rounded() -> None:
         ("tokens=500kB", "'500kB' is not a valid amount"),
         ("tokens=1.5", "'1.5' is not a whole number of tokens"),
         ("tokens=0.0005k", "'0.0005k' is not a whole number of tokens"),
-    ],
-)
-def test_a_limit_that_cannot_be_read(pair: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
-        parsed([pair])
+    ]:
+        with pytest.raises(UsageError, match=told):
+            parsed([pair])

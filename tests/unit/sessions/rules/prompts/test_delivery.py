@@ -65,31 +65,31 @@ def test_the_evidence_decides(known, expected):
     assert fate(known) == expected
 
 
-@pytest.mark.parametrize("turn", EVERY, ids=repr)
-def test_a_prompt_that_may_have_arrived_is_never_sent_again_by_itself(turn):
-    decided = fate(turn)
-    may_have_arrived = turn.started and (turn.printed or turn.in_transcript is not False)
-    assert not (decided.again and may_have_arrived)
-    assert decided.again == (decided.again and decided.state is PromptState.UNSENT)
-
-
-@pytest.mark.parametrize("turn", EVERY, ids=repr)
-def test_what_is_in_the_transcript_or_ended_properly_was_seen(turn):
-    if turn.in_transcript or turn.proper_end:
-        assert fate(turn) == Fate(PromptState.SEEN)
-
-
-@pytest.mark.parametrize("turn", EVERY, ids=repr)
-def test_the_transcript_is_read_after_a_crash_and_after_a_stop_before_any_output(turn):
-    unknown = turn.crashed or (turn.stopped and not turn.printed)
-    assert needs_transcript(turn) == (turn.started and unknown and not turn.proper_end)
-
-
-@pytest.mark.parametrize("turn", EVERY, ids=repr)
-def test_a_prompt_that_a_stop_or_a_crash_kept_from_a_live_agent_returns_to_the_queue_or_is_named(turn):
-    if turn.live and (turn.stopped or turn.crashed):
+def test_a_prompt_that_may_have_arrived_is_never_sent_again_by_itself():
+    for turn in EVERY:
         decided = fate(turn)
-        assert decided.again or decided.state in (PromptState.SEEN, PromptState.UNCONFIRMED)
+        may_have_arrived = turn.started and (turn.printed or turn.in_transcript is not False)
+        assert not (decided.again and may_have_arrived), turn
+        assert decided.again == (decided.again and decided.state is PromptState.UNSENT), turn
+
+
+def test_what_is_in_the_transcript_or_ended_properly_was_seen():
+    for turn in EVERY:
+        if turn.in_transcript or turn.proper_end:
+            assert fate(turn) == Fate(PromptState.SEEN), turn
+
+
+def test_the_transcript_is_read_after_a_crash_and_after_a_stop_before_any_output():
+    for turn in EVERY:
+        unknown = turn.crashed or (turn.stopped and not turn.printed)
+        assert needs_transcript(turn) == (turn.started and unknown and not turn.proper_end), turn
+
+
+def test_a_prompt_that_a_stop_or_a_crash_kept_from_a_live_agent_returns_to_the_queue_or_is_named():
+    for turn in EVERY:
+        if turn.live and (turn.stopped or turn.crashed):
+            decided = fate(turn)
+            assert decided.again or decided.state in (PromptState.SEEN, PromptState.UNCONFIRMED), turn
 
 
 @pytest.mark.parametrize("way", PromptState)

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from places import CAPTURES
 
 from agentdash.sessions.rules.prompts.questions import question
@@ -59,14 +58,14 @@ ASKING_NOTHING = (
 )
 
 
-@pytest.mark.parametrize(("message", "asked"), ASKING.items())
-def test_a_message_that_asks(message, asked):
-    assert question(message) == asked
+def test_a_message_that_asks():
+    for message, asked in ASKING.items():
+        assert question(message) == asked, message
 
 
-@pytest.mark.parametrize("message", ASKING_NOTHING)
-def test_a_message_that_asks_nothing(message):
-    assert question(message) is None
+def test_a_message_that_asks_nothing():
+    for message in ASKING_NOTHING:
+        assert question(message) is None, message
 
 
 def test_no_captured_session_of_a_scripted_model_asks_anything():

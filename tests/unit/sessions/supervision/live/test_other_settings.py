@@ -57,9 +57,8 @@ EFFORT = [{"config": {"model_reasoning_effort": effort}} for effort in ("high", 
 TOOLS = [{"allowed_tools": tools} for tools in (["Bash"], [])]
 
 
-@pytest.mark.parametrize(
-    ("agent", "before", "after"),
-    [
+def test_a_turn_with_other_settings_gets_another_process(serves):
+    for agent, before, after in [
         ("codex", *NETWORK),
         ("codex", *EFFORT),
         ("codex", {"search": True}, {}),
@@ -69,8 +68,6 @@ TOOLS = [{"allowed_tools": tools} for tools in (["Bash"], [])]
         *((agent, {"approvals": "deny"}, {"approvals": "ask"}) for agent in ("codex", "claude")),
         *((agent, {"instructions": "be brief"}, {}) for agent in ("codex", "claude")),
         *((agent, {"bin": "/opt/other"}, {}) for agent in ("codex", "claude")),
-    ],
-)
-def test_a_turn_with_other_settings_gets_another_process(serves, agent, before, after):
-    assert not serves(agent, before, after)
-    assert not serves(agent, after, before)
+    ]:
+        assert not serves(agent, before, after), (agent, before, after)
+        assert not serves(agent, after, before), (agent, before, after)
