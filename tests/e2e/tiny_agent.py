@@ -55,8 +55,7 @@ class TinyParser(EventParser):
         """The steps of one event."""
         match event:
             case Begin():
-                self.facts.agent_session = event.talk
-                return [self._new(StepKind.START, at=at, agent_session=event.talk)]
+                return [self._converses(event.talk, at)]
             case Say():
                 self.facts.last_message = event.text
                 return [self._new(StepKind.MESSAGE, event.text, at=at)]

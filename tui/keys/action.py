@@ -46,11 +46,7 @@ class Action(Struct, frozen=True, kw_only=True):
     weight: int = 1
     """Priority in a footer that is too short; an action of weight 0 is never in it."""
     where: frozenset[Place] = EVERYWHERE
-    """Parts of the screen in which it acts.
-
-An action is run by the method ``action_<id>`` of its screen or pane, unless its entry names another one (``does``) or
-it needs only the chosen sessions (``on_target``: ``services/actions/target_actions.py``).
-"""
+    """Parts of the screen in which it acts."""
     does: str = ""
     """Textual's name of the action, if it is not the id."""
     on_target: bool = False
