@@ -371,8 +371,7 @@ class FakeManager:
         return ["write the migration", "add dark\nmode"]
 
     def stop_preview(self, ref):
-        session = self.get(ref)
-        ending, going_on = ends_too(self.descendants(ref), session)
+        ending, going_on = ends_too(self.descendants(ref), self.get(ref) or self.archived[ref])
         return StopPreview(processes=self.processes(ref), ending=ending, going_on=going_on)
 
     def stop(self, ref, how=GENTLY):

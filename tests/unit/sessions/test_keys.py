@@ -65,7 +65,7 @@ def test_a_start_without_a_mode_gets_the_greatest_that_its_lead_can_give(
     manager, monkeypatch, lead, options, agent, mode
 ):
     begun = []
-    monkeypatch.setattr(SessionManager, "_begin_with", lambda _, beginning: begun.append(beginning))
+    monkeypatch.setattr(SessionManager, "_record", lambda _, beginning, settings: begun.append(beginning))
     manager.spawn(Start("lead", agent=lead, options=options, session_id="11111111-lead"))
     start = begun.pop()
     manager.layout.session(start.start.session_id).create()

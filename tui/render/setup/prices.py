@@ -13,7 +13,7 @@ from ....sessions.text.units import count, tokens
 from ..style import Style
 
 _HEADINGS = ("input", "cached", "write", "1h write", "output")
-_CELLS = (8, 8, 8, 9, 8)
+_CELLS = (7, 7, 7, 9, 7)
 _MOST_NAME = 30
 _MOST_MODELS = 8
 
