@@ -96,6 +96,7 @@ def unlike(sessions: Iterable[Session]) -> list[Session]:
             one.denied > 0,
             one.warm_since is None,
             one.taken_by is None,
+            one.all_seen,
         ): one
         for one in sessions
     }

@@ -35,10 +35,6 @@ def _rename(operations: SessionActions, target: ActionTarget) -> None:
         operations.ask_for_title(target.current)
 
 
-def _trust(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None]:
-    return operations.starting.review_project(target.current.cwd if target.current is not None else "")
-
-
 def _processes(operations: SessionActions, target: ActionTarget) -> None:
     from ...dialogs.processes import ProcessesScreen
 

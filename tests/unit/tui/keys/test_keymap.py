@@ -5,6 +5,7 @@ from functools import partial
 from itertools import combinations
 
 import pytest
+from factories import T0
 from msgspec import structs
 from places import ROOT
 
@@ -148,6 +149,14 @@ def test_a_process_that_waits_for_prompts_can_be_stopped():
     assert [possible("stop", one) for one in (done, warm)] == [False, True]
     assert len(unlike([done, warm])) == 2
     assert not possible("interrupt_turn", warm)
+
+
+def test_sessions_differ_by_what_was_read_of_them():
+    unread = structs.replace(RUNNING, id="unread", seen_at=None, steps=9, seen_steps=0)
+    read = structs.replace(unread, id="read", seen_at=T0, seen_steps=9)
+    assert [possible("mark_read", one) for one in (unread, read)] == [True, False]
+    for marked in ([unread, read], [read, unread]):
+        assert any(possible("mark_read", one) for one in unlike(marked))
 
 
 def test_the_footer_says_the_keys_in_force():
