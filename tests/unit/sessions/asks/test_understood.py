@@ -335,7 +335,7 @@ def test_a_hook_of_reading_verbs_is_asked(fresh):
     assert [fresh.decided(line, BASH) for line in ("git status", "git log")] == ["ask", "allow"]
 
 
-@pytest.mark.parametrize("name", ["x" * 300, "x/" * 2000, "x" * 9000])
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 9000, pytest.param("x/" * 2000, marks=pytest.mark.slow)])
 def test_a_path_of_any_length_is_judged(workplace, name):
     for line in (
         f"cat {name}",

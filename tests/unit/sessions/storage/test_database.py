@@ -1,6 +1,7 @@
 import os
 import resource
 import sqlite3
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -60,8 +61,16 @@ def grow_to(path):
     made.rows("SELECT 1")
     made.close()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda most: resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    @contextmanager
+    def limited(most):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+        try:
+            yield
+        finally:  # at once: what pytest prints may go to a file
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limited
 
 
 @pytest.mark.parametrize(
@@ -69,9 +78,8 @@ def grow_to(path):
     [(4096, DiskFullError, "The disk is full: "), (10**9, StoreError, "cannot be used: disk I/O error")],
 )
 def test_a_disk_without_room_for_the_shared_memory_is_called_full(path, grow_to, monkeypatch, free_bytes, raised, told):
-    grow_to(0)
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=free_bytes, f_frsize=1))
-    with pytest.raises(raised, match=told):
+    with grow_to(0), pytest.raises(raised, match=told):
         Database(path).rows("SELECT 1")
 
 
@@ -85,11 +93,11 @@ def test_a_log_that_cannot_grow_has_room_again_for_the_next_transaction(path, gr
             db.execute("UPDATE counter SET seq = seq + 1")
 
     write()
-    grow_to(path.stat().st_size)
-    with pytest.raises(DiskFullError):
-        for _ in range(1000):
+    with grow_to(path.stat().st_size):
+        with pytest.raises(DiskFullError):
+            for _ in range(1000):
+                write()
+        for _ in range(10):
             write()
-    for _ in range(10):
-        write()
-    found.close()
-    other.close()
+        found.close()
+        other.close()

@@ -85,6 +85,7 @@ def test_a_packed_file_that_is_cut_says_so():
         pass
 
 
+@pytest.mark.slow
 def test_a_huge_transcript_takes_little_memory(tmp_path):
     head, *body = WORK.read_bytes().splitlines(keepends=True)
     path = tmp_path / "big.jsonl"
