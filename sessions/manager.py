@@ -99,7 +99,9 @@ class SessionManager(Stopping):
         super().__init__(rights)
         self.housekeeping = Housekeeping(rights, self.layout, self.store, self.reader, self._stop_workers)
         """Names, archive, trash, and the conclusion of sessions whose runner died."""
-        self.prompts = Prompter(rights, self.layout, self.store, self.reader, self.housekeeping, self.stop)
+        self.prompts = Prompter(
+            rights, self.layout, self.store, self.reader, self.housekeeping, lambda ref, n: self.stop(ref, turn=n)
+        )
         """Prompts to sessions: sending, retrying, interrupting."""
         self.compacting = SessionCompactor(rights, self.store, self.housekeeping, self.prompts)
         """Summaries that take the place of conversations."""

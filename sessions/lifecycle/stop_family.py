@@ -24,8 +24,6 @@ class StopHow(Struct, frozen=True, kw_only=True):
 
     now: bool = False
     """SIGKILL at once."""
-    turn: int | None = None
-    """The one turn to stop: if it has ended, those that follow it go on; None for the session with its workers."""
     reason: str = ""
     """Recorded in a line."""
 

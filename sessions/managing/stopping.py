@@ -28,11 +28,11 @@ class Stopping(Guarded):
     caller: Caller
 
     @acts("stop")
-    def stop(self, ref: str, how: StopHow = GENTLY) -> Receipt:
+    def stop(self, ref: str, how: StopHow = GENTLY, *, turn: int | None = None) -> Receipt:
         """Stop a session: ladder, sweep, receipt.
 
-        Its linked and ephemeral workers are stopped with it, unless ``how`` names a turn, and the receipt is that of
-        all of them.
+        Its linked and ephemeral workers are stopped with it, and the receipt is that of all of them.  ``turn`` is the
+        one turn to stop, without workers: if it has ended, those that follow it go on.
 
         Raises:
             UnknownSessionError, AmbiguousSessionError: no such session, or several.
@@ -40,8 +40,8 @@ class Stopping(Guarded):
             AgentdashError: it could not be stopped.
         """
         session = self.reader.get(ref, destructive=True)
-        if how.turn is not None:
-            return self._stop(session, how)
+        if turn is not None:
+            return self._stop(session, how, turn)
         continue_runner(self.layout, session.id)
         session = self._not_taken(session)
         self.store.wakes.waive(session.id)  # before the ends of its workers, which would wake it
@@ -131,19 +131,19 @@ class Stopping(Guarded):
         """Stop the linked workers of a session, but not the session."""
         stop_workers(self.store, session, lambda one: self._stop(one, GENTLY))
 
-    def _stop(self, session: Session, how: StopHow) -> Receipt:
+    def _stop(self, session: Session, how: StopHow, turn: int | None = None) -> Receipt:
         """Stop a session without its workers.
 
         Raises:
             SessionBusyError: a user has taken it over.
         """
-        return self._end(self._not_taken(session), how)
+        return self._end(self._not_taken(session), how, turn)
 
-    def _end(self, session: Session, how: StopHow) -> Receipt:
-        if how.turn is None:
+    def _end(self, session: Session, how: StopHow, turn: int | None = None) -> Receipt:
+        if turn is None:
             self.store.wakes.waive(session.id)
         receipt = stop_session(
-            self.layout, self.store, session, settle=self.housekeeping.settle, now=how.now, only=how.turn,
+            self.layout, self.store, session, settle=self.housekeeping.settle, now=how.now, only=turn,
             by=stopper(self.caller, self.store, session.id, how.reason),
         )  # fmt: skip
         pump(self.layout, self.store)  # a session that was cancelled before its start frees its place
@@ -152,11 +152,12 @@ class Stopping(Guarded):
         return receipt
 
     def _not_taken(self, session: Session) -> Session:
-        """Return a session that no user has taken over.
+        """Return a session, as it is now, that no user has taken over.
 
         Raises:
             SessionBusyError: one has.
         """
+        session = self.reader.by_id(session.id)
         if session.taken_by is not None:
             self.housekeeping.settle()
             session = self.reader.by_id(session.id)

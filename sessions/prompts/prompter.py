@@ -22,7 +22,6 @@ from ..launch import Start, TurnPlan, requested_model
 from ..lifecycle.recovery.reconcile import survivors
 from ..lifecycle.starts.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
 from ..lifecycle.starts.own_folders import check_reach
-from ..lifecycle.stop_family import StopHow
 from ..lifecycle.taken_check import check_free
 from ..managing.housekeeping import Housekeeping
 from ..model import Receipt, Session, Status, Turn
@@ -112,7 +111,7 @@ class Prompter(Guarded):
         store: the rows.
         reader: every query.
         housekeeping: concludes sessions whose runner died.
-        stop: stops a session, and returns the receipt.
+        stop: stops a turn of a session, and returns the receipt.
     """
 
     def __init__(
@@ -122,7 +121,7 @@ class Prompter(Guarded):
         store: Store,
         reader: SessionReader,
         housekeeping: Housekeeping,
-        stop: Callable[[str, StopHow], Receipt],
+        stop: Callable[[str, int], Receipt],
     ) -> None:
         super().__init__(rights)
         self._layout = layout
@@ -263,7 +262,7 @@ class Prompter(Guarded):
             # Recorded first: a front end that dies between the two loses nothing.
             at_once = structs.replace(options or PromptOptions(), at_once=True, steer=False)
             sent = self._add(session, self.rights.prompt(checked_prompt(say), session.agent), at_once, "inject")
-        receipt = self._stop(session.id, StopHow(turn=session.turn))
+        receipt = self._stop(session.id, session.turn)
         if sent is not None:
             # A turn that no runner had taken was cancelled by us: no runner sends what follows it.
             self._store.queue.advance(session.id, self._build)

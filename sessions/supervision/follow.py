@@ -100,12 +100,12 @@ class Follower:
     def take_over(self) -> None:
         """Read the output written before this runner started; its arrival times are unknown."""
         self._stamped = False
-        self._read_all()
+        self.read_all()
         self._stamped = True
 
     def finish(self) -> None:
         """Read the rest after the agent is gone, an unfinished last line included; close the files."""
-        self._read_all()
+        self.read_all()
         rest = self._reader.rest()
         if rest is not None:
             lines = [(self._reader.offset, rest)]
@@ -116,7 +116,7 @@ class Follower:
         if self._times is not None:
             os.close(self._times)
 
-    def _read_all(self) -> None:
+    def read_all(self) -> None:
         """Read up to the present end of the file, which a process that outlives the agent may go on to write."""
         self._reader.end = self._reader.size
         if self.catch_up(FINISH_SECONDS):

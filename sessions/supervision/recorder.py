@@ -88,6 +88,8 @@ class Recorder:
         self._disk = DiskWatch(self._output.stdout.path, self._output.stdout.begin)
         self._reserve = Reserve(self._folder.reserve)
         self._hears: Callable[[bytes, int], None] | None = None
+        self._reads_on = False
+        """What the agent printed behind the end of the turn is read too."""
         self._unanswered: Callable[[], int | None] = int
         self._not_recorded: tuple[int, int] | None = None
         self._compacts: Compaction | None = None
@@ -124,7 +126,7 @@ class Recorder:
 
     def end_here(self) -> None:
         """End the turn behind the line that is being read."""
-        if self._follower is not None:
+        if self._follower is not None and not self._reads_on:
             self._follower.end = self._follower.position
 
     @property
@@ -326,9 +328,7 @@ class Recorder:
         facts, steps, end = self.facts, 0, self.position
         if self._follower is not None:
             self._follow_clock(self._follower)
-            if not ending.goes_on:
-                self._follower.end = None  # no later turn reads what the agent printed behind the end
-            self._follower.finish()
+            self._finish(self._follower, goes_on=ending.goes_on)
             self._check_conversation()
             steps = self._follower.steps
             if self._watch is not None:
@@ -374,6 +374,23 @@ class Recorder:
         )
         self._write_end(facts, outcome, steps)
         return verdict.status
+
+    def _finish(self, follower: Follower, *, goes_on: bool) -> None:
+        """Read the rest of the output.
+
+        If the agent is gone, no later turn reads what it printed behind the end of this one: it is counted here.  It
+        may begin another turn, which changes nothing about the end of this one.
+        """
+        facts = self.facts
+        if not goes_on:
+            follower.read_all()
+        if goes_on or follower.end is None:
+            follower.finish()
+            return
+        ended = facts.end, facts.error, facts.last_message
+        follower.end, self._reads_on = None, True
+        follower.finish()
+        facts.end, facts.error, facts.last_message = ended
 
     def _fate(self, ending: Ending, facts: Facts, steps: int) -> Fate:
         evidence = evidence_of(ending, self._agent, facts, steps)

@@ -366,6 +366,7 @@ def test_a_killed_front_end_leaves_the_session_taken_while_the_interface_lives(m
     assert manager.reader.outputs.read(session.id, 2) == added
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("number", range(repeated(4, 40)))
 def test_killed_at_any_moment_the_lock_is_free_and_nothing_said_is_lost(
     number, manager, session, interface, wait_until

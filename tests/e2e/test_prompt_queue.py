@@ -251,11 +251,11 @@ def test_interrupt_and_say_sends_the_words_next_and_holds_the_others(manager, at
 def test_an_interrupt_that_comes_too_late_does_not_stop_the_turn_that_it_adds(
     manager, at_work, notebook, wait_until, finished, monkeypatch
 ):
-    def stop_late(ref, how):
+    def stop_late(ref, turn):
         """Stop the turn, which has ended by itself meanwhile."""
         notebook.open_gate()
-        wait_until(lambda: len(manager.reader.turns(ref)) > how.turn, what="the next turn")
-        return manager.stop(ref, how)
+        wait_until(lambda: len(manager.reader.turns(ref)) > turn, what="the next turn")
+        return manager.stop(ref, turn=turn)
 
     monkeypatch.setattr(manager.prompts, "_stop", stop_late)
     receipt, sent = manager.prompts.interrupt(at_work.id, "and this")

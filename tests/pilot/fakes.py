@@ -374,7 +374,7 @@ class FakeManager:
         ending, going_on = ends_too(self.descendants(ref), self.get(ref) or self.archived[ref])
         return StopPreview(processes=self.processes(ref), ending=ending, going_on=going_on)
 
-    def stop(self, ref, how=GENTLY):
+    def stop(self, ref, how=GENTLY, *, turn=None):
         self.asked("stop", ref, how.now)
         if not how.now:
             self.may_end.wait()

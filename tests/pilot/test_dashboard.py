@@ -485,9 +485,7 @@ async def test_a_stop_that_somebody_else_asked_for_is_counted_down_in_the_table(
 
 
 async def test_nothing_to_stop_needs_no_dialog(dashboard, manager, monkeypatch):
-    monkeypatch.setattr(
-        manager, "stop", lambda ref, now=False: Receipt(session=ref, status=Status.DONE, note="it is done")
-    )
+    monkeypatch.setattr(manager, "stop", lambda ref, how: Receipt(session=ref, status=Status.DONE, note="it is done"))
     async with dashboard() as d:
         await d.select("running1")
         await d.press("X")

@@ -1,6 +1,6 @@
 """Hundreds of hostile agents and a kill -9 here and there: afterwards nothing is left, lost, doubled or unreadable.
 
-``make torture`` runs more cycles than ``make test``.  ``TORTURE_SEED`` repeats the dice of a run.
+``make torture`` runs more cycles than ``make full``.  ``TORTURE_SEED`` repeats the dice of a run.
 """
 
 import os

@@ -112,6 +112,7 @@ def test_the_work_of_a_text_rule_does_not_grow_faster_than_a_text():
 
 
 @pytest.mark.slow
+@pytest.mark.torture
 def test_the_work_of_a_text_rule_does_not_grow_faster_than_a_text_with_an_end_or_a_long_one():
     short, long = growth.LENGTHS
     assert exploding(lambda text: short, TEXTS[1::2]) == {}

@@ -20,7 +20,7 @@ SURE_SECONDS = 0.3
 def runner_is_gone(folder: SessionFolder) -> bool:
     """Return whether the runner that signed the lock is dead.
 
-    False for a runner that is in another pid namespace, or of a version that signed nothing.
+    False for a runner that is in another pid namespace, or that could not sign (a full disk).
     """
     words = (runner_lock.signature(folder.lock) or "").split()
     if len(words) < 4 or not words[0].isdecimal() or not processes.is_here(words[2], words[3]):

@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 from ...conversation.marks import Mark
 from ...errors import NewerStoreError, StoreError
 from ...launch import Launch
-from ...model import Prompt, Session, Turn
+from ...model import Prompt, Session, Status, StoppedBy, Turn
 from ..paths import SessionFolder, write_atomic
 from ..prompts.queued_prompt import QueuedPrompt
 from ..queries import Recipe
@@ -82,7 +82,16 @@ def read_identity(path: Path) -> Identity:
         raise StoreError(f"{path} cannot be read: {error}.") from None
     if identity.session.id != path.parent.name or len(identity.turns) != len(identity.launches):
         raise StoreError(f"{path} is not the record of this session.")
-    return identity
+    return _with_stopper(identity)
+
+
+def _with_stopper(identity: Identity) -> Identity:
+    """Add who stopped the session: a record of an older version has that with the turn alone."""
+    session = identity.session
+    if session.status is not Status.STOPPED:
+        return identity
+    by = next((turn.stop_by for turn in identity.turns if turn.n == session.turn), None)
+    return structs.replace(identity, session=structs.replace(session, stopped_by=StoppedBy.recorded(by)))
 
 
 class _Versioned(Struct):

@@ -192,7 +192,7 @@ class LiveRun:
 
         def hear(line: bytes, position: int) -> None:
             live.feed(line, position)
-            if turn.over and live.alive:
+            if turn.over:
                 recorder.end_here()
 
         recorder.hear(hear, output, turn.clerk.unanswered)

@@ -145,7 +145,7 @@ class Warm:
                 live.flush()
             except OSError:
                 close(live, self._layout.live_name(self._session, live.stream))
-                return self._gone(live)
+                return self._gone(live, closed=True)
             for descriptor, _ in poll.poll(self._delay(live, clerk, closes_at) * 1000):
                 inotify.drain(descriptor)
 

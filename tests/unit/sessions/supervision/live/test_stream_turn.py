@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import live_rows
+import pytest
 from factories import add_turn, no_prompts
 
 from agentdash.sessions.agents.demo.dialogue import DemoDialogue
@@ -85,10 +86,19 @@ def test_an_adopted_turn_of_a_stream_is_concluded_by_its_own_part(tmp_path: Path
     store.close()
 
 
-def test_what_an_agent_prints_behind_the_end_of_its_last_turn_belongs_to_that_turn(
-    layout: Layout, store: Store
+@pytest.mark.parametrize("seen", [True, False], ids=["end-seen", "end-unseen"])
+@pytest.mark.parametrize(
+    ("end", "stopped_by", "expected"),
+    [
+        ("interrupted", "you", Status.STOPPED),
+        ("completed", None, Status.DONE),
+        ("failed", None, Status.FAILED),
+    ],
+)
+def test_what_an_agent_prints_behind_the_end_of_its_last_turn_changes_nothing_about_that_end(
+    layout: Layout, store: Store, end: str, stopped_by: str | None, expected: Status, seen: bool
 ) -> None:
-    """It ends the turn, begins the next one, and is killed before a runner has seen that."""
+    """It ends the turn, begins the next one, and is gone before a runner has seen that."""
     child = AgentChild()
     child.gone = False
     make_fifo(layout.session(live_rows.SESSION).stdin)
@@ -102,16 +112,17 @@ def test_what_an_agent_prints_behind_the_end_of_its_last_turn_belongs_to_that_tu
     output = run.converse(claim, recorder)
     assert output is not None
     recorder.begin(agent_named("demo"), claim.launch, lambda: None, now_ms())  # type: ignore[arg-type, return-value]
-    ended = {"type": "turn_ended", "status": "interrupted"}
+    ended = {"type": "turn_ended", "status": end}
     more = {"type": "message", "text": "I begin with the next one."}
     lines = [live_rows.READY, live_rows.BEGAN, ended, live_rows.BEGAN | {"key": ""}, more, more]
     output.stdout.path.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
-    recorder.follow()
-    assert run.over
+    if seen:
+        recorder.follow()
+        assert run.over
     child.gone = True
     run.end(recorder, output)
-    recorder.conclude(Ending(child=child, stopped_by="you", lingered=False, left=(), goes_on=run.goes_on))
+    recorder.conclude(Ending(child=child, stopped_by=stopped_by, lingered=False, left=(), goes_on=run.goes_on))
     turn = store.one_turn(live_rows.SESSION, 1)
     assert turn is not None
-    assert (turn.status, turn.end_byte) == (Status.STOPPED, None)
+    assert (turn.status, turn.end_byte) == (expected, None)
     assert turn.steps == read_facts(layout, store, turn)[1]
