@@ -89,7 +89,7 @@ class Recorder:
         self._reserve = Reserve(self._folder.reserve)
         self._hears: Callable[[bytes, int], None] | None = None
         self._reads_on = False
-        """What the agent printed behind the end of the turn is read too."""
+        """The output behind the end of the turn is read too."""
         self._unanswered: Callable[[], int | None] = int
         self._not_recorded: tuple[int, int] | None = None
         self._compacts: Compaction | None = None
