@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from real_clis import EVERY_CLI
-from repetition import SEED, TORTURE, repeated
+from repetition import SEED, repeated
 
 from torture.live_prompts import BOTH, LivePrompts
 
@@ -36,9 +36,11 @@ def counted(run, kills, prompts, show):
 
 @pytest.fixture
 def live_run(request, scratch_home, tmp_path):
-    """Makes a run with a live agent."""
+    """Makes a run with a live agent; ``prompts`` are those of all its sessions."""
 
-    def make(cli, **options):
+    def make(cli, prompts, **options):
+        sessions = repeated(1, 2)
+        options |= {"sessions": sessions, "prompts": prompts // sessions}
         if cli == "demo":
             request.getfixturevalue("demo_agent")
             kind, home = cli, Path(os.environ["AGENTDASH_HOME"]) / "demo"
@@ -47,7 +49,7 @@ def live_run(request, scratch_home, tmp_path):
             kind = request.getfixturevalue("use_agent")(cli)
             home = scratch_home / kind
             options["was_shown"] = request.getfixturevalue("fake_model").was_shown
-        return LivePrompts(tmp_path, kind, home, seed=SEED, sessions=repeated(1, 2), **options)
+        return LivePrompts(tmp_path, kind, home, seed=SEED, **options)
 
     return make
 
@@ -56,7 +58,7 @@ def live_run(request, scratch_home, tmp_path):
 @pytest.mark.parametrize("cli", AGENTS)
 def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_its_runner_is_killed(live_run, cli, show):
     kills, prompts = repeated({"runner": 2}, {"runner": MANY or 8}), repeated(4, 80 if MANY else 12)
-    counted(live_run(cli, kills=kills, prompts=prompts // 2 if TORTURE else prompts), kills, prompts, show)
+    counted(live_run(cli, prompts, kills=kills), kills, prompts, show)
 
 
 @pytest.mark.timeout(900 + 20 * MANY)
@@ -65,12 +67,12 @@ def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_the_agent_is_killed(liv
     both = MANY // 12
     kills = {"agent": MANY // 4 - both, BOTH: both, "runner": both} if MANY else {"agent": 3, BOTH: 1, "runner": 1}
     prompts = 30 if MANY else 6
-    counted(live_run(cli, kills=kills, prompts=prompts // 2), kills, prompts, show)
+    counted(live_run(cli, prompts, kills=kills), kills, prompts, show)
 
 
 @pytest.mark.timeout(900 + 20 * MANY)
 @pytest.mark.parametrize("cli", AGENTS)
 def test_no_prompt_of_a_live_agent_is_lost_or_doubled_if_turns_are_interrupted_meanwhile(live_run, cli, show):
     kills = {"runner": MANY, "agent": MANY // 5, BOTH: MANY // 10} if MANY else {"runner": 6, "agent": 2, BOTH: 1}
-    kills, prompts = repeated({"runner": 1}, kills), repeated(2, 20 if MANY else 6)
-    counted(live_run(cli, kills=kills, prompts=prompts, acts=True), kills, prompts, show)
+    kills, prompts = repeated({"runner": 1}, kills), repeated(2, 40 if MANY else 12)
+    counted(live_run(cli, prompts, kills=kills, acts=True), kills, prompts, show)
