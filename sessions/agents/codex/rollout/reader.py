@@ -214,7 +214,7 @@ class CodexRolloutParser(CallReader):
 
     def _record(self, record: events.TokenRecord, at: int | None) -> list[Step]:
         self.state.recorded = True
-        if record.thread_id not in (None, self.state.session):
+        if self.state.session is not None and record.thread_id not in (None, self.state.session):
             return []
         self.facts.thread_usage = _usage(record.thread_token_usage)
         return self._used(_usage(record.usage), at)

@@ -556,3 +556,15 @@ def test_an_output_before_its_call_belongs_to_the_call(tmp_path, output, expecte
     (step,) = steps_of(tmp_path, ROLLOUT, META, early, call)[1:]
     assert (step.kind, step.command) == (StepKind.COMMAND, "make")
     assert (step.status, step.exit_code, step.output) == expected
+
+
+def test_a_part_of_a_transcript_without_its_beginning_has_its_calls():
+    """What was said by hand: codex wrote the line that names the thread in an earlier turn."""
+    lines = (FOLDER / "codex-queue.rollout.jsonl").read_bytes().splitlines()
+    whole, part = (agent_named("codex").parser(2, BY_HAND) for _ in range(2))
+    for parser, begin in ((whole, 0), (part, 1)):
+        for one in lines[begin:]:
+            parser.feed(one)
+    assert b'"session_meta"' in lines[0]
+    assert part.facts.thread_usage.known
+    assert part.facts.thread_usage == whole.facts.thread_usage
