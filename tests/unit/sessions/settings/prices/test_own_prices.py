@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from agentdash.sessions.doctor.files import settings_file
 from agentdash.sessions.doctor.model import Subject
-from agentdash.sessions.doctor.state.settings import settings_file
 from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.settings.config import load_config, read_settings
 from agentdash.sessions.settings.prices.imported import import_prices

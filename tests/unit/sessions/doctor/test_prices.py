@@ -8,8 +8,7 @@ import pytest
 
 from agentdash.sessions.costs.price_table import AS_OF
 from agentdash.sessions.costs.prices import Price
-from agentdash.sessions.doctor.agents.price_dates import dates_in_force, stale
-from agentdash.sessions.doctor.agents.prices import prices
+from agentdash.sessions.doctor.agents import dates_in_force, prices, stale
 from agentdash.sessions.doctor.model import Subject
 from agentdash.sessions.settings.prices.imported import Imported, import_prices
 from agentdash.sessions.storage.database import Database
