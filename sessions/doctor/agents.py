@@ -27,8 +27,17 @@ from ..costs.pricing import call_of, price_of
 from ..errors import AgentdashError, ConfigError
 from ..lifecycle.starts.limit_checks import judged
 from ..settings.config import Config, load_config
-from ..settings.prices.entries import Origin, entry_of, names_of, outdated
-from ..settings.prices.imported import Imported, imported, local_day, prices_path, with_imported
+from ..settings.prices import (
+    Imported,
+    Origin,
+    entry_of,
+    imported,
+    local_day,
+    names_of,
+    outdated,
+    prices_path,
+    with_imported,
+)
 from ..storage.database import Database
 from ..text.sanitize import one_line
 from ..text.units import listed, money

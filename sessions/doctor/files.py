@@ -22,7 +22,7 @@ from ..processes.processes import Process
 from ..rules.limits.period_shares import full
 from ..rules.limits.period_words import state_words, used_words
 from ..settings.config import read_settings
-from ..settings.prices.own import check_prices
+from ..settings.prices import check_prices
 from ..storage import schema
 from ..storage.database import Database
 from ..storage.paths import SESSION_ID, Layout, is_read_only

@@ -3,16 +3,18 @@
 A tag in an environment is a claim of the process that chose that environment.  A process that a turn of a session
 recorded, its runner, its agent or what was seen below them, is a fact: the nearest one decides, whatever is claimed
 below it.  A claim can then only narrow: it counts if nothing is recorded, or if it names a session below the recorded
-one.
+one.  Without rows each claim counts (:func:`check_user`).
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from ..processes import processes
 from ..processes.process_ownership import SessionProcesses
-from ..storage.paths import SESSION_ID, Layout
-from .caller import Link
+from ..storage.paths import SESSION_ID, Layout, default_home
+from .caller import Link, find_caller
+from .rights import only_the_user
 
 HOOK_SESSION = "AGENTDASH_SESSION"
 """Variable of the command of a hook: the session that the hook is about."""
@@ -93,3 +95,18 @@ def _keeps_hook(link: Link, above: Sequence[Link], layout: Layout) -> bool:
             if SessionProcesses(session, folder.lock, folder.procs).is_spared(link.key):
                 return True
     return False
+
+
+def check_user(what: str, home: Path | None = None) -> None:
+    """Refuse a command that comes from inside a session; without rows, each claim of a session counts.
+
+    Args:
+        what: the act in the text of the refusal.
+        home: the state folder; None for that of the environment.
+
+    Raises:
+        NotAllowedError: it comes from inside a session.
+    """
+    caller = find_caller()
+    if caller.session is not None and not is_of_hook(caller.line, Layout(home or default_home())):
+        raise only_the_user(what)

@@ -13,7 +13,7 @@ from ..values.turn_mode import TurnMode
 
 if TYPE_CHECKING:
     from ..agents.base import Agent
-    from ..settings.orchestration import OrchestrationSettings
+    from ..settings.sections import OrchestrationSettings
     from ..storage.queries import Queries
     from .caller import Caller
 

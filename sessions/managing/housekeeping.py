@@ -5,8 +5,7 @@ from contextlib import suppress
 
 from ..clock import now_ms
 from ..errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
-from ..families.guarded import Guarded, acts
-from ..families.rights import Rights
+from ..families.rights import Guarded, Rights, acts
 from ..kept_settings import keep_settings
 from ..lifecycle import session_ref
 from ..lifecycle.recovery.ghosts import Ghost, ghosts, remove_empty

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from ..errors import AgentdashError, SessionBusyError, StoreError, UnknownSessionError
 from ..families.caller import Caller
-from ..families.guarded import Guarded, acts
-from ..families.stopper import stopper
+from ..families.joining import stopper
+from ..families.rights import Guarded, acts
 from ..lifecycle.stop import continue_runner, stop_session
 from ..lifecycle.stop_family import AT_ONCE, GENTLY, StopHow, stop_with_workers, stop_workers
 from ..lifecycle.taken_check import check_free, check_movable

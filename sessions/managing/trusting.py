@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from ..errors import AgentdashError, UsageError
-from ..families.guarded import Guarded
-from ..families.rights import Rights
+from ..families.rights import Guarded, Rights
 from ..reader import SessionReader
 from ..storage.paths import Layout
 

@@ -15,7 +15,7 @@ from ..clock import monotonic
 from ..errors import RefusalError
 from ..model import Session
 from .family import Family, need
-from .results import Waited
+from .schemas import Waited
 from .views import MOST_AT_ONCE, Detail, Views, fitted
 
 if TYPE_CHECKING:

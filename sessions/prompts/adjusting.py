@@ -10,8 +10,7 @@ from ..agents.names import LONGEST_MODEL, is_model
 from ..agents.planned import launch_of
 from ..agents.registry import agent_named
 from ..errors import SessionBusyError, UnknownSessionError, UsageError
-from ..families.guarded import Guarded, acts
-from ..families.rights import Rights
+from ..families.rights import Guarded, Rights, acts
 from ..launch import Launch, TurnPlan, plan_like, requested_model, with_mode, with_model
 from ..lifecycle.starts.launch_plan import checked_text, recorded_profile
 from ..lifecycle.starts.own_folders import check_reach

@@ -11,8 +11,7 @@ from ..agents.planned import launch_of
 from ..agents.registry import agent_named
 from ..conversation.history import History
 from ..errors import SessionBusyError, UsageError
-from ..families.guarded import Guarded, acts
-from ..families.rights import Rights
+from ..families.rights import Guarded, Rights, acts
 from ..managing.housekeeping import Housekeeping
 from ..model import Session
 from ..storage.store import Store

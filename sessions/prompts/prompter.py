@@ -15,8 +15,7 @@ from ..agents.allowance import Allowance
 from ..agents.base import AgentSettings
 from ..agents.registry import agent_named
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
-from ..families.guarded import Guarded, acts
-from ..families.rights import Rights
+from ..families.rights import Guarded, Rights, acts
 from ..kept_settings import keep_settings
 from ..launch import Start, TurnPlan, requested_model
 from ..lifecycle.recovery.reconcile import survivors
@@ -29,7 +28,7 @@ from ..processes import processes
 from ..reader import SessionReader
 from ..rules.prompts.delivery import PromptState
 from ..settings.config import Loaded
-from ..settings.merge import merged
+from ..settings.toml_keys import merged
 from ..storage.paths import Layout
 from ..storage.prompts.queued_prompt import QueuedPrompt, Request, resend_key
 from ..storage.prompts.unconfirmed import Unconfirmed

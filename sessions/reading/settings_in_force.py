@@ -7,8 +7,7 @@ from ..agents.demo.place import find_demo
 from ..lifecycle.agent_list import AgentInfo, agent_list
 from ..settings.config import Config, Loaded, load_config, read_settings
 from ..settings.place import config_path
-from ..settings.presets import Preset
-from ..settings.prompt_templates import PromptTemplate
+from ..settings.sections import Preset, PromptTemplate
 
 if TYPE_CHECKING:
     from ..projects.review import Review
@@ -57,7 +56,7 @@ class SettingsReader:
         Raises:
             ConfigError: the user's own settings cannot be used.
         """
-        from ..projects.apply import in_folder  # only a start needs it
+        from ..projects.review import in_folder
 
         own = read_settings(self._path, profile, self._home)
         return in_folder(own, folder, self._home, later=later, by_agent=self.by_agent)
@@ -68,7 +67,7 @@ class SettingsReader:
         Raises:
             ConfigError: the user's own settings cannot be used.
         """
-        from ..projects.apply import project_of
+        from ..projects.review import project_of
 
         return project_of(self.loaded(), folder, self._home)
 

@@ -12,7 +12,7 @@ from msgspec import Struct, inspect, structs
 from ..agents.registry import agent_named, agent_names
 from ..errors import UsageError
 from .config import Config
-from .toml_positions import dotted, parts
+from .toml_keys import dotted, parts
 
 NAME = "NAME"
 """The placeholder in a path for a name that the user chooses, or for each agent."""

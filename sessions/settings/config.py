@@ -23,15 +23,18 @@ from ..notifications.settings import NotifySettings
 from ..rules.attention import AttentionSettings
 from ..rules.limits.limits import Limits
 from ..storage.paths import default_home
-from .budgets import BudgetSettings, unusable_folder
-from .merge import merged
-from .orchestration import OrchestrationSettings
 from .place import config_path
-from .presets import Preset
-from .projects import ProjectsSettings
-from .prompt_templates import PromptTemplate, unusable_field
+from .sections import (
+    BudgetSettings,
+    OrchestrationSettings,
+    Preset,
+    ProjectsSettings,
+    PromptTemplate,
+    unusable_field,
+    unusable_folder,
+)
 from .source import Source, explained
-from .toml_positions import line_of
+from .toml_keys import line_of, merged
 
 PROFILE = "AGENTDASH_PROFILE"
 """The variable that names the profile; recorded with a session, so that its later turns have the same settings."""

@@ -19,7 +19,7 @@ from ...launch import Launch, Start, requested_model
 from ...model import Session, short_id
 from ...processes import processes
 from ...settings.config import Loaded
-from ...settings.merge import merged
+from ...settings.toml_keys import merged
 from ...storage.files import trash
 from ...storage.paths import Layout
 from ...storage.queries import Queries, Recipe

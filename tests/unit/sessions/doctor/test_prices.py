@@ -10,7 +10,7 @@ from agentdash.sessions.costs.price_table import AS_OF
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.doctor.agents import dates_in_force, prices, stale
 from agentdash.sessions.doctor.model import Subject
-from agentdash.sessions.settings.prices.imported import Imported, import_prices
+from agentdash.sessions.settings.prices import Imported, import_prices
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store

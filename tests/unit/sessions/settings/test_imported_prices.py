@@ -10,11 +10,12 @@ from agentdash.sessions.costs.price_table import AS_OF, TABLE
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.costs.pricing import price_of
 from agentdash.sessions.errors import ConfigError, UsageError
-from agentdash.sessions.settings.prices.entries import entry_of, outdated
-from agentdash.sessions.settings.prices.imported import (
+from agentdash.sessions.settings.prices import (
     Imported,
+    entry_of,
     import_prices,
     imported,
+    outdated,
     prices_path,
     with_imported,
 )

@@ -1,7 +1,7 @@
-"""Send one notification for all front ends that are seen together: panes of one tmux window get the same news at once.
+"""What only tmux knows: the terminals around it, which its own variables hide (3.3a), and panes that are seen together.
 
-A claim is an empty file that only one of them can create.  If no claim can be created, all of them notify: better
-twice than never.
+Panes of one window get the same news at once, and one of them notifies for all.  A claim is an empty file that only one
+front end can create.  If no claim can be created, all of them notify: better twice than never.
 """
 
 import hashlib
@@ -13,15 +13,41 @@ from contextlib import suppress
 from pathlib import Path
 
 from .events import Notice
+from .terminal_support import Env
+
+ANSWER_SECONDS = 5.0
+"""A tmux that takes longer counts as silent.  On a loaded machine an answer can take over a second."""
+
+_FORM = "#{client_termname}\t#{client_termtype}"
+"""The ``TERM`` of a client, and the name with which its terminal answers: ``xterm-256color``, ``iTerm2 3.5.0``."""
+
+_PROGRAMS = {"iterm2": "iTerm.app", "wezterm": "WezTerm", "ghostty": "ghostty"}
+
+
+def outer_terminals(env: Mapping[str, str]) -> tuple[Env, ...]:
+    """Return what the terminals that show our tmux session would have in their environment; empty outside tmux.
+
+    Runs tmux, so it belongs in a thread.
+    """
+    pane = env.get("TMUX_PANE")
+    if not env.get("TMUX") or not pane:
+        return ()
+    return tuple(map(_env_of, _asked(env, "list-clients", "-t", pane, "-F", _FORM).splitlines()))
+
+
+def _env_of(line: str) -> Env:
+    name, _, answered = line.partition("\t")
+    words = answered.lower().replace("(", " ").split()
+    program = _PROGRAMS.get(words[0], "") if words else ""
+    known = {"TERM": "xterm-kitty" if words[:1] == ["kitty"] else name}
+    return known | {"TERM_PROGRAM": program} if program else known
+
 
 KEPT_SECONDS = 3_600
 """All front ends get the news within seconds; older claims are only deleted."""
 
 CLEAR_SECONDS = 600
 """Each front end searches for old claims at most once in this time, because a search reads the whole folder."""
-
-ANSWER_SECONDS = 5.0
-"""A tmux that takes longer counts as silent.  On a loaded machine an answer can take over a second."""
 
 _WINDOW = "#{?window_zoomed_flag,,#{window_id}}"
 """Unique in one server, even if the window is in several sessions; empty if a zoomed pane hides the others."""
@@ -94,13 +120,18 @@ def _window(env: Mapping[str, str]) -> str | None:
     pane = env.get("TMUX_PANE")
     if not server or not pane or any(env.get(name) for name in _AROUND):
         return None
+    window = _asked(env, "display-message", "-p", "-t", pane, _WINDOW).strip()
+    return f"{server} {window}" if window else None
+
+
+def _asked(env: Mapping[str, str], *command: str) -> str:
+    """Return what tmux answers to a command; empty if it does not answer."""
     try:
         asked = subprocess.run(
-            ["tmux", "display-message", "-p", "-t", pane, _WINDOW],
+            ["tmux", *command],
             env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             check=True, timeout=ANSWER_SECONDS,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
-        return None
-    window = asked.stdout.decode(errors="replace").strip()
-    return f"{server} {window}" if window else None
+        return ""
+    return asked.stdout.decode(errors="replace")

@@ -1,29 +1,75 @@
-"""The tool ``delegate``."""
+"""The tool ``delegate``: a worker with a task, an agent, a mode and a folder of its own."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from ...errors import AgentdashError, UsageError
-from ...families.joining import check_agent
-from ...keys import check_same_task
-from ...model import Session, Status
-from ...settings.orchestration import OrchestrationSettings
-from ...text.sanitize import clean
-from ...values.membership import Budget
-from ..arguments import Delegate
-from ..calls import Calls
-from ..folders import worker_folder
-from ..modes import mode_options
-from ..quoting import words
-from ..refusals import refusal, refused
-from ..results import Delegated
-from ..waits import wait_for_one
+from ..errors import AgentdashError, UsageError
+from ..families.joining import allowed_folder, check_agent
+from ..keys import check_same_task
+from ..model import Session, Status
+from ..settings.sections import OrchestrationSettings
+from ..text.sanitize import clean
+from ..values.membership import Budget
+from .calls import Calls
+from .quoting import words
+from .refusals import refusal, refused
+from .schemas import Delegate, Delegated
+from .waits import wait_for_one
 
 if TYPE_CHECKING:
-    from ...launch import Start
-    from ...lifecycle.agent_list import AgentInfo
+    from ..launch import Start
+    from ..lifecycle.agent_list import AgentInfo
+
+
+_GENERAL: Mapping[str, Mapping[str, str]] = {
+    "claude": {"read-only": "plan", "edit": "acceptEdits", "full": "bypassPermissions"},
+    "codex": {"read-only": "read-only", "edit": "workspace-write", "full": "danger-full-access"},
+}
+"""By agent: its own mode for each general word."""
+
+
+def mode_options(agent: "AgentInfo", mode: str) -> dict[str, Any]:
+    """Return the options of a start in a mode; none for no mode.
+
+    Raises:
+        RefusalError: the agent has no such mode.
+    """
+    if not mode:
+        return {}
+    own = _GENERAL.get(agent.name, {}).get(mode, mode)
+    if own in agent.choices:
+        return agent.options_of(own)
+    known = ", ".join([*_GENERAL.get(agent.name, {}), *agent.choices])
+    fact = f"{agent.name} has no mode {words(mode, 40)!r}."
+    raise refusal("unknown_mode", fact, f"choose one of: {known}." if known else "leave mode out.")
+
+
+def worker_folder(given: str, root: str, allowed: Sequence[str] | None) -> str:
+    """Return the folder in which a worker is started, without symbolic links.
+
+    Args:
+        given: the folder that the lead names; relative to ``root``, and empty for it.
+        root: the folder of the lead as it was recorded, which is always allowed with what is below it.
+        allowed: ``orchestration.allowed_dirs``.
+
+    Raises:
+        RefusalError: it does not exist, or it is not allowed.
+    """
+    try:
+        folder = os.path.realpath(Path(root, Path(given).expanduser()))
+        exists = Path(folder).is_dir()
+    except (ValueError, OSError, RuntimeError):  # a NUL byte, an unknown user
+        folder, exists = given, False
+    if not exists:
+        what = "is not a folder" if "\0" not in folder and Path(folder).exists() else "does not exist"
+        raise refusal("no_such_folder", f"The folder {words(folder, 300)} {what}.", "give an existing folder.")
+    with refused():
+        return allowed_folder(folder, root, allowed)
+
 
 START_SECONDS = 3.0
 """The time in which an agent leaves the queue, if there is room."""
@@ -57,7 +103,7 @@ def delegate(calls: Calls, arguments: Delegate) -> Delegated:
             agent=session.agent,
             model=words(session.model or "", 80),
             cwd=words(session.cwd, 400),
-            place=_place(calls, session),
+            place=_place_in_queue(calls, session),
             existing=existing,
             warnings=tuple(words(one, 200) for one in calls.manager.reader.warnings(session.id)[:5]),
             ended=waited.ended if waited else (),
@@ -114,7 +160,7 @@ def _start(calls: Calls, arguments: Delegate) -> "Start":
 
 
 def _with_preset(calls: Calls, start: "Start", name: str) -> "Start":
-    from ...settings.presets import preset_named
+    from ...settings.sections import preset_named
 
     if not name:
         return start
@@ -182,7 +228,7 @@ def _check_started(calls: Calls, session: Session) -> None:
     raise refusal("start_failed", fact, f'read(session="{name}", part="stderr"), then delegate differently.')
 
 
-def _place(calls: Calls, session: Session) -> int:
+def _place_in_queue(calls: Calls, session: Session) -> int:
     """Return the place of a worker in the queue; 0 if it has left it."""
     if session.status is not Status.QUEUED or session.after is not None:
         return 0

@@ -8,8 +8,7 @@ from agentdash.sessions.doctor.files import settings_file
 from agentdash.sessions.doctor.model import Subject
 from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.settings.config import load_config, read_settings
-from agentdash.sessions.settings.prices.imported import import_prices
-from agentdash.sessions.settings.prices.own import check_prices
+from agentdash.sessions.settings.prices import check_prices, import_prices
 from agentdash.sessions.storage.paths import Layout
 from agentdash.tui.cli.main import run
 
