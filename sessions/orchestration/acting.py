@@ -55,7 +55,7 @@ def _next(accepted: "Accepted", waited: Waited | None) -> str:
 
 
 def _send(calls: Calls, session: Session, arguments: SendMessage) -> "Accepted":
-    from ...prompts.prompter import PromptOptions
+    from ..prompts.prompter import PromptOptions
 
     prompts, options = calls.manager.prompts, PromptOptions(key=f"{LEAD_KEY}{uuid.uuid4()}")
     if arguments.interrupt and not session.status.ended:
@@ -77,8 +77,8 @@ def _check_takes_prompts(calls: Calls, session: Session) -> None:
     Raises:
         RefusalError: the worker takes no prompts, or processes of its lost turn still live.
     """
-    from ...agents.registry import agent_named
-    from ...lifecycle.recovery.reconcile import survivors
+    from ..agents.registry import agent_named
+    from ..lifecycle.recovery.reconcile import survivors
 
     if not agent_named(session.agent).resumable:
         fact = f"Worker {session.short_id} is a {session.agent}, which takes no prompts."

@@ -122,7 +122,7 @@ def _existing(calls: Calls, arguments: Delegate) -> Session | None:
     key = arguments.key
     session = next((one for one in calls.family().own() if one.key == key), None) if key else None
     if session is not None:
-        from ...launch import Start
+        from ..launch import Start
 
         asked = _with_preset(calls, Start(arguments.task, cwd=session.cwd), arguments.preset).prompt
         check_same_task(key, f"worker {session.short_id}", session.task, asked)
@@ -135,7 +135,7 @@ def _start(calls: Calls, arguments: Delegate) -> "Start":
     Raises:
         RefusalError: an argument is not usable.
     """
-    from ...launch import Start
+    from ..launch import Start
 
     reader, manager = calls.manager.reader, calls.manager
     config = reader.settings.config()
@@ -160,7 +160,7 @@ def _start(calls: Calls, arguments: Delegate) -> "Start":
 
 
 def _with_preset(calls: Calls, start: "Start", name: str) -> "Start":
-    from ...settings.sections import preset_named
+    from ..settings.sections import preset_named
 
     if not name:
         return start
@@ -195,7 +195,7 @@ def _agent(name: str, agents: "Sequence[AgentInfo]", settings: OrchestrationSett
 
 def _under_way(calls: Calls, session: Session) -> Session:
     """Return a worker once it has printed something, has ended or waits for a place; or after a short time."""
-    from ...lifecycle.wait import wait_until
+    from ..lifecycle.wait import wait_until
 
     manager = calls.manager
     session = manager.started(session.id, calls.slice(START_SECONDS))

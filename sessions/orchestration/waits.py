@@ -1,7 +1,7 @@
 """Wait until something new happens to workers, and name each end once.
 
 The end that a lead has read is a number in the worker's row (``reported_turn``), so an end is named once over restarts
-and with several servers; :mod:`.reading` records it when the client has the answer.  A need of a running worker has no
+and with several servers; :mod:`.calls` records it when the client has the answer.  A need of a running worker has no
 such number: this process remembers what it named.
 """
 

@@ -51,7 +51,7 @@ class SettingsReader:
     def in_folder(self, folder: str, profile: str | None = None, *, later: bool = False) -> Loaded:
         """Return the settings of a start in a folder ("" for the current one), with those of a trusted project.
 
-        ``later`` is True for a later turn of a session: see :func:`..projects.apply.in_folder`.
+        ``later`` is True for a later turn of a session: see :func:`..projects.review.in_folder`.
 
         Raises:
             ConfigError: the user's own settings cannot be used.
