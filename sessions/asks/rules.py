@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from .always import ALLOWABLE, can_remember, own_scope
-from .dangerous import danger, of_files, unplaced
+from .dangerous import danger, not_understood, of_files, unplaced
 from .model import Answer, Ask, AskKind, Verdict
 from .other_names import may_be
 from .places import is_in, paths_in, real, resolved
@@ -20,7 +20,6 @@ from .reader_forms import names_files
 from .recorded import RULE
 from .settings import AskRule
 from .simple_command import Simple, commands, single
-from .understood import not_understood
 
 ALWAYS = "always for this session"
 """The author of an answer that the user gave before."""

@@ -28,8 +28,8 @@ from ..supervision.runner_process import poke
 from ..values.taken_by import Talk
 from .by_hand_turn import record_by_hand, talk_of
 from .recovery.reconcile import survivors
+from .session_ref import check_free
 from .starts.resume_command import ResumeCommand
-from .taken_check import check_free
 from .wait import wait_until
 
 CLOSE_SECONDS = 20.0

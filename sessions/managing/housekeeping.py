@@ -10,8 +10,8 @@ from ..kept_settings import keep_settings
 from ..lifecycle import session_ref
 from ..lifecycle.recovery.ghosts import Ghost, ghosts, remove_empty
 from ..lifecycle.recovery.reconcile import settle
+from ..lifecycle.session_ref import check_movable, held_elsewhere
 from ..lifecycle.starts.launch_plan import new_title
-from ..lifecycle.taken_check import check_movable, held_elsewhere
 from ..model import ENDED, LIVE, Session, StoppedBy
 from ..processes import runner_lock
 from ..reader import SessionReader

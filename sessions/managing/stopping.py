@@ -6,9 +6,9 @@ from ..errors import AgentdashError, SessionBusyError, StoreError, UnknownSessio
 from ..families.caller import Caller
 from ..families.joining import stopper
 from ..families.rights import Guarded, acts
-from ..lifecycle.stop import continue_runner, stop_session
+from ..lifecycle.session_ref import check_free, check_movable
+from ..lifecycle.stop import continue_runner, stop_session, stop_unread
 from ..lifecycle.stop_family import AT_ONCE, GENTLY, StopHow, stop_with_workers, stop_workers
-from ..lifecycle.taken_check import check_free, check_movable
 from ..model import Receipt, Session
 from ..reader import SessionReader
 from ..storage.paths import Layout
@@ -72,7 +72,6 @@ class Stopping(Guarded):
 
         ``why`` is the error that kept them from being read.
         """
-        from ..lifecycle.stop_unread import stop_unread  # only a damaged database needs it
 
         def one(ref: str) -> Receipt | AgentdashError:
             try:

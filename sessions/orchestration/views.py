@@ -314,8 +314,8 @@ class Views:
 
 def asked(recorded: "RecordedAsk", detail: Detail, folder: str) -> Asked:
     """Return what a worker asks, and the decisions that its lead can make; ``folder`` is the worker's."""
+    from ..asks.always import decisions
     from ..asks.dangerous import only_the_user
-    from ..asks.lead_answers import decisions
 
     ask, reason = recorded.ask, only_the_user(recorded.ask, folder)
     wants = " ".join(question.text for question in ask.questions) or ask.title
@@ -340,7 +340,7 @@ MOST_FOR_LEAD = 4_000
 
 def text_for_lead(ask: "Ask", most: int = MOST_FOR_LEAD) -> str:
     """Return what a lead would allow, cleaned and cut to ``most`` characters; empty if the title has all of it."""
-    from ..asks.sentence import title_is_whole
+    from ..asks.answers import title_is_whole
     from ..text.sanitize import clean, shorten
     from ..text.unhidden import unhidden
 

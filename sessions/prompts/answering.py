@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from ..asks.answers import check_answer, takes_none
+from ..asks.answers import check_answer, takes_none, title_is_whole
 from ..asks.model import Answer
 from ..asks.recorded import AskState, RecordedAsk
-from ..asks.sentence import title_is_whole
 from ..clock import now_ms
 from ..errors import NotAllowedError, SessionBusyError, UnknownSessionError, UsageError
 from ..families.rights import Guarded, Rights, acts
@@ -163,7 +162,7 @@ class SessionAsks(Guarded):
         """
         if self.rights.caller.acts_for_user:
             return
-        from ..asks.lead_answers import not_given
+        from ..asks.always import not_given
 
         if reason := not_given(asked.ask, answer.verdict, self._reader.by_id(asked.session).cwd):
             fact = f"Only the user can allow this: {one_line(reason, 300)}."

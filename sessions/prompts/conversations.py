@@ -19,6 +19,7 @@ from ..conversation.places import ends_turn, place_text, place_words
 from ..errors import Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.rights import Guarded, Rights, acts
 from ..launch import Start, TurnPlan, following, requested_model
+from ..lifecycle.session_ref import check_free
 from ..lifecycle.starts.launch_plan import (
     Beginning,
     build_launch,
@@ -27,7 +28,6 @@ from ..lifecycle.starts.launch_plan import (
     recorded_profile,
     session_folder,
 )
-from ..lifecycle.taken_check import check_free
 from ..managing.housekeeping import Housekeeping
 from ..model import MESSAGE_CHARACTERS, Session, StepKind
 from ..processes import processes

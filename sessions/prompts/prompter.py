@@ -19,9 +19,9 @@ from ..families.rights import Guarded, Rights, acts
 from ..kept_settings import keep_settings
 from ..launch import Start, TurnPlan, requested_model
 from ..lifecycle.recovery.reconcile import survivors
+from ..lifecycle.session_ref import check_free
 from ..lifecycle.starts.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
 from ..lifecycle.starts.own_folders import check_reach
-from ..lifecycle.taken_check import check_free
 from ..managing.housekeeping import Housekeeping
 from ..model import Receipt, Session, Status, Turn
 from ..processes import processes

@@ -19,7 +19,7 @@ from ...costs.reports import Reported
 from ...errors import AgentdashError
 from ...launch import model_at_start
 from ...model import LIVE, Left, Session, Status, Turn, left_text
-from ...processes import agent_group, processes, runner_lock
+from ...processes import process_ownership, processes, runner_lock
 from ...processes.process_ownership import SessionProcesses
 from ...rules.compaction import judged
 from ...rules.prompts.delivery import TurnEvidence, evidence, fate
@@ -252,7 +252,7 @@ def _goes_on(store: Store, turn: Turn) -> bool:
     session = store.session(turn.session)
     if session is None or not processes.is_here(turn.boot_id, turn.pid_ns) or not agent_named(session.agent).prompted:
         return False
-    return bool(agent_group.members(turn.run_id, turn.agent_pid))
+    return bool(process_ownership.group_members(turn.run_id, turn.agent_pid))
 
 
 def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
