@@ -1,11 +1,7 @@
-"""Permission by others than the user at this moment: for the rest of a session, and by the lead of a worker.
-
-The agent itself remembers the first, or agentdash does.  No agent widens what another one may do.
-"""
+"""Permission for the rest of a session: the agent itself remembers it, or agentdash does."""
 
 from ..text.sanitize import one_line
-from .answers import taken
-from .dangerous import danger, of_files, only_the_user, unplaced
+from .dangerous import danger, of_files, unplaced
 from .model import MOST_BODY_BYTES, Ask, AskKind, Verdict
 
 ALLOWABLE = (AskKind.COMMAND, AskKind.EDIT, AskKind.TOOL)
@@ -39,27 +35,3 @@ def can_remember(ask: Ask) -> bool:
 def scope(ask: Ask) -> str:
     """Return what permission for the rest of the session would cover; empty if the ask does not take it."""
     return own_scope(ask) or (REMEMBERED if can_remember(ask) else "")
-
-
-_REFUSALS = (Verdict.DENY, Verdict.STOP)
-
-
-def not_given(ask: Ask, verdict: Verdict, folder: str) -> str:
-    """Return the reason why only the user can decide so, as a clause; empty if a lead can.
-
-    Args:
-        ask: what the worker asks.
-        verdict: the decision.
-        folder: the worker's folder, an absolute path.
-    """
-    if verdict in _REFUSALS:
-        return ""
-    if verdict is Verdict.ANSWER:
-        return "its answer is secret" if any(question.secret for question in ask.questions) else ""
-    scope = own_scope(ask) if verdict is Verdict.ALWAYS else ""
-    return only_the_user(ask, folder) or (f"it would be {scope}" if scope else "")
-
-
-def decisions(ask: Ask, folder: str) -> tuple[Verdict, ...]:
-    """Return the decisions of an ask for permission that a lead can make."""
-    return tuple(verdict for verdict in taken(ask) if not not_given(ask, verdict, folder))

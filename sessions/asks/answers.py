@@ -283,3 +283,29 @@ def takes_none(recorded: RecordedAsk, now: int) -> str:
         passed = max(0, now - recorded.answered_at)
         ago = f" {f'{passed // 1000} s' if passed < 60_000 else age(passed)} ago"
     return f"Ask {recorded.id} takes no answer: {fate(recorded) or NO_LONGER}{ago}."
+
+
+def not_given(ask: Ask, verdict: Verdict, folder: str) -> str:
+    """Return the reason why only the user can decide so, as a clause; empty if a lead can.
+
+    No agent widens what another one may do.
+
+    Args:
+        ask: what the worker asks.
+        verdict: the decision.
+        folder: the worker's folder, an absolute path.
+    """
+    from .always import own_scope  # few processes judge for a lead
+    from .dangerous import only_the_user
+
+    if verdict in _DENIALS:
+        return ""
+    if verdict is Verdict.ANSWER:
+        return "its answer is secret" if any(question.secret for question in ask.questions) else ""
+    scope = own_scope(ask) if verdict is Verdict.ALWAYS else ""
+    return only_the_user(ask, folder) or (f"it would be {scope}" if scope else "")
+
+
+def decisions(ask: Ask, folder: str) -> tuple[Verdict, ...]:
+    """Return the decisions of an ask for permission that a lead can make."""
+    return tuple(verdict for verdict in taken(ask) if not not_given(ask, verdict, folder))

@@ -1,6 +1,6 @@
 """Decide an ask by the user's rules.
 
-Rules save questions.  A rule without a command allows the commands that are understood (:mod:`.understood`).  One that
+Rules save questions.  A rule without a command allows the commands that are understood (:mod:`.dangerous`).  One that
 names a program allows that program with what follows; of a program of which forms are understood, those forms alone.
 When a condition cannot be judged for certain, the user is asked: a rule that allows then does not fit, and a rule that
 denies or asks keeps later rules from allowing.

@@ -3,7 +3,7 @@
 import uuid
 from typing import TYPE_CHECKING
 
-from ..asks.always import not_given
+from ..asks.answers import not_given
 from ..asks.model import Answer, Ask, AskKind, Verdict
 from ..errors import RefusalError
 from ..lifecycle.stop_family import StopHow

@@ -314,7 +314,7 @@ class Views:
 
 def asked(recorded: "RecordedAsk", detail: Detail, folder: str) -> Asked:
     """Return what a worker asks, and the decisions that its lead can make; ``folder`` is the worker's."""
-    from ..asks.always import decisions
+    from ..asks.answers import decisions
     from ..asks.dangerous import only_the_user
 
     ask, reason = recorded.ask, only_the_user(recorded.ask, folder)

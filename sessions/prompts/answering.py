@@ -162,7 +162,7 @@ class SessionAsks(Guarded):
         """
         if self.rights.caller.acts_for_user:
             return
-        from ..asks.always import not_given
+        from ..asks.answers import not_given
 
         if reason := not_given(asked.ask, answer.verdict, self._reader.by_id(asked.session).cwd):
             fact = f"Only the user can allow this: {one_line(reason, 300)}."
