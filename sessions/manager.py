@@ -334,7 +334,6 @@ class SessionManager(Stopping):
         """Record what was said in the agent's own interface, and let the session's queue go on.
 
         Args:
-            takeover: the session.
             exit_code: that of the interface; None if it could not be started.
 
         Raises:
@@ -371,7 +370,6 @@ class SessionManager(Stopping):
         """Wait until all sessions (or one of them) have ended.
 
         Args:
-            refs: the sessions.
             any_: the first end is enough.
             timeout: seconds; None waits for ever.
             asked: called once for each ask that waits for the user meanwhile.

@@ -47,8 +47,6 @@ class SessionReader:
     """Answers every query of a front end, and has no way to change a session.
 
     Args:
-        layout: the state folder.
-        queries: its database, for reading.
         config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
         starters: the parents and leads of the sessions that the caller started: ``@last`` is the newest of these.
     """

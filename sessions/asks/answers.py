@@ -291,8 +291,6 @@ def not_given(ask: Ask, verdict: Verdict, folder: str) -> str:
     No agent widens what another one may do.
 
     Args:
-        ask: what the worker asks.
-        verdict: the decision.
         folder: the worker's folder, an absolute path.
     """
     from .always import own_scope  # few processes judge for a lead

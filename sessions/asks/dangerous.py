@@ -213,7 +213,6 @@ def only_the_user(ask: Ask, folder: str) -> str:
     """Return the reason why only the user can allow an ask, as a clause; empty if a lead can.
 
     Args:
-        ask: the ask.
         folder: the folder of its session, an absolute path.
     """
     if ask.each_time or ask.kind is AskKind.PERMISSIONS:
@@ -238,7 +237,6 @@ def of_files(ask: Ask, folder: str, cwd: str) -> str:
     """Return the reason why only the user can allow an edit, or a tool that reads files, as a clause; empty if none.
 
     Args:
-        ask: the ask.
         folder: the folder in which the files must be; an absolute path.
         cwd: the folder in which the session works, if the ask names none; an absolute path.
     """

@@ -178,7 +178,6 @@ def is_understood(words: Sequence[str], place: Place, *, acts: bool) -> bool:
 
     Args:
         words: the words behind ``git``.
-        place: the folder, and where git would run.
         acts: the plain forms of verbs that write count as well.
     """
     if list(words) == ["--version"]:

@@ -25,10 +25,6 @@ def may_leave(git: Path, top: Path) -> bool:
     """Return whether git may read outside of its repository while it walks through the files of the index.
 
     A submodule has settings of its own, and a link in the place of a folder leads to another (git 2.39 greps there).
-
-    Args:
-        git: the git folder.
-        top: the folder of the files.
     """
     path = git / "index"
     if not os.path.lexists(path):
@@ -124,7 +120,6 @@ def trouble(place: Place, *, worktree: bool, remote: bool) -> str:
     """Return the reason why git could run a program or read elsewhere, as a clause; empty if it does not.
 
     Args:
-        place: the folder, and the folder in which git would run.
         worktree: the verb reads the files of the index, also in submodules.
         remote: the verb talks to a server, whose address must be one.
     """

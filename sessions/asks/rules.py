@@ -50,9 +50,7 @@ def decide(rules: Sequence[AskRule], ask: Ask, *, agent: str, cwd: str, remember
     """Return the decision of the first rule that fits.
 
     Args:
-        rules: the user's rules, in their order.
         ask: what the agent asks; untrusted, and not cut.
-        agent: the name of the agent.
         cwd: the folder of the session, an absolute path.  An allowed ask without a rule's folder stays in it.
         remembered: asks that the user allowed for the rest of the session.
     """

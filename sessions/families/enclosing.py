@@ -41,8 +41,6 @@ def enclosing(line: Sequence[Link], layout: Layout, families: Families, is_known
 
     Args:
         line: the processes from the caller up.
-        layout: the state folder.
-        families: its queries.
         is_known: whether the state folder has, or had, a session.
     """
     session, place = _recorded(line, layout, families)

@@ -48,9 +48,7 @@ def membership(caller: Caller, parent: Session | None, start: Start) -> Membersh
     """Return the place of a new session.
 
     Args:
-        caller: who asks for it.
         parent: the session from inside which it is asked for.
-        start: the request.
     """
     return Membership(
         parent=parent.id if parent is not None else None,

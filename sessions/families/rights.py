@@ -130,7 +130,6 @@ class Rights:
         """Refuse permissions that the caller cannot give: they are more than its own.
 
         Args:
-            agent: the agent that is to run.
             mode: its mode; None for a plain command.
             options: the keys of the agent's section that the request names itself.
 
@@ -145,7 +144,6 @@ class Rights:
         """Return the options that bring a start without a mode of its own within the caller's permissions.
 
         Args:
-            agent: the agent that is to run.
             mode: its mode by the settings.
             options: the keys of the agent's section that the request names itself; a named mode is not changed.
         """

@@ -54,8 +54,6 @@ def talk_of(agent: str, conversation: str, env: Mapping[str, str | None], at: in
     """Return a conversation and the present end of its transcript.
 
     Args:
-        agent: the name of the agent.
-        conversation: the agent's id of it.
         env: the recorded environment of the session.
         at: the approximate start of the conversation, UTC ms.
         since: if the transcript was made after this time (UTC ms), all of it counts; None: it is an earlier one.

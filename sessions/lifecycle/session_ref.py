@@ -25,7 +25,6 @@ def last_session(queries: Queries, starters: Iterable[tuple[str | None, str | No
     """Return the session that the caller started last: those that its agents started are not meant.
 
     Args:
-        queries: the database.
         starters: the parents and leads that stand for the caller, the first that started any decides.
 
     Raises:
@@ -84,7 +83,6 @@ def check_free(session: Session, what: str) -> None:
     """Refuse an action on a session that the user has taken over.
 
     Args:
-        session: the session.
         what: the past participle of the action: ``stopped``.
 
     Raises:

@@ -239,8 +239,6 @@ def stop_unread(layout: Layout, ref: str, why: StoreError) -> Receipt:
     """Stop the session with this id, or with an id that begins so, and wait until its processes are gone.
 
     Args:
-        layout: the state folder.
-        ref: the id.
         why: the error that kept its rows from being read, which is raised again if the session has no runner.
 
     Raises:

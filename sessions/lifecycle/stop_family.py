@@ -62,8 +62,6 @@ def stop_with_workers(store: Store, session: Session, stop: Callable[[Session], 
     model again, and be recorded as done.
 
     Args:
-        store: the rows.
-        session: the lead.
         stop: stops one session without its workers.
 
     Returns:

@@ -33,10 +33,6 @@ class Housekeeping(Guarded):
     """Keeps sessions in order; starts nothing, and stops only the linked workers of what is archived.
 
     Args:
-        rights: those of the caller.
-        layout: the state folder.
-        store: the rows.
-        reader: every query.
         end_workers: stops the linked workers of a session.
     """
 

@@ -29,15 +29,7 @@ if TYPE_CHECKING:
 
 
 class SessionBudgets(Guarded):
-    """Changes budgets, and wakes the runners that compare the sums with them.
-
-    Args:
-        rights: those of the caller.
-        layout: the state folder.
-        store: the rows.
-        reader: every query.
-        housekeeping: writes the record of the session.
-    """
+    """Changes budgets, and wakes the runners that compare the sums with them."""
 
     def __init__(
         self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
@@ -53,7 +45,6 @@ class SessionBudgets(Guarded):
 
         Args:
             folder: the folder of the budget in the settings; empty for that of all folders.
-            period: the period.
             most: the amounts; a kind without one keeps its own.
             back: the kinds whose earlier change is taken back: the amount of the settings counts again.
 
@@ -97,15 +88,7 @@ _NAMED = 8
 
 
 class SessionPrices(Guarded):
-    """Changes prices, and computes costs again.
-
-    Args:
-        rights: those of the caller.
-        layout: the state folder.
-        store: the rows.
-        reader: every query.
-        housekeeping: writes the records of sessions.
-    """
+    """Changes prices, and computes costs again."""
 
     def __init__(
         self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
@@ -137,9 +120,7 @@ class SessionPrices(Guarded):
         What an agent reported stays.  Budgets count what is spent, so that only the user can change it.
 
         Args:
-            choice: which costs are computed again.
             since: the time (UTC ms) before which nothing changes; None for all.
-            dry_run: change nothing.
 
         Raises:
             NotAllowedError: an agent asks; a dry run is not checked.

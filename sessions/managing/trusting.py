@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 class ProjectTrust(Guarded):
-    """Changes which settings of projects are in force.
-
-    Args:
-        rights: those of the caller.
-        layout: the state folder, which has the record.
-        reader: every query.
-    """
+    """Changes which settings of projects are in force."""
 
     def __init__(self, rights: Rights, layout: Layout, reader: SessionReader) -> None:
         super().__init__(rights)

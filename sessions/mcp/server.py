@@ -154,7 +154,6 @@ class Server:
     """Answers the requests of one client.
 
     Args:
-        tools: the tools on offer.
         send: writes one line and returns whether the client took it; called from several threads.
         managers: the source of managers, in whose name tools act.
     """

@@ -93,8 +93,6 @@ def way(chosen: Chosen, env: Env, outer: Sequence[Env] = ()) -> Way | None:
     """Return the chosen way, or the best known one; None if notifications are off.
 
     Args:
-        chosen: the setting.
-        env: the environment.
         outer: what the terminals around tmux would have there; they are meant if they all understand the same.
     """
     if chosen == "off":

@@ -28,12 +28,7 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """The ends that the answer of one call names.
-
-    Args:
-        layout: the state folder.
-        workers: the store.
-    """
+    """The ends that the answer of one call names."""
 
     def __init__(self, layout: Layout, workers: Workers) -> None:
         self._layout, self._workers = layout, workers
@@ -122,8 +117,6 @@ class Calls:
     """One call of a tool.
 
     Args:
-        manager: the shared manager, with the caller.
-        client: the program that calls.
         cancelled: set when the client no longer waits.
         progress: reports a line to the client.
     """

@@ -157,7 +157,6 @@ def shared(facts: TurnFacts, others: Mapping[str, set[str]], names: int) -> tupl
     """Return the files of a turn that others changed too.
 
     Args:
-        facts: the turn.
         others: the other workers' names, and the absolute paths of the files that they changed.
         names: the most files to name.
     """
@@ -213,12 +212,7 @@ def fitted(make: Callable[[Detail], R]) -> R:
 
 
 class Views:
-    """Makes results of workers.
-
-    Args:
-        calls: the call.
-        family: the caller's workers.
-    """
+    """Makes results of workers."""
 
     def __init__(self, calls: "Calls", family: Family) -> None:
         self._reader = calls.manager.reader

@@ -47,7 +47,6 @@ class Wait:
     """One wait of a call.
 
     Args:
-        calls: the call.
         ids: the workers to watch; None for the caller's own.
         prompt: the number of a prompt that the call sent to the only worker: no turn before that of the prompt is
             its answer.

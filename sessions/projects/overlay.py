@@ -43,9 +43,7 @@ def refused(stated: Mapping[str, Any], theirs: Config, own: Config) -> Found:
     """Yield the keys of a valid file that a project may not set.
 
     Args:
-        stated: the file.
         theirs: the same, converted, with the user's default agent if it names none.
-        own: the user's own settings.
     """
     if "default_agent" in stated:
         yield from _refused_agent(stated["default_agent"], own, ("default_agent",))
@@ -93,9 +91,6 @@ def why_not(agent: Agent, own: AgentSettings, key: str, value: Any, allow: Colle
     """Return why a project may not give a key of an agent's section this value; empty if it may.
 
     Args:
-        agent: the agent.
-        own: the user's own settings of the agent.
-        key: the key.
         value: a value that the key takes.
         allow: the keys that the user's own settings allow projects to set.
     """
@@ -189,7 +184,6 @@ def overlaid(own: Config, theirs: Config, stated: Mapping[str, Any]) -> Config:
     """Return the user's settings with those of a project over them.
 
     Args:
-        own: the user's own settings.
         theirs: the project's settings, with the user's default agent if they name none.
         stated: the same as the tables of the file.
     """

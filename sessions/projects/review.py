@@ -95,13 +95,7 @@ class Review(Struct, frozen=True, kw_only=True):
 
 
 def review(path: Path, store: TrustStore, own: Loaded) -> Review:
-    """Read the file of a project once, and judge exactly these bytes.
-
-    Args:
-        path: the file.
-        store: the trusted files.
-        own: the user's own settings.
-    """
+    """Read the file of a project once, and judge exactly these bytes."""
     trusted = store.get(path)
     try:
         file = read(path)
@@ -182,7 +176,6 @@ def in_folder(own: Loaded, folder: str, home: Path, *, later: bool = False, by_a
     A project that is not in force changes nothing, and is named in ``notes``.
 
     Args:
-        own: the user's own settings.
         folder: the folder; "" for the current one.
         home: the state folder, with the record of the trusted files.
         later: True for a later turn of a session, which reports only a project that was in force once.

@@ -30,15 +30,7 @@ ANSWER_SECONDS = 5.0
 
 
 class SessionAdjuster(Guarded):
-    """Changes the model or the mode of sessions, from now on and for all later turns.
-
-    Args:
-        rights: those of the caller.
-        layout: the state folder.
-        store: the rows.
-        reader: every query.
-        housekeeping: concludes sessions whose runner died.
-    """
+    """Changes the model or the mode of sessions, from now on and for all later turns."""
 
     def __init__(
         self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping

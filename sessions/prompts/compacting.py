@@ -36,14 +36,7 @@ class Compacting(Struct, frozen=True, kw_only=True):
 
 
 class SessionCompactor(Guarded):
-    """Asks sessions to compact their conversations.
-
-    Args:
-        rights: those of the caller.
-        store: the rows.
-        housekeeping: concludes sessions whose runner died.
-        prompter: sends prompts.
-    """
+    """Asks sessions to compact their conversations."""
 
     def __init__(self, rights: Rights, store: Store, housekeeping: Housekeeping, prompter: Prompter) -> None:
         super().__init__(rights)
@@ -61,7 +54,6 @@ class SessionCompactor(Guarded):
         words) writes a summary instead, and the turn after it begins a conversation with that summary.
 
         Args:
-            ref: the session.
             words: the user's wishes for the summary; empty for none.
             options: the key of the request and its place in the queue.
             summary: ask for a summary, although the agent has a command of its own.

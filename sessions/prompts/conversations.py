@@ -78,12 +78,6 @@ class SessionConversations(Guarded):
     """Rewinds and forks the conversations of sessions.
 
     Args:
-        rights: those of the caller.
-        layout: the state folder.
-        store: the rows.
-        reader: every query.
-        housekeeping: concludes sessions whose runner died.
-        prompter: checks if a session can be sent prompts.
         begin: records a new session and sends its runner.
     """
 
@@ -110,10 +104,8 @@ class SessionConversations(Guarded):
         """Go back: the next turn goes on behind an earlier step, also behind one that is hidden.
 
         Args:
-            ref: the session.
             turn: the turn; None or 0 for the beginning.
             step: the last step of it that stays visible, 0 for its prompt; None for all of it.
-            dry_run: only return the effect.
 
         Raises:
             UsageError: it has no such turn or step, or the conversation is there already.
@@ -136,9 +128,7 @@ class SessionConversations(Guarded):
         """Take the effect of a mark back: what was visible before it is visible again, exactly.
 
         Args:
-            ref: the session.
             mark: the number of the mark; None for the newest rewind or compaction that was not taken back.
-            dry_run: only return the effect.
 
         Raises:
             UsageError: nothing can be taken back, or not this mark.
@@ -235,11 +225,8 @@ class SessionConversations(Guarded):
         """Start a session that begins with the conversation of another one up to a step; the other stays as it is.
 
         Args:
-            ref: the origin.
             turn: a turn of it, also a hidden one; None for the place at which its own next turn would go on.
             step: the last step of that turn that the fork has; None for all of it.
-            prompt: the first prompt of the new session.
-            options: how it differs from its origin.
 
         Raises:
             UsageError: no such turn or step, an empty prompt, or an option that the agent does not take.

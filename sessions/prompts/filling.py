@@ -121,8 +121,6 @@ def broadcast(
     All requests have one key, so the sessions that have the prompt ignore a repetition with the same key.
 
     Args:
-        prompter: sends one prompt.
-        sessions: the sessions.
         text_for: returns the text for a session, which differs if a template is filled in.
         options: the settings of the turns and the key; an empty key becomes a new one.
         each: called with the number of sessions that are done.

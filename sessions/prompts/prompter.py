@@ -105,11 +105,6 @@ class Prompter(Guarded):
     """Sends prompts to sessions.
 
     Args:
-        rights: those of the caller.
-        layout: the state folder.
-        store: the rows.
-        reader: every query.
-        housekeeping: concludes sessions whose runner died.
         stop: stops a turn of a session, and returns the receipt.
     """
 
@@ -160,8 +155,6 @@ class Prompter(Guarded):
         A command runs again however it ended, because it cannot be continued.
 
         Args:
-            ref: the session.
-            options: changes the settings of the turn.
             allow_denied: allows what the turn was denied (:meth:`allowance`).
 
         Raises:

@@ -245,7 +245,6 @@ class SessionChains(Guarded):
         """Start a session that waits, whatever became of the other one.
 
         Args:
-            ref: the session.
             answer: give it the last message of the other session's newest turn, if there is one.
 
         Raises:

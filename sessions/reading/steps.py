@@ -31,8 +31,6 @@ class OutputReader:
     """Reads what agents printed.
 
     Args:
-        layout: the state folder.
-        queries: its database.
         get: returns the session that a text names: :meth:`..reader.SessionReader.get`.
     """
 
@@ -90,8 +88,6 @@ class StepsReader:
     """Reads the steps of sessions.
 
     Args:
-        layout: the state folder.
-        queries: its database.
         get: returns the session that a text names: :meth:`..reader.SessionReader.get`.
         prompts: returns the prompts of a session.
     """

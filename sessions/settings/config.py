@@ -301,7 +301,6 @@ def project_config(source: Source, default_agent: str, *, demo: bool) -> Config:
     """Check the file of a project as the user's own is checked, and convert it.
 
     Args:
-        source: the file.
         default_agent: the agent of presets that name none.
         demo: True if there are demo agents.
 

@@ -102,7 +102,6 @@ def project_budgets(stated: Mapping[str, Any], root: Path) -> tuple[PeriodBudget
 
     Args:
         stated: the tables of the file, which was checked.
-        root: the project's folder.
     """
     settings = msgspec.convert(stated.get("budgets", {}), BudgetSettings)
     return tuple(_budgets_of(settings, real(str(root)), settings.action))

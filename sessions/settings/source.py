@@ -24,7 +24,6 @@ class Source:
     """A settings file that was read; a missing one is empty.
 
     Args:
-        path: the file.
         text: its contents, if the caller has read it.
 
     Raises:
@@ -174,7 +173,6 @@ def faults(path: Path, check: Callable[[Source], object]) -> list[ConfigError]:
     """Return the faults of a file in the order of their lines.
 
     Args:
-        path: the file.
         check: raises a ConfigError for the first fault.
     """
     found: list[ConfigError] = []

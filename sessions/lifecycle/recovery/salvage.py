@@ -131,7 +131,6 @@ def turns_in(output: Path, dialogue: Dialogue, most: int | None) -> list[Found]:
     """Return the turns of a stream, at least one.
 
     Args:
-        output: the file of the stream.
         dialogue: a new dialogue with the agent that wrote it.
         most: the number of turns that it can have, at least 1: the last one has all the rest.  None: any number.
     """
