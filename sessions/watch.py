@@ -139,7 +139,7 @@ async def _watched(folders: tuple[Path, Path], watched: object) -> AsyncGenerato
         yield_on_timeout=True,
         recursive=False,
     )
-    looks = rechecked(batches, _of_database, RECHECK_SECONDS)
+    looks = rechecked(batches, lambda batch: _change(batch).database, RECHECK_SECONDS)
     async with aclosing(looks):
         async for batch in looks:
             change = Change(database=True) if batch is None else _change(batch)
@@ -179,11 +179,6 @@ def _change(batch: Iterable[tuple[object, str]]) -> Change:
         database=any(name.endswith("-wal") for name in names),
         turn_files=frozenset(name for name in names if name.endswith(".jsonl")),
     )
-
-
-def _of_database(batch: Iterable[tuple[object, str]]) -> bool:
-    """Return whether the batch includes the database's log."""
-    return _change(batch).database
 
 
 def _identity(folders: Iterable[Path]) -> tuple[tuple[int, int] | None, ...]:

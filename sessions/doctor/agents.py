@@ -22,7 +22,7 @@ from ..agents.registry import agent_named, agent_names
 from ..build import described
 from ..clock import now_ms
 from ..costs.price_table import AS_OF
-from ..costs.prices import Call, Price
+from ..costs.prices import Price
 from ..costs.pricing import call_of, price_of
 from ..errors import AgentdashError, ConfigError
 from ..lifecycle.starts.limit_checks import judged
@@ -405,9 +405,6 @@ def _range(price: Price, row: sqlite3.Row) -> tuple[float, float] | None:
         return None
     if row["cache_write_1h_tokens"] is not None:
         return price.cost(call), price.cost(call)
-    costs = [price.cost(call), price.cost(_for_an_hour(call))]
+    for_an_hour = structs.replace(call, cache_write_tokens=0, cache_write_1h_tokens=call.cache_write_tokens)
+    costs = [price.cost(call), price.cost(for_an_hour)]
     return min(costs), max(costs)
-
-
-def _for_an_hour(call: Call) -> Call:
-    return structs.replace(call, cache_write_tokens=0, cache_write_1h_tokens=call.cache_write_tokens)

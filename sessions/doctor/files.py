@@ -418,15 +418,12 @@ def strays(subject: Subject) -> Iterator[Finding]:
 def unknown_processes(layout: Layout) -> list[Process]:
     """Return the living processes of sessions that have neither row nor folder, oldest first."""
     deleted = {row["session"] for row in rows(layout.database, "SELECT session FROM tombstones") or ()}
-    tagged = [(process, session) for process in _others() if (session := _session(process, layout, deleted))]
+    others = (processes.by_pid(pid) for pid in processes.scan() if pid != os.getpid())
+    living = [process for process in others if process is not None and not process.zombie]
+    tagged = [(process, session) for process in living if (session := _session(process, layout, deleted))]
     # Read after the scan: a session that was just started has its row and its folder by now.
     known = session_folders(layout) | (session_rows(layout) or set())
     return sorted((process for process, session in tagged if session not in known), key=lambda p: p.start)
-
-
-def _others() -> list[Process]:
-    living = (processes.by_pid(pid) for pid in processes.scan() if pid != os.getpid())
-    return [process for process in living if process is not None and not process.zombie]
 
 
 def _session(process: Process, layout: Layout, deleted: Container[str]) -> str | None:

@@ -8,7 +8,7 @@ one.  Without rows each claim counts (:func:`check_user`).
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from ..processes import processes
 from ..processes.process_ownership import SessionProcesses
@@ -16,27 +16,16 @@ from ..storage.paths import SESSION_ID, Layout, default_home
 from .caller import Link, find_caller
 from .rights import only_the_user
 
+if TYPE_CHECKING:
+    from ..storage.families.families import Families
+
 HOOK_SESSION = "AGENTDASH_SESSION"
 """Variable of the command of a hook: the session that the hook is about."""
 
 
-class Families(Protocol):
-    """The queries that the place of a caller needs."""
-
-    def is_below(self, session_id: str, lead: str) -> bool:
-        """Return whether a session descends from another one."""
-        ...
-
-    def has_run(self, session_id: str, key: tuple[int, int], boot_id: str, pid_ns: str) -> bool:
-        """Return whether a process is the runner or the agent of a turn of a session."""
-        ...
-
-    def with_processes(self) -> list[str]:
-        """Return the ids of the sessions that have processes."""
-        ...
-
-
-def enclosing(line: Sequence[Link], layout: Layout, families: Families, is_known: Callable[[str], bool]) -> str | None:
+def enclosing(
+    line: Sequence[Link], layout: Layout, families: "Families", is_known: Callable[[str], bool]
+) -> str | None:
     """Return the session that a caller is inside of; None for the user, and for a session of another state folder.
 
     Args:
@@ -56,7 +45,7 @@ def is_of_hook(line: Sequence[Link], layout: Layout) -> bool:
     return place < len(line) and not any(link.session for link in line[:place])
 
 
-def _recorded(line: Sequence[Link], layout: Layout, families: Families) -> tuple[str | None, int]:
+def _recorded(line: Sequence[Link], layout: Layout, families: "Families") -> tuple[str | None, int]:
     """Return the session of the nearest recorded process, and its place in the line.
 
     There is no session if the process is the keeper of a hook, or nothing is recorded; the place is then the end.
@@ -71,7 +60,7 @@ def _recorded(line: Sequence[Link], layout: Layout, families: Families) -> tuple
     return _seen_below_a_runner(line, layout, families)
 
 
-def _seen_below_a_runner(line: Sequence[Link], layout: Layout, families: Families) -> tuple[str | None, int]:
+def _seen_below_a_runner(line: Sequence[Link], layout: Layout, families: "Families") -> tuple[str | None, int]:
     """Find the session of a process whose runner was killed, and whose environment claims nothing or something else."""
     for session in families.with_processes():
         folder = layout.session(session)

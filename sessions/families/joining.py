@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -17,18 +17,13 @@ from ..values.membership import Budget, Membership
 from ..values.stopped_by import StoppedBy
 from .caller import Caller
 
+if TYPE_CHECKING:
+    from ..storage.queries import Queries
+
 ANY_FOLDER = "*"
 
 
-class Sessions(Protocol):
-    """The query for a session."""
-
-    def session(self, session_id: str) -> Session | None:
-        """Return the session with exactly this id."""
-        ...
-
-
-def parent_of(caller: Caller, sessions: Sessions) -> Session | None:
+def parent_of(caller: Caller, sessions: "Queries") -> Session | None:
     """Return the session from inside which a start is requested; None if it is requested by the user or from outside.
 
     Raises:

@@ -10,15 +10,18 @@ accidents and confused models, and the sandbox of an agent is what holds a hosti
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from ..agents.registry import agent_named
 from ..errors import AgentdashError, ConfigError, NotAllowedError, NotYoursError
-from ..model import Session, short_id
+from ..model import short_id
 from ..values.facts import Fact
 from ..values.turn_mode import TurnMode
 from .caller import Caller
 from .permissions import Bound, check_mode, narrowed
+
+if TYPE_CHECKING:
+    from .reach import InTrashToo
 
 _NAMED = 5
 
@@ -30,18 +33,6 @@ _EVIDENCE = {
     "lead key": "the conversation of its agent",
     "client": "the request of a client",
 }
-
-
-class Family(Protocol):
-    """The query for the place of a session in its family."""
-
-    def is_below(self, session_id: str, lead: str) -> bool:
-        """Return whether a session descends from another one, or from an outside lead."""
-        ...
-
-    def descendants(self, session_id: str | None, lead: str | None) -> list[Session]:
-        """Return the sessions below a session and below an outside lead."""
-        ...
 
 
 def only_the_user(what: str) -> NotAllowedError:
@@ -64,7 +55,7 @@ class Rights:
     def __init__(
         self,
         caller: Caller,
-        family: Family | None = None,
+        family: "InTrashToo | None" = None,
         session_of: Callable[[object], str] = str,
         reach: Callable[[], str] = lambda: "own",
         bound: Callable[[], Bound | None] = lambda: None,

@@ -107,7 +107,10 @@ def record_by_hand(
     folder, n = layout.session(session.id), taken.turn + 1
     taken = _found(store, session, taken)
     done = ByHand(
-        session=session.id, seconds=max(0, now_ms() - taken.since) / 1000, exit_code=exit_code, reason=_lacking(taken)
+        session=session.id,
+        seconds=max(0, now_ms() - taken.since) / 1000,
+        exit_code=exit_code,
+        reason=NOT_FOUND if any(talk.path is None for talk in taken.talks) else None,
     )
     content = None
     try:
@@ -135,11 +138,6 @@ def record_by_hand(
     with suppress(OSError):
         write_identity(store, folder)
     return done
-
-
-def _lacking(taken: TakenBy) -> str | None:
-    """Return why what was said may not be recorded, or only in part."""
-    return NOT_FOUND if any(talk.path is None for talk in taken.talks) else None
 
 
 def _found(store: Store, session: Session, taken: TakenBy) -> TakenBy:

@@ -230,16 +230,12 @@ class Housekeeping(Guarded):
             return
         with suppress(ConfigError):  # the next start reports broken settings
             if self.rights.states_settings and keep_settings(self._store, self._reader.settings.config()):
-                self._poke_runners()
+                for session in self._store.sessions(LIVE):  # they read the budgets again
+                    with suppress(OSError):
+                        poke(self._layout.session(session.id).poke)
         settle(self._layout, self._store)
         if self._store.families.reported():
             self._archive_reported()
-
-    def _poke_runners(self) -> None:
-        """Have the runners of turns that are under way read the budgets again."""
-        for session in self._store.sessions(LIVE):
-            with suppress(OSError):
-                poke(self._layout.session(session.id).poke)
 
     @acts("delete", on_itself=False)
     def bury(self, session: Session, *, patience: float = 0.0, archived: bool = False) -> bool:
@@ -295,6 +291,19 @@ class Housekeeping(Guarded):
             return session
         self.settle()
         return self._reader.by_id(session.id)
+
+
+class Part(Guarded):
+    """A part of the manager that changes sessions, with what most acts need."""
+
+    def __init__(
+        self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
+    ) -> None:
+        super().__init__(rights)
+        self._layout = layout
+        self._store = store
+        self._reader = reader
+        self._housekeeping = housekeeping
 
 
 def _holder(session: Session) -> str:

@@ -6,21 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import AgentdashError, UnknownSessionError, UsageError
-from ..families.rights import Guarded, Rights, acts
-from ..reader import SessionReader
+from ..families.rights import acts
 from ..rules.limits.period_budgets import Period, PeriodState
 from ..rules.limits.period_shares import Kind
 from ..settings.sections import real
 from ..storage.families.family_budgets import FamilyState
 from ..storage.files import trash
-from ..storage.paths import Layout
-from ..storage.store import Store
 from ..storage.use.day_sums import forget
 from ..supervision.queue.pump import pump
 from ..supervision.runner_process import poke
 from ..threads import in_threads
 from ..values.membership import Budget
-from .housekeeping import Housekeeping
+from .housekeeping import Part
 
 if TYPE_CHECKING:
     from ..costs.repricing import Choice, Estimates, RepricedCosts
@@ -28,17 +25,8 @@ if TYPE_CHECKING:
     from ..storage.use.repriced_rows import RepricedRows
 
 
-class SessionBudgets(Guarded):
+class SessionBudgets(Part):
     """Changes budgets, and wakes the runners that compare the sums with them."""
-
-    def __init__(
-        self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
-    ) -> None:
-        super().__init__(rights)
-        self._layout = layout
-        self._store = store
-        self._reader = reader
-        self._housekeeping = housekeeping
 
     def raise_to(self, folder: str, period: Period, most: Budget, back: Collection[Kind] = ()) -> list[PeriodState]:
         """Permit another amount until the day or the week ends, and start what waits for it; return all budgets.
@@ -87,17 +75,8 @@ _WRITERS = 8
 _NAMED = 8
 
 
-class SessionPrices(Guarded):
+class SessionPrices(Part):
     """Changes prices, and computes costs again."""
-
-    def __init__(
-        self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
-    ) -> None:
-        super().__init__(rights)
-        self._layout = layout
-        self._store = store
-        self._reader = reader
-        self._housekeeping = housekeeping
 
     def import_file(self, file: Path) -> "Imported":
         """Replace the imported prices by those of a file in the form of models.dev.

@@ -44,14 +44,9 @@ def _claude(env: Mapping[str, str]) -> float:
     return 270.0 if limit is None else max(_SHORTEST, min(270.0, limit / 1000 - _RESERVE))
 
 
-def _codex(_: Mapping[str, str]) -> float:
-    """Return the seconds for codex (0.169.0), which ends a call after 300 s unless ``tool_timeout_sec`` is set."""
-    return 270.0
-
-
 _WAITS: dict[str, Callable[[Mapping[str, str]], float]] = {
     "claude-code": _claude,  # 2.1.197, 2.1.330
-    "codex-mcp-client": _codex,  # 0.169.0
+    "codex-mcp-client": lambda _: 270.0,  # 0.169.0 ends a call after 300 s unless tool_timeout_sec is set
 }
 """By the name in ``clientInfo``."""
 

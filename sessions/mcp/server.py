@@ -40,7 +40,8 @@ def tool_named(tools: Sequence[Tool], name: object) -> Tool:
     """
     found = next((tool for tool in tools if tool.name == name), None)
     if found is None:
-        raise RefusalError("unknown_tool", f"{name!r} is not a tool of agentdash. Tools: {_names(tools)}.")
+        names = ", ".join(tool.name for tool in tools) or "none"
+        raise RefusalError("unknown_tool", f"{name!r} is not a tool of agentdash. Tools: {names}.")
     return found
 
 
@@ -107,10 +108,6 @@ def _text(text: str, *, is_error: bool = False) -> dict[str, Any]:
     whole = text.encode("utf-8", "replace").decode()  # half of a surrogate pair cannot be sent
     result: dict[str, Any] = {"content": [{"type": "text", "text": whole}]}
     return result | {"isError": True} if is_error else result
-
-
-def _names(tools: Sequence[Tool]) -> str:
-    return ", ".join(tool.name for tool in tools) or "none"
 
 
 SERVER = {"name": "agentdash", "title": "agentdash", "version": __version__}

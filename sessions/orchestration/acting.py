@@ -34,9 +34,10 @@ def send_message(calls: Calls, arguments: SendMessage) -> Sent:
         accepted = _send(calls, session, arguments)
         waited = wait_for_one(calls, session.id, arguments.wait_s, accepted.prompt.id)
         accepted = calls.manager.prompts.sent(accepted.prompt.id)
+        steered = accepted.prompt.steers and not accepted.session.held
         return Sent(
             session=calls.family().name(session.id),
-            delivery=_delivery(accepted),
+            delivery="sent" if accepted.prompt.state == "taken" else "steered" if steered else "queued",
             turn=accepted.turn or 0,
             held=words(accepted.session.held or "", 200) if accepted.position is not None else "",
             ended=waited.ended if waited else (),
@@ -63,12 +64,6 @@ def _send(calls: Calls, session: Session, arguments: SendMessage) -> "Accepted":
         if sent is not None:
             return sent
     return prompts.inject(session.id, arguments.message, options)
-
-
-def _delivery(sent: "Accepted") -> str:
-    if sent.prompt.state == "taken":
-        return "sent"
-    return "steered" if sent.prompt.steers and not sent.session.held else "queued"
 
 
 def _check_takes_prompts(calls: Calls, session: Session) -> None:

@@ -273,6 +273,7 @@ class Views:
         answer: str = "",
         answer_left_out: str = "",
     ) -> WorkerResult:
+        asks = self._reader.asks(session.id) if session.asking else []
         return WorkerResult(
             session=self._family.name(session.id),
             title=words(session.label, min(80, detail.text)),
@@ -290,7 +291,7 @@ class Views:
             cost_missing=session.cost_missing,
             reason=words(session.reason or "", detail.text),
             needs=need(session),
-            asks=self._asks(session, detail),
+            asks=tuple(asked(one, detail, session.cwd) for one in asks[: max(1, detail.names)]),
             unread=session.status.ended and session.reported_turn < session.turn,
             archived=session.put_away,
             queued=session.queued,
@@ -299,11 +300,6 @@ class Views:
             answer=answer,
             answer_left_out=answer_left_out,
         )
-
-    def _asks(self, session: Session, detail: Detail) -> tuple[Asked, ...]:
-        if not session.asking:
-            return ()
-        return tuple(asked(one, detail, session.cwd) for one in self._reader.asks(session.id)[: max(1, detail.names)])
 
 
 def asked(recorded: "RecordedAsk", detail: Detail, folder: str) -> Asked:

@@ -85,7 +85,7 @@ class Wait:
             if current != version or over:
                 version = current
                 moment = self._moment()
-                if over or _is_ready(moment, quantor):
+                if over or moment.news or not moment.at_work or (quantor == "any" and moment.ended):
                     waited = self._answer(moment)
                     idle = not moment.at_work and not self._held_elsewhere
                     if over or waited.ended or waited.needs_you or waited.gone or idle:
@@ -213,12 +213,6 @@ class Wait:
 
 def _ended_at(session: Session) -> int:
     return session.ended_at or session.updated_at
-
-
-def _is_ready(moment: Moment, quantor: str) -> bool:
-    if moment.news or not moment.at_work:
-        return True
-    return quantor == "any" and bool(moment.ended)
 
 
 def _next(waited: Waited, *, more: bool) -> str:

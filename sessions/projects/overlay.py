@@ -104,39 +104,20 @@ def why_not(agent: Agent, own: AgentSettings, key: str, value: Any, allow: Colle
     return rule(getattr(own, key), value, key in allow) if rule is not None else _NOT_ALLOWED
 
 
-def _full_danger(_: Any, value: Any, __: bool) -> str:
-    return _NO_LIMITS if value else ""
-
-
 def _same_or_narrower(own: Any, value: Any, _: bool) -> str:
     """Permit to deny asks, and a process of one turn, which asks nothing."""
-    return "" if value in (own, "deny", False) else f"It is wider than your own settings ({_word(own)})."
-
-
-def _search_key(own: Any, value: Any, allowed: bool) -> str:
-    return _unless(allowed or value is False or own is True, "search")
-
-
-def _allowed_tools_key(own: Any, value: Any, allowed: bool) -> str:
-    return _unless(allowed or set(value) <= set(own), "allowed_tools")
-
-
-def _args_key(_: Any, __: Any, allowed: bool) -> str:
-    return _unless(allowed, "args")
-
-
-def _config_key(_: Any, __: Any, allowed: bool) -> str:
-    return _unless(allowed, "config")
+    word = str(own).lower() if isinstance(own, bool) else str(own)
+    return "" if value in (own, "deny", False) else f"It is wider than your own settings ({word})."
 
 
 _RULES: Mapping[str, Callable[[Any, Any, bool], str]] = {
-    "full_danger": _full_danger,
+    "full_danger": lambda _, value, __: _NO_LIMITS if value else "",
     "approvals": _same_or_narrower,
     "live": _same_or_narrower,
-    "search": _search_key,
-    "allowed_tools": _allowed_tools_key,
-    "args": _args_key,
-    "config": _config_key,
+    "search": lambda own, value, allowed: _unless(allowed or value is False or own is True, "search"),
+    "allowed_tools": lambda own, value, allowed: _unless(allowed or set(value) <= set(own), "allowed_tools"),
+    "args": lambda _, __, allowed: _unless(allowed, "args"),
+    "config": lambda _, __, allowed: _unless(allowed, "config"),
 }
 """By key: takes the user's own value, the project's, and whether the user's own settings allow the key."""
 
@@ -174,10 +155,6 @@ def _unless(allowed: bool, key: str) -> str:
 def _found(at: tuple[str, ...], why: str) -> Found:
     if why:
         yield at, why
-
-
-def _word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def overlaid(own: Config, theirs: Config, stated: Mapping[str, Any]) -> Config:

@@ -130,7 +130,10 @@ def _checked(file: ProjectFile, own: Loaded) -> tuple[Overlay, Config]:
     unknown = list(refused_tables(source.data))
     source.data = {key: value for key, value in source.data.items() if key in TABLES}
     theirs = project_config(source, own.config.default_agent, demo=own.demo)
-    _refuse(source, [*unknown, *refused(source.data, theirs, own.config)])
+    found = [*unknown, *refused(source.data, theirs, own.config)]
+    if found:
+        errors = sorted((source.error(key, why) for key, why in found), key=lambda error: error.line or 0)
+        raise ConfigError("\n".join(map(str, errors)), errors[0].line)
     overlay = Overlay(path=file.path, text=source.text, stated=source.data, own=own.config)
     return overlay, overlaid(own.config, theirs, source.data)
 
@@ -141,12 +144,6 @@ def _text(file: ProjectFile) -> str:
     except UnicodeDecodeError as error:
         line = file.data.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{file.path}:{line}: the file is not UTF-8 text.", line) from None
-
-
-def _refuse(source: Source, found: list[tuple[tuple[str, ...], str]]) -> None:
-    errors = sorted((source.error(key, why) for key, why in found), key=lambda error: error.line or 0)
-    if errors:
-        raise ConfigError("\n".join(map(str, errors)), errors[0].line)
 
 
 def _leaves(stated: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

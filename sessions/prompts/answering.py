@@ -16,13 +16,10 @@ from ..asks.model import Answer
 from ..asks.recorded import AskState, RecordedAsk
 from ..clock import now_ms
 from ..errors import NotAllowedError, SessionBusyError, UnknownSessionError, UsageError
-from ..families.rights import Guarded, Rights, acts
-from ..managing.housekeeping import Housekeeping
+from ..families.rights import acts
+from ..managing.housekeeping import Part
 from ..model import short_id
 from ..processes import processes, runner_lock
-from ..reader import SessionReader
-from ..storage.paths import Layout
-from ..storage.store import Store
 from ..supervision.runner_process import poke
 from ..text.sanitize import one_line
 
@@ -67,20 +64,11 @@ _ENDS_TURN = frozenset({"stop", "kill", "interrupt"})
 """The kinds of requests that end a turn."""
 
 
-class SessionAsks(Guarded):
+class SessionAsks(Part):
     """The asks of live agents that wait for the user, and the user's answers.
 
     An open ask is named by its number, which no other ask has.
     """
-
-    def __init__(
-        self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
-    ) -> None:
-        super().__init__(rights)
-        self._layout = layout
-        self._store = store
-        self._reader = reader
-        self._housekeeping = housekeeping
 
     @property
     def shown(self) -> ShownAsks:

@@ -17,7 +17,7 @@ from ..conversation.history import History, Place, Position, Root
 from ..conversation.marks import Mark, MarkKind
 from ..conversation.places import ends_turn, place_text, place_words
 from ..errors import Remedy, SessionBusyError, UnknownSessionError, UsageError
-from ..families.rights import Guarded, Rights, acts
+from ..families.rights import Rights, acts
 from ..launch import Start, TurnPlan, following, requested_model
 from ..lifecycle.session_ref import check_free
 from ..lifecycle.starts.launch_plan import (
@@ -28,7 +28,7 @@ from ..lifecycle.starts.launch_plan import (
     recorded_profile,
     session_folder,
 )
-from ..managing.housekeeping import Housekeeping
+from ..managing.housekeeping import Housekeeping, Part
 from ..model import MESSAGE_CHARACTERS, Session, StepKind
 from ..processes import processes
 from ..reader import SessionReader
@@ -74,7 +74,7 @@ class ForkOptions(Struct, frozen=True, kw_only=True):
     """Empty for the beginning of the prompt."""
 
 
-class SessionConversations(Guarded):
+class SessionConversations(Part):
     """Rewinds and forks the conversations of sessions.
 
     Args:
@@ -91,11 +91,7 @@ class SessionConversations(Guarded):
         prompter: Prompter,
         begin: Callable[[Beginning], Session],
     ) -> None:
-        super().__init__(rights)
-        self._layout = layout
-        self._store = store
-        self._reader = reader
-        self._housekeeping = housekeeping
+        super().__init__(rights, layout, store, reader, housekeeping)
         self._prompter = prompter
         self._begin = begin
 

@@ -232,7 +232,8 @@ def settings_of(source: Source, profile: str | None = None, *, demo: bool) -> Lo
         if inner.profiles:
             source.fail(("profiles", other, "profiles"), "A profile cannot contain profiles.")
     if name is not None and name not in file.profiles:
-        raise ConfigError(f"{source.path}: {_unknown_profile(name, file.profiles)}")
+        known = f"Known profiles: {', '.join(file.profiles)}." if file.profiles else "The file has no profiles."
+        raise ConfigError(f"{source.path}: Unknown profile {name!r}. {known}")
     stated = {key: value for key, value in source.data.items() if key != "profiles"}
     held = merged(stated, file.profiles[name] if name else {})
     config = _config(source, ({"default_agent": DEMO_DEFAULT} if demo else {}) | held, demo)
@@ -369,12 +370,6 @@ def _templates(source: Source, stated: Mapping[str, Any], place: tuple[str, ...]
 
 def _prices(source: Source, stated: Mapping[str, Any], place: tuple[str, ...] = ()) -> dict[str, Price]:
     return {name: source.convert(values, Price, (*place, "prices", name)) for name, values in stated.items()}
-
-
-def _unknown_profile(name: str, known: Mapping[str, Any]) -> str:
-    return f"Unknown profile {name!r}. " + (
-        f"Known profiles: {', '.join(known)}." if known else "The file has no profiles."
-    )
 
 
 def _without_null(value: Any) -> Any:

@@ -94,7 +94,9 @@ def with_imported(settings: Mapping[str, Price], found: Imported) -> dict[str, P
     below = {
         name: price for name, price in found.prices.items() if structs.replace(price, as_of=None) != list_price(name)
     }
-    return {**{name: _over(settings, name, price) for name, price in below.items()}, **_without(settings, below)}
+    # A price of the settings for an exact name already includes the imported one.
+    others = {name: price for name, price in settings.items() if name.lower() not in below}
+    return {**{name: _over(settings, name, price) for name, price in below.items()}, **others}
 
 
 def in_force(config: Config) -> dict[str, Price]:
@@ -104,11 +106,6 @@ def in_force(config: Config) -> dict[str, Price]:
         ConfigError: the imported prices cannot be used.
     """
     return with_imported(config.prices, imported())
-
-
-def _without(settings: Mapping[str, Price], below: Mapping[str, Price]) -> dict[str, Price]:
-    """Return the settings' prices without those of exact names that already include the imported ones."""
-    return {name: price for name, price in settings.items() if name.lower() not in below}
 
 
 def _over(settings: Mapping[str, Price], name: str, price: Price) -> Price:

@@ -120,16 +120,11 @@ def _mend(layout: Layout, store: Store, folder: SessionFolder, kind: Ghost, done
             return structs.replace(done, trashed=(*done.trashed, folder.id))
     if identity is not None and restore(store, identity):
         if kind is Ghost.UNRECORDED:
-            _keep_damaged(folder)
+            with suppress(FileNotFoundError):  # the unreadable record stays beside the new one
+                folder.identity.rename(folder.identity.with_name("session.json.damaged"))
             write_identity(store, folder)
         return structs.replace(done, restored=(*done.restored, folder.id))
     return done
-
-
-def _keep_damaged(folder: SessionFolder) -> None:
-    """Keep an unreadable record beside the new one."""
-    with suppress(FileNotFoundError):
-        folder.identity.rename(folder.identity.with_name("session.json.damaged"))
 
 
 def _marker_lost(identity: Identity) -> Identity:

@@ -192,7 +192,8 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     numbers = _turn_numbers(folder)
     if not numbers:
         return None
-    agent = agent_named(_agent_of(next(filter(Path.exists, map(folder.output, numbers)))))
+    with LineReader(next(filter(Path.exists, map(folder.output, numbers)))) as reader:
+        agent = agent_named(guess_agent(islice(reader.all_lines(), LOOKED_AT)))
     parts = _parts(folder, agent, numbers)
     turns, facts, thread, model, running = [], Facts(), Usage(), None, 0.0
     for part in parts:
@@ -265,11 +266,6 @@ def _turn_numbers(folder: SessionFolder) -> list[int]:
     """Return the turn numbers from 1 to the last one with a file."""
     matches = [_TURN_FILE.fullmatch(path.name) for path in folder.turns.glob("turn_*.jsonl")]
     return list(range(1, max((int(match[1]) for match in matches if match), default=0) + 1))
-
-
-def _agent_of(output: Path) -> str:
-    with LineReader(output) as reader:
-        return guess_agent(islice(reader.all_lines(), LOOKED_AT))
 
 
 def _cost(facts: Facts, before: float) -> tuple[float | None, float]:
