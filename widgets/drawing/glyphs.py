@@ -43,7 +43,7 @@ KINDS = {
     StepKind.UNKNOWN: "??",
 }
 
-MARKS = {
+MARKS: dict[str, str] = {
     MarkKind.FORK: "⑂",
     MarkKind.REWIND: "↶",
     MarkKind.UNDO: "↷",
@@ -53,7 +53,7 @@ MARKS = {
 }
 """The character of each kind of mark of a conversation."""
 
-PLAN = {"completed": "☑", "in_progress": "◐", "pending": "☐"}
+PLAN: dict[str, str] = {"completed": "☑", "in_progress": "◐", "pending": "☐"}
 """The character of an item of a plan."""
 
 RULE = "─"

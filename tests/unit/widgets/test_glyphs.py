@@ -26,7 +26,9 @@ def test_a_character_and_its_twin_have_one_cell(char):
     assert TWINS[char].isprintable()
 
 
-@pytest.mark.parametrize("kind", [STATES, KINDS, MARKS, PLAN, ENDINGS], ids=["states", "kinds", "marks", "plan", "ends"])
+@pytest.mark.parametrize(
+    "kind", [STATES, KINDS, MARKS, PLAN, ENDINGS], ids=["states", "kinds", "marks", "plan", "ends"]
+)
 def test_no_two_of_a_kind_look_alike_in_ascii_either(kind):
     assert len(set(kind.values())) == len(set(map(twins, kind.values()))) == len(kind)
 

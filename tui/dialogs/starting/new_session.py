@@ -108,7 +108,7 @@ class NewSessionScreen(ModalScreen[None]):
         focused = self.focused
         keys = ["Enter start", "Tab next field"]
         if isinstance(focused, Choice):
-            keys.append("Left Right change")
+            keys.append("Left Right change" if self.app.has_class("-ascii") else "←→ change")
         elif isinstance(focused, PromptInput):
             keys += [f"{self._new_line} new line", "Up history"] if self._new_line else ["Up history"]
         elif focused is self.fields.folder:

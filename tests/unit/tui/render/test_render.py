@@ -318,7 +318,7 @@ def test_steps_of_each_kind() -> None:
     assert step_text(usage, LOOK) == ["Σ 1.0k in · 5 out · $0.50"]
     assert step_text(unknown, LOOK) == ['?? new.thing: {"type":"new.thing"}']
     assert step_text(tool, LOOK) == ['⚙ docs.search({"q": 1})  ✓']
-    assert step_text(start, LOOK) == ["▸ gpt t-1"]
+    assert step_text(start, LOOK) == ["▹ gpt t-1"]
     assert list(steps_text([Step(kind=StepKind.MESSAGE, text="sub", parent="c")], LOOK))[1] == "    ✦ sub"
 
 

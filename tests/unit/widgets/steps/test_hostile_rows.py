@@ -3,9 +3,9 @@
 import pytest
 
 from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.render.steps import steps_text
 from agentdash.tui.render.style import Style
-from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.drawing.glyphs import in_ascii
 from agentdash.widgets.steps.step_document import step_document
 from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE, Manner, step_rows

@@ -27,7 +27,7 @@ def test_the_first_line_of_each_kind():
         (Step(kind=StepKind.MESSAGE, text="done"), "✦ done"),
         (Step(kind=StepKind.ERROR, text="boom"), "! boom"),
         (Step(kind=StepKind.NOTICE, text="retrying"), "· retrying"),
-        (Step(kind=StepKind.START, model="gpt-5.5", agent_session="t-1"), "▸ gpt-5.5 t-1"),
+        (Step(kind=StepKind.START, model="gpt-5.5", agent_session="t-1"), "▹ gpt-5.5 t-1"),
         (Step(kind=StepKind.UNKNOWN, event="odd", text='{"a": "[red]"}'), '?? odd  {"a": "[red]"}'),
         (Step(kind=StepKind.TOOL_CALL, tool="find", arguments={"q": "x"}), '⚙ find("x")'),
         (Step(kind=StepKind.TOOL_CALL, server="s", tool="f", arguments={"a": 1, "b": 2}), '⚙ s.f({"a": 1, "b": 2})'),
