@@ -11,9 +11,6 @@ from ....sessions.launch import Start
 from ....sessions.model import Session
 from ....sessions.reader import SessionReader
 from ....sessions.settings.sections import PromptTemplate
-from ....widgets.drawing.glyphs import Signs
-=======
-from ....sessions.settings.prompt_templates import PromptTemplate
 from ...keys.key_queue import KeysInOrder
 from ...texts import prompt_texts
 from ..background import Requests
