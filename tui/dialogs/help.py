@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from ...widgets.inputs.history_input import HistoryInput
+from ...widgets.inputs.history import HistoryInput
 from ..keys.action import Action, Place
 from ..keys.actions import (
     APP_ACTIONS,

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from ...sessions.lifecycle.process_list import ProcessInfo
-from ...widgets.drawing.middle_lines import MiddleLines
+from ...widgets.drawing.text_lines import MiddleLines
 from ..render.sessions.processes import processes_text
 from ..render.style import Style
 

@@ -20,7 +20,7 @@ from ...sessions.model import Session
 from ...sessions.reader import SessionReader
 from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ...widgets.document.document_pane import DocumentPane
-from ...widgets.inputs.history_input import HistoryInput
+from ...widgets.inputs.history import HistoryInput
 from ...widgets.inputs.prompt_box import PromptInput
 from .._textual_hacks import send_every_resize
 from ..keys.action import Place

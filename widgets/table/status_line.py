@@ -12,8 +12,8 @@ from ...sessions.costs.usage_totals import lacks_tokens, session_cost
 from ...sessions.model import Session, Status
 from ...sessions.text.sanitize import cell_width
 from ..drawing import glyphs
-from ..drawing.line import Line
 from ..drawing.roles import MUTED
+from ..drawing.text_lines import Line
 
 _GROUPS = (
     ("waiting", "waiting", Status.WAITING, "$text-warning bold"),

@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 
 from ....sessions.text.sanitize import one_line
 from ....widgets.drawing.roles import MUTED
-from ....widgets.inputs.history_input import HistoryInput
+from ....widgets.inputs.history import HistoryInput
 from ....widgets.table.table_bar import GROUPED
 from ...state.table_views import BUILT_IN, QUICK, View
 

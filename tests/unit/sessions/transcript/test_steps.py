@@ -24,8 +24,7 @@ from agentdash.sessions.transcript.index.turn_index import TurnIndex
 from agentdash.sessions.transcript.search import Search
 from agentdash.sessions.transcript.session_steps import SessionSteps
 from agentdash.sessions.transcript.snapshot import Gap, View
-from agentdash.widgets.steps.filtered_steps import FilteredSteps
-from agentdash.widgets.steps.step_groups import FAILURES, PROMPTS, union
+from agentdash.widgets.steps.filtered_steps import FAILURES, PROMPTS, FilteredSteps, union
 
 CODEX = agent_named("codex")
 

@@ -1,4 +1,7 @@
-"""Lines of text and commands: a command is cut in its middle, because commands often differ only at their ends."""
+"""Lines of text that are redrawn only if the text or the width changes; a command is cut in its middle.
+
+Commands often differ only at their ends.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,8 +9,26 @@ from typing import NamedTuple
 from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
+from textual.widgets import Static
 
 from ...sessions.text.sanitize import cell_width, cut, cut_middle
+
+
+class Line(Static):
+    """Static text of a fixed size: a change does not lay out the screen, and an unchanged text is not drawn again."""
+
+    DEFAULT_CSS = "Line { height: 1; }"
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, markup=False)
+        self._shown: Content | None = None
+
+    def show_text(self, text: str | Content) -> None:
+        """Show a text."""
+        content = Content(text) if isinstance(text, str) else text
+        if self._shown is None or content != self._shown or content.spans != self._shown.spans:
+            self._shown = content
+            self.update(content, layout=False)
 
 
 class CommandLine(NamedTuple):
