@@ -1,4 +1,4 @@
-"""What is recorded of a caller: the place, folder and agent of a session that it starts, and its name for a stop."""
+"""The record of a caller: the place, folder and agent of a session that it starts, and its name for a stop."""
 
 import os
 from collections.abc import Sequence

@@ -102,6 +102,7 @@ def wake_text(
     room = MOST_CHARACTERS - len(tail) - 2
     kept, used = [], 0
     for number, part in enumerate(parts):
+        # The ids of all ends that get no entry must still fit behind those that do.
         if number and used + len(part) + 2 > room - _LISTED * (SHORT_ID + 2):
             tail = _tail(ends[number - 1 :], spoken)
             break

@@ -170,6 +170,7 @@ class _Errand:
     def run(self, patience: float) -> Receipt | None:
         """Return the receipt; None if the session began another turn before any runner answered."""
         stage: object = None
+        # The first attempt is for the runner that is there, the second for the one that replaces it.
         for attempt in (1, 2):
             deadline = monotonic() + patience
             while monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""What sessions may use, and what their use costs: budgets that change while they are at work, and prices."""
+"""The budgets of sessions, which change while they are at work, and the prices by which their costs are computed."""
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""What a project may set, and the user's settings with it.  Pure.
+"""The keys that a project may set, and the user's settings with those of a project over them.  Pure.
 
 A key is refused unless a rule here permits its value, so a setting that an adapter adds is refused until the adapter
 names it in ``project_keys``.  What is permitted is laid over the user's own: limits can only become lower, instructions

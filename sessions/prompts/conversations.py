@@ -194,6 +194,7 @@ class SessionConversations(Part):
 
     def _last_message(self, source: Source, history: History) -> str | None:
         """Return the last visible message of the agent, as long as a row keeps it; None if the session has none."""
+        # The newest visible part with a message has the last one; a part without a turn begins the conversation.
         for part in reversed(history.parts()):
             if part.turn is None:
                 return None

@@ -1,4 +1,4 @@
-"""What waits: the prompts of a session, and the sessions that wait for the end of another one."""
+"""The queue: the prompts of a session that wait, and the sessions that wait for the end of another one."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What agents printed: their output byte for byte, as steps, and the facts that follow from the steps."""
+"""The output of agents: byte for byte, as steps, and the facts that follow from the steps."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

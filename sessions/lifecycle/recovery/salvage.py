@@ -245,6 +245,7 @@ def _parts(folder: SessionFolder, agent: Agent, numbers: Sequence[int]) -> list[
     """Return the turns of all files, in order; a turn of which nothing was found has a file that does not exist."""
     parts: list[_Part] = []
     streams = [n for n in numbers if folder.output(n).exists()]
+    # The number of a stream is that of its first turn, so that the next one bounds how many turns it has.
     for n, following in zip(streams, [*streams[1:], None], strict=True):
         parts += [_Part(missing, missing) for missing in range(len(parts) + 1, n)]
         with LineReader(folder.output(n)) as reader:
