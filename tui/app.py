@@ -29,7 +29,7 @@ from ..sessions.notifications.settings import NotifySettings
 from ..sessions.settings.config import Config, DashboardSettings
 from ..sessions.storage.paths import Layout
 from ..sessions.storage.prompts.drafts import DraftFiles
-from ..sessions.text.plain_ascii import is_wanted
+from ..sessions.text.terminal import is_wanted
 from ..widgets.drawing import glyphs
 from ..widgets.drawing.plain_scrollbar import PlainScrollBar
 from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS

@@ -17,7 +17,7 @@ from msgspec import structs
 from ..agents.parsing.recorded_edits import RecordedChange, RecordedEdit, Transcript
 from ..clock import monotonic
 from ..model import Change, Step, Turn
-from ..text.diffs import Diff
+from ..text.unified_diff import Diff
 from ..transcript.additions import files_key
 
 MOST_EDITS = 100_000

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from ..model import Session, Status
-from .cost import Cost
-from .cost_count import CostCount
+from .cost import Cost, CostCount
 from .usage_totals import lacks_tokens, session_cost
 
 STATES = (
@@ -170,7 +169,7 @@ class Families:
 
 
 class _Total:
-    """Counts that can be added and subtracted without a remainder: money as in :mod:`.cost_count`."""
+    """Counts that can be added and subtracted without a remainder: money as in :mod:`.cost`."""
 
     def __init__(self) -> None:
         self.workers = 0

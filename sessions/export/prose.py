@@ -4,7 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ..text.sanitize import clean
-from . import commonmark
+from . import quoting
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -14,14 +14,14 @@ _LOWER = 2
 
 
 def prose(text: str) -> str:
-    """Return the rendered message, or its plain text if it cannot be read as Markdown (``commonmark.read``)."""
+    """Return the rendered message, or its plain text if it cannot be read as Markdown (``quoting.read``)."""
     text = clean(text)
-    tokens = commonmark.read(text)
+    tokens = quoting.read(text)
     if tokens is None:
         return f'<pre class="plain"><code>{escape(text)}</code></pre>'
     for token in tokens:
         _tame(token)
-    markdown = commonmark.reader()
+    markdown = quoting.reader()
     rendered: str = markdown.renderer.render(tokens, markdown.options, {})
     return rendered
 

@@ -1,8 +1,7 @@
 """A turn's counts for the overview, made while its steps are written."""
 
 from ..model import Step, StepKind
-from ..rules.changed_files import changed_files
-from ..rules.step_outcome import failed
+from ..rules.step_outcome import changed_files, failed
 from ..text.sanitize import one_line
 
 _PROMPT_CELLS = 90

@@ -2,7 +2,7 @@
 
 from ..storage.store import Store
 from ..text.sanitize import one_line
-from ..values.stopped_by import StoppedBy
+from ..values.stops import StoppedBy
 from .caller import Caller
 
 REASON_CELLS = 200

@@ -6,8 +6,7 @@ from ..errors import UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts
 from ..families.rights import Rights
 from ..reader import SessionReader
-from ..rules.limits.period_budgets import Period, PeriodState
-from ..rules.limits.period_shares import Kind
+from ..rules.limits.period_budgets import Kind, Period, PeriodState
 from ..settings.budgets import real
 from ..storage.families.family_budgets import FamilyState
 from ..storage.paths import Layout

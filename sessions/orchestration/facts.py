@@ -10,7 +10,7 @@ from ..digest.collect import Digest, digest
 from ..digest.summary import changed_lines
 from ..errors import AgentdashError
 from ..model import Session, Step, StepKind
-from ..rules.changed_files import changed_files
+from ..rules.step_outcome import changed_files
 from .quoting import words
 from .results import Did, Shared
 

@@ -9,7 +9,7 @@ from ..text.sanitize import clean
 from ..text.units import line_change
 from ..transcript import blocks
 from ..transcript.blocks import Origin, Voice
-from ..transcript.visible.in_short import ending, file_words
+from ..transcript.visible.retelling import ending, file_words
 
 _OUTPUT, _ARGUMENTS, _TEXT = 400, 200, 1_500
 """Characters of a step's texts, unless all are requested."""

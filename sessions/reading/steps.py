@@ -5,8 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..agents.registry import agent_named
-from ..conversation.interrupted import is_conversation
-from ..conversation.shown import Shown, shown
+from ..conversation.shown import Shown, is_conversation, shown
 from ..errors import UnknownSessionError
 from ..lifecycle.session_ref import find_turn
 from ..model import Prompt, Session, Step, StepKind
@@ -133,7 +132,7 @@ class StepsReader:
             UsageError: it has no such turn.
             StoreError: a turn file cannot be read.
         """
-        from ..digest.scope import digest_of
+        from ..digest.collect import digest_of
 
         session = self._get(ref)
         find_turn(session, turn)

@@ -14,12 +14,11 @@ from ..model import Changes, Prompt, Receipt, Session, Status, Turn, Usage, shor
 from ..rules.urgency_levels import Urgency
 from ..values.adjustments import Adjustment
 from ..values.compaction import RecordedCompaction
-from .compactions import compactions_of
 from .database import Database
 from .families.families import Families
 from .families.family_budgets import FamilyBudgets
 from .families.workers import FAMILY
-from .marks import Marks, RelatedMark, recorded
+from .marks import Marks, RelatedMark, compactions_of, recorded
 from .prompts.adjustments import Adjustments
 from .prompts.asks import Asks
 from .prompts.prompt_queue import PromptQueue
@@ -42,7 +41,7 @@ from .use.period_budgets import PeriodBudgets
 from .use.plan_windows import PlanWindows
 
 FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, created_at DESC, sessions.id LIMIT ?"
-"""The order of :func:`..rules.urgency.by_urgency`, read from an index."""
+"""The order of :func:`..rules.attention.by_urgency`, read from an index."""
 
 _NEWEST = "SELECT rowid FROM sessions WHERE archived_at IS NULL ORDER BY created_at DESC, rowid DESC LIMIT ?"
 _QUIET = (

@@ -24,10 +24,10 @@ from .prompts.asks import Asks
 from .prompts.chains import Chains, give_up
 from .prompts.new_turn import insert_turn
 from .prompts.prompt_queue import PromptQueue
-from .prompts.queue_rows import hold_after, put_back
+from .prompts.queued_prompt import hold_after, put_back
 from .queries import Queries
 from .rows import OPEN, dump
-from .use.period_admission import PeriodAdmission
+from .use.period_budgets import PeriodAdmission
 from .wakes import Wakes, note_end
 
 _BUSY = (

@@ -14,8 +14,7 @@ from ..launch import TurnPlan
 from ..model import ENDED, Status, StoppedBy
 from .database import Database
 from .prompts.new_turn import take
-from .prompts.queue_rows import insert_prompt
-from .prompts.queued_prompt import Build, Request
+from .prompts.queued_prompt import Build, Request, insert_prompt
 from .rows import MOST_WAKES, WAKES_USED, Query
 
 GATHER_MS = 5_000

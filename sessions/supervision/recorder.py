@@ -24,17 +24,16 @@ from ..processes.processes import uptime
 from ..rules.activity import ActivityWatch
 from ..rules.attention import Stuck
 from ..rules.compaction import judged
-from ..rules.limits.period_shares import Share
+from ..rules.limits.period_budgets import Share
 from ..rules.prompts.delivery import Fate, TurnEvidence, fate
 from ..rules.status import at_the_end, while_running
 from ..rules.turn_facts import Facts
 from ..storage.files.session_record import write_identity
 from ..storage.paths import Layout
 from ..storage.store import Store
-from ..storage.turns.claim import Outcome
+from ..storage.turns.claim import Outcome, move_times
 from ..storage.turns.turn_log import TurnLog
 from ..storage.turns.turn_output import TurnOutput, own_output
-from ..storage.turns.turn_times import move_times
 from ..values.compaction import Compaction
 from .clock_steps import ClockSteps
 from .disk import DiskWatch, Reserve

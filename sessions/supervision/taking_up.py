@@ -17,10 +17,8 @@ from ..storage.files.line_reader import LineReader
 from ..storage.paths import Layout
 from ..storage.queries import Queries
 from ..storage.turns.turn_output import output_in
-from ..transcript.visible.compacted import retold_compacted
-from ..transcript.visible.retelling import retold
-from ..transcript.visible.visible import VisibleConversation
-from ..transcript.visible.visible_steps import Source, requests_in, source_of, steps_of
+from ..transcript.visible.retelling import retold, retold_compacted
+from ..transcript.visible.visible_steps import Source, VisibleConversation, requests_in, source_of, steps_of
 from ..values.compaction import SUMMARY_EVENT
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..conversation.interrupted import FOR_PEOPLE, is_interrupted
+from ..conversation.shown import FOR_PEOPLE, is_interrupted
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from ..rules.step_outcome import failed
 from ..text.json_text import json_text
@@ -324,3 +324,19 @@ def _exit_note(step: Step) -> str:
 
 def _failed(step: Step) -> bool:
     return failed(step) or step.status is StepStatus.DECLINED
+
+
+_NAMES = {
+    StepKind.TOOL_CALL: "tool call",
+    StepKind.FILE_CHANGE: "file change",
+    StepKind.WEB_SEARCH: "web search",
+    StepKind.SUBAGENT: "sub-agent",
+    StepKind.USAGE: "tokens",
+    StepKind.UNKNOWN: "unknown event",
+}
+"""The names that differ from the kind's value."""
+
+
+def kind_name(kind: StepKind) -> str:
+    """Return the name of a kind in lower case: ``file change``."""
+    return _NAMES.get(kind, kind.value)

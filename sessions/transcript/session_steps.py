@@ -22,7 +22,7 @@ from ..storage.turns.turn_output import TurnOutput, outputs_of
 from ..text.units import size
 from .additions import Diffs
 from .index import index_file
-from .index.block_cache import BlockCache
+from .index.block_table import BlockCache
 from .index.turn_index import LINE_CAP, TurnIndex
 from .mark_steps import Marking, MarkSection, Related, marking
 from .snapshot import Gap, Section, View

@@ -20,7 +20,7 @@ from ..agents.registry import agent_named, is_agent
 from ..errors import NotATranscriptError
 from ..model import Step
 from ..storage.scratch import scratch_parent
-from .index.block_cache import BlockCache
+from .index.block_table import BlockCache
 from .index.turn_index import LINE_CAP, TurnIndex
 
 _BEGINNING = 64 << 10

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from ...text.colours import has_colours
-from ...text.plain_ascii import is_forced, is_utf8
+from ...text.terminal import has_colours, is_forced, is_utf8
 from ..model import Finding, Subject, ok, warn
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ...errors import AgentdashError
-from ...rules.limits.period_shares import full
+from ...rules.limits.period_budgets import full
 from ...rules.limits.period_words import state_words, used_words
 from ...storage.database import Database
 from ...storage.use.period_budgets import PeriodBudgets

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ...errors import AgentdashError, NewerStoreError, OlderStoreError
 from ...storage import schema
+from ...storage.database import open_read_only
 from ...storage.paths import is_read_only
-from ...storage.read_only import open_read_only
 from ..model import Finding, Subject, fail, ok, warn
 
 REBUILD = "agentdash doctor --rebuild"

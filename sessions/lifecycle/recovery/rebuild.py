@@ -8,10 +8,9 @@ from msgspec import Struct, structs
 from ...clock import now_ms
 from ...errors import NewerStoreError, OlderStoreError, StoreError
 from ...processes import processes
-from ...storage.deleted import remember
 from ...storage.files import trash
-from ...storage.files.restore import restore
-from ...storage.files.session_record import Identity, read_identity, write_identity
+from ...storage.files.session_record import Identity, read_identity, restore, write_identity
+from ...storage.files.trash import remember
 from ...storage.paths import Layout, SessionFolder
 from ...storage.store import Store
 from ...storage.use.day_sums import forget as forget_days

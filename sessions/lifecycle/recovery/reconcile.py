@@ -31,11 +31,10 @@ from ...storage.files.session_record import write_identity
 from ...storage.old_requests import answer_old
 from ...storage.paths import SESSION_ID, Layout
 from ...storage.store import Store
-from ...storage.turns.claim import Outcome, Owner
+from ...storage.turns.claim import Outcome, Owner, move_times
 from ...storage.turns.live_log import LiveLog
 from ...storage.turns.turn_log import TurnLog
 from ...storage.turns.turn_output import output_in, remove_output
-from ...storage.turns.turn_times import move_times
 from ...supervision.clock_steps import surplus_ms
 from ...supervision.hooks.hooks import run_end_hook
 from ...supervision.own_conversation import OwnConversation

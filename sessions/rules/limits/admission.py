@@ -9,7 +9,7 @@ from ...errors import RefusalError
 from ...text.units import compared_money
 from ...values.membership import Budget
 from .family_account import Amount
-from .period_shares import FIRST, KINDS, LEAST, Kind, of
+from .period_budgets import FIRST, KINDS, LEAST, Kind, of
 
 _ROUNDING = 1e-9
 """US dollars by which sums of shares may differ from a budget."""

@@ -2,8 +2,7 @@
 
 from ...text.units import compared_money, count, money
 from .family_account import Account, Amount, budget_words
-from .period_budgets import PeriodState, amounts_left
-from .period_shares import Kind, Lacking, of
+from .period_budgets import Kind, Lacking, PeriodState, amounts_left, of
 
 
 def used_words(state: PeriodState, kind: Kind | None = None) -> str:

@@ -13,8 +13,7 @@ from ...clock import now_ms
 from ...errors import SessionBusyError, UnknownSessionError, UsageError
 from ...launch import Launch
 from ...model import Status, short_id
-from ...rules.prompts.chain import Predecessor, Standing
-from ...rules.prompts.chained_prompt import unanswered_prompt
+from ...rules.prompts.chain import Predecessor, Standing, unanswered_prompt
 from ..database import Database
 from ..families.admission import admit_chained
 from ..rows import dump, launch_from

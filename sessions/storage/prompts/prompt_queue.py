@@ -14,13 +14,27 @@ from ...model import ENDED, Status, short_id
 from ...rules.limits.period_words import agent_refusal_words, refusal_words
 from ...rules.prompts.delivery import HELD_BY_USER, PromptState
 from ..database import Database
-from ..families.admission import admit_prompt
-from ..families.rounds import admit_round
+from ..families.admission import admit_prompt, admit_round
 from ..rows import dump
-from ..use.period_admission import PeriodAdmission
+from ..use.period_budgets import PeriodAdmission
 from .new_turn import take
-from .queue_rows import ORDER, UNDER_WAY, WAITING, first_key, hold, insert_prompt, let_go_if_empty, place_at_edge
-from .queued_prompt import AGAIN, Build, QueuedPrompt, Request, attempt_of, prompt_of, resend_key
+from .queued_prompt import (
+    AGAIN,
+    ORDER,
+    UNDER_WAY,
+    WAITING,
+    Build,
+    QueuedPrompt,
+    Request,
+    attempt_of,
+    first_key,
+    hold,
+    insert_prompt,
+    let_go_if_empty,
+    place_at_edge,
+    prompt_of,
+    resend_key,
+)
 from .unconfirmed import decide
 
 

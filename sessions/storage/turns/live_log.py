@@ -11,7 +11,7 @@ from ...rules.prompts.delivery import PromptState
 from ..database import Database
 from ..prompts.adjustments import defer_earlier
 from ..prompts.new_turn import begin_turn
-from ..prompts.queue_rows import UNDER_WAY
+from ..prompts.queued_prompt import UNDER_WAY
 from ..rows import dump
 from .claim import Owner
 from .turn_log import withdraw_close

@@ -13,8 +13,7 @@ from ...model import ENDED, Left, Status, TakenBy, left_text
 from ...rules.turn_facts import Facts
 from ...values.taken_by import BY_HAND, HAND
 from ..prompts.new_turn import take
-from ..prompts.queue_rows import UNDER_WAY
-from ..prompts.queued_prompt import Build
+from ..prompts.queued_prompt import UNDER_WAY, Build
 from ..rows import dump
 from ..store import Store
 from .claim import Owner

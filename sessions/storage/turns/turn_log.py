@@ -26,19 +26,18 @@ from ...model import (
 )
 from ...rules.attention import Stuck
 from ...rules.compaction import CompactionMark, cleared
-from ...rules.limits.period_shares import Share, least_of
+from ...rules.limits.period_budgets import Share, least_of
 from ...rules.prompts.delivery import PromptState
 from ...rules.status import Verdict
 from ...rules.turn_facts import Facts
-from ..families.worker_share import keep_worker_share
+from ..families.admission import keep_worker_share
 from ..marks import add_mark
 from ..prompts.adjustments import defer_earlier
 from ..prompts.new_turn import take
-from ..prompts.queue_rows import hold_after, put_back
-from ..prompts.queued_prompt import Build
+from ..prompts.queued_prompt import Build, hold_after, put_back
 from ..rows import USAGE_COLUMNS, dump, launch_from, load
 from ..store import Store
-from ..use.period_admission import PeriodAdmission
+from ..use.period_budgets import PeriodAdmission
 from ..use.report_log import ReportLog, TurnUse
 from ..use.turn_accounts import TurnAccounts, name_of
 from ..wakes import note_end

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 from ...agents.base import Agent
 from ...agents.parsing.usage_meter import TranscriptEnd
-from ...costs.session_usage import Spent
+from ...costs.usage_totals import Spent
 from ...errors import StoreError
 from ...launch import Launch
 from ...model import Step
 from ...rules.attention import Stuck
-from ...rules.limits.period_shares import Share
+from ...rules.limits.period_budgets import Share
 from ...rules.turn_facts import Facts
 from ...storage.store import Store
 from ...storage.turns.turn_output import TurnOutput

@@ -15,7 +15,7 @@ from ...errors import AgentdashError
 from ...launch import Launch, TurnPlan, plan_like, with_mode
 from ...storage.prompts.queued_prompt import Request
 from ...storage.store import Store
-from ...values.stopped_by import StoppedBy
+from ...values.stops import StoppedBy
 from .agent import LiveAgent
 from .channel import LineTooLongError
 

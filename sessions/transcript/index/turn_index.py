@@ -20,12 +20,9 @@ from ...rules.truncate import trimmed
 from ...rules.turn_facts import Facts
 from ...storage.files.line_reader import ArrivalTimes, LineReader
 from ..additions import Additions, Diffs
-from .block_cache import Block, BlockCache, Placed
-from .block_table import BEGINNING, BlockTable
+from .block_table import BEGINNING, Block, BlockCache, BlockTable, Placed, latest, parsed_again, steps_of
 from .index_file import SavedIndex
-from .kind_codes import FATAL, encoded, table
-from .line_steps import latest, parsed_again, steps_of
-from .unknown_runs import middles, remark
+from .kind_codes import FATAL, encoded, middles, remark, table
 
 BLOCK_BYTES = 256 * 1024
 """The size of a block, which is parsed again to show one of its steps: some milliseconds."""

@@ -128,8 +128,7 @@ def prompt_argument(command: F) -> F:
 
 def style(*, full: bool = False, err: bool = False) -> "Style":
     """Return the style of stdout or stderr; a pipe gets wide lines without colours."""
-    from ....sessions.text.colours import has_colours
-    from ....sessions.text.plain_ascii import is_wanted
+    from ....sessions.text.terminal import has_colours, is_wanted
     from ...render.style import Style
 
     stream = sys.stderr if err else sys.stdout
@@ -228,7 +227,7 @@ def print_pieces(pieces: Iterable[bytes], *, raw: bool = False) -> None:
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
-    from ....sessions.text.sanitize_stream import StreamCleaner
+    from ....sessions.text.sanitize import StreamCleaner
 
     cleaner = StreamCleaner()
     for piece in pieces:

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Raw
 
 from ....model import Change, StepKind
-from ....text.diffs import Diff, created, deleted, diff_of
+from ....text.unified_diff import Diff, created, deleted, diff_of
 from ...parsing.json_lines import joined, value_of
 from .. import events as exec_events
 from ..items import described

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ....storage.files.line_reader import LineReader
-from ....text.diffs import Diff, created, deleted, diff_of
+from ....text.unified_diff import Diff, created, deleted, diff_of
 from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
 from ...parsing.line_parts import parts

@@ -15,8 +15,8 @@ from recorded_sessions import evidence, lines, ran, record, said
 
 from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.conversation.history import History, Part, Place
-from agentdash.sessions.conversation.interrupted import FOR_PEOPLE
 from agentdash.sessions.conversation.marks import Mark, MarkKind
+from agentdash.sessions.conversation.shown import FOR_PEOPLE
 from agentdash.sessions.errors import (
     NewerStoreError,
     SessionBusyError,

@@ -18,7 +18,7 @@ from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.costs.cost import cost_words, tokens_words
 from agentdash.sessions.costs.price_table import AS_OF
 from agentdash.sessions.costs.usage_totals import session_cost, session_tokens
-from agentdash.sessions.digest.scope import digest_of
+from agentdash.sessions.digest.collect import digest_of
 from agentdash.sessions.digest.summary import digest_lines
 from agentdash.sessions.launch import Launch
 from agentdash.sessions.model import Session, StepKind, Turn

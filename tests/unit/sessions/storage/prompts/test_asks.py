@@ -14,10 +14,9 @@ from agentdash.sessions.errors import UnknownSessionError
 from agentdash.sessions.json_schema import session_json
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status
-from agentdash.sessions.storage.files.restore import restore
-from agentdash.sessions.storage.files.session_record import read_identity, write_identity
+from agentdash.sessions.storage.files.session_record import read_identity, restore, write_identity
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.storage.prompts.ask_row import MOST_QUESTION_BYTES, MOST_QUESTIONS, MOST_TEXT
+from agentdash.sessions.storage.prompts.asks import MOST_QUESTION_BYTES, MOST_QUESTIONS, MOST_TEXT
 from agentdash.sessions.storage.store import Store
 
 NAME = "session-1"
