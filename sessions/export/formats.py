@@ -1,4 +1,4 @@
-"""The formats of an export: their names, and the suffixes of their files; and the one that is no document, JSON."""
+"""The formats of an export: their names, and the suffixes of their files; the JSON one is written here."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

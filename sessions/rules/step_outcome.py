@@ -1,4 +1,4 @@
-"""What came of a step: whether it took effect, and the files of its changes.
+"""The result of a step: whether it took effect, and the files of its changes.
 
 The one answer for digests, changes, exports, the viewer, the loops and leads."""
 

@@ -1,4 +1,4 @@
-"""What the user and a terminal exclude: colours, or characters beyond ASCII.  Pure."""
+"""Colours and characters beyond ASCII: whether the user or a terminal excludes them.  Pure."""
 
 import re
 from collections.abc import Mapping
