@@ -26,9 +26,7 @@ def session_changes(
     """Fold the steps as they come, and ask git about their files: a few calls of at most five seconds each.
 
     Args:
-        session: the session of the steps.
         steps: all steps, or those of one turn; never all of them in memory.
-        turns: all turns of the session.
         env: the environment that was recorded with the session.
         turn: the turn of the steps; None for all turns.
         git: True to ask git.

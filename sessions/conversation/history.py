@@ -136,7 +136,7 @@ class History:
         """Return the position behind a mark; None if it names what is not there."""
         match mark.kind:
             case MarkKind.REWIND if mark.turn is None:
-                return self._beginning()
+                return self._parents.get(Place(1), self.position)
             case MarkKind.REWIND if Place(mark.turn or 0) in self._parents and (mark.step or 0) >= 0:
                 return Place(mark.turn or 0, mark.step)
             case MarkKind.UNDO:
@@ -146,10 +146,6 @@ class History:
             case MarkKind.FORK if isinstance(self.position, Root) and not self._parents:
                 return Marked(mark.id)
         return None
-
-    def _beginning(self) -> Position:
-        """Return the position before the first turn: behind the mark with which a fork begins."""
-        return self._parents.get(Place(1), self.position)
 
 
 def step_is_visible(visible: Mapping[int, int | None], turn: int, step: int) -> bool:

@@ -66,7 +66,6 @@ def cost_words(cost: Cost, unused: str = "", cells: int | None = None) -> str:
     """Return a cost with its marks: ``$0.31``, ``≈$0.31``, ``≥$0.31``, ``≥≈$0.31``, ``?``.
 
     Args:
-        cost: the cost.
         unused: the text if no model was used.
         cells: the room of the text; as many decimals are rounded off as have no room. None for any length.
     """

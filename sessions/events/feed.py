@@ -76,8 +76,6 @@ class EventFeed:
     """Reads the events in turn; holds one state of each session.
 
     Args:
-        database: the database of the sessions.
-        selection: the sessions whose events are returned.
         trashed: returns the record of a deleted session; None if there is none.
         since: the position behind which the first events are; None begins with the sessions that exist.
     """

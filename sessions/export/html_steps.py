@@ -82,10 +82,6 @@ def _first(text: str) -> str:
     return text[:_PEEKED].lstrip().partition("\n")[0]
 
 
-def _last(text: str) -> str:
-    return clean(text[-_PEEKED:]).rstrip().rpartition("\n")[2]
-
-
 def _drawn(block: blocks.Block, step: Step, described: blocks.Description) -> str:  # noqa: PLR0911
     match block:
         case blocks.Prose():
@@ -128,7 +124,7 @@ def _prose(block: blocks.Prose) -> str:
 
 
 def _output(block: blocks.Output, *, opened: bool) -> str:
-    peek = _last(block.text) if block.name == "output" else _first(block.text)
+    peek = clean(block.text[-_PEEKED:]).rstrip().rpartition("\n")[2] if block.name == "output" else _first(block.text)
     return _folded(block.name.capitalize(), block.text, opened=opened, peek=peek)
 
 

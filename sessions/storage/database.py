@@ -45,7 +45,6 @@ class Database:
     """The connections of one process; safe to use from several threads.
 
     Args:
-        path: the file.
         cache_kib: pages of the file that each connection keeps, in KiB; None for SQLite's own 2,000.
     """
 

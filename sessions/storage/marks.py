@@ -58,13 +58,10 @@ class Marks:
         """Record a mark if the session is still as the caller read it: of two front ends at once, one is refused.
 
         Args:
-            session_id: the session.
-            kind: the kind.
             after: the newest turn that the caller read.
             newest: the id of the newest mark that the caller read; 0 if there was none.
             last_message: the last message that is visible behind the mark.
             turn, step, undoes, origin, data: as in :class:`..conversation.marks.Mark`.
-            asked_by: who requested it.
 
         Raises:
             UnknownSessionError: the session was deleted.

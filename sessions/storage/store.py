@@ -88,7 +88,6 @@ class Store(Queries):
         Args:
             start: the completed request: with agent, folder, title and id, and the id of the session it waits for.
             launch: the exact start of the first turn.
-            run_id: the tag of the turn's processes.
             host: the machine on which the session runs.
             env: the variables that later turns need.
             membership: its place in a family; None outside any.  A start that an agent requests is admitted by
@@ -329,7 +328,6 @@ class Store(Queries):
         """Archive ended sessions (``at``: UTC ms), or take them out of the archive (None).
 
         Args:
-            session_ids: the sessions.
             at: the time, or None.
             holders: the ``run_id`` of each user whose takeover does not prevent it.
 

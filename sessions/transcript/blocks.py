@@ -274,7 +274,7 @@ def _error(step: Step) -> tuple[Block, ...]:
 
 # A list describes each row that it draws, and a table is up to two microseconds faster than a match.
 _BODIES: dict[StepKind, Callable[[Step], tuple[Block, ...]]] = {
-    StepKind.PROMPT: lambda step: (Prose(_sent(step), Voice.USER),),
+    StepKind.PROMPT: lambda step: (Prose(f"{step.sender}: {step.text}" if step.sender else step.text, Voice.USER),),
     StepKind.START: _start,
     StepKind.REASONING: lambda step: (Prose(step.text, Voice.THOUGHT, _thought_size(step)),),
     StepKind.MESSAGE: lambda step: (Prose(step.text, Voice.AGENT),),
@@ -289,11 +289,6 @@ _BODIES: dict[StepKind, Callable[[Step], tuple[Block, ...]]] = {
     StepKind.USAGE: _usage,
     StepKind.UNKNOWN: lambda step: (Raw(step.event or "", step.text),),
 }
-
-
-def _sent(step: Step) -> str:
-    """Return the text of a prompt, behind the name of agentdash if that wrote it."""
-    return f"{step.sender}: {step.text}" if step.sender else step.text
 
 
 def _thought_size(step: Step) -> str:

@@ -77,7 +77,6 @@ class SessionSteps:
     Only one thread at a time may call :meth:`refresh` and :meth:`close`; any thread can use the views.
 
     Args:
-        folder: the session's folder.
         agent: the agent that wrote its turn files.
         facts: reads its turns and prompts from the store.
         index_folder: the folder for the indexes of long files.

@@ -221,7 +221,6 @@ def grant(asking: Asking, states: Sequence[PeriodState], *, free: bool = False) 
     also has room if no other turn runs: it then reserves all that is left.
 
     Args:
-        asking: the turn.
         states: the budgets that bind it and that stop.
         free: the user starts it beyond the budgets: it reserves what there is.
     """
@@ -253,7 +252,6 @@ def extend(asking: Asking, states: Sequence[PeriodState], share: Budget, used: B
     without a budget has no share.
 
     Args:
-        asking: the turn.
         states: the budgets that bind it and that stop, with what the turn used as spent.
         share: what it reserved.
         used: what it used of that.

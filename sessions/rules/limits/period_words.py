@@ -23,7 +23,7 @@ def used_words(state: PeriodState, kind: Kind | None = None) -> str:
     if not spent:
         return f"{whose if left <= 0 else f'{_short(reserved, kind)} of {whose}'} is reserved {by}"
     held = f" and {_short(reserved, kind)} is reserved {by}" if reserved else ""
-    return f"{_spent(state, kind)} of {whose} is spent{held}"
+    return f"{(state.spent.tokens_words() if kind == 'tokens' else state.spent.dollars())} of {whose} is spent{held}"
 
 
 def lacking_words(lacking: Lacking) -> str:
@@ -104,7 +104,3 @@ def _amount(amount: float, kind: Kind) -> str:
 
 def _short(amount: float, kind: Kind) -> str:
     return f"{int(amount):,}" if kind == "tokens" else _amount(amount, kind) if amount >= 1 else money(amount)
-
-
-def _spent(state: PeriodState, kind: Kind) -> str:
-    return state.spent.tokens_words() if kind == "tokens" else state.spent.dollars()

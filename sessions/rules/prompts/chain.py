@@ -125,7 +125,6 @@ def chained_prompt(task: str, before: Predecessor, answer: str | None, expands: 
     """Return the prompt to send.
 
     Args:
-        task: the user's prompt.
         before: the session that gave the answer.
         answer: its last message in full; None if there is none.
         expands: makes the answer inert.

@@ -138,9 +138,6 @@ def admit_round(
     """Admit a prompt of an agent to one of its workers; a prompt of the user, and to itself, is never limited.
 
     Args:
-        db: the connection, in a transaction.
-        session_id: the worker.
-        limits: the limits of the request.
         asked_by: the session from inside which the prompt comes.
         key: the key of the request, which shows a prompt of a lead outside agentdash.
 

@@ -56,8 +56,6 @@ class Workers:
         The user sent a prompt, or opened the agent's own interface and used it.
 
         Args:
-            session: the lead.
-            lead: the outside lead.
             read: turns by worker whose ends the lead is about to read.
         """
         rows = self._database.rows(

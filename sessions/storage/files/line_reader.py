@@ -24,7 +24,6 @@ class LineReader:
     The file need not exist yet.  It is opened once and kept open: a deleted or moved file can be read to its end.
 
     Args:
-        path: the file.
         offset: the start, in bytes.
         end: the offset at which reading stops, which may be set later; None for the end of the file.
         cap: maximum bytes of a line; a longer one is cut.

@@ -215,7 +215,6 @@ def remember(store: Store, deleted: Iterable[Session]) -> None:
     """Record deleted sessions that have neither rows nor a tombstone, because the database was lost.
 
     Args:
-        store: the rows.
         deleted: the sessions as their records in the trash have them, with the times of their deletion.
     """
     rows = [

@@ -40,10 +40,7 @@ class Asks:
         """Record an ask; if the same process has asked it before, return the first record.
 
         Args:
-            session_id: the session of the agent.
-            turn: the turn that waits.
             stream: the number of the process's files.
-            ask: the ask.
             due_at: the time at which the settings decide, UTC ms; None if it waits for ever.
 
         Raises:

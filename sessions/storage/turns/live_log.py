@@ -139,10 +139,6 @@ class LiveLog:
         None if a turn is queued already: its prompt goes to the working agent, and the output belongs to that turn.
 
         Args:
-            launch: the start of its process.
-            run_id: a new id.
-            owner: this runner.
-            agent: pid and start time of the process.
             part: the stream, and the offsets at which the turn begins in its stdout and stderr.
             by: :data:`OWN`, or another program that sent its prompt to the agent.
         """

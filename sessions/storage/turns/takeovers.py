@@ -78,11 +78,8 @@ class Takeovers:
         """Record the turn by hand, the mark and that the session is free; then its queue goes on.
 
         Args:
-            session_id: the session.
-            taken: its holder.
             done: what happened; its turn is the next one of the session.
             content: the content of that turn; None if there is none.
-            owner: this process.
             build: makes the start of the queue's next turn.
 
         Returns:

@@ -123,9 +123,6 @@ _KEPT = "UPDATE shares SET tokens = ?, cost_usd = ? WHERE session = ? AND turn =
 
 class PeriodAdmission:
     """Admits turns in one transaction: what is spent, what is known of an agent, and what had no room, is found once.
-
-    Args:
-        db: the transaction.
     """
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -138,7 +135,6 @@ class PeriodAdmission:
         A turn that was admitted before stays admitted.
 
         Args:
-            session_id: the session.
             turn: a turn that has not ended.
             free: the user starts it although it does not fit.
         """

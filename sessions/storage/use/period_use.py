@@ -65,9 +65,6 @@ class PeriodUse:
     """The budgets in force with what is used of them; each table is read at the first question that needs it.
 
     Ask it inside one transaction or snapshot, in which what is spent does not change.
-
-    Args:
-        query: reads rows.
     """
 
     def __init__(self, query: Query) -> None:
@@ -204,11 +201,7 @@ class Held(Struct, frozen=True, kw_only=True):
 
 
 class PeriodRoom:
-    """Finds the room for turns in one transaction or snapshot: what is spent, and what had no room, is found once.
-
-    Args:
-        query: reads rows.
-    """
+    """Finds the room for turns in one transaction or snapshot: what is spent, and what had no room, is found once."""
 
     def __init__(self, query: Query) -> None:
         self._query = query

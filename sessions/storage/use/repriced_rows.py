@@ -81,7 +81,6 @@ class RepricedRows:
 
         Args:
             since: the time (UTC ms) before which a turn's last such report is left out.
-            every: see above.
         """
         batch: list[TurnRef] = []
         reports = 0

@@ -19,13 +19,7 @@ def name_of(agent_session: str | None) -> str | None:
 
 
 class TurnAccounts:
-    """The tokens and the cost of one turn.
-
-    Args:
-        database: the rows.
-        session_id: the session.
-        n: the number of the turn.
-    """
+    """The tokens and the cost of one turn."""
 
     def __init__(self, database: Database, session_id: str, n: int) -> None:
         self._database = database

@@ -65,7 +65,6 @@ class UseQueries:
     """Answers the questions of :mod:`...costs.usage_table` from the database.
 
     Args:
-        database: the rows.
         days: the sums of days; None to add them up for each question.
     """
 
@@ -145,8 +144,6 @@ class _Asked:
     """A question as SQL.
 
     Args:
-        query: the question.
-        rows: runs a query.
         days: the table ``days`` is there.
     """
 

@@ -54,8 +54,6 @@ class TurnIndex:
         output: the turn file; it need not exist yet.
         times: its ``.times`` file.
         agent: the reader of the file's format.
-        turn: the number of the turn.
-        cache: keeps parsed blocks.
         prompt: the step before all others.
         begin: the offset (bytes) from which to read.
         end: the offset at which the turn ends in the file; None for the end of the file.

@@ -173,7 +173,6 @@ def framed(record: Record, prompt: str, opening: str, expands: Expansions) -> st
     """Return a record and the prompt that follows it; the prompt alone if the record is empty.
 
     Args:
-        record: the record.
         prompt: the words of the user.
         opening: a sentence of ours that names the conversation.
         expands: what the agent replaces in a prompt; the record is made inert.
@@ -242,7 +241,6 @@ def file_words(files: blocks.Files, most: int | None, path: int) -> str:
     """Return the changed files and how they changed: ``update a.py (+2 -1); delete b.py``; "" if none is named.
 
     Args:
-        files: the files.
         most: the most files that are named, the others are counted; None for all.
         path: the most characters of a path.
     """
@@ -291,9 +289,7 @@ def retold_compacted(
     """Return the summary of a conversation with what the user asked for before it and all that follows it.
 
     Args:
-        cwd: the folder of the session.
         requests: the user's requests that the summary covers, oldest first.
-        summary: the summary.
         later: the prompts and messages since then; other steps are left out.
         prompt: what the user asks for next; it comes last, behind the final line of ``=``.
         by: the author of the summary.

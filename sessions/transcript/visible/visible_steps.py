@@ -163,9 +163,6 @@ class VisibleConversation:
 
     Args:
         history: what is visible of it.
-        turns: its turns.
-        prompts: its prompts.
-        read: reads the steps of a turn.
         origin: reads the requests of the session from which it was forked.
     """
 
