@@ -61,7 +61,7 @@ def _worker(queries: Queries, session: Session) -> Fact:
     name = short_id(session.parent or "")
     value = f"{name} {_LEADS[session.led or Led.OVER]}"
     if session.escalated:
-        reserved = any(asked.ask.for_user for asked in queries.open_asks(session.id))
+        reserved = any(asked.ask.for_user for asked in queries.asks.open(session.id))
         value += "; only you can allow what it asks" if reserved else "; it did not see to this in time"
     if session.status.ended:
         read = "has" if session.reported_turn >= session.turn else "has not"

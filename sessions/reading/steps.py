@@ -58,7 +58,7 @@ class StepsReader:
 
     def _opened(self, session: Session, recorded: "Recorded | None" = None) -> "SessionSteps":
         folder, sid, read = self._layout.session(session.id), session.id, self._queries
-        marks, facts = partial(read.marks_around, sid), lambda: (read.turns(sid), self._prompts(session))
+        marks, facts = partial(read.marks.around, sid), lambda: (read.turns(sid), self._prompts(session))
         return self._steps(folder, session.agent, facts, recorded, marks)
 
     def _steps(
@@ -146,7 +146,7 @@ class StepsReader:
     def shown(self, ref: str) -> Shown:
         """Return the marks of the conversation, and which of its steps they cut."""
         session = self._get(ref)
-        marks = self._queries.marks_of(session.id)
+        marks = self._queries.marks.of_session(session.id)
         return shown(range(1, session.turn + 1), marks)
 
     def compactions(self, ref: str) -> "list[RecordedCompaction]":

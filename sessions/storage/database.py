@@ -97,6 +97,11 @@ class Database:
             finally:
                 self._writing = None
 
+    def run(self, sql: str, parameters: tuple[object, ...] = ()) -> int:
+        """Run one statement as a transaction of its own; return the number of rows that it changed."""
+        with self.transaction() as db:
+            return db.execute(sql, parameters).rowcount
+
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Let the queries inside see one state of the database: no commit comes between them."""

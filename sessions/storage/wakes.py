@@ -129,8 +129,7 @@ class Wakes:
 
     def begin_wait(self, lead_id: str) -> bool:
         """Record that a process is started that waits for the end of the gathering; False if one was."""
-        with self._database.transaction() as db:
-            return bool(db.execute("UPDATE wakes SET sent = 1 WHERE lead = ? AND NOT sent", (lead_id,)).rowcount)
+        return bool(self._database.run("UPDATE wakes SET sent = 1 WHERE lead = ? AND NOT sent", (lead_id,)))
 
     def drop(self, family: Family) -> bool:
         """End a gathering without a prompt; False if the family changed since it was read."""

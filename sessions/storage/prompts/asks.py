@@ -109,12 +109,12 @@ class Asks:
 
     def overrule(self, ask_id: int, answer: Answer, by: str) -> bool:
         """Replace an answer that cannot be written to the agent; False if none is to be written."""
-        with self._database.transaction() as db:
-            changed = db.execute(
+        return bool(
+            self._database.run(
                 f"UPDATE asks SET answer = ?, answered_by = ? WHERE id = ? AND {_UNSENT}",  # noqa: S608
                 (dump(answer), by, ask_id),
-            ).rowcount
-        return bool(changed)
+            )
+        )
 
     def answered(self, session_id: str) -> list[RecordedAsk]:
         """Return the asks whose answer is to be written to the agent, with the values of secret questions."""
@@ -151,13 +151,13 @@ class Asks:
             return _end(db, AskState.LOST, "session = ? AND stream = ?", (session_id, stream))
 
     def _decide(self, ask_id: int, answer: Answer, by: str, state: AskState) -> bool:
-        with self._database.transaction() as db:
-            changed = db.execute(
+        return bool(
+            self._database.run(
                 "UPDATE asks SET state = ?, answer = ?, answered_by = ?, answered_at = ?"
                 " WHERE id = ? AND state = 'open'",
                 (state, dump(answer), by, now_ms(), ask_id),
-            ).rowcount
-        return bool(changed)
+            )
+        )
 
 
 def _next_id(db: sqlite3.Connection) -> int:

@@ -96,12 +96,11 @@ class Chains:
         """Record why a session waits, unless that is recorded or it waits for another one since it was read."""
         if (waiting.reason, waiting.blocked) == (standing.reason, standing.blocked):
             return
-        with self._database.transaction() as db:
-            db.execute(
-                "UPDATE sessions SET reason = ?, blocked = ?, updated_at = ?"
-                " WHERE id = ? AND after = ? AND status = 'queued'",
-                (standing.reason, standing.blocked, now_ms(), waiting.id, waiting.before.id),
-            )
+        self._database.run(
+            "UPDATE sessions SET reason = ?, blocked = ?, updated_at = ?"
+            " WHERE id = ? AND after = ? AND status = 'queued'",
+            (standing.reason, standing.blocked, now_ms(), waiting.id, waiting.before.id),
+        )
 
     def wait_for(self, session_id: str, other_id: str) -> None:
         """Make a session that waits wait for another one instead.

@@ -139,12 +139,12 @@ class PromptQueue:
 
     def edit(self, prompt_id: int, text: str, plan: TurnPlan | None = None) -> bool:
         """Replace the text of a waiting prompt, and its plan if one is given; False if it no longer waits."""
-        with self._database.transaction() as db:
-            changed = db.execute(
+        return bool(
+            self._database.run(
                 "UPDATE queue SET text = ?, plan = COALESCE(?, plan), changed_at = ? WHERE id = ? AND state = 'queued'",
                 (text, dump(plan) if plan is not None else None, now_ms(), prompt_id),
-            ).rowcount
-        return bool(changed)
+            )
+        )
 
     def move(self, prompt_id: int, position: int) -> bool:
         """Move a waiting prompt to a position (1 is the next); False if it no longer waits."""

@@ -329,19 +329,17 @@ class TurnLog:
 
     def stopping(self, by: str) -> None:
         """Record that a stop was requested, and by whom, before the first signal is sent."""
-        with self._database.transaction() as db:
-            db.execute(
-                "UPDATE turns SET stop_requested_at = ?, stop_by = ? WHERE session = ? AND n = ?"
-                " AND stop_requested_at IS NULL",
-                (now_ms(), by, self._session, self._n),
-            )
+        self._database.run(
+            "UPDATE turns SET stop_requested_at = ?, stop_by = ? WHERE session = ? AND n = ?"
+            " AND stop_requested_at IS NULL",
+            (now_ms(), by, self._session, self._n),
+        )
 
     def rung(self, stopping: Stopping | None) -> None:
         """Record the progress of a stop, for front ends to show."""
-        with self._database.transaction() as db:
-            db.execute(
-                "UPDATE sessions SET stopping = ? WHERE id = ?", (dump(stopping) if stopping else None, self._session)
-            )
+        self._database.run(
+            "UPDATE sessions SET stopping = ? WHERE id = ?", (dump(stopping) if stopping else None, self._session)
+        )
 
     def answer(self, receipt: Receipt) -> None:
         """Answer every open request with the same receipt: a second stop joins the first."""

@@ -122,8 +122,7 @@ _KEPT = "UPDATE shares SET tokens = ?, cost_usd = ? WHERE session = ? AND turn =
 
 
 class PeriodAdmission:
-    """Admits turns in one transaction: what is spent, what is known of an agent, and what had no room, is found once.
-    """
+    """Admits turns in one transaction: the spent, what is known of an agent, and what had no room, is found once."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db

@@ -55,7 +55,8 @@ def source_of(layout: Layout, queries: Queries, session_id: str) -> Source | Non
     """
     session = queries.session(session_id)
     if session is not None:
-        turns, prompts, marks = queries.turns(session_id), queries.prompts(session_id), queries.marks_of(session_id)
+        turns, prompts = queries.turns(session_id), queries.prompts(session_id)
+        marks = queries.marks.of_session(session_id)
         return Source(layout.session(session_id), session, turns, prompts, marks)
     deleted = trash.record(layout, session_id)
     if deleted is None:

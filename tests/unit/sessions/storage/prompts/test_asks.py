@@ -76,7 +76,7 @@ def test_an_ask_is_found_with_its_place_until_it_is_answered(store):
     one = store.asks.record(NAME, 3, 2, ask(), due_at=99)
     assert (one.session, one.turn, one.stream, one.due_at, one.state) == (NAME, 3, 2, 99, AskState.OPEN)
     assert one.ask == ask()
-    assert store.asks.open() == store.asks.open(NAME) == store.open_asks(NAME) == [one]
+    assert store.asks.open() == store.asks.open(NAME) == [one]
     assert store.asks.open("other") == []
     assert store.asks.answer(one.id, ALLOW, "you")
     assert store.asks.open() == []
