@@ -62,6 +62,7 @@ class History:
         """The place at which the next turn begins."""
         waiting = sorted(marks, key=lambda mark: (mark.after, mark.id))
         for turn in turns:
+            # The marks before a turn move the place at which it begins.
             while waiting and waiting[0].after < turn:
                 self._follow(waiting.pop(0))
             place = Place(turn)
@@ -98,6 +99,7 @@ class History:
     def undoable(self) -> Mark | None:
         """Return the newest rewind, compaction or clearing that was not taken back; None if there is none."""
         undone: set[int] = set()
+        # From the newest on, an undo is met before the mark that it takes back, also if that is an undo.
         for number in sorted(self._before, reverse=True):
             mark = self._marks[number]
             if number in undone:

@@ -134,6 +134,7 @@ class Families:
         if (named := _named(session)) is not None:
             self._members.setdefault(named, {})[session.id] = None
         if session.id in self._members:
+            # Its workers came before it: it begins with what they count.
             total = _Total()
             for one in self._valid(session.id):
                 total.add(self._weight(self._sessions[one]))

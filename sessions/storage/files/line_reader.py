@@ -121,6 +121,7 @@ class LineReader:
         """Yield the lines that a chunk, just read, completes, each with the offset just after it."""
         base = self.offset - len(chunk)
         start = 0
+        # The first part ends the line that earlier chunks began, which can be any number of chunks long.
         while (newline := chunk.find(b"\n", start)) >= 0:
             self._keep(chunk[start:newline])
             yield base + newline + 1, self._take()
@@ -205,6 +206,7 @@ class ArrivalTimes:
         Callers must ask for offsets in rising order.
         """
         while True:
+            # Offsets are asked for in rising order, so a record that was passed is never needed again.
             while self._at + _STAMP.size <= len(self._data):
                 upto, at_ms = _STAMP.unpack_from(self._data, self._at)
                 if offset <= upto:

@@ -184,6 +184,7 @@ class TurnIndex:
             if rest is not None:
                 self._line(rest, self._reader.offset, touched)
             self._end_block(self.position)
+            # The last form of these steps is on no line of the file: it is kept beside the blocks.
             for step in self._parser.close(at):
                 place = step.index + self.lead
                 self._make_room(place)
@@ -268,6 +269,7 @@ class TurnIndex:
         with self._lock:
             extra = {place: step for place, step in self._extra.items() if self._blocks[place] == number}
             steps = {place: step for place, step in parsed.items() if self._blocks[place] == number}
+        # A step that the end of the turn changed has its texts in the block and its status in `extra`.
         whole = sorted((steps | {place: latest(steps.get(place), step) for place, step in extra.items()}).items())
         return {place: self._later.sought(place, self._added(place, step)) for place, step in whole}
 
@@ -283,6 +285,7 @@ class TurnIndex:
         number, block = -1, dict[int, Step]()
         left_out = dict(middles(self.kinds)) if brief else {}
         behind = first
+        # A remark stands for many places: the loop passes over them until it is behind the last.
         for place in range(first, len(self)):
             if place < behind:
                 continue
