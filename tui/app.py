@@ -24,8 +24,8 @@ from ..sessions import watch
 from ..sessions.clock import monotonic, now_ms
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
-from ..sessions.notifications.claims import Claims
 from ..sessions.notifications.settings import NotifySettings
+from ..sessions.notifications.tmux import Claims
 from ..sessions.settings.config import Config, DashboardSettings
 from ..sessions.storage.paths import Layout
 from ..sessions.storage.prompts.drafts import DraftFiles

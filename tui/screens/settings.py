@@ -12,14 +12,14 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from ...sessions.errors import ConfigError
-from ...sessions.families.user_only import check_user
+from ...sessions.families.enclosing import check_user
 from ...sessions.reader import SessionReader
 from ...sessions.settings.catalog import ENVIRONMENT
+from ...sessions.settings.catalog_texts import write_first
 from ...sessions.settings.config import Loaded
 from ...sessions.settings.effective import Held, held
 from ...sessions.settings.place import config_path
-from ...sessions.settings.template import write_first
-from ...sessions.settings.toml_positions import place_of
+from ...sessions.settings.toml_keys import place_of
 from ...sessions.text.sanitize import clean
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line

@@ -5,8 +5,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 
+from ...sessions.asks.answers import title_repeats_body
 from ...sessions.asks.model import Ask, AskKind, Question
-from ...sessions.asks.sentence import title_repeats_body
 from ...sessions.text.relative_paths import below
 from ...sessions.text.sanitize import cell_width, shorten
 from ...sessions.text.unhidden import unhidden, unhidden_line

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import structs
 
+from ...asks.answers import title_repeats_body
 from ...asks.model import MOST_BODY_BYTES, Answer, Ask, Choice, Question, Verdict
 from ...asks.recorded import AskState, RecordedAsk
-from ...asks.sentence import title_repeats_body
 from ...asks.settings import decided_late
 from ...clock import now_ms
 from ...errors import UnknownSessionError

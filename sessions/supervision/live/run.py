@@ -11,6 +11,7 @@ from ...clock import now_ms
 from ...errors import StoreError
 from ...launch import Launch
 from ...rules.prompts.delivery import PromptState
+from ...storage.files.session_record import write_identity
 from ...storage.paths import Layout, SessionFolder
 from ...storage.store import Store
 from ...storage.turns.claim import Claim
@@ -308,6 +309,8 @@ def count_rest(folder: SessionFolder, store: Store, session_id: str, living: int
             follower.finish()
             steps, unknown = follower.steps, follower.facts.unknown
         log.close_stream(n, steps, unknown)
+        with contextlib.suppress(OSError):  # the rows are right; the file follows with the next turn
+            write_identity(store, folder)
 
 
 def plain_launch(launch: Launch, why: str) -> Launch | None:

@@ -10,7 +10,7 @@ from ....sessions.clock import now_ms
 from ....sessions.launch import Start
 from ....sessions.model import Session
 from ....sessions.reader import SessionReader
-from ....sessions.settings.prompt_templates import PromptTemplate
+from ....sessions.settings.sections import PromptTemplate
 from ....widgets.drawing.glyphs import Signs
 from ...keys.key_queue import KeysInOrder
 from ...texts import prompt_texts

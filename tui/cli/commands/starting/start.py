@@ -153,7 +153,7 @@ def spawn(
     text = common.read_prompt(words, needed=preset is None) if template is None else without_prompt(words)
     options = with_limits(parse_pairs(pairs), limits) | chosen_settings(own, danger=danger)
     from .....sessions.launch import Start
-    from .....sessions.settings.presets import preset_named
+    from .....sessions.settings.sections import preset_named
     from ..usage.budget import budget_of
 
     start = Start(
