@@ -3,11 +3,11 @@
 In a total for people a missing figure is counted.  In a sum for a limit it is nothing, and estimates are added."""
 
 from collections.abc import Iterable
-from typing import TypeVar
 
 from msgspec import Struct, structs
 
 from ..model import Session, Status, Turn
+from ..values.usage import known_sum
 from .cost import Cost, tokens_words, total_of
 
 WITHOUT_MODEL = frozenset({"command"})
@@ -75,9 +75,6 @@ def _used_a_model(session: Session) -> bool:
     return not (session.status is Status.FAILED and never_ran)
 
 
-N = TypeVar("N", int, float)
-
-
 class Spent(Struct, frozen=True):
     """Tokens and money; None if not known."""
 
@@ -88,11 +85,8 @@ class Spent(Struct, frozen=True):
 
     def plus(self, other: "Spent") -> "Spent":
         """Add both; an unknown counts as 0, two unknowns stay unknown."""
-        return Spent(
-            _sum(self.tokens, other.tokens),
-            _sum(self.cost_usd, other.cost_usd),
-            self.estimated or other.estimated,
-        )
+        cost = known_sum(self.cost_usd, other.cost_usd)
+        return Spent(known_sum(self.tokens, other.tokens), cost, self.estimated or other.estimated)
 
 
 def spent_by(turns: Iterable[Turn]) -> Spent:
@@ -102,7 +96,3 @@ def spent_by(turns: Iterable[Turn]) -> Spent:
         total = total.plus(Spent(turn.usage.total_tokens, turn.cost_usd))
         total = total.plus(Spent(None, turn.cost_about_usd, bool(turn.cost_about_usd)))
     return total
-
-
-def _sum(a: N | None, b: N | None) -> N | None:
-    return b if a is None else a if b is None else a + b

@@ -14,7 +14,7 @@ from ..clock import now_ms
 from ..conversation.marks import Mark
 from ..errors import RefusalError, StoreError
 from ..launch import Launch, Start
-from ..model import ENDED, Budget, Membership, Session, Status
+from ..model import Budget, Membership, Session, Status
 from ..rules.limits.period_words import agent_refusal_words, refusal_words, waits_words, warning_words
 from .families.admission import admit
 from .families.families import above_of, hand_up
@@ -23,7 +23,7 @@ from .prompts.chains import Chains, give_up
 from .prompts.new_turn import insert_turn
 from .prompts.queued_prompt import hold_after, put_back
 from .queries import Queries
-from .rows import OPEN, dump
+from .rows import ENDED_ONES, OPEN, dump
 from .use.period_budgets import PeriodAdmission
 from .wakes import Wakes, note_end
 
@@ -284,11 +284,10 @@ class Store(Queries):
         Without ``archived``, also False if the session is archived.  Also False if a user has taken it over, unless
         ``holder`` is the ``run_id`` of that user.
         """
-        ended = ", ".join(f"'{status}'" for status in sorted(ENDED))
         with self.database.transaction() as db:
             above = above_of(db, session_id)
             changed = db.execute(
-                f"DELETE FROM sessions WHERE id = ? AND turn = ? AND status IN ({ended})"  # noqa: S608
+                f"DELETE FROM sessions WHERE id = ? AND turn = ? AND status IN ({ENDED_ONES})"  # noqa: S608
                 f" AND {_FREE} AND (? OR archived_at IS NULL)",
                 (session_id, turn, dump([holder]), archived),
             ).rowcount

@@ -12,11 +12,11 @@ from msgspec import Struct
 from ...clock import now_ms
 from ...errors import SessionBusyError, UnknownSessionError, UsageError
 from ...launch import Launch
-from ...model import Status, short_id
+from ...model import short_id
 from ...rules.prompts.chain import Predecessor, Standing, unanswered_prompt
 from ..database import Database
 from ..families.admission import admit_chained
-from ..rows import dump, launch_from
+from ..rows import dump, launch_from, status_from
 
 _WAITS = "waiting.after IS NOT NULL AND waiting.status = 'queued'"
 _SELECT = (
@@ -160,7 +160,7 @@ def _waiting(row: sqlite3.Row) -> Waiting:
             id=row["after"],
             title=row["title"] or row["other_task"],
             agent=row["other_agent"],
-            status=_status(row["other_status"]),
+            status=status_from(row["other_status"]),
             turn=row["other_turn"],
             queued=row["queued"],
             held=row["held"] is not None,
@@ -168,8 +168,3 @@ def _waiting(row: sqlite3.Row) -> Waiting:
         )
     names = ("id", "agent", "cwd", "task", "turn", "reason")
     return Waiting(before=before, blocked=bool(row["blocked"]), **{name: row[name] for name in names})
-
-
-def _status(text: str) -> Status:
-    """Return a status; LOST for one of another version."""
-    return Status(text) if text in tuple(Status) else Status.LOST

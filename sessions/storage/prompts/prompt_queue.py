@@ -15,7 +15,7 @@ from ...rules.limits.period_words import agent_refusal_words, refusal_words
 from ...rules.prompts.delivery import HELD_BY_USER, PromptState
 from ..database import Database
 from ..families.admission import admit_prompt, admit_round
-from ..rows import dump
+from ..rows import ENDED_ONES, dump
 from ..use.period_budgets import PeriodAdmission
 from .new_turn import take
 from .queued_prompt import (
@@ -82,10 +82,9 @@ class PromptQueue:
 
     def stalled(self) -> list[str]:
         """Return the sessions whose next prompt could be sent now: their runner was killed, or knows no queue."""
-        ended = ", ".join(f"'{status}'" for status in sorted(ENDED))
         rows = self._database.rows(
             "SELECT DISTINCT queue.session FROM queue JOIN sessions ON sessions.id = queue.session"  # noqa: S608
-            f" WHERE queue.state = 'queued' AND sessions.status IN ({ended})"
+            f" WHERE queue.state = 'queued' AND sessions.status IN ({ENDED_ONES})"
             " AND sessions.taken_by IS NULL AND (sessions.held IS NULL OR queue.at_once)"
         )
         return [row["session"] for row in rows]

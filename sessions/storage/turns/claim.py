@@ -4,10 +4,11 @@ from msgspec import Struct
 
 from ...clock import now_ms
 from ...launch import Launch
-from ...model import LIVE, Left, Receipt, Status
+from ...model import Left, Receipt, Status
 from ...rules.compaction import CompactionMark
 from ...rules.prompts.delivery import Fate, PromptState
 from ..database import Database
+from ..rows import LIVE_ONES
 
 
 class Owner(Struct, frozen=True, kw_only=True):
@@ -63,9 +64,6 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """The prompt was the agent's own command that begins a new conversation."""
 
 
-_LIVE = "(" + ", ".join(f"'{status}'" for status in sorted(LIVE)) + ")"
-
-
 def move_times(database: Database, session_id: str, n: int, step_ms: int) -> None:
     """Move the times of a turn, and those of its open asks, with the clock; nothing if the turn has ended.
 
@@ -74,7 +72,7 @@ def move_times(database: Database, session_id: str, n: int, step_ms: int) -> Non
     with database.transaction() as db:
         changed = db.execute(
             "UPDATE turns SET started_at = started_at + ?1, stop_requested_at = stop_requested_at + ?1"  # noqa: S608
-            f" WHERE session = ?2 AND n = ?3 AND status IN {_LIVE}",
+            f" WHERE session = ?2 AND n = ?3 AND status IN ({LIVE_ONES})",
             (step_ms, session_id, n),
         ).rowcount
         if not changed:

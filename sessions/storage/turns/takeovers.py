@@ -9,17 +9,15 @@ from msgspec import Struct, structs
 
 from ...clock import now_ms
 from ...launch import Launch, following
-from ...model import ENDED, Left, Status, TakenBy, left_text
+from ...model import Left, Status, TakenBy, left_text
 from ...rules.turn_facts import Facts
 from ...values.taken_by import BY_HAND, HAND
 from ..prompts.new_turn import take
 from ..prompts.queued_prompt import UNDER_WAY, Build
-from ..rows import dump
+from ..rows import ENDED_ONES, dump
 from ..store import Store
 from .claim import Owner
 from .turn_log import TurnLog
-
-_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 
 
 class ByHand(Struct, frozen=True, kw_only=True):
@@ -57,7 +55,7 @@ class Takeovers:
         return bool(
             self._database.run(
                 "UPDATE sessions SET taken_by = ? WHERE id = ? AND turn = ? AND taken_by IS NULL"  # noqa: S608
-                f" AND status IN ({_ENDED}) AND archived_at IS NULL AND warm_since IS NULL"
+                f" AND status IN ({ENDED_ONES}) AND archived_at IS NULL AND warm_since IS NULL"
                 f" AND NOT EXISTS (SELECT 1 FROM queue WHERE session = sessions.id AND {UNDER_WAY})",
                 (dump(taken), session_id, taken.turn),
             )
