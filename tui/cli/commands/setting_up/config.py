@@ -47,7 +47,7 @@ def config_show(as_json: bool) -> None:
 
         common.print_json(to_builtins(settings))
     else:
-        common.print_lines([as_toml(settings).rstrip()])
+        common.print_lines([as_toml(settings).rstrip()], painted=False)
 
 
 @config.command("list")
@@ -115,7 +115,7 @@ def config_get(key: str, as_json: bool) -> int:
     if as_json:
         common.print_json(value)
     elif value is not None:
-        common.print_lines([_plain(value)])
+        common.print_lines([_plain(value)], painted=False)
     return FAILED if value is None else 0
 
 
@@ -187,7 +187,7 @@ def config_docs() -> None:
     """Print the settings reference as Markdown."""
     from .....sessions.settings.catalog_texts import page
 
-    common.print_lines([page().rstrip("\n")])
+    common.print_lines([page().rstrip("\n")], painted=False)
 
 
 @click.command()

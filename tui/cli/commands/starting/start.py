@@ -375,7 +375,7 @@ def _print_answer(reader: "SessionReader", session: "Session", *, raw: bool) -> 
     if not takes_prompts(session.agent):
         common.print_pieces(reader.outputs.part(session.id).pieces(), raw=raw)
     elif answer := reader.steps.answer(session.id):
-        common.print_lines([clean(answer)])
+        common.print_lines([clean(answer)], painted=False)
 
 
 def _words(session: "Session") -> tuple[str, str | None, str]:
