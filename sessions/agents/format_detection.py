@@ -32,7 +32,8 @@ def guess_agent(lines: Iterable[bytes]) -> str:
 
 def guess_transport(agent: Agent, lines: Iterable[bytes]) -> str:
     """Return the transport of the process that printed these lines; empty for a process of one turn."""
-    return next(filter(None, map(agent.transport_of, map(_event, each_part(lines)))), "")
+    live = agent.live
+    return live.transport if live is not None and any(map(live.prints, map(_event, each_part(lines)))) else ""
 
 
 def _agent(event: dict[str, Any]) -> str | None:

@@ -34,10 +34,9 @@ def format_names() -> tuple[str, ...]:
 
 def _streams() -> dict[str, TransportReader]:
     """Return the readers of the live processes that have a format of their own, by the format's name."""
-    agents = map(agent_named, agent_names(demo=False))
-    return {
-        name: TransportReader(agent, transport) for agent in agents for name, transport in agent.stream_formats.items()
-    }
+    agents = [agent_named(name) for name in agent_names(demo=False)]
+    live = ((agent, agent.live) for agent in agents if agent.live is not None and agent.live.format)
+    return {of.format: TransportReader(agent, of.transport) for agent, of in live}
 
 
 def reader_named(name: str) -> Reader:

@@ -75,8 +75,8 @@ def _section(own: Config, theirs: Config, name: str, stated: Mapping[str, Any]) 
 def _options(agent: Agent, own: AgentSettings, stated: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of a section without its limits, as options over the user's own section."""
     options = {key: value for key, value in stated.items() if key != "limits"}
-    if agent.mode_key in options:
-        options |= agent.mode_options(options[agent.mode_key])
+    if agent.modes is not None and agent.modes.key in options:
+        options |= agent.modes.options(options[agent.modes.key])
     if own.instructions and "instructions" in options:
         options["instructions"] = f"{own.instructions}\n\n{options['instructions']}"
     if "args" in options:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from ..agents.base import Agent, AgentSettings
+from ..agents.capabilities import Modes
 from ..agents.parsing.usage_meter import When
 from ..agents.registry import agent_named
 from ..launch import Launch
@@ -94,8 +95,8 @@ def why_not(agent: Agent, own: AgentSettings, key: str, value: Any, allow: Colle
     """
     if key in ("limits", "model") or key in agent.project_keys:
         return ""
-    if key == agent.mode_key:
-        return _why_not_mode(agent, own, str(value))
+    if agent.modes is not None and key == agent.modes.key:
+        return _why_not_mode(agent, agent.modes, own, str(value))
     if key == "instructions":
         return "" if agent.takes_instructions else f"{agent.title} takes no instructions."
     rule = _RULES.get(key)
@@ -139,11 +140,11 @@ _RULES: Mapping[str, Callable[[Any, Any, bool], str]] = {
 """By key: takes the user's own value, the project's, and whether the user's own settings allow the key."""
 
 
-def _why_not_mode(agent: Agent, own: AgentSettings, mode: str) -> str:
-    if mode in agent.dangerous:
+def _why_not_mode(agent: Agent, modes: Modes, own: AgentSettings, mode: str) -> str:
+    if mode in modes.dangerous:
         return _NO_LIMITS
     mine = agent.turn_mode(own, None).permissions or ""
-    if mine in (agent.unlimited, mode) or mode in agent.narrower.get(mine, ()):
+    if mine in (modes.unlimited, mode) or modes.permits_no_more(mode, mine):
         return ""
     return f"{mode} is wider than {mine}, which your own settings have."
 

@@ -144,7 +144,7 @@ class Prompter(Guarded):
         checked_prompt(prompt)
         self._layout.check_writable()
         session, options = self._housekeeping.settled(ref), options or PromptOptions()
-        if not agent_named(session.agent).resumable:
+        if agent_named(session.agent).conversations is None:
             again = f"Run it again: agentdash retry {session.short_id}" if session.status.ended else ""
             raise SessionBusyError(
                 f"Session {session.short_id} is a {session.agent} and takes no prompts.",
@@ -182,7 +182,7 @@ class Prompter(Guarded):
                 raise UsageError(f"Session {session.short_id} was denied nothing that a setting allows.")
             options = structs.replace(options, settings=merged(allowance.options, options.settings))
         changed = bool(options.settings or options.model)
-        if session.status is Status.DONE and agent_named(session.agent).resumable and not changed:
+        if session.status is Status.DONE and agent_named(session.agent).conversations is not None and not changed:
             raise SessionBusyError(
                 f"Session {session.short_id} is done: nothing to retry.",
                 Remedy.PROMPT,
@@ -234,7 +234,8 @@ class Prompter(Guarded):
         settings = self._settings_of(session, recipe.env).config.settings_for(session.agent, recipe.options)
         if mode is not None and mode.setting is not None and mode.permissions is not None:
             settings = _with_mode(settings, mode.setting, mode.permissions)
-        return agent_named(session.agent).allowance(settings, names)
+        modes = agent_named(session.agent).modes
+        return modes.allowance(settings, names) if modes is not None and modes.allowance is not None else None
 
     @acts("interrupt")
     def interrupt(

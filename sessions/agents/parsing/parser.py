@@ -40,7 +40,7 @@ class TurnParser(ABC):
     state: ParserState
     state_type: ClassVar[type[ParserState]] = ParserState
     conversation_ids: ClassVar[re.Pattern[str]] = PLAIN_NAME
-    """The form of the agent's conversations (:attr:`..base.Agent.conversation_ids`)."""
+    """The form of the agent's conversations (:attr:`..capabilities.Conversations.ids`)."""
 
     def __init__(self, turn: int = 1) -> None:
         self.turn = turn

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from ...agents.leading import LeadingAgent, server_argv
+from ...agents.capabilities import Leading
+from ...agents.leading import server_argv
 from ...agents.registry import agent_named, agent_names
 from ..commands import find
 from ..model import Finding, Subject, fail, ok, warn
@@ -44,14 +45,14 @@ def clients(subject: Subject) -> Iterator[Finding]:
     """Report for each installed agent that can lead others whether its own settings have the server."""
     for name in agent_names(demo=False):
         agent = agent_named(name)
-        if isinstance(agent, LeadingAgent) and find(agent.binary or name, subject.env) is not None:
-            yield _client(name, agent, subject.env)
+        if agent.leading is not None and find(agent.binary or name, subject.env) is not None:
+            yield _client(name, agent.leading, subject.env)
 
 
-def _client(name: str, agent: LeadingAgent, env: Mapping[str, str]) -> Finding:
+def _client(name: str, leading: Leading, env: Mapping[str, str]) -> Finding:
     what, setup = f"{NAME} in {name}", f"agentdash mcp --config {name}"
     try:
-        server = agent.known_server(env)
+        server = leading.known_server(env)
     except (OSError, ValueError) as error:
         return warn(what, f"its settings cannot be read: {error}", f"correct them, or see {setup}")
     if server is None:

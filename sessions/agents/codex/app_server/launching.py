@@ -10,9 +10,6 @@ from . import events
 from . import lines as messages
 from .ignored import OPTED_OUT
 
-TRANSPORT = "app-server"
-"""The name of the protocol in a launch."""
-
 _TAKES_VALUE = ("-c", "--config", "--enable", "--disable")
 _CHANGEABLE = frozenset({"threadId", "excludeTurns", "lastTurnId", "model", "sandbox"})
 """Settings of the line that opens a thread in which the turns of one process can differ."""

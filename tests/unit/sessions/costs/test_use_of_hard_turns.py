@@ -304,7 +304,7 @@ class TestStoppedCodex:
             launch = Launch(argv=("codex",), transport="app-server")
             opened = {"id": 2, "result": {"thread": {"id": THREAD}, "model": model}}
             began = {"method": "turn/started", "params": {"threadId": THREAD, "turn": {"id": "t"}}}
-            meter = Codex().meter(launch, {"CODEX_HOME": str(tmp_path)}, BORN)
+            meter = Codex.use.meter(launch, {"CODEX_HOME": str(tmp_path)}, BORN)
             recorded.turn(lines(opened, began), "codex", transport="app-server", at=BORN, meter=meter)
             session = recorded.store.session(ID.format(1))
             assert session is not None

@@ -98,7 +98,7 @@ class TestLaunch:
         assert argv(turn_by_turn(search=False))[-3:-1] == ("-c", 'web_search="disabled"')
         assert "-c" not in argv(turn_by_turn(instructions=""))
         request = LaunchRequest(prompt="", cwd="/p", session_id="s", agent_session=T, settings=settings)
-        assert CODEX.resume_argv(request) == (
+        assert CODEX.interface.resume(request) == (
             "codex", "resume", "--no-daemon", "-s", "workspace-write", "-a", "on-request", *own, "--", T,
         )  # fmt: skip
 
