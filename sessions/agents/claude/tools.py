@@ -9,6 +9,7 @@ from msgspec import Raw, Struct, field
 
 from ...model import Change, PlanItem, Step, StepKind, StepStatus
 from ..parsing.json_lines import NULL, UNREADABLE
+from ..parsing.step_fields import StepFields, plan
 from ..parsing.tolerant_decoder import TolerantDecoder
 from .events import BashResult, FileResult, Hunk, Task, TaskResult
 
@@ -34,7 +35,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 _Result = TypeVar("_Result")
 
 
-def begun(name: str, arguments: Any) -> dict[str, Any]:
+def begun(name: str, arguments: Any) -> StepFields:
     """Return the fields of a ``tool_use`` block's step."""
     given = arguments if isinstance(arguments, dict) else {}
     if name == "Bash":
@@ -62,20 +63,18 @@ def tool_name(step: Step) -> str:
     return f"mcp__{step.server}__{name}" if step.server else name
 
 
-def answered(kind: StepKind, text: str, *, is_error: bool, details: Raw) -> dict[str, Any]:
+def answered(kind: StepKind, text: str, *, is_error: bool, details: Raw) -> StepFields:
     """Return the fields that a ``tool_result`` adds to its step; ``details`` is the line's ``tool_use_result``."""
     tagged = _TAGGED.fullmatch(text) if is_error else None
     text = tagged[1] if tagged is not None else text
-    fields: dict[str, Any] = {"status": StepStatus.OK, "output": text}
+    fields: StepFields = {"status": StepStatus.OK, "output": text}
     if is_error:
         return fields | _failure(kind, text)
     if kind is StepKind.COMMAND:
         interrupted = read(details, BashResult).interrupted
-        return fields | ({"status": StepStatus.INTERRUPTED} if interrupted else {"exit_code": 0})
-    if kind is StepKind.FILE_CHANGE:
-        change = _change(read(details, FileResult))
-        return fields | ({"changes": (change,)} if change else {})
-    return fields
+        return fields | {"status": StepStatus.INTERRUPTED} if interrupted else fields | {"exit_code": 0}
+    change = _change(read(details, FileResult)) if kind is StepKind.FILE_CHANGE else None
+    return fields | {"changes": (change,)} if change is not None else fields
 
 
 def details_of(calls: Sequence[Step | None], details: Raw) -> list[Raw]:
@@ -129,7 +128,7 @@ class TaskList(Struct):
     before: dict[str, PlanItem] = field(default_factory=dict)
     """The earlier state of each task with an update that is not answered yet."""
 
-    def begun(self, name: str, arguments: Any) -> dict[str, Any] | None:
+    def begun(self, name: str, arguments: Any) -> StepFields | None:
         """Return the plan after this call; None for a call of another tool, or on a task of an earlier process."""
         given = arguments if isinstance(arguments, dict) else {}
         subject, number = text_in(given.get("subject")), text_in(given.get("taskId"))
@@ -147,9 +146,10 @@ class TaskList(Struct):
             items = tuple(self.tasks.values())
         if items is None or len(items) > _MOST_TASKS:
             return None
-        return {"kind": StepKind.PLAN, "tool": name, "arguments": arguments, **_plan(items)}
+        fields: StepFields = {"tool": name, "arguments": arguments}
+        return plan(items) | fields
 
-    def answered(self, step: Step, status: StepStatus, details: Raw) -> dict[str, Any]:
+    def answered(self, step: Step, status: StepStatus | None, details: Raw) -> StepFields:
         """Apply an answered call of the list, and return the plan as it is then; a call that failed keeps its plan."""
         given = step.arguments if isinstance(step.arguments, dict) else {}
         number = text_in(given.get("taskId"))
@@ -166,7 +166,7 @@ class TaskList(Struct):
             self.listed = True
             self.tasks = {task.id: _listed(task) for task in result.tasks if task.id is not None}
         if self.listed or self.highest <= self.created:
-            return _plan(tuple(self.tasks.values()))
+            return plan(tuple(self.tasks.values()))
         # Without the tasks of earlier turns, the numbers of a plan would be wrong.
         task = self.tasks.get(number, earlier)
         return {"text": task.text if task is not None else text_in(given.get("subject")), "items": ()}
@@ -185,16 +185,11 @@ class TaskList(Struct):
         return self.tasks | {number: PlanItem(text=text, status=_state(given.get("status"), earlier.status))}
 
 
-def _plan(items: tuple[PlanItem, ...]) -> dict[str, Any]:
-    done = sum(item.status == "completed" for item in items)
-    return {"text": f"{done} of {len(items)} done", "items": items}
-
-
 def _listed(task: Task) -> PlanItem:
     return PlanItem(text=task.subject, status=_state(task.status))
 
 
-def _failure(kind: StepKind, text: str) -> dict[str, Any]:
+def _failure(kind: StepKind, text: str) -> StepFields:
     """Return the fields of a failed call.
 
     A failed command's text begins with its exit code (docs/protocols/claude.md, "Stream").

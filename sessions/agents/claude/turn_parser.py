@@ -5,7 +5,6 @@ cut (:mod:`.result`), as measured (docs/protocols/claude.md, "Results").
 """
 
 from collections import deque
-from typing import Any
 
 import msgspec
 from msgspec import Raw, structs
@@ -17,6 +16,7 @@ from ..names import UUID
 from ..parsing.event_parser import NOT_SHOWN, EventParser, EventState
 from ..parsing.json_lines import declared_type, joined, value_of
 from ..parsing.parser import MOST_OPEN
+from ..parsing.step_fields import StepFields, changed
 from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
 from .compaction import CompactionNotes
@@ -211,12 +211,12 @@ class ClaudeParser(EventParser):
         fields = self.state.tasks.begun(block.name, arguments) or begun(block.name, arguments)
         early = self.state.early.take(block.id)
         if early is not None:
-            step = structs.replace(early.step, parent=parent, call_id=block.id, **fields)
+            step = changed(early.step, fields, parent=parent, call_id=block.id)
             return self._answered(step, early.text, early.details, early.step.ended_at, is_error=early.is_error)
         earlier = self.state.open.get(block.id) if block.id else None
         if earlier is None:
-            earlier = self._new(at=at, parent=parent, call_id=block.id or None, status=StepStatus.RUNNING, **fields)
-        step = structs.replace(earlier, **fields)
+            earlier = self._made(fields, at=at, parent=parent, call_id=block.id or None, status=StepStatus.RUNNING)
+        step = changed(earlier, fields)
         self._remember(block.id or f"{_NAMELESS}{step.index}", step)
         return step
 
@@ -303,11 +303,11 @@ class ClaudeParser(EventParser):
         """Return the step of a call that came after its result."""
         return self._with_plan(call, answered(call.kind, text, is_error=is_error, details=details), details, at)
 
-    def _with_plan(self, call: Step, fields: dict[str, Any], details: Raw, at: int | None) -> Step:
+    def _with_plan(self, call: Step, fields: StepFields, details: Raw, at: int | None) -> Step:
         """Return the step of a call with the fields of its result, and the plan as it is then."""
         if call.kind is StepKind.PLAN:
             fields |= self.state.tasks.answered(call, fields["status"], details)
-        return structs.replace(call, ended_at=at, **fields)
+        return changed(call, fields, ended_at=at)
 
     def _result(self, event: events.Result, at: int | None) -> list[Step]:
         self.facts.notice = self.facts.waiting = None

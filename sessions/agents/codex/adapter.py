@@ -351,7 +351,7 @@ def _edits(thread: str, env: Env, at: int) -> "Transcript | None":
 
 def _refusals(stderr: str) -> Iterable[str]:
     """Return the patches and commands that codex refused without an event."""
-    from .items import unwrapped
+    from .item_steps import unwrapped
     from .refusals import complaints, culprit
 
     return [culprit(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]

@@ -4,13 +4,10 @@
 an output without one answers the newest open call.
 """
 
-from typing import Any
-
-from msgspec import structs
-
 from ...model import Step, StepKind, StepStatus
 from ..parsing.event_parser import EventParser
-from . import events
+from ..parsing.step_fields import StepFields, changed
+from . import items
 
 _OPEN = "call:"
 """The prefix of open calls' keys, which no other item has."""
@@ -19,9 +16,9 @@ _OPEN = "call:"
 class CallItemParser(EventParser):
     """Follows each call from its item to its output's item."""
 
-    def _call_item(self, item: events.Call | events.CallOutput, at: int | None) -> list[Step]:
-        if isinstance(item, events.Call):
-            step = self._new(at=at, call_id=item.call_id or item.id or None, status=StepStatus.RUNNING, **_begun(item))
+    def _call_item(self, item: items.Call | items.CallOutput, at: int | None) -> list[Step]:
+        if isinstance(item, items.Call):
+            step = self._made(_begun(item), at=at, call_id=item.call_id or item.id or None, status=StepStatus.RUNNING)
             self._remember(f"{_OPEN}{item.call_id or item.id}", step)
             return [step]
         from .rollout import tools  # the typed items of current versions do not need it
@@ -30,18 +27,18 @@ class CallItemParser(EventParser):
         if earlier is None:
             earlier = self._new(StepKind.TOOL_CALL, item.call_id or "", at=at, call_id=item.call_id)
         answer = tools.answer_of(item.output)
-        return [structs.replace(earlier, ended_at=at, **tools.ended(earlier.kind, answer))]
+        return [changed(earlier, tools.ended(earlier.kind, answer), ended_at=at)]
 
-    def _answered(self, item: events.CallOutput) -> str:
+    def _answered(self, item: items.CallOutput) -> str:
         if item.call_id is not None:
             return f"{_OPEN}{item.call_id}"
         return next((key for key in reversed(self.state.open) if key.startswith(_OPEN)), "")
 
 
-def _begun(item: events.Call) -> dict[str, Any]:
+def _begun(item: items.Call) -> StepFields:
     from .rollout import tools
 
-    if isinstance(item, events.LocalShellCall):
+    if isinstance(item, items.LocalShellCall):
         return tools.command(tools.command_text(item.action.command))
     arguments = item.input if item.input is not None else tools.arguments_of(item.arguments)
     return tools.begun(item.name, item.namespace, arguments)

@@ -4,7 +4,7 @@ import msgspec
 
 from ..parsing.json_lines import UNREADABLE
 from ..parsing.json_repair import repaired
-from .events import Failure
+from .items import Failure
 
 
 class _Server(msgspec.Struct):

@@ -5,7 +5,6 @@ complete (docs/protocols/codex.md, "Stream").
 """
 
 import zlib
-from typing import Any
 
 from msgspec import structs
 
@@ -13,10 +12,11 @@ from ...costs.reports import THREAD, Report
 from ...model import Step, StepKind, StepStatus, Usage
 from ..names import UUID
 from ..parsing.event_parser import EventState
+from ..parsing.step_fields import StepFields, changed
 from ..parsing.tolerant_decoder import TolerantDecoder
-from . import events
+from . import events, items
 from .calls import CallItemParser
-from .items import described, ended, message_of
+from .item_steps import described, ended, message_of
 from .refusals import refused
 from .server_errors import readable_error
 
@@ -83,16 +83,16 @@ class CodexParser(CallItemParser):
         self.state.error = self._new(StepKind.ERROR, message, at=at, fatal=False)
         return [self.state.error]
 
-    def _item(self, item: events.AnyItem, at: int | None, *, completed: bool) -> list[Step]:
+    def _item(self, item: items.AnyItem, at: int | None, *, completed: bool) -> list[Step]:
         self.facts.notice = None
-        if isinstance(item, events.Call | events.CallOutput):
+        if isinstance(item, items.Call | items.CallOutput):
             return self._call_item(item, at) if completed else []
-        if isinstance(item, events.AgentMessage):
+        if isinstance(item, items.AgentMessage):
             self.facts.last_message = item.text
         fields = described(item)
         key = item.id or _key(fields)
         earlier = self.state.open.pop(key, None)
-        step = structs.replace(earlier, **fields) if earlier else self._new(at=at, call_id=item.id or None, **fields)
+        step = changed(earlier, fields) if earlier else self._made(fields, at=at, call_id=item.id or None)
         if completed:
             step = ended(step, at if earlier else None)
             if (what := refused(step)) is not None:
@@ -103,6 +103,6 @@ class CodexParser(CallItemParser):
         return [step]
 
 
-def _key(fields: dict[str, Any]) -> str:
+def _key(fields: StepFields) -> str:
     """Return the key that links the end of an item without an id to its beginning: its kind and its command."""
     return f"?{fields['kind']}:{zlib.crc32((fields.get('command') or '').encode())}"

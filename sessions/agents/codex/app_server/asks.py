@@ -16,7 +16,7 @@ from ....text.sanitize import one_line
 from ....text.unhidden import opening
 from ...mcp_forms import content_of, fields_of
 from ...parsing.json_lines import UNREADABLE, value_of
-from ..items import unwrapped
+from ..item_steps import unwrapped
 from . import requests
 from .tool_calls import SESSION, ask_of_call
 

@@ -7,7 +7,8 @@ from msgspec import Raw, Struct, field
 
 from ....model import Usage
 from ...parsing.json_lines import NULL, Count, Words
-from .items import AnyItem, Moment
+from ..items import Moment
+from .items import AnyItem
 from .message import Message, Params
 
 

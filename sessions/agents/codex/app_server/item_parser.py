@@ -4,15 +4,15 @@ A sub-agent's thread prints into the same stream, and a command may outlive the 
 (docs/protocols/codex.md, "App-server").
 """
 
-from typing import Any
-
 from msgspec import field, structs
 
 from ....model import Step, StepKind, StepStatus, Usage
 from ....rules.turn_facts import Compacted
 from ....values.steps import OTHER_PROGRAM
 from ...parsing.event_parser import EventParser, EventState
-from ..items import ended
+from ...parsing.step_fields import changed
+from .. import items as common
+from ..item_steps import ended, unwrapped
 from ..refusals import refused
 from . import events, items
 from .item_steps import fields_of
@@ -87,23 +87,25 @@ class ItemParser(EventParser):
         if isinstance(item, items.UserMessage):
             return self._prompt(item, params, at) if completed else []
         ours = self._is_ours(params.thread_id)
-        if isinstance(item, items.AgentMessage | items.Reasoning | items.Plan) and not completed:
+        if isinstance(item, common.AgentMessage | common.Reasoning | items.Plan) and not completed:
             return []  # it has no text yet
-        if isinstance(item, items.AgentMessage) and ours:
+        if isinstance(item, common.AgentMessage) and ours:
             self.facts.last_message = item.text
-        if isinstance(item, items.CollabAgentToolCall):
+        if isinstance(item, common.CollabToolCall):
             self._helpers(item)
         key = self._key(params.thread_id, item.id)
         earlier = self.state.open.pop(key, None)
-        if completed and earlier is None and self._is_late(params):
+        if completed and earlier is None and isinstance(item, common.CommandExecution) and self._is_late(params):
             return self._late(item, at)
         fields = fields_of(item)
-        if earlier is not None and getattr(item, "aggregated_output", "") is None:
+        if earlier is not None and isinstance(item, common.CommandExecution) and item.aggregated_output is None:
             fields["output"] = earlier.output
         began = item.started_at_ms or params.started_at_ms or at
         parent = None if ours else self.state.helpers.get(params.thread_id or "", params.thread_id)
-        step = structs.replace(
-            earlier or self._new(at=began, call_id=item.id or None, parent=parent, **fields), **fields
+        step = (
+            changed(earlier, fields)
+            if earlier
+            else self._made(fields, at=began, call_id=item.id or None, parent=parent)
         )
         if isinstance(item, items.ContextCompaction) and ours and not completed:
             before = self.facts.context_tokens
@@ -125,7 +127,7 @@ class ItemParser(EventParser):
             self.facts.deny(what)
         return [step]
 
-    def _helpers(self, item: items.CollabAgentToolCall) -> None:
+    def _helpers(self, item: common.CollabToolCall) -> None:
         for thread in item.receiver_thread_ids[:MOST_HELPERS]:
             if len(self.state.helpers) < MOST_HELPERS:
                 self.state.helpers.setdefault(thread, item.id)
@@ -138,19 +140,16 @@ class ItemParser(EventParser):
         began, self.state.prompted = not self.state.prompted, True
         if began and not other:
             return []
-        fields = fields_of(item) | ({"sender": OTHER_PROGRAM} if other else {})
-        return [self._new(at=item.started_at_ms or at, call_id=item.client_id, **fields)]
+        fields, sender = fields_of(item), OTHER_PROGRAM if other else None
+        return [self._made(fields, at=item.started_at_ms or at, call_id=item.client_id, sender=sender)]
 
     def _is_late(self, params: events.ItemParams) -> bool:
         """Return whether an item that ends belongs to an earlier turn: its commands may outlive a turn."""
-        return isinstance(params.item, items.CommandExecution) and (
-            self._is_ours(params.thread_id) and params.turn_id is not None and params.turn_id != self.state.turn
-        )
+        return self._is_ours(params.thread_id) and params.turn_id is not None and params.turn_id != self.state.turn
 
-    def _late(self, item: Any, at: int | None) -> list[Step]:
-        fields = fields_of(item)
+    def _late(self, item: common.CommandExecution, at: int | None) -> list[Step]:
         how = "" if item.exit_code is None or item.exit_code < 0 else f" with exit code {item.exit_code}"
-        text = f"a command of an earlier turn ended{how}: {fields['text']}"
+        text = f"a command of an earlier turn ended{how}: {unwrapped(item.command)}"
         return [self._new(StepKind.NOTICE, text, at=item.completed_at_ms or at, event="item/completed")]
 
 

@@ -14,6 +14,8 @@ from ....model import PlanItem, Step, StepKind, StepStatus, Usage
 from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
 from ...parsing.line_parts import is_text, parts
+from ...parsing.step_fields import changed
+from ...parsing.step_fields import plan as plan_of
 from ..reports import note_call
 from ..server_errors import readable_error
 from . import events, lines, requests
@@ -181,10 +183,8 @@ class AppServerParser(ItemParser):
         plan = tuple(
             PlanItem(text=line.step, status=_PLAN_STATUS.get(line.status, line.status)) for line in params.plan
         )
-        done = sum(line.status == "completed" for line in plan)
-        earlier = self.state.open.pop(_PLAN, None)
-        step = earlier or self._new(StepKind.PLAN, at=at)
-        step = structs.replace(step, text=f"{done} of {len(plan)} done", items=plan, status=StepStatus.OK)
+        step = self.state.open.pop(_PLAN, None) or self._new(StepKind.PLAN, at=at)
+        step = changed(step, plan_of(plan), status=StepStatus.OK)
         self._remember(_PLAN, step)
         return [step]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.agents.base import AgentSettings, LaunchRequest
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
-from agentdash.sessions.agents.codex.items import unwrapped
+from agentdash.sessions.agents.codex.item_steps import unwrapped
 from agentdash.sessions.agents.codex.toml_values import assignments, toml_value
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.errors import UsageError
