@@ -14,19 +14,8 @@ from ..launch import Fork, Ladder, Launch, StopSettings
 from ..rules.limits.limits import Limits
 from ..rules.turn_facts import Facts
 from ..values.turn_mode import TurnMode
-from .capabilities import (
-    Complaints,
-    Conversations,
-    Env,
-    Forks,
-    Interface,
-    Leading,
-    Live,
-    Modes,
-    OwnFiles,
-    Plan,
-    Use,
-)
+from . import capabilities
+from .capabilities import Env
 from .expanding import Expansions
 from .parsing.parser import TurnParser
 from .parsing.usage_meter import Measurable, Measures, When
@@ -145,17 +134,17 @@ class Agent(ABC):
     """Environment variables recorded with the session, because later turns need them; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()
 
-    modes: ClassVar[Modes | None] = None
-    conversations: ClassVar[Conversations | None] = Conversations()
+    modes: ClassVar[capabilities.Modes | None] = None
+    conversations: ClassVar[capabilities.Conversations | None] = capabilities.Conversations()
     """None if no later turn can go on in the same conversation."""
-    forks: ClassVar[Forks | None] = None
-    interface: ClassVar[Interface | None] = None
-    live: ClassVar[Live | None] = None
-    use: ClassVar[Use | None] = None
-    plan: ClassVar[Plan | None] = None
-    own_files: ClassVar[OwnFiles | None] = None
-    complaints: ClassVar[Complaints | None] = None
-    leading: ClassVar[Leading | None] = None
+    forks: ClassVar[capabilities.Forks | None] = None
+    interface: ClassVar[capabilities.Interface | None] = None
+    live: ClassVar[capabilities.Live | None] = None
+    use: ClassVar[capabilities.Use | None] = None
+    plan: ClassVar[capabilities.Plan | None] = None
+    own_files: ClassVar[capabilities.OwnFiles | None] = None
+    complaints: ClassVar[capabilities.Complaints | None] = None
+    leading: ClassVar[capabilities.Leading | None] = None
 
     @abstractmethod
     def launch(self, request: LaunchRequest) -> Launch:

@@ -19,11 +19,20 @@ if TYPE_CHECKING:
     from ..costs.reports import Report
     from ..launch import Launch
     from ..values.plan_windows import PlanWindow
-    from .allowance import Allowance
     from .base import AgentSettings, LaunchRequest
     from .dialogue import Dialogue
     from .parsing.recorded_edits import Transcript
     from .parsing.sent_prompt import SentPrompt
+
+
+class Allowance(Struct, frozen=True, kw_only=True):
+    """Options for the next turn that allow what the last one was refused."""
+
+    options: Mapping[str, Any]
+    """Keys of the agent's section; they replace those of the refused turn."""
+    text: str
+    """The change as a noun phrase: ``Bash allowed``, ``sandbox workspace-write``."""
+
 
 Env = Mapping[str, str | None]
 """The environment of an agent, or the part of it that was recorded; None for a variable that was not set."""

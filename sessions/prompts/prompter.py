@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field, structs, to_builtins
 
-from ..agents.allowance import Allowance
 from ..agents.base import AgentSettings
+from ..agents.capabilities import Allowance
 from ..agents.registry import agent_named
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded, acts

@@ -16,9 +16,9 @@ from ...costs.pricing import price_of
 from ...launch import Fork, Ladder, Launch
 from ...text.units import listed
 from ...values.taken_by import BY_HAND
-from ..allowance import Allowance
+from .. import capabilities
 from ..base import Agent, AgentSettings, LaunchRequest
-from ..capabilities import Conversations, Env, Forks, Interface, Leading, Live, Modes, OwnFiles, Plan, Use
+from ..capabilities import Allowance, Env
 from ..expanding import Expansions
 from ..leading import ALL_TOOLS, LeadSettings, leads
 from ..names import UUID
@@ -284,7 +284,7 @@ def _fork_point(lines: Iterable[bytes], through: int | None, transport: str, _: 
 
 
 def _has_prompt(sent: "SentPrompt") -> bool | None:
-    from .project.sent import transcript_has
+    from .project.own_files import transcript_has
 
     return transcript_has(_home(sent.env), sent)
 
@@ -322,7 +322,7 @@ class Claude(Agent):
     # (docs/protocols/claude.md, "Signals").
     ladder = Ladder(interrupt=4.0, terminate=1.5)
 
-    modes = Modes(
+    modes = capabilities.Modes(
         settings=ClaudeSettings,
         key="permission_mode",
         help="Permission mode",
@@ -333,26 +333,26 @@ class Claude(Agent):
         unlimited="no-checks",
         allowance=_allowance,
     )
-    conversations = Conversations(
+    conversations = capabilities.Conversations(
         ids=UUID,
         lost="No conversation found",  # 2.1.197 and 2.1.330, also if it is run in another folder
         clears=frozenset({"/clear", "/new", "/reset"}),  # 2.1.197, 2.1.332
         compact="/compact",  # a process of one turn takes it as well (2.1.197, 2.1.330)
         given=_given,
     )
-    forks = Forks(_fork_point)
-    interface = Interface(_resume, _shown)
-    live = Live(
+    forks = capabilities.Forks(_fork_point)
+    interface = capabilities.Interface(_resume, _shown)
+    live = capabilities.Live(
         transport=STREAM_JSON,
         dialogue=_dialogue,
         fixed_start=_fixed_start,
         prints=_is_live,
         adjusts_from="step",  # docs/protocols/claude.md, "Standard input"
     )
-    use = Use(measures=_measures, meter=_meter, calls=_calls, total_before=_total_before)
-    plan = Plan(b'"rate_limit_event"', _windows)
-    own_files = OwnFiles(has_prompt=_has_prompt, transcript=_transcript, line_id=_line_id)
-    leading = Leading(_setup_lines, _known_server)
+    use = capabilities.Use(measures=_measures, meter=_meter, calls=_calls, total_before=_total_before)
+    plan = capabilities.Plan(b'"rate_limit_event"', _windows)
+    own_files = capabilities.OwnFiles(has_prompt=_has_prompt, transcript=_transcript, line_id=_line_id)
+    leading = capabilities.Leading(_setup_lines, _known_server)
 
     def launch(self, request: LaunchRequest) -> Launch:
         """Build the argv; a new conversation gets the session's id, a later attempt a new one: claude refuses used ids.

@@ -19,17 +19,13 @@ from ..parsing.parser import MOST_OPEN
 from ..parsing.step_fields import StepFields, changed
 from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
-from .compaction import CompactionNotes
-from .early_results import EarlyResults
 from .live.ask_notices import AskNotices
 from .live.control import changed_setting
 from .live.held import SHOWS
-from .notices import NOTICES, SILENT, notice_text
-from .peer import is_from_peer, peer_text
+from .notices import NOTICES, SILENT, CompactionNotes, is_from_peer, notice_text, peer_text
 from .result import failure, is_local
-from .tools import TaskList, answered, begun, details_of, tool_name
-from .use.reports import filled, note_compaction, note_message, note_result
-from .use.running_cost import RunningCost, counted_by
+from .tools import EarlyResults, TaskList, answered, begun, details_of, tool_name
+from .use.reports import RunningCost, counted_by, filled, note_compaction, note_message, note_result
 
 _NAMELESS = "?"
 """The prefix of the keys of calls without an id."""

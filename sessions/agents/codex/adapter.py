@@ -13,9 +13,9 @@ from ...costs.pricing import price_of
 from ...errors import UsageError
 from ...launch import Launch
 from ...values.taken_by import BY_HAND
-from ..allowance import Allowance
+from .. import capabilities
 from ..base import Agent, AgentSettings, LaunchRequest
-from ..capabilities import Complaints, Conversations, Env, Forks, Interface, Leading, Live, Modes, OwnFiles, Plan, Use
+from ..capabilities import Allowance, Env
 from ..expanding import Expansions
 from ..leading import LeadSettings, leads
 from ..names import UUID
@@ -39,7 +39,6 @@ _MODEL_OPTIONS = frozenset({"-m", "--model", "-p", "--profile", "--oss"})
 _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "full_danger"}
 """Keys of ``config`` that have their own setting; in codex that setting's option silently overrides ``-c``."""
 
-
 _NEXT_SANDBOX = {"read-only": "workspace-write", "workspace-write": "danger-full-access"}
 
 _EXPANDS = Expansions(
@@ -51,8 +50,6 @@ _EXPANDS = Expansions(
 Seen with 0.169.0 and 0.171.0.  ``[$name](path)`` counts too; ``[@name](plugin://…)`` is of the same kind.  Neither
 ``@path`` nor ``/command`` counts in ``exec`` or in the app-server.
 """
-
-_RANKS = {"read-only": 0, "workspace-write": 1}
 
 _NARROWER = {
     "workspace-write": frozenset({"read-only"}),
@@ -326,7 +323,7 @@ def _fork_point(lines: Iterable[bytes], through: int | None, transport: str, set
         return None
     if foreign_setting(settings.args, settings.config) is not None:
         return None
-    from .app_server.fork_point import turn_before  # few turns follow a fork
+    from .app_server.parser import turn_before  # few turns follow a fork
 
     return turn_before(lines, through)
 
@@ -378,21 +375,21 @@ class Codex(Agent):
     expands = _EXPANDS
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 
-    modes = Modes(
+    modes = capabilities.Modes(
         settings=CodexSettings,
         key="sandbox",
         help="Sandbox mode",
         dangerous=frozenset({"danger-full-access"}),
         narrower=_NARROWER,
-        ranks=_RANKS,
+        ranks={"read-only": 0, "workspace-write": 1},
         writing=frozenset({"workspace-write"}),
         unlimited="no-sandbox",
         allowance=_allowance,
     )
-    conversations = Conversations(ids=UUID, lost="no rollout found")  # 0.169.0
-    forks = Forks(_fork_point)
-    interface = Interface(_resume)
-    live = Live(
+    conversations = capabilities.Conversations(ids=UUID, lost="no rollout found")  # 0.169.0
+    forks = capabilities.Forks(_fork_point)
+    interface = capabilities.Interface(_resume)
+    live = capabilities.Live(
         transport=TRANSPORT,
         dialogue=_dialogue,
         fixed_start=_fixed_start,
@@ -400,11 +397,11 @@ class Codex(Agent):
         format="codex-app-server",
         compacts=True,  # ``thread/compact/start``, which takes no words (0.169.0, its own schema)
     )
-    use = Use(measures=_measures, meter=_meter, final_meter=_final_meter)
-    plan = Plan(b'"account/rateLimits/updated"', _windows, _windows_at_end)
-    own_files = OwnFiles(has_prompt=_has_prompt, transcript=_transcript, edits=_edits)
-    complaints = Complaints(_refusals, _failed_edits)
-    leading = Leading(_setup_lines, _known_server)
+    use = capabilities.Use(measures=_measures, meter=_meter, final_meter=_final_meter)
+    plan = capabilities.Plan(b'"account/rateLimits/updated"', _windows, _windows_at_end)
+    own_files = capabilities.OwnFiles(has_prompt=_has_prompt, transcript=_transcript, edits=_edits)
+    complaints = capabilities.Complaints(_refusals, _failed_edits)
+    leading = capabilities.Leading(_setup_lines, _known_server)
 
     def writable_folders(self, settings: AgentSettings) -> tuple[str, ...]:
         """Return also ``sandbox_workspace_write.writable_roots`` of the overrides of codex's configuration."""

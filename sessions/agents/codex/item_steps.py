@@ -6,9 +6,11 @@ import shlex
 import msgspec
 
 from ...model import Change, PlanItem, Step, StepKind, StepStatus
-from ..parsing.json_lines import NULL, joined, text_of, value_of
+from ..parsing.json_lines import NULL, UNREADABLE, joined, text_of, value_of
+from ..parsing.json_repair import repaired
 from ..parsing.step_fields import StepFields, plan
 from . import items
+from .items import Failure
 
 _STATUS = {
     "in_progress": StepStatus.RUNNING,
@@ -145,3 +147,20 @@ def _answer(result: items.ToolAnswer | None) -> str | None:
 def _json_or_none(raw: msgspec.Raw) -> str | None:
     text = text_of(raw)
     return None if text in ("null", "{}", "[]") else text
+
+
+class _Server(msgspec.Struct):
+    """The server's answer."""
+
+    error: Failure
+
+
+def readable_error(message: str) -> str:
+    """Return the text of an error message, without the JSON around it; another message is returned as it is.
+
+    codex passes on the raw JSON of a server (HTTP 400, 0.169.0).
+    """
+    try:
+        return msgspec.json.decode(repaired(message.encode()), type=_Server).error.message or message
+    except UNREADABLE:
+        return message

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ...agents.base import Agent
-from ...agents.format_detection import LOOKED_AT, guess_agent, guess_transport
+from ...agents.formats import LOOKED_AT, guess_agent, guess_transport
 from ...agents.registry import agent_named
 from ...launch import Launch
 from ...model import Prompt, Session, Status, Turn, Usage

@@ -1,6 +1,8 @@
-"""claude's requests as asks: ``can_use_tool`` and ``elicitation`` (2.1.197 and 2.1.330).  Pure.
+"""claude's requests as asks, ``can_use_tool`` and ``elicitation``, and the answers (2.1.197 and 2.1.330).  Pure.
 
-Seen with ``--permission-prompt-tool stdio`` (docs/protocols/claude.md, "Approvals").
+Seen with ``--permission-prompt-tool stdio`` (docs/protocols/claude.md, "Approvals").  claude reads the answers, each a
+``control_response``, and prints each of them once.  Those of ``AskUserQuestion`` have the question's text as their key,
+and several choices are joined by commas (``sdk-tools.d.ts``).
 """
 
 import re
@@ -8,17 +10,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
-from ....asks.model import Ask, AskKind, Verdict
+from ....asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from ....text.relative_paths import place_of
 from ....text.unhidden import opening
-from ...mcp_forms import fields_of
-from ...parsing.json_lines import value_of
+from ...mcp_forms import content_of, fields_of
+from ...parsing.json_lines import NULL, UNREADABLE, value_of
 from ..control_events import Request
 from ..edits import path_of, proposed
 from ..tools import EDITS, mcp_name, text_in
-from .permissions import always
-from .questions import questions_of
+from .permissions import always, for_session
 
 MOST_OPEN_ASKS = 100
 """claude asks one thing at a time, and each of its sub-agents may; the limit bounds memory."""
@@ -139,3 +141,70 @@ def _other(text: str | None, title: str) -> str:
 
 def _readable(arguments: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(arguments)).decode("utf-8", "replace")
+
+
+def questions_of(given: Mapping[str, Any]) -> tuple[Question, ...]:
+    """Return the questions of an ``AskUserQuestion``; each accepts an answer in words."""
+    return tuple(
+        Question(
+            key=text_in(entry.get("question")),
+            text=text_in(entry.get("question")),
+            header=text_in(entry.get("header")),
+            choices=tuple(
+                Choice(label=text_in(option.get("label")), description=text_in(option.get("description")))
+                for option in _objects(entry.get("options"))
+            ),
+            several=entry.get("multiSelect") is True,
+        )
+        for entry in _objects(given.get("questions"))
+    )
+
+
+def answers_of(answer: Answer) -> dict[str, str]:
+    """Return the answers as ``updatedInput.answers`` has them."""
+    return {key: ", ".join(values) for key, values in answer.values.items() if values}
+
+
+def _objects(values: Any) -> list[dict[str, Any]]:
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+
+
+_NO_WORDS = "The user does not allow this."
+"""claude needs words with each denial: they are the result of the call."""
+
+CANCELLED: dict[str, Any] = {"action": "cancel"}
+"""The answer to a form that is closed without a decision."""
+
+_AGREES = frozenset({Verdict.ALLOW, Verdict.ALWAYS})
+_ANSWERS = _AGREES | {Verdict.ANSWER}
+
+
+def response_to(ask: Ask, request: Request, answer: Answer) -> dict[str, Any] | None:
+    """Return the answer to a request; None if the request cannot be answered in this way.
+
+    An ``always`` for which claude has no suggestion allows it once.
+    """
+    verdict = answer.verdict
+    if ask.kind is AskKind.FORM:
+        if verdict in _ANSWERS:
+            return {"action": "accept", "content": content_of(ask.questions, answer.values)}
+        return CANCELLED if verdict is Verdict.STOP else {"action": "decline"}
+    if verdict in (Verdict.DENY, Verdict.STOP):
+        denied: dict[str, Any] = {"behavior": "deny", "message": answer.message or _NO_WORDS}
+        return denied | ({"interrupt": True} if verdict is Verdict.STOP else {})
+    if ask.kind is AskKind.QUESTION:
+        members = _members(request.input)
+        return {"behavior": "allow", "updatedInput": {**members, "answers": answers_of(answer)}}
+    if verdict not in _AGREES:
+        return None
+    allowed = {"behavior": "allow", "updatedInput": request.input if request.input != NULL else {}}
+    if verdict is Verdict.ALWAYS and ask.always:
+        allowed["updatedPermissions"] = for_session(request.permission_suggestions)
+    return allowed
+
+
+def _members(given: Raw) -> dict[str, Raw]:
+    try:
+        return msgspec.json.decode(given, type=dict[str, Raw])
+    except UNREADABLE:
+        return {}

@@ -19,8 +19,7 @@ from ...parsing.step_fields import changed
 from ...parsing.tolerant_decoder import TolerantDecoder
 from ...parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from .. import events as blocks
-from ..early_results import EarlyResults
-from ..tools import TaskList, answered, begun, details_of
+from ..tools import EarlyResults, TaskList, answered, begun, details_of
 from . import project_events as events
 from .attachments import KNOWN, attachment_text
 from .project_text import is_interruption, is_remark, prompt_text, readable, system_text

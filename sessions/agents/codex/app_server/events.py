@@ -9,7 +9,22 @@ from ....model import Usage
 from ...parsing.json_lines import NULL, Count, Words
 from ..items import Moment
 from .items import AnyItem
-from .message import Message, Params
+
+ABSENT = Raw(b"")
+"""The id of a message without one."""
+
+
+class Params(Struct, kw_only=True, rename="camel"):
+    """The thread and the turn, which most messages name."""
+
+    thread_id: str | None = None
+    turn_id: str | None = None
+
+
+class Message(Struct, tag_field="method", kw_only=True):
+    """A line with a method; ``id`` is there if codex waits for an answer."""
+
+    id: Raw = ABSENT
 
 
 class Error(Struct, rename="camel"):

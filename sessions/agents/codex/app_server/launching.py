@@ -8,7 +8,7 @@ import msgspec
 from ....launch import Fork
 from . import events
 from . import lines as messages
-from .ignored import OPTED_OUT
+from .lines import OPTED_OUT
 
 _TAKES_VALUE = ("-c", "--config", "--enable", "--disable")
 _CHANGEABLE = frozenset({"threadId", "excludeTurns", "lastTurnId", "model", "sandbox"})

@@ -16,8 +16,8 @@ from ...parsing.json_lines import KIND_LENGTH, NULL, declared_type
 from ...parsing.step_fields import StepFields, known
 from ...parsing.tolerant_decoder import TolerantDecoder
 from ...parsing.transcript_parser import digest, milliseconds
+from ..item_steps import readable_error
 from ..reports import note_recorded_call
-from ..server_errors import readable_error
 from . import events, tools, work
 from .calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
 from .text import TOLD_ELSEWHERE, is_context, noted, policy, readable, review_text, words_of

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from places import CAPTURES
 
-from agentdash.sessions.agents.format_detection import LOOKED_AT, guess_agent, guess_format, guess_transport
+from agentdash.sessions.agents.formats import LOOKED_AT, guess_agent, guess_format, guess_transport
 from agentdash.sessions.agents.registry import agent_named, agent_names
 from agentdash.sessions.model import StepKind
 from agentdash.sessions.transcript.turn_file import StepFile

@@ -107,7 +107,7 @@ def test_an_adapter_that_is_not_whole_is_found() -> None:
 def test_what_the_adapters_say_is_known_without_their_parsers() -> None:
     code = (
         "import sys\n"
-        "from agentdash.sessions.agents.format_detection import guess_format\n"
+        "from agentdash.sessions.agents.formats import guess_format\n"
         'guess_format([b\'{"type": "of tomorrow"}\'])\n'
         "print(*(name for name in sys.modules if name.startswith('agentdash.sessions.agents.')))"
     )

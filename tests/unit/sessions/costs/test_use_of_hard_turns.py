@@ -13,7 +13,7 @@ from unit.sessions.agents.codex.test_codex_usage import BORN, THREAD, Transcript
 
 from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.claude.use.on_disk import total_before
-from agentdash.sessions.agents.claude.use.running_cost import counted_by
+from agentdash.sessions.agents.claude.use.reports import counted_by
 from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.costs.cost import cost_words, tokens_words
 from agentdash.sessions.costs.price_table import AS_OF

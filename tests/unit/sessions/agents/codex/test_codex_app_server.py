@@ -11,8 +11,7 @@ from msgspec import structs
 from unit.sessions.agents.live_captures import NAMES, lines_of, read
 
 from agentdash.sessions.agents.codex.adapter import Codex
-from agentdash.sessions.agents.codex.app_server.item_parser import TAIL
-from agentdash.sessions.agents.codex.app_server.parser import AppServerParser
+from agentdash.sessions.agents.codex.app_server.parser import TAIL, AppServerParser
 from agentdash.sessions.costs.pricing import Pricing
 from agentdash.sessions.costs.reports import Reported
 from agentdash.sessions.json_schema import step_json
