@@ -163,7 +163,6 @@ class Agent(ABC):
 
         Args:
             kind: the object's ``type``; None if it is missing or not text.
-            event: the object.
         """
         return kind in self.event_types and self.event_keys <= event.keys()
 

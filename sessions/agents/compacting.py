@@ -11,9 +11,6 @@ def way_of(agent: Agent, launch: Launch, compaction: Compaction, *, resumes: boo
     """Return :data:`BY_AGENT` or :data:`BY_SUMMARY`.
 
     Args:
-        agent: the agent.
-        launch: the start of the turn.
-        compaction: the request.
         resumes: the turn resumes a conversation of the agent, which its own command can compact.
     """
     if not resumes or compaction.by == BY_SUMMARY:

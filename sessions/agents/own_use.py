@@ -52,9 +52,6 @@ def count_broken_off(agent: Agent, facts: Facts, env: Mapping[str, str | None], 
     """Add the calls of a turn that has ended to its reports, if the agent reported no sum of them.
 
     Args:
-        agent: the agent.
-        facts: the facts of the turn's output.
-        env: the agent's environment.
         began: the start of the turn, UTC ms.
     """
     if facts.unsummed and facts.reported is not None:

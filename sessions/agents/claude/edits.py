@@ -23,7 +23,6 @@ def proposed(tool: str, given: Mapping[str, Any]) -> str:
 
     Args:
         tool: one of :data:`.tools.EDITS`.
-        given: the arguments of the call.
     """
     if tool == "Write":
         return created(text_in(given.get("content")))

@@ -42,7 +42,6 @@ class CompactionNotes(Struct):
         """Return why the turn of a result failed; None if it is good.
 
         Args:
-            event: the result.
             why: the reason that the result itself gives.
         """
         outcome, error = self.outcome, self.error

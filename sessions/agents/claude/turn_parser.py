@@ -53,7 +53,6 @@ class ClaudeParser(EventParser):
     """Parses one turn, or several turns of one process.
 
     Args:
-        turn: the number of the turn.
         live: the process serves several turns.  The turn's own prompt, which the viewer shows from the store, then
             gives no step, and the cost is read as a running total.
     """

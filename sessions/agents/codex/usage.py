@@ -150,7 +150,6 @@ class CodexMeter(Meter):
     """Follows the transcript of one turn's thread.
 
     Args:
-        home: codex's own folder.
         began: the start of the turn, UTC ms; the use of the thread's earlier turns is not counted.
         prices: the user's own, which override the list; None if the cost is not needed.
     """

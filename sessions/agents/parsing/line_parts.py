@@ -67,7 +67,6 @@ def breaks_off(path: Sequence[str], text: str, at: int) -> bool:
 
     Args:
         path: the names that lead to the place, from the outermost.
-        text: the line.
         at: the offset of the object in it.
     """
     if not 0 < len(path) <= _DEEPEST or path[-1] not in _FILLED:
@@ -212,8 +211,6 @@ def _end_of(text: str, begin: int, budget: list[int]) -> int | _Torn | None:
     """Return the end of the object at a place, or where it is torn; None if the line may be its inside to the end.
 
     Args:
-        text: the line.
-        begin: the place.
         budget: the number of tokens that may still be read; it is counted down.
     """
     open_: list[str] = []

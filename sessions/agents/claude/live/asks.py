@@ -39,8 +39,6 @@ def ask_of(key: str, request: Request, cwd: str = "", *, moved: bool = False) ->
     """Return the ask of a request; None if it is of another kind.
 
     Args:
-        key: the request's id.
-        request: the request.
         cwd: the folder in which claude works; empty if it is not known.
         moved: claude may have gone to another folder since.
     """

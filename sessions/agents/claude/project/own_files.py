@@ -37,12 +37,7 @@ def uuid_of(line: bytes) -> str | None:
 
 
 def transcript_of(home: Path, conversation: str) -> Path | None:
-    """Return the transcript of a conversation, the newest of several; None if there is none that can be read.
-
-    Args:
-        home: claude's own folder.
-        conversation: claude's id.
-    """
+    """Return the transcript of a conversation, the newest of several; None if there is none that can be read."""
     if UUID.fullmatch(conversation) is None:
         return None
     try:
@@ -91,10 +86,6 @@ def transcript_has(home: Path, sent: SentPrompt) -> bool | None:
 
     claude writes the prompt as a line ``user`` before it calls the model (docs/protocols/claude.md, "Transcripts"); a
     line ``queue-operation`` before that only announces it.
-
-    Args:
-        home: claude's own folder.
-        sent: the prompt.
     """
     conversation = sent.agent_session or _named_in(sent.launch.argv)
     projects = home / "projects"

@@ -126,7 +126,6 @@ class RunningCost:
         """Read one result, and return the cost since the previous one; None if it is not known.
 
         Args:
-            result: the result.
             used: the tokens that the turn has used, this result's included, as far as they could be read.
         """
         if result.total_cost_usd is None:

@@ -59,7 +59,6 @@ def ask_of(asking: requests.Asking, changes: tuple[Change, ...] = ()) -> Ask | N
     """Return a request as an ask; None if codex waits for no answer.
 
     Args:
-        asking: the request.
         changes: the changes of the item that it names, which the request itself does not have.
     """
     key = key_of(asking.id)

@@ -63,7 +63,6 @@ def opening(
         cwd: the folder in which the agent works.
         approval: ``on-request`` or ``never``.
         sandbox: one of :data:`MODES`.
-        model: the requested model.
         instructions: text for the developer's message.
         thread: the thread to resume or to fork; None for a new one.
         fork: the place up to which it is forked; None to resume it.

@@ -423,7 +423,6 @@ def turn_before(lines: Iterable[bytes], through: int | None) -> str | None:
     ``thread/fork`` copies whole turns only (0.169.0; docs/protocols/codex.md, "Forks and compactions").
 
     Args:
-        lines: the output of the turn.
         through: the index of the last step before the place; None for the end of the turn.
     """
     parser = AppServerParser()
