@@ -19,10 +19,9 @@ from ..parsing.parser import MOST_OPEN
 from ..parsing.step_fields import StepFields, changed
 from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
-from .live.ask_notices import AskNotices
 from .live.control import changed_setting
 from .live.held import SHOWS
-from .notices import NOTICES, SILENT, CompactionNotes, is_from_peer, notice_text, peer_text
+from .notices import NOTICES, SILENT, AskNotices, CompactionNotes, is_from_peer, notice_text, peer_text
 from .result import failure, is_local
 from .tools import EarlyResults, TaskList, answered, begun, details_of, tool_name
 from .use.reports import RunningCost, counted_by, filled, note_compaction, note_message, note_result

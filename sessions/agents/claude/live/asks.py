@@ -15,12 +15,11 @@ from msgspec import Raw
 from ....asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from ....text.relative_paths import place_of
 from ....text.unhidden import opening
+from ....text.units import listed
 from ...mcp_forms import content_of, fields_of
 from ...parsing.json_lines import NULL, UNREADABLE, value_of
-from ..control_events import Request
-from ..edits import path_of, proposed
-from ..tools import EDITS, mcp_name, text_in
-from .permissions import always, for_session
+from ..events import Request
+from ..tools import EDITS, created, mcp_name, text_in
 
 MOST_OPEN_ASKS = 100
 """claude asks one thing at a time, and each of its sub-agents may; the limit bounds memory."""
@@ -206,3 +205,101 @@ def _members(given: Raw) -> dict[str, Raw]:
         return msgspec.json.decode(given, type=dict[str, Raw])
     except UNREADABLE:
         return {}
+
+
+_VERBS = {"allow": "allow", "deny": "deny", "ask": "ask about"}
+
+
+def always(suggestions: Raw) -> str:
+    """Return what an ``always`` covers: ``allow Bash(git push) for this session``; empty if nothing."""
+    words = ", and ".join(_change(text_in(entry.get("type")), entry) for entry in for_session(suggestions))
+    return f"{words} for this session" if words else ""
+
+
+def for_session(suggestions: Raw) -> list[dict[str, Any]]:
+    """Return the permissions that claude suggests with an ask as changes of this session's permissions alone.
+
+    claude suggests most rules for a settings file in the project.  2.1.197 then writes that file and asks again in the
+    next turn.  So an ``always`` changes no file of the user.
+    """
+    entries = value_of(suggestions)
+    if not isinstance(entries, list):
+        return []
+    return [{**entry, "destination": "session"} for entry in entries if isinstance(entry, dict)]
+
+
+def _change(kind: str, entry: dict[str, Any]) -> str:
+    if kind == "setMode":
+        return f"permission mode {text_in(entry.get('mode'))}"
+    if kind in ("addDirectories", "removeDirectories"):
+        verb = "work in" if kind == "addDirectories" else "no more work in"
+        return f"{verb} {_names(entry.get('directories'))}"
+    rules = entry.get("rules")
+    named = _names([_rule(rule) for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else None)
+    behavior = text_in(entry.get("behavior"))
+    verb = _VERBS.get(behavior, behavior)
+    if kind == "addRules":
+        return f"{verb} {named}"
+    return f"{'remove the rule' if kind == 'removeRules' else 'replace the rules:'} {verb} {named}"
+
+
+def _rule(rule: dict[str, Any]) -> str:
+    tool, content = text_in(rule.get("toolName")), text_in(rule.get("ruleContent"))
+    return f"{tool}({content})" if content else tool
+
+
+def _names(values: Any) -> str:
+    return listed([text_in(value) for value in values]) if isinstance(values, list) and values else "nothing"
+
+
+_CONTEXT = 3
+"""Unchanged lines that are shown before and behind a change."""
+
+
+def path_of(given: Mapping[str, Any]) -> str:
+    """Return the file that a call of an editing tool names."""
+    return text_in(given.get("file_path") or given.get("notebook_path"))
+
+
+def proposed(tool: str, given: Mapping[str, Any]) -> str:
+    """Return the edit that a tool would make as a unified diff; empty if the arguments have none.
+
+    A request has the arguments of the call only.  So the numbers of the lines are not known, and of a file that would
+    be overwritten only the new text is.
+
+    Args:
+        tool: one of :data:`..tools.EDITS`.
+    """
+    if tool == "Write":
+        return created(text_in(given.get("content")))
+    if tool == "NotebookEdit":
+        mode, cell = text_in(given.get("edit_mode")) or "replace", text_in(given.get("cell_id"))
+        return "\n".join([f"@@ {mode} cell {cell}".rstrip() + " @@", *_signed("+", text_in(given.get("new_source")))])
+    edits = given.get("edits") if tool == "MultiEdit" else [given]
+    return "\n".join(_replacement(edit) for edit in edits if isinstance(edit, dict)) if isinstance(edits, list) else ""
+
+
+def _replacement(edit: Mapping[str, Any]) -> str:
+    old, new = (_lines(text_in(edit.get(name))) for name in ("old_string", "new_string"))
+    same = _common(old, new)
+    tail = _common(old[same:][::-1], new[same:][::-1])
+    before, behind = old[max(0, same - _CONTEXT) : same], old[len(old) - tail :][:_CONTEXT]
+    removed, added = old[same : len(old) - tail], new[same : len(new) - tail]
+    head = "@@ every occurrence @@" if edit.get("replace_all") is True else "@@"
+    signed = ((" ", before), ("-", removed), ("+", added), (" ", behind))
+    return "\n".join([head, *(sign + line for sign, lines in signed for line in lines)])
+
+
+def _signed(sign: str, text: str) -> list[str]:
+    return [sign + line for line in _lines(text)]
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text; only a newline ends a line."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    """Return the number of equal lines at the beginning of both."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
