@@ -7,6 +7,7 @@ A process serves one turn, or with ``--input-format stream-json`` several of the
 import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -200,10 +201,6 @@ def _stream(turn: int, *, live: bool = False) -> TurnParser:
     return ClaudeParser(turn, live=live)
 
 
-def _live_stream(turn: int) -> TurnParser:
-    return _stream(turn, live=True)
-
-
 def _by_hand(turn: int) -> TurnParser:
     from .project.project import ClaudeProjectParser
 
@@ -310,7 +307,7 @@ class Claude(Agent):
     binary = "claude"
     tested_versions = ("2.1.197", "2.1.330", "2.1.332")
     install_hint = "Install it with `npm install -g @anthropic-ai/claude-code`."
-    parsers: ClassVar = {"": _stream, STREAM_JSON: _live_stream, BY_HAND: _by_hand}
+    parsers: ClassVar = {"": _stream, STREAM_JSON: partial(_stream, live=True), BY_HAND: _by_hand}
     event_types = _EVENTS
     event_keys = frozenset({"session_id"})
     settings_type = ClaudeSettings

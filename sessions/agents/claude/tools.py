@@ -12,7 +12,7 @@ from ...rules.truncate import trimmed
 from ..parsing.json_lines import NULL, UNREADABLE
 from ..parsing.step_fields import StepFields, plan
 from ..parsing.tolerant_decoder import TolerantDecoder
-from .events import BashResult, FileResult, Hunk, Task, TaskResult
+from .events import BashResult, FileResult, Hunk, TaskResult
 
 EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 """The tools that change files."""
@@ -165,7 +165,8 @@ class TaskList(Struct):
             self._create(result.task.id, text_in(given.get("subject")))
         elif step.tool == "TaskList" and result.tasks is not None and len(result.tasks) <= _MOST_TASKS:
             self.listed = True
-            self.tasks = {task.id: _listed(task) for task in result.tasks if task.id is not None}
+            items = ((one.id, PlanItem(text=one.subject, status=_state(one.status))) for one in result.tasks)
+            self.tasks = {number: item for number, item in items if number is not None}
         if self.listed or self.highest <= self.created:
             return plan(tuple(self.tasks.values()))
         # Without the tasks of earlier turns, the numbers of a plan would be wrong.
@@ -184,10 +185,6 @@ class TaskList(Struct):
         earlier = self.tasks[number]
         text = text_in(given.get("subject")) or earlier.text
         return self.tasks | {number: PlanItem(text=text, status=_state(given.get("status"), earlier.status))}
-
-
-def _listed(task: Task) -> PlanItem:
-    return PlanItem(text=task.subject, status=_state(task.status))
 
 
 def _failure(kind: StepKind, text: str) -> StepFields:

@@ -206,7 +206,8 @@ class ClaudeParser(EventParser):
         early = self.state.early.take(block.id)
         if early is not None:
             step = changed(early.step, fields, parent=parent, call_id=block.id)
-            return self._answered(step, early.text, early.details, early.step.ended_at, is_error=early.is_error)
+            result = answered(step.kind, early.text, is_error=early.is_error, details=early.details)
+            return self._with_plan(step, result, early.details, early.step.ended_at)
         earlier = self.state.open.get(block.id) if block.id else None
         if earlier is None:
             earlier = self._made(fields, at=at, parent=parent, call_id=block.id or None, status=StepStatus.RUNNING)
@@ -292,10 +293,6 @@ class ClaudeParser(EventParser):
             if not by_answer:
                 self.facts.deny(self._declined[-1])
         return self._with_plan(earlier, fields, details, at)
-
-    def _answered(self, call: Step, text: str, details: Raw, at: int | None, *, is_error: bool) -> Step:
-        """Return the step of a call that came after its result."""
-        return self._with_plan(call, answered(call.kind, text, is_error=is_error, details=details), details, at)
 
     def _with_plan(self, call: Step, fields: StepFields, details: Raw, at: int | None) -> Step:
         """Return the step of a call with the fields of its result, and the plan as it is then."""

@@ -74,7 +74,9 @@ def ask_of(key: str, request: Request, cwd: str = "", *, moved: bool = False) ->
         fields = {"kind": AskKind.PLAN, "title": "carry out its plan", "body": text_in(given.get("plan"))}
     else:
         title = _tool_title(tool, given)
-        fields = {"title": title, "body": _readable(arguments), "why": why or _other(request.description, title)}
+        body = msgspec.json.format(msgspec.json.encode(arguments)).decode("utf-8", "replace")
+        described = request.description if request.description and request.description not in title else ""
+        fields = {"title": title, "body": body, "why": why or described}
         fields["paths"] = tuple(_read_paths(tool, given)) if tool in _READERS else ()
     return msgspec.structs.replace(base, **fields)
 
@@ -129,15 +131,6 @@ def _read_paths(tool: str, given: Mapping[str, Any]) -> Iterator[str]:
     if pattern := text_in(given.get({"Glob": "pattern", "Grep": "glob"}.get(tool, ""))):
         literal = re.split(r"[*?\[{]", pattern)[0]
         yield f"{path}/.." if ".." in pattern else literal if literal[:1] in ("/", "~") else f"{path}/{literal}"
-
-
-def _other(text: str | None, title: str) -> str:
-    """Return a description that adds something to the title."""
-    return text if text and text not in title else ""
-
-
-def _readable(arguments: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(arguments)).decode("utf-8", "replace")
 
 
 def questions_of(given: Mapping[str, Any]) -> tuple[Question, ...]:

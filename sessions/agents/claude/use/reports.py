@@ -134,16 +134,12 @@ class RunningCost:
         if earlier is not None:
             return self.total - earlier
         models = [one.counted() for one in (result.model_usage or {}).values()]
-        self._before = 0.0 if not models or _within(_sum(models), used) else None
+        self._before = 0.0 if not models or _within(reduce(_exactly, models), used) else None
         return self.own
 
 
-def _sum(models: list[Usage]) -> Usage:
-    """Add up what models used; a count that one of them lacks is not known."""
-    return reduce(_exactly, models)
-
-
 def _exactly(one: Usage, other: Usage) -> Usage:
+    """Add what two models used; a count that one of them lacks is not known."""
     output = exact_sum(one.output_tokens, other.output_tokens)
     return Usage.of(exact_sum(one.input_tokens, other.input_tokens), output=output)
 

@@ -71,7 +71,8 @@ def begun(name: str, namespace: str | None, arguments: Any) -> StepFields:
     """Return the fields of a call's step; ``arguments`` is its decoded JSON, or the text of a custom tool."""
     given = arguments if isinstance(arguments, dict) else {}
     if name in _SHELLS:
-        return _shell(given) or command(arguments if isinstance(arguments, str) else _as_json(arguments))
+        json = msgspec.json.encode(arguments).decode() if arguments else ""
+        return _shell(given) or command(arguments if isinstance(arguments, str) else json)
     if name == "apply_patch":
         patch = arguments if isinstance(arguments, str) else _text(given.get("input") or given.get("patch"))
         return file_change(patched(patch))
@@ -250,10 +251,6 @@ def _server(name: str, namespace: str | None) -> tuple[str | None, str]:
     if namespace and namespace.startswith("mcp__"):
         return namespace.removeprefix("mcp__").rstrip("_"), name
     return namespace, name
-
-
-def _as_json(value: Any) -> str:
-    return msgspec.json.encode(value).decode() if value else ""
 
 
 def _text(value: Any) -> str:
