@@ -4,8 +4,8 @@ from typing import Any, Unpack
 
 from msgspec import field, structs
 
+from ...asks.answers import sentence
 from ...asks.model import AskKind
-from ...asks.sentence import sentence
 from ...model import Change, Step, StepKind, StepStatus, Usage
 from ..parsing.event_parser import EventState
 from ..parsing.step_fields import StepFields, changed

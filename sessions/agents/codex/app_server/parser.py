@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import field, structs
 
-from ....asks.sentence import sentence
+from ....asks.answers import sentence
 from ....conversation.places import is_aside
 from ....model import PlanItem, Step, StepKind, StepStatus, Usage
 from ....rules.turn_facts import Compacted
