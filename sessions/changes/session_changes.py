@@ -47,10 +47,11 @@ def session_changes(
 
 def recorded_of(session: Session, turns: Sequence[Turn], env: Mapping[str, str | None]) -> Recorded:
     """Return the transcripts of a session's agent; none is opened before a step needs it."""
-    agent = agent_named(session.agent)
-    if not agent.keeps_transcripts:
+    own_files = agent_named(session.agent).own_files
+    edits = own_files.edits if own_files is not None else None
+    if edits is None:
         return Recorded(None)
-    return Recorded(lambda thread, at: agent.recorded_edits(thread, env, at), turns, session.agent_session)
+    return Recorded(lambda thread, at: edits(thread, env, at), turns, session.agent_session)
 
 
 def _with_git(changes: SessionChanges) -> SessionChanges:

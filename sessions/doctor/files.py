@@ -376,7 +376,8 @@ def own_files(subject: Subject) -> Iterator[Finding]:
     def reached(folder: str) -> str | None:
         return within_reach(folder, home, settings)
 
-    writing = {name: agent_named(name).writing for name in agent_names(demo=True)}
+    modes = {name: agent_named(name).modes for name in agent_names(demo=True)}
+    writing = {name: of.writing for name, of in modes.items() if of is not None}
     found = rows(subject.layout.database, _MODES) or []
     sessions = {row["id"] for row in found if row["mode"] in writing.get(row["agent"], ()) and reached(row["cwd"])}
     remedy = "start agents in the folder of a project, or set AGENTDASH_HOME and AGENTDASH_CONFIG to other folders"

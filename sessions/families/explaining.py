@@ -34,7 +34,7 @@ def family_facts(queries: Queries, session: Session) -> tuple[Fact, ...]:
     if family is None:
         return tuple(facts)
     gather = wakes.gather(session.id)
-    now = decision(family, takes_prompts=agent_named(family.lead.agent).resumable)
+    now = decision(family, takes_prompts=agent_named(family.lead.agent).conversations is not None)
     if gather is not None and now.wakes:
         value = f"in {max(0, gather.due_at - now_ms()) // 1000} s: {now.reason}"
     else:

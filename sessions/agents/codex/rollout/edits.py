@@ -61,7 +61,6 @@ def open_rollout(home: Path, thread: str, at: int) -> "Rollout | None":
     """Return the transcript of a thread; None if it cannot be found.
 
     Args:
-        home: codex's own folder.
         thread: the thread's id from the stream.
         at: the approximate start of the thread, UTC ms.
     """
