@@ -8,8 +8,8 @@ without a model call, also if the compaction failed: its ``stop_reason`` is null
 
 from msgspec import Struct, field, structs
 
-from ...asks.model import AskKind
 from ...asks.answers import sentence
+from ...asks.model import AskKind
 from ...model import Step
 from ...rules.turn_facts import Compacted
 from ..parsing.json_lines import NULL, text_of, value_of
