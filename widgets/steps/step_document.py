@@ -9,8 +9,7 @@ from ...sessions.text import units
 from ...sessions.text.sanitize import one_line
 from ...sessions.text.unified_diff import created_text
 from ...sessions.transcript import blocks
-from ...sessions.transcript.blocks import ENDINGS, Description, Origin, Prose
-from ...sessions.transcript.kind_names import kind_name
+from ...sessions.transcript.blocks import ENDINGS, Description, Origin, Prose, kind_name
 from ..document.diff import Diff
 from ..document.markdown import Markdown
 from ..document.model import NAME, Block, Document
