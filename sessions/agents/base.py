@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, g
 
 from msgspec import Meta, Struct, field
 
-from ..launch import Fork, Ladder, Launch, StopSettings
+from ..costs.prices import Price
+from ..launch import Command, Fork, Ladder, Launch, StopSettings
 from ..rules.limits.limits import Limits
 from ..rules.turn_facts import Facts
 from ..values.adjustments import From
@@ -166,13 +167,13 @@ class Agent(ABC):
     expands: ClassVar[Expansions] = Expansions()
     """The parts of a prompt that it replaces: foreign text is made inert with it."""
     forks_ends: ClassVar[bool] = False
-    """True if :meth:`launch` can fork a conversation at its end, without a place that :meth:`fork_point` names."""
+    """True if :meth:`command` can fork a conversation at its end, without a place that :meth:`fork_point` names."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
     """Environment variables recorded with the session, because later turns need them; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()
 
     @abstractmethod
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """Build the argv of any turn, first or later; no other method does.
 
         Raises:
@@ -213,8 +214,11 @@ class Agent(ABC):
         """
         return None
 
-    def dialogue(self, launch: Launch) -> "Dialogue | None":  # noqa: ARG002
-        """Return a new dialogue with the process of a live launch; None if the agent has no such protocol."""
+    def dialogue(self, transport: str, opening: Sequence[str] = ()) -> "Dialogue | None":  # noqa: ARG002
+        """Return a new dialogue with a live process by its protocol; None if the agent does not speak it.
+
+        ``opening`` has the lines of the handshake, which output that is only read does not need.
+        """
         return None
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:  # noqa: ARG002
@@ -282,10 +286,10 @@ class Agent(ABC):
         """
         return facts.end == "completed" and exit_code in (0, None)
 
-    def measures(self, launch: "Launch", env: Mapping[str, str]) -> Measures:  # noqa: ARG002
-        """Return when the tokens and the cost of this start will be known, so that the caller can judge its limits.
+    def measures(self, command: Command, prices: Mapping[str, Price], env: Mapping[str, str]) -> Measures:  # noqa: ARG002
+        """Return when the tokens and the cost of a start will be known, so that the caller can judge its limits.
 
-        ``env`` is the environment in which the agent will run.
+        ``prices`` are the user's own, ``env`` is the environment in which the agent will run.
         """
         return Measures(
             tokens=Measurable(When.NEVER, f"a {self.name} reports no tokens"),

@@ -5,7 +5,7 @@ The only proper end is exit code 0.
 """
 
 from ..errors import UsageError
-from ..launch import Launch
+from ..launch import Command
 from ..model import Step, StepKind
 from ..rules.turn_facts import Facts
 from .base import Agent, LaunchRequest
@@ -40,7 +40,7 @@ def _event_type(line: bytes) -> str | None:
     return kind[:KIND_LENGTH] if isinstance(kind, str) else "json"
 
 
-class Command(Agent):
+class PlainCommand(Agent):
     """A plain command: not an agent, but supervised like one."""
 
     name = "command"
@@ -48,11 +48,11 @@ class Command(Agent):
     prompted = False
     resumable = False
 
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """Return the argv as it was given, with an empty standard input."""
         if not request.argv:
             raise UsageError("No command. Put it after `--`: agentdash run -- make test")
-        return Launch(argv=request.argv)
+        return Command(argv=request.argv)
 
     def parser(self, turn: int = 1, transport: str = "") -> TurnParser:  # noqa: ARG002
         """Return a new parser for one turn."""

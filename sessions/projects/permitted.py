@@ -11,7 +11,7 @@ from typing import Any
 from ..agents.base import Agent, AgentSettings
 from ..agents.parsing.usage_meter import When
 from ..agents.registry import agent_named
-from ..launch import Launch
+from ..launch import Command
 from ..settings.config import Config
 
 TABLES = ("default_agent", "agents", "limits", "budgets", "presets", "templates")
@@ -159,7 +159,7 @@ def _why_not_model(name: str, model: str, own: Config) -> str:
 
 
 def _cost(name: str, model: str | None, own: Config) -> When:
-    return agent_named(name).measures(Launch(argv=(), model=model, prices=own.prices), {}).cost.when
+    return agent_named(name).measures(Command(argv=(name,), model=model), own.prices, {}).cost.when
 
 
 _RANK = {When.LIVE: 0, When.END: 1, When.NEVER: 2}

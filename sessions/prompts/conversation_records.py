@@ -1,26 +1,31 @@
 """The records of a session's conversation, checked for an act on it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
 from ..agents.registry import agent_named
 from ..conversation.continuation import Recorded
+from ..conversation.marks import Mark
 from ..conversation.places import ends_turn, place_text
 from ..errors import Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.guarded import Guarded
 from ..families.rights import Rights
-from ..lifecycle.starts.launch_plan import Beginning, recorded_profile
+from ..launch import Launch, Start
+from ..lifecycle.starts.launch_plan import recorded_profile
 from ..lifecycle.taken_check import check_free
 from ..managing.housekeeping import Housekeeping
 from ..model import Session
 from ..reader import SessionReader
-from ..settings.config import Loaded
+from ..settings.config import Config, Loaded
 from ..storage.paths import Layout
 from ..storage.queries import Recipe
 from ..storage.store import Store
 from ..transcript.visible.visible_steps import Source, source_of
 from .prompter import Prompter
+
+Begin = Callable[[Start, Config, Launch, Mapping[str, str | None], Mark], Session]
+"""Records a new session, under the settings and with the environment of its origin, and sends its runner."""
 
 
 class Opened(Struct, frozen=True):
@@ -61,7 +66,7 @@ class ConversationRecords(Guarded):
         reader: SessionReader,
         housekeeping: Housekeeping,
         prompter: Prompter,
-        begin: Callable[[Beginning], Session],
+        begin: Begin,
     ) -> None:
         super().__init__(rights)
         self._layout = layout

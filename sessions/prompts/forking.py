@@ -12,8 +12,8 @@ from ..conversation.continuation import Recorded
 from ..conversation.history import Place
 from ..conversation.marks import Mark, MarkKind
 from ..errors import SessionBusyError, UsageError
-from ..launch import Start, TurnPlan, following, requested_model
-from ..lifecycle.starts.launch_plan import Beginning, build_launch, checked_prompt, completed, session_folder
+from ..launch import Start, requested_model
+from ..lifecycle.starts.launch_plan import checked_prompt, completed, plan_turn, session_folder
 from ..model import Session
 from ..processes import processes
 from ..settings.merge import merged
@@ -87,7 +87,7 @@ class Forker(ConversationRecords):
             loaded.config,
             session_folder(origin),
         )
-        usual = build_launch(loaded.config, start, home=self._layout.home, notes=loaded.notes)
+        plan = plan_turn(loaded.config, start, home=self._layout.home, notes=loaded.notes)
         mark = _fork_mark(opened, turn, step, self.asker)
         settings = loaded.config.settings_for(start.agent, start.options)
         taken = self._taken(start.session_id, mark, settings).with_prompt(agent_named(start.agent), prompt)
@@ -97,9 +97,9 @@ class Forker(ConversationRecords):
             text = retold(origin.cwd, steps, prompt, agent_named(start.agent).expands)
         elif taken.follows is not None:
             before = self._store.one_turn(*taken.follows)
-            text = with_instructions(before.mode if before is not None else None, usual.mode, prompt)
+            text = with_instructions(before.mode if before is not None else None, plan.terms.mode, prompt)
         launch = launch_of(
-            TurnPlan(settings=usual.settings, model=start.model, frame=following(usual)),
+            plan,
             agent_named(start.agent),
             prompt=text,
             cwd=start.cwd,
@@ -109,7 +109,7 @@ class Forker(ConversationRecords):
             fork=taken.fork,
             how=taken.how,
         )
-        return self._begin(Beginning(start=start, config=loaded.config, launch=launch, env=recipe.env, mark=mark))
+        return self._begin(start, loaded.config, launch, recipe.env, mark)
 
     def _fork_place(self, source: Source, turn: int | None, step: int | None) -> tuple[int, int | None]:
         """Return the place of a fork.

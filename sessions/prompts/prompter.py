@@ -213,7 +213,7 @@ class Prompter(Guarded):
     def _send_waiting(self, session: Session, waiting: QueuedPrompt, options: PromptOptions) -> Sent:
         """Send the prompt of the newest turn that waits again: a copy of it would be sent twice."""
         self.check_reachable(session)
-        options = structs.replace(options, compacts=waiting.plan.frame.compacts)
+        options = structs.replace(options, compacts=waiting.plan.terms.compacts)
         plan = self.plan(session, waiting.text, options, verb="retry")
         self._store.queue.edit(waiting.id, waiting.text, plan)
         self._store.queue.send_now(waiting.id, self._build)
@@ -307,13 +307,13 @@ class Prompter(Guarded):
             ),
             notes=settings.notes,
         )
-        self.rights.check_mode(session.agent, plan.frame.mode, options.settings)
-        mode = plan.frame.mode
+        self.rights.check_mode(session.agent, plan.terms.mode, options.settings)
+        mode = plan.terms.mode
         if before is not None and mode is not None and mode.permissions != before.permissions:
             home, path, own = self._layout.home, self._reader.settings.path, self.rights.states_settings
             check_reach(agent_named(session.agent), mode, session.cwd, home, path, states_settings=own)
-        check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
-        return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts, mode=mode))
+        check_affordable(session, lambda: self._store.turns(session.id), plan.terms.limits, verb)
+        return plan.on(compacts=options.compacts)
 
     def sent(self, prompt_id: int) -> Sent:
         """Return a prompt and its present place.

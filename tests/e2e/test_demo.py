@@ -111,7 +111,7 @@ def test_the_agent_itself_refuses_where_the_mark_is_gone(manager, demo_agent):
     from agentdash.sessions.agents.registry import agent_named
 
     request = LaunchRequest(prompt="x", cwd="/", session_id="0123456789abcdef")
-    argv = agent_named("demo").launch(request).argv
+    argv = agent_named("demo").command(request).argv
     [session] = manager.wait([manager.run(list(argv)).id], timeout=60)
     assert json.loads(manager.reader.outputs.path(session.id).read_text())["error"] == REFUSED
     assert session.exit_code == 1

@@ -182,8 +182,8 @@ def test_a_runner_of_a_live_agent_loads_little(agent):
         f"agent = agent_named({agent!r})\n"
         "settings = msgspec.convert({'live': True}, agent.settings_type)\n"
         f"request = LaunchRequest(prompt='go', cwd='/', session_id={SESSION!r}, settings=settings)\n"
-        "launch = agent.launch(request)\n"
-        "dialogue, parser = agent.dialogue(launch), agent.parser(1, launch.transport)\n"
+        "command = agent.command(request)\n"
+        "dialogue, parser = agent.dialogue(command.transport, command.opening), agent.parser(1, command.transport)\n"
         'for line in (b\'{"type": "unheard of"}\', b\'{"id": 1, "result": {}}\', b\'no JSON\'):\n'
         "    dialogue.feed(line)\n"
         "    parser.feed(line)\n"

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
+from ...costs.prices import Price
 from ...costs.pricing import price_of
-from ...launch import Fork, Ladder, Launch
+from ...launch import Command, Fork, Ladder, Launch
 from ...text.units import listed
 from ...values.taken_by import BY_HAND
 from ..allowance import Allowance
@@ -166,7 +167,7 @@ class Claude(Agent, LeadingAgent):
 
         return claude_report(line, self.name)
 
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """Build the argv; a new conversation gets the session's id, a later attempt a new one: claude refuses used ids.
 
         The prompt goes through standard input, so that claude cannot take its text for an option.  A live claude gets
@@ -194,11 +195,11 @@ class Claude(Agent, LeadingAgent):
             argv += ["--session-id", request.session_id if request.turn == 1 else str(uuid.uuid4())]
         plain = (*command, *argv, *settings.args)
         if not settings.live:
-            return Launch(argv=plain, stdin=request.prompt, model=model)
+            return Command(argv=plain, stdin=request.prompt, model=model)
         command += ["--input-format", "stream-json", "--replay-user-messages"]
         if settings.approvals == "ask":
             command += ["--permission-prompt-tool", "stdio"]
-        return Launch(
+        return Command(
             argv=(*command, *argv, *settings.args),
             stdin=request.prompt,
             model=model,
@@ -295,19 +296,19 @@ class Claude(Agent, LeadingAgent):
 
         return ClaudeParser(turn, live=transport == STREAM_JSON)
 
-    def dialogue(self, launch: Launch) -> "Dialogue | None":
+    def dialogue(self, transport: str, opening: Sequence[str] = ()) -> "Dialogue | None":
         """Return a new dialogue with a live claude."""
         from .live.dialogue import ClaudeDialogue
 
-        return ClaudeDialogue(launch.opening) if launch.transport == STREAM_JSON else None
+        return ClaudeDialogue(opening) if transport == STREAM_JSON else None
 
-    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
+    def measures(self, command: Command, prices: Mapping[str, Price], env: Mapping[str, str]) -> Measures:
         """Return when tokens and cost are known; the cost is estimated from the stream until claude reports its own.
 
         With an alias (``opus``) or no name, claude chooses a model that has a price.
         """
-        model = launch.model or env.get("ANTHROPIC_MODEL")
-        if model and model.partition("[")[0] not in _ALIASES and price_of(model, launch.prices) is None:
+        model = command.model or env.get("ANTHROPIC_MODEL")
+        if model and model.partition("[")[0] not in _ALIASES and price_of(model, prices) is None:
             cost = Measurable(When.END, f'{model} has no price; set input and output in [prices."{model}"]')
         else:
             cost = Measurable(When.LIVE)

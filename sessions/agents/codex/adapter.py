@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta, structs
 
+from ...costs.prices import Price
 from ...costs.pricing import price_of
 from ...errors import UsageError
-from ...launch import Launch
+from ...launch import Command, Launch
 from ...values.taken_by import BY_HAND
 from ..allowance import Allowance
 from ..base import Agent, AgentSettings, LaunchRequest
@@ -120,18 +121,18 @@ def _home(env: Mapping[str, str | None]) -> Path:
     return Path(home) if home else Path.home() / ".codex"
 
 
-def _priced(launch: Launch, env: Mapping[str, str]) -> Measurable:
+def _priced(command: Command, prices: Mapping[str, Price], env: Mapping[str, str]) -> Measurable:
     """Return when the cost is known; before the start, only a model that is requested by name is certain."""
-    model = launch.model
+    model = command.model
     if model is not None:
-        if price_of(model, launch.prices) is not None:
+        if price_of(model, prices) is not None:
             return Measurable(When.LIVE)
         remedy = f'set input and output in [prices."{model}"]'
         return Measurable(When.NEVER, f"codex reports no cost, and {model} has no price; {remedy}")
     from .usage import configured_model
 
-    usual = None if any(map(_names_a_model, launch.argv)) else configured_model(_home(env))
-    if usual is not None and price_of(usual, launch.prices) is not None:
+    usual = None if any(map(_names_a_model, command.argv)) else configured_model(_home(env))
+    if usual is not None and price_of(usual, prices) is not None:
         return Measurable(When.LIVE)
     chosen = f"codex's own config names {usual}, which has no price" if usual else "codex chooses the model itself"
     return Measurable(When.LIVE, f"{chosen}; choose a model with a price (-m), or set its price in [prices]")
@@ -144,7 +145,7 @@ def _names_a_model(argument: str) -> bool:
 
 def _live(
     request: LaunchRequest, settings: CodexSettings, model: str | None, plain: tuple[str, ...], lead: tuple[str, ...]
-) -> Launch:
+) -> Command:
     """Return the start of a process that serves many turns; the thread's settings are in its first lines.
 
     ``lead`` has the arguments of a lead.  If only ``codex exec`` takes one of the settings, it is the start of a
@@ -155,7 +156,7 @@ def _live(
     foreign = foreign_setting(settings.args, settings.config)
     if foreign is not None:
         warning = f"Each turn gets a process of its own: a live codex {foreign}. Or set agents.codex.live to false."
-        return Launch(argv=plain, stdin=request.prompt, model=model, warnings=(warning,))
+        return Command(argv=plain, stdin=request.prompt, model=model, warnings=(warning,))
     if request.fork is not None and request.fork.at is not None:
         plain = ()  # codex exec forks a thread only at its end
     asks = settings.approvals == "ask" and not settings.full_danger
@@ -170,7 +171,7 @@ def _live(
     )
     overrides = (*_config(structs.replace(settings, instructions=None)), *lead)
     argv = (settings.bin or "codex", "app-server", *overrides, *settings.args)
-    return Launch(argv=argv, stdin=request.prompt, model=model, transport=TRANSPORT, opening=lines, plain_argv=plain)
+    return Command(argv=argv, stdin=request.prompt, model=model, transport=TRANSPORT, opening=lines, plain_argv=plain)
 
 
 class Codex(Agent, LeadingAgent):
@@ -229,7 +230,7 @@ class Codex(Agent, LeadingAgent):
         path = find_rollout(_home(env), agent_session, began)
         return rollout_report(path, self.name) if path is not None else ()
 
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """Build the argv: options before ``resume`` or ``fork``, and always the sandbox, which codex does not remember.
 
         The prompt goes through standard input (``-``), so that codex cannot take its text for an option.
@@ -249,7 +250,7 @@ class Codex(Agent, LeadingAgent):
         plain = (*argv, "-")
         if settings.live:
             return _live(request, settings, model, plain, self.lead_args(settings))
-        return Launch(argv=plain, stdin=request.prompt, model=model)
+        return Command(argv=plain, stdin=request.prompt, model=model)
 
     def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
         """Return ``codex resume -- THREAD`` with the model, the sandbox and the overrides of codex's configuration.
@@ -320,26 +321,26 @@ class Codex(Agent, LeadingAgent):
 
         return CodexParser(turn)
 
-    def dialogue(self, launch: Launch) -> "Dialogue | None":
+    def dialogue(self, transport: str, opening: Sequence[str] = ()) -> "Dialogue | None":
         """Return a new dialogue with the app-server of a live launch; None for ``codex exec``."""
         from .app_server.launching import TRANSPORT
 
-        if launch.transport != TRANSPORT:
+        if transport != TRANSPORT:
             return None
         from .app_server.dialogue import CodexDialogue
 
-        return CodexDialogue(launch.opening)
+        return CodexDialogue(opening)
 
-    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
+    def measures(self, command: Command, prices: Mapping[str, Price], env: Mapping[str, str]) -> Measures:
         """Return when tokens and cost are known: the cost needs the model's price, and codex's transcript.
 
         The stream of a live codex has its tokens; otherwise they too are in the transcript.
         """
-        if "--ephemeral" in launch.argv:
+        if "--ephemeral" in command.argv:
             tokens = Measurable(When.END, "with --ephemeral, codex reports tokens only when a turn ends")
             why = "codex reports no cost, and with --ephemeral it writes no transcript to estimate one"
             return Measures(tokens=tokens, cost=Measurable(When.NEVER, why))
-        return Measures(tokens=Measurable(When.LIVE), cost=_priced(launch, env))
+        return Measures(tokens=Measurable(When.LIVE), cost=_priced(command, prices, env))
 
     def meter(self, launch: Launch, env: Mapping[str, str | None], began: int) -> Meter | None:
         """Return a meter that reads the thread's transcript, for a live codex and if a limit needs it.

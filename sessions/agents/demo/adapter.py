@@ -5,14 +5,15 @@ inside `agentdash demo` (see :mod:`.place`).
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta
 
+from ...costs.prices import Price
 from ...errors import UsageError
-from ...launch import Launch
+from ...launch import Command, Launch
 from ..base import Agent, LaunchRequest, LiveSettings
 from ..parsing.parser import TurnParser
 from ..parsing.usage_meter import Measurable, Measures, When
@@ -53,7 +54,7 @@ class Demo(Agent):
     project_keys = frozenset({"script", "speed"})
     adjusts_from = "step"
 
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """Build the argv of the player, a Python process; the prompt's marker chooses the script.
 
         A live player reads the markers itself, because it gets later prompts too.
@@ -71,8 +72,8 @@ class Demo(Agent):
                 raise UsageError(unknown_script(name))
         plain = _argv("player", script, request, settings)
         if not settings.live:
-            return Launch(argv=plain, stdin=request.prompt, model=model)
-        return Launch(
+            return Command(argv=plain, stdin=request.prompt, model=model)
+        return Command(
             argv=_argv("live_player", first, request, settings, "--approvals", settings.approvals),
             stdin=request.prompt,
             model=model,
@@ -91,13 +92,13 @@ class Demo(Agent):
                 kept.append(word)
         return (tuple(kept),)
 
-    def dialogue(self, launch: Launch) -> "Dialogue | None":
+    def dialogue(self, transport: str, opening: Sequence[str] = ()) -> "Dialogue | None":
         """Return a new dialogue with a live player."""
-        if launch.transport != TRANSPORT:
+        if transport != TRANSPORT:
             return None
         from .dialogue import DemoDialogue
 
-        return DemoDialogue(launch.opening)
+        return DemoDialogue(opening)
 
     def has_prompt(self, sent: "SentPrompt") -> bool | None:
         """Search the conversation's file in the state folder; None for a process of one turn."""
@@ -109,7 +110,7 @@ class Demo(Agent):
         home = sent.env.get("AGENTDASH_HOME")
         return conversation_has(Path(home) if home else default_home(), sent)
 
-    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:  # noqa: ARG002
+    def measures(self, command: Command, prices: Mapping[str, Price], env: Mapping[str, str]) -> Measures:  # noqa: ARG002
         """Return when tokens and cost are known: both are in the last line."""
         at_the_end = Measurable(When.END, "the demo agent reports it only when a turn ends")
         return Measures(tokens=at_the_end, cost=at_the_end)

@@ -46,15 +46,13 @@ def _installed(agent: Agent, config: Config, subject: Subject) -> bool:
 def _warnings(config: Config, name: str, subject: Subject) -> tuple[str, ...]:
     agent, settings = agent_named(name), config.settings_for(name, {})
     held = settings.limits.over(config.limits)
+    request = LaunchRequest(prompt="PROMPT", cwd="/", session_id="doctor", settings=settings, argv=("true",))
     try:
-        launch = agent.launch(
-            LaunchRequest(prompt="PROMPT", cwd="/", session_id="doctor", settings=settings, argv=("true",))
-        )
+        command = agent.command(request)
     except AgentdashError:
         return ()
     prices = with_imported(config.prices, imported(subject.config_path))
-    launch = structs.replace(launch, limits=held, prices=prices)
-    return judged(held, agent.measures(launch, subject.env))
+    return judged(held, agent.measures(command, prices, subject.env))
 
 
 def _any(config: Config) -> bool:

@@ -35,7 +35,7 @@ def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
     try:
         prompt = with_limits_now(db, prompt)
         check_within_limits(db, prompt)
-        admit_prompt(db, session_id, prompt.plan.frame.family)
+        admit_prompt(db, session_id, prompt.plan.terms.family)
         launch = build(prompt, n, recorded(lambda sql, values: db.execute(sql, values).fetchall(), session_id))
     except AgentdashError as error:
         db.execute("UPDATE queue SET at_once = 0 WHERE id = ?", (prompt.id,))

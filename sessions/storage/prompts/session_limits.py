@@ -11,7 +11,6 @@ from msgspec import structs
 
 from ...costs.session_usage import spent_by
 from ...errors import SessionBusyError
-from ...launch import TurnPlan
 from ...model import short_id
 from ...rules.limits.limits import Limits, used_up
 from ..rows import SELECT_TURN, load, turn_from
@@ -33,11 +32,10 @@ def with_limits_now(db: sqlite3.Connection, prompt: QueuedPrompt) -> QueuedPromp
     """Return a prompt whose plan has the limits that its session was last given."""
     row = db.execute("SELECT options FROM sessions WHERE id = ?", (prompt.session,)).fetchone()
     plan = prompt.plan
-    limits = limits_now(load(row["options"], dict[str, object]) or {}, plan.frame.limits)
-    if limits == plan.frame.limits:
+    limits = limits_now(load(row["options"], dict[str, object]) or {}, plan.terms.limits)
+    if limits == plan.terms.limits:
         return prompt
-    changed: TurnPlan = structs.replace(plan, frame=structs.replace(plan.frame, limits=limits))
-    return structs.replace(prompt, recorded_plan=msgspec.Raw(msgspec.json.encode(changed)))
+    return structs.replace(prompt, recorded_plan=msgspec.Raw(msgspec.json.encode(plan.on(limits=limits))))
 
 
 def check_within_limits(db: sqlite3.Connection, prompt: QueuedPrompt) -> None:
@@ -46,7 +44,7 @@ def check_within_limits(db: sqlite3.Connection, prompt: QueuedPrompt) -> None:
     Raises:
         SessionBusyError: it has.
     """
-    limits = prompt.plan.frame.limits
+    limits = prompt.plan.terms.limits
     if not limits.stops or (limits.tokens is None and limits.cost_usd is None):
         return
     rows = db.execute(f"{SELECT_TURN} WHERE session = ?", (prompt.session,)).fetchall()
