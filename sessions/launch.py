@@ -143,8 +143,7 @@ that contains what is visible.  ``new``: a new conversation begins.  Empty: the 
 class Command(Struct, frozen=True, kw_only=True):
     """What an agent makes of the request for a turn: its process, and the way to talk to it."""
 
-    argv: tuple[str, ...]
-    """Executed without a shell; empty in the record of a turn whose start was lost."""
+    argv: tuple[str, ...]  # in a launch empty only if the record of the turn was lost
     stdin: str | None = None
     """Text fed to standard input from a file; None means ``/dev/null``."""
     env: Mapping[str, str] = field(default_factory=dict)
@@ -173,7 +172,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     prices: Mapping[str, Price] = field(default_factory=dict)
     """The user's own prices, from which a runner estimates the cost."""
     warnings: tuple[str, ...] = ()
-    """A sentence for each limit that cannot act, or not before the turn ends; also the command's and the settings'."""
+    """A sentence for each limit that cannot act, or not before the turn ends; those of the command and the settings."""
     attention: AttentionSettings = AttentionSettings()
     """The thresholds from which its runner considers it stuck."""
     after_turn: Literal["keep", "sweep"] = "keep"
@@ -190,8 +189,9 @@ class Terms(Struct, frozen=True, kw_only=True):
 
 
 class Launch(Terms, frozen=True, kw_only=True):
-    """One exact start, of :class:`Terms` and a :class:`Command`: shown by a dry run, recorded in the turn, executed."""
+    """One exact start: shown by a dry run, recorded in the turn, executed without a shell."""
 
+    # A struct cannot have two bases: these are the fields of Command, which describes them.
     argv: tuple[str, ...]
     stdin: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)

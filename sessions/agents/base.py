@@ -137,7 +137,7 @@ class Agent(ABC):
     mode_help: ClassVar[str] = "Permissions of the agent"
     """The help of that option, without the agent's name."""
     takes_instructions: ClassVar[bool] = False
-    """True if :meth:`launch` passes on the setting ``instructions``; else a start with instructions is refused."""
+    """True if :meth:`command` passes on the setting ``instructions``; else a start with instructions is refused."""
     follows_interface: ClassVar[bool] = False
     """True if :meth:`shown_conversation` knows which conversation the agent's own interface shows."""
     keeps_transcripts: ClassVar[bool] = False

@@ -284,7 +284,7 @@ class Prompter(Guarded):
         self, session: Session, prompt: str, options: PromptOptions, recipe: Recipe, kept: dict[str, Any], verb: str
     ) -> TurnPlan:
         settings, before = self._settings_of(session, recipe.env), self._store.newest_turn(session.id).mode
-        plan = plan_turn(
+        plan, _ = plan_turn(
             settings.config,
             Start(
                 prompt,

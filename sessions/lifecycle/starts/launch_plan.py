@@ -170,14 +170,14 @@ def build_launch(
     config: Config, start: Start, *, home: Path, later: LaterTurn | None = None, notes: Sequence[str] = ()
 ) -> Launch:
     """Build one exact start; the arguments and errors are those of :func:`plan_turn`."""
-    plan, command = _agreed(config, start, home, later, notes)
+    plan, command = plan_turn(config, start, home=home, later=later, notes=notes)
     return plan.launch(command)
 
 
 def plan_turn(
     config: Config, start: Start, *, home: Path, later: LaterTurn | None = None, notes: Sequence[str] = ()
-) -> TurnPlan:
-    """Return the plan of a turn: everything that is known before its conversation is.
+) -> tuple[TurnPlan, Command]:
+    """Return the plan of a turn, and the command that its agent would make of it now.
 
     Args:
         config: the settings.
@@ -190,13 +190,6 @@ def plan_turn(
         UsageError: an option or a setting that the agent cannot take, a requested limit that can never act, or the
             demo agent outside a demo.
     """
-    return _agreed(config, start, home, later, notes)[0]
-
-
-def _agreed(
-    config: Config, start: Start, home: Path, later: LaterTurn | None, notes: Sequence[str]
-) -> tuple[TurnPlan, Command]:
-    """Return the plan of a turn, and the command that its agent would make of it now."""
     agent = agent_named(start.agent)
     if agent.demo_only:
         check_demo(home, start.cwd)
@@ -231,8 +224,14 @@ def _agreed(
         warm=config.live,
         asks=config.asks,
     )
-    plain, on_failure = to_builtins(settings), config.queue.on_failure
-    return TurnPlan(settings=plain, model=start.model, argv=start.argv, terms=terms, on_failure=on_failure), command
+    plan = TurnPlan(
+        settings=to_builtins(settings),
+        model=start.model,
+        argv=start.argv,
+        terms=terms,
+        on_failure=config.queue.on_failure,
+    )
+    return plan, command
 
 
 def _instructions(agent: Agent, settings: AgentSettings, later: LaterTurn | None) -> str | None:

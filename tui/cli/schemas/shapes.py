@@ -20,7 +20,7 @@ from ....sessions.digest.collect import Digest
 from ....sessions.doctor.model import Finding
 from ....sessions.events.model import EventRecord as PlainEvent
 from ....sessions.events.model import StepEvent as PlainStepEvent
-from ....sessions.launch import Launch
+from ....sessions.launch import Command, Launch
 from ....sessions.model import Change, Prompt, Receipt, Session, Status, Step, Turn, TurnMode
 from ....sessions.rules.attention import Attention
 from ....sessions.settings.presets import Preset
@@ -120,6 +120,7 @@ Started = derived(
     optional=("prompt", "error", "by", "fork", "continues"),
 )  # fmt: skip
 Planned = derived("Planned", Launch, continues=CONTINUES, optional=("continues",))
+SOURCES[Planned] = (Command, Launch)
 ShownSession = derived(
     "ShownSession", SessionRecord, turns=list[Turn], prompts=list[Prompt], adjustments=list[Adjustment],
     compactions=list[RecordedCompaction],
