@@ -291,18 +291,17 @@ class TurnRunner:
 
     def _end_live_turn(self) -> Ended:
         """Conclude a turn whose agent lives on."""
-        turn, by = self._live.turn, None
+        turn = self._live.turn
         self._recorder.end_here()
-        if turn is None or turn.interrupted_at is None:
-            if turn is not None and self._recorder.facts.end != "completed":
-                by = turn.clerk.stopped_by
-                self._end_workers(by)
-            self._conclude((), by)
-        else:
-            by = self._interruption.by
+        if turn is not None and turn.interrupted_at is not None:
+            by: str | None = self._interruption.by
             receipt = self._interruption.receipt(turn.interrupted_at)
             self._conclude((), by, receipt=lambda _: receipt)
             self._recorder.retried(lambda: self._log.answer(receipt))
+        else:
+            by = turn.clerk.stopped_by if turn is not None and self._recorder.facts.end != "completed" else None
+            self._end_workers(by)
+            self._conclude((), by)
         with contextlib.suppress(StoreError):
             self.own_turn = self._live.late_turn()
         return Ended(by=by)
@@ -313,21 +312,17 @@ class TurnRunner:
             self._recorder.guarded(lambda: self._log.stopping(by))
         self._end_workers(by)
         self._live.close_asks()
-        lives, by_itself = not self._child.gone, self._ended_by_itself
-        ends = lives or self._unfinished_stop is not None or self._recorder.facts.end is not None
+        turn, end, lives = self._live.turn, self._recorder.facts.end, not self._child.gone
+        resumed = self._unfinished_stop is not None
+        asked = resumed or (turn is not None and turn.interrupted_at is not None)
+        # The turn has its proper end, and that is not the failure which an interrupt brought about.
+        by_itself = end is not None and not (asked and end != "completed")
+        stops = (lives or resumed or end is not None) and not by_itself
         guarded, waited = self._recorder.guarded, self._requests.waited_s()
         stop = TurnStop(self._processes, self._child, self._ladder, self._log, guarded, now, waited)
-        ended_by = by if ends and not by_itself else phase.by if isinstance(phase, Ended) else None
         if isinstance(phase, Ended):
-            return Sweeping(stop=stop, by=ended_by)
-        return Stopping(stop=stop, by=ended_by, lingered=by_itself and lives)
-
-    @property
-    def _ended_by_itself(self) -> bool:
-        """True if the turn has its proper end, and that is not the failure which an interrupt brought about."""
-        turn, end = self._live.turn, self._recorder.facts.end
-        asked = self._unfinished_stop is not None or (turn is not None and turn.interrupted_at is not None)
-        return end is not None and not (asked and end != "completed")
+            return Sweeping(stop=stop, by=by if stops else phase.by)
+        return Stopping(stop=stop, by=by if stops else None, lingered=by_itself and lives)
 
     def _end_workers(self, by: str | None) -> None:
         """Request the stop of the linked workers, if a limit ends this session; a front end stops them itself."""
@@ -368,10 +363,9 @@ class TurnRunner:
 
     def _kill_rest(self, claim: Claim) -> bool:
         """Kill what goes on with the turn after its launcher was killed; False if nothing does."""
-        prompted = agent_named(claim.agent).prompted
-        if not prompted or self._child.exit_code is not None or self._recorder.facts.end is not None:
+        if self._child.exit_code is not None or self._recorder.facts.end is not None:
             return False
-        return agent_group.kill(claim.run_id, self._child.identity)
+        return agent_named(claim.agent).prompted and agent_group.kill(claim.run_id, self._child.identity)
 
     def _may_leave(self, phase: Ended) -> bool:
         """Return whether the runner may exit: not while processes are left, unless a later turn is queued."""
