@@ -207,23 +207,9 @@ def plan_turn(
         led=start.led,
     )
     command = command_of(agent, request)
-    limits, prices = settings.limits.over(config.limits), in_force(config)
+    terms = _terms(config, settings, agent, command, led=start.led)
     asked = later.limits if later else start.options.get("limits") or ()
-    env = _environment(command, later.env if later else {})
-    terms = Terms(
-        ladder=config.ladder_for(agent.ladder, settings),
-        limits=limits,
-        family=config.orchestration.limits,
-        led=start.led,
-        prices=prices,
-        warnings=(*command.warnings, *judged(limits, agent.measures(command, prices, env), asked), *notes),
-        attention=config.attention,
-        after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
-        hook=config.notify.command,
-        mode=agent.turn_mode(settings, command.model) if agent.prompted else None,
-        warm=config.live,
-        asks=config.asks,
-    )
+    measures = agent.measures(command, terms.prices, _environment(command, later.env if later else {}))
     plan = TurnPlan(
         settings=to_builtins(settings),
         model=start.model,
@@ -231,7 +217,24 @@ def plan_turn(
         terms=terms,
         on_failure=config.queue.on_failure,
     )
-    return plan, command
+    return plan.on(warnings=(*command.warnings, *judged(terms.limits, measures, asked), *notes)), command
+
+
+def _terms(config: Config, settings: AgentSettings, agent: Agent, command: Command, *, led: bool) -> Terms:
+    """Return what a turn runs with, before its limits are judged."""
+    return Terms(
+        ladder=config.ladder_for(agent.ladder, settings),
+        limits=settings.limits.over(config.limits),
+        family=config.orchestration.limits,
+        led=led,
+        prices=in_force(config),
+        attention=config.attention,
+        after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
+        hook=config.notify.command,
+        mode=agent.turn_mode(settings, command.model) if agent.prompted else None,
+        warm=config.live,
+        asks=config.asks,
+    )
 
 
 def _instructions(agent: Agent, settings: AgentSettings, later: LaterTurn | None) -> str | None:

@@ -32,9 +32,8 @@ from ..recorder import COMMIT_SECONDS, Recorder
 from ..spawn import StartError
 from ..stop_signals import StopSignals
 from ..turn_end import Ending
-from .phases import Ended, Phase, Running, Stopping, Sweeping, has_ended
+from .phases import Ended, Phase, Running, Stopping, Sweeping, TurnStop, has_ended
 from .stop_requests import StopRequests
-from .turn_stop import TurnStop
 from .wakeups import Wakeups
 
 LOOK_SECONDS = 5.0
