@@ -10,8 +10,7 @@ from places import CAPTURES
 from unit.sessions.agents.codex.test_codex_usage import THREAD, Transcript
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.lifecycle.recovery.salvage import salvaged
-from agentdash.sessions.lifecycle.recovery.stream_turns import turns_in
+from agentdash.sessions.lifecycle.recovery.salvage import salvaged, turns_in
 from agentdash.sessions.model import Status
 from agentdash.sessions.storage.paths import SessionFolder
 
