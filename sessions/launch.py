@@ -141,7 +141,7 @@ that contains what is visible.  ``new``: a new conversation begins.  Empty: the 
 
 
 class Command(Struct, frozen=True, kw_only=True):
-    """What an agent makes of the request for a turn: its process, and the way to talk to it."""
+    """The process that an agent makes of the request for a turn, and the way to talk to it."""
 
     argv: tuple[str, ...]  # in a launch empty only if the record of the turn was lost
     stdin: str | None = None
@@ -160,7 +160,7 @@ class Command(Struct, frozen=True, kw_only=True):
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """What a turn runs with, whatever its prompt and its conversation are: known when its prompt is requested."""
+    """The settings of a turn, whatever its conversation is: they are known when its prompt is requested."""
 
     ladder: Ladder | None = None
     """The user's own times for a stop; None uses the agent's."""

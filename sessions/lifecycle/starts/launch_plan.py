@@ -221,7 +221,7 @@ def plan_turn(
 
 
 def _terms(config: Config, settings: AgentSettings, agent: Agent, command: Command, *, led: bool) -> Terms:
-    """Return what a turn runs with, before its limits are judged."""
+    """Return the terms of a turn, before its limits are judged."""
     return Terms(
         ladder=config.ladder_for(agent.ladder, settings),
         limits=settings.limits.over(config.limits),
