@@ -358,7 +358,7 @@ class TurnRunner:
             return self._begin_stop(phase, now, None)  # the settings do not leave processes behind
         self._conclude(left)
         self._recorder.guarded(self._processes.write)
-        return Ended()
+        return Ended()  # the runner stays for the processes that are left
 
     def _kill_rest(self, claim: Claim) -> bool:
         """Kill what goes on with the turn after its launcher was killed; False if nothing does."""
