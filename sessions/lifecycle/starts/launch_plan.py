@@ -195,7 +195,30 @@ def plan_turn(
         check_demo(home, start.cwd)
     settings = config.settings_for(start.agent, start.options)
     settings = structs.replace(settings, instructions=_instructions(agent, settings, later))
-    request = LaunchRequest(
+    command = command_of(agent, _request(start, settings, later))
+    asked, env = (later.limits, later.env) if later else (start.options.get("limits") or (), {})
+    limits, prices = settings.limits.over(config.limits), in_force(config)
+    unable = judged(limits, agent.measures(command, prices, _environment(command, env)), asked)
+    terms = Terms(
+        ladder=config.ladder_for(agent.ladder, settings),
+        limits=limits,
+        family=config.orchestration.limits,
+        led=start.led,
+        prices=prices,
+        warnings=(*command.warnings, *unable, *notes),
+        attention=config.attention,
+        after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
+        hook=config.notify.command,
+        mode=agent.turn_mode(settings, command.model) if agent.prompted else None,
+        warm=config.live,
+        asks=config.asks,
+    )
+    plain, on_failure = to_builtins(settings), config.queue.on_failure
+    return TurnPlan(settings=plain, model=start.model, argv=start.argv, terms=terms, on_failure=on_failure), command
+
+
+def _request(start: Start, settings: AgentSettings, later: LaterTurn | None) -> LaunchRequest:
+    return LaunchRequest(
         prompt=start.prompt,
         cwd=start.cwd,
         session_id=start.session_id,
@@ -205,35 +228,6 @@ def plan_turn(
         settings=settings,
         argv=start.argv,
         led=start.led,
-    )
-    command = command_of(agent, request)
-    terms = _terms(config, settings, agent, command, led=start.led)
-    asked = later.limits if later else start.options.get("limits") or ()
-    measures = agent.measures(command, terms.prices, _environment(command, later.env if later else {}))
-    plan = TurnPlan(
-        settings=to_builtins(settings),
-        model=start.model,
-        argv=start.argv,
-        terms=terms,
-        on_failure=config.queue.on_failure,
-    )
-    return plan.on(warnings=(*command.warnings, *judged(terms.limits, measures, asked), *notes)), command
-
-
-def _terms(config: Config, settings: AgentSettings, agent: Agent, command: Command, *, led: bool) -> Terms:
-    """Return the terms of a turn, before its limits are judged."""
-    return Terms(
-        ladder=config.ladder_for(agent.ladder, settings),
-        limits=settings.limits.over(config.limits),
-        family=config.orchestration.limits,
-        led=led,
-        prices=in_force(config),
-        attention=config.attention,
-        after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
-        hook=config.notify.command,
-        mode=agent.turn_mode(settings, command.model) if agent.prompted else None,
-        warm=config.live,
-        asks=config.asks,
     )
 
 
