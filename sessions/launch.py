@@ -21,6 +21,9 @@ from .values.turn_mode import TurnMode
 
 Seconds = Annotated[float, Meta(ge=0, le=600)]
 
+Prices = Mapping[str, Price]
+"""The user's own prices, by the names of models."""
+
 
 class Ladder(Struct, frozen=True, kw_only=True):
     """The time each signal is given before the next one, in seconds."""
@@ -169,7 +172,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     """The limits of the sessions that agents start, as the settings have them."""
     led: bool = False
     """An agent started the session."""
-    prices: Mapping[str, Price] = field(default_factory=dict)
+    prices: Prices = field(default_factory=dict)
     """The user's own prices, from which a runner estimates the cost."""
     warnings: tuple[str, ...] = ()
     """A sentence for each limit that cannot act, or not before the turn ends; those of the command and the settings."""

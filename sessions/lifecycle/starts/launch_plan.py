@@ -14,7 +14,7 @@ from ...agents.registry import agent_named
 from ...errors import Remedy, UsageError
 from ...launch import Command, Launch, Start, Terms, TurnPlan
 from ...model import Session
-from ...rules.prompts.chained_prompt import FIELD
+from ...rules.prompts.chain import FIELD
 from ...settings.config import PROFILE, Config
 from ...settings.place import CONFIG
 from ...settings.prices import in_force

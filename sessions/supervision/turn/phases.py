@@ -16,7 +16,7 @@ from ...processes.stop_ladder import Phase as Rung
 from ...processes.stop_ladder import Stop
 from ...storage.turns.claim import Claim
 from ...storage.turns.turn_log import TurnLog
-from ...values.stopped_by import given_reason
+from ...values.stops import given_reason
 from ..child import AgentChild
 
 

@@ -18,10 +18,10 @@ def complete_modes(context: click.Context, _: click.Parameter, incomplete: str) 
 
     try:
         with common.open_reader() as reader:
-            modes = agent_named(reader.get(context.params["ref"]).agent).modes()
+            modes = agent_named(reader.get(context.params["ref"]).agent).modes
     except (AgentdashError, OSError, KeyError):
         return []  # the completion of a word must not print an error
-    return [CompletionItem(mode) for mode in modes if mode.startswith(incomplete)]
+    return [CompletionItem(mode) for mode in (modes.names if modes else ()) if mode.startswith(incomplete)]
 
 
 @click.command()

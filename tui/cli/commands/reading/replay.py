@@ -35,7 +35,7 @@ def replay(ref: str, speed: float, turn: int | None, max_gap: float, full: bool,
     """
     if not math.isfinite(speed) or speed <= 0:
         raise UsageError(f"--speed must be a number above 0, not {speed:g}.")
-    from .....sessions.transcript.replay import paced
+    from .....sessions.transcript.tail import paced
 
     with common.open_reader() as reader:
         session = reader.get(ref)

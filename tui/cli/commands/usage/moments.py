@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, date, datetime, timedelta
 
-from .....sessions.costs.periods import midnight
+from .....sessions.costs.usage_table import midnight
 from .....sessions.errors import UsageError
 from .....sessions.storage.local_days import QUARTER_SECONDS, after, quarter_of
 from .....sessions.text import durations
