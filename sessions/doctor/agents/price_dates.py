@@ -10,7 +10,7 @@ from ...settings.prices.imported import Imported
 from ..model import Finding, warn
 
 STALE_DAYS = 60
-REMEDY = 'import newer prices (agentdash prices --import FILE), or set [prices."MODEL"]'
+REMEDY = 'import newer prices (agentdash usage prices --import FILE), or set [prices."MODEL"]'
 
 Dates = dict[tuple[Origin, str], list[str]]
 """Models by the origin and the date of their price."""
