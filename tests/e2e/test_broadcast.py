@@ -147,7 +147,9 @@ def test_a_start_is_filled_in_from_a_template(manager, settings, tmp_path):
 
 
 def test_templates_are_listed(settings):
-    assert verb("config", "templates").stdout.splitlines()[0].startswith("where   the place  You ({agent} {id}) work in")
+    assert (
+        verb("config", "templates").stdout.splitlines()[0].startswith("where   the place  You ({agent} {id}) work in")
+    )
     assert array(verb("config", "templates", "--json"))[0] == {
         "name": "where", "description": "the place", "fields": ["agent", "cwd", "id", "title"],
         "text": "You ({agent} {id}) work in {cwd} on {title}: {{not a field}}",

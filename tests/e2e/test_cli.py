@@ -555,7 +555,13 @@ def test_config_path_init_and_show(cli: Cli, tmp_path: Path) -> None:
 def test_foreign_text_is_shown_literally(cli: Cli) -> None:
     session = cli("run", "--json", "--title", EVIL, "--", "printf", "%s", EVIL).json["id"]
     cli("wait", session)
-    for verb in (["ls"], ["show", session], ["trajectory", session], ["trajectory", "--messages", session], ["explain", session]):
+    for verb in (
+        ["ls"],
+        ["show", session],
+        ["trajectory", session],
+        ["trajectory", "--messages", session],
+        ["explain", session],
+    ):
         out = cli(*verb).out
         assert not set(out) & set("\x1b\x07\u202e")
         if verb[0] != "explain":

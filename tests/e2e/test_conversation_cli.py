@@ -64,7 +64,9 @@ def test_a_user_goes_back_takes_it_back_and_forks(manager, talk):
     assert "two" not in launch.stdin
 
     assert verb("rewind", session.id, "--undo").returncode == 0
-    assert prompts("trajectory", "--messages", session.id) == [f"[[demo:quick]] {word}" for word in ("one", "two", "three")]
+    assert prompts("trajectory", "--messages", session.id) == [
+        f"[[demo:quick]] {word}" for word in ("one", "two", "three")
+    ]
     listed = verb("rewind", "--list", session.id).stdout.splitlines()
     assert [line.partition(" at ")[0] for line in listed] == [
         "mark 1: went back to the end of turn 1",

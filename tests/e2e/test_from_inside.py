@@ -30,20 +30,22 @@ VERBS = {
     "notify": ["notify"], "output": ["output S"], "pin": ["pin S"], "prompts": ["prompts"], "ps": ["ps S"],
     "queue": ["queue S hold", "queue S release", "queue S edit 1 other", "queue S cancel 1", "queue S send 1"],
     "rename": ["rename S other"], "restore": ["restore S", "restore @last"], "retry": ["retry S"],
-    "rewind": ["rewind S 1", "rewind S --undo", "rewind S --list"], "rm": ["rm S"], "run": ["run -- true"], "schema": ["schema ls"],
+    "rewind": ["rewind S 1", "rewind S --undo", "rewind S --list"], "rm": ["rm S"],
+    "run": ["run -- true"], "schema": ["schema ls"],
     "set": ["set S --mode read-only", "set S --model gpt-5", "mode S read-only", "model S gpt-5"],
     "show": ["show S"], "skill": ["skill"], "spawn": ["spawn go", "spawn -C / go"], "start": ["start S"],
     "status": ["status"], "stop": ["stop S", "stop --now S"], "tail": ["tail S", "tail S --once"],
     "takeover": ["takeover S", "takeover S --print"],
     "trajectory": ["trajectory S", "trajectory S --messages", "trajectory S --replay --speed 1000"],
-    "trust": ["trust --yes PROJECT", "trust --forget PROJECT"], "usage": ["usage", "usage plan", "usage prices --import PRICES", "usage reprice --all", "prices --import PRICES",
+    "trust": ["trust --yes PROJECT", "trust --forget PROJECT"],
+    "usage": ["usage", "usage plan", "usage prices --import PRICES", "usage reprice --all", "prices --import PRICES",
               "reprice --all"], "view": ["view PRICES"],
     "wait": ["wait S"], "watch": ["watch S"],
 }  # fmt: skip
 """A command line of each verb, and several of one that changes several things; S is a session of another family."""
 
-NEEDS_THE_USER = ("config init", "config edit", "doctor --rebuild", "notify", "usage prices --import PRICES", "usage reprice --all",
-                  "prices --import PRICES", "reprice --all",
+NEEDS_THE_USER = ("config init", "config edit", "doctor --rebuild", "notify", "usage prices --import PRICES",
+                  "usage reprice --all", "prices --import PRICES", "reprice --all",
                   "budget --day-tokens 1M", "trust --yes PROJECT", "clean --older-than 0s")  # fmt: skip
 TAGS = {processes.SESSION_TAG: None, processes.RUN_TAG: None}
 

@@ -101,7 +101,8 @@ def test_unknown_names_and_both_forms_at_once_are_refused():
 
 READING = (
     ("ls",), ("ls", "--tree"), ("ls", "--family", "ID"), ("budget", "ID"), ("budget",), ("usage plan",),
-    ("show", "ID"), ("trajectory", "ID"), ("trajectory", "ID", "--messages"), ("trajectory", "ID", "--lines", "2"), ("output", "ID"), ("explain", "ID"),
+    ("show", "ID"), ("trajectory", "ID"), ("trajectory", "ID", "--messages"), ("trajectory", "ID", "--lines", "2"),
+    ("output", "ID"), ("explain", "ID"),
     ("digest", "ID"), ("changes", "ID"), ("changes", "ID", "--diff"), ("ps", "ID"), ("wait", "ID"), ("tail", "ID"),
     ("tail", "ID", "--once"), ("rewind", "ID", "--list"), ("asks",), ("queue", "ID"), ("prompts",),
     ("takeover", "ID", "--print"), ("status",), ("events",), ("config keys",), ("config templates",),
@@ -110,8 +111,10 @@ READING = (
     ("trust", "--list"), ("restore",), ("export", "ID", "-o", "out.json"), ("stop", "ID"),
     ("usage",), ("usage", "--by", "session"),
     ("usage prices", "gpt-5"), ("usage reprice",), ("usage reprice", "--all", "--dry-run", "--since", "7d"),
-    ("rename", "ID", "x"), ("pin", "ID"), ("mark", "ID"), ("archive", "ID"), ("restore", "ID"), ("clean", "--dry-run"),
-    ("rewind", "ID", "1", "--dry-run"), ("rewind", "ID", "1"), ("trajectory", "ID", "--replay", "--speed", "1000"), ("rm", "ID", "-y"),
+    ("rename", "ID", "x"), ("set", "ID", "--model", "m", "--mode", "read-only"), ("pin", "ID"), ("mark", "ID"),
+    ("archive", "ID"), ("restore", "ID"), ("clean", "--dry-run"),
+    ("rewind", "ID", "1", "--dry-run"), ("rewind", "ID", "1"), ("trajectory", "ID", "--replay", "--speed", "1000"),
+    ("rm", "ID", "-y"),
 )  # fmt: skip
 """Verbs that start nothing, with their arguments."""
 
@@ -166,7 +169,6 @@ def test_the_output_of_verbs_that_start_sessions(manager, at, checked, tmp_path,
     checked("queue", running.id, "cancel", "1")
     checked("queue", running.id, "hold")
     checked("set", running.id, "--model", "demo-2")
-    checked("set", running.id, "--model", "demo-1", "--mode", "plan")
     checked("interrupt", running.id)
     checked.verbs |= {"approve", "deny", "answer", "trust", "view", "notify"}
     assert set(ACTING) == checked.verbs

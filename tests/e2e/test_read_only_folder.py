@@ -50,7 +50,8 @@ def files(folder):
 
 
 READING = (
-    ["ls"], ["ls", "--json"], ["show", "@last"], ["trajectory", "@last"], ["trajectory", "--messages", "@last"], ["output", "@last"],
+    ["ls"], ["ls", "--json"], ["show", "@last"], ["trajectory", "@last"],
+    ["trajectory", "--messages", "@last"], ["output", "@last"],
     ["explain", "@last"], ["digest", "@last"], ["changes", "@last"], ["export", "@last"], ["ps", "@last"],
     ["wait", "@last"], ["trajectory", "--replay", "@last"], ["queue", "@last"], ["restore"], ["clean", "--dry-run"],
 )  # fmt: skip

@@ -62,7 +62,14 @@ def cli(
 
 
 def test_an_unknown_profile_is_an_error_for_each_verb_but_no_reason_to_hide_the_help(cli: Cli) -> None:
-    for verb in (["ls"], ["ls", "--json"], ["show", "@last"], ["config", "presets"], ["config", "list"], ["config", "check"]):
+    for verb in (
+        ["ls"],
+        ["ls", "--json"],
+        ["show", "@last"],
+        ["config", "presets"],
+        ["config", "list"],
+        ["config", "check"],
+    ):
         code, out, err = cli("--profile", "nope", *verb)
         assert (code, out, "Unknown profile 'nope'. Known profiles: slow." in err) == (2, "", True)
     assert cli("--profile", "nope", "ls", "--help")[0] == 0

@@ -42,7 +42,7 @@ SAME = (
     ("presets", "config presets"),
     ("templates --json", "config templates --json"),
     ("keys", "config keys"),
-    ("model ID odd name", "set ID odd --model name"),
+    ("model ID odd name", "set ID name --model odd"),
     ("mode ID read-only", "set ID --mode read-only"),
     ("mode --json ID odd", "set ID --json --mode odd"),
     ("marks ID", "rewind ID --list"),

@@ -175,7 +175,8 @@ def export(ref: str, name: str | None, turn: int | None, output: str | None, for
         steps = _Counted(reader.steps.each_step(session.id, turn))
         pieces = chosen.write(session, steps, reader.turns(session.id), reader.steps.shown(session.id).has_cut)
         if path is None:
-            _print(pieces)
+            # UTF-8 whatever the terminal's encoding is, because the documents declare it.
+            common.print_pieces(piece.encode("utf-8", "replace") for piece in pieces)
             return
         from .....sessions.export.saving import save
 
@@ -202,11 +203,6 @@ def _format(name: str | None, path: Path | None) -> "Format":
     if name is not None:
         return format_named(name)
     return format_of(path) if path is not None else FORMATS[0]
-
-
-def _print(pieces: Iterable[str]) -> None:
-    """Print in UTF-8 whatever the terminal's encoding is, because the documents declare UTF-8."""
-    common.print_pieces(piece.encode("utf-8", "replace") for piece in pieces)
 
 
 def _tell(path: Path, chosen: "Format", steps: int, size: int, *, as_json: bool) -> None:
