@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ...agents.dialogue import Delivery, Dialogue, Event, Received, TurnBegan, TurnEnded
 from ...agents.parsing.line_parts import by_parts
@@ -44,9 +44,10 @@ def turns_in(output: Path, dialogue: Dialogue, most: int | None) -> list[Found]:
                 break
             found.append(Found(current.begin, position, current.own))
             current = _Current(position)
-    if current.began or current.over or not found:
-        found.append(Found(current.begin, None, current.own))
-    return found
+    last = Found(current.begin, None, current.own)
+    if found and not (current.began or current.over):  # what the agent printed behind its last turn belongs to that one
+        last = structs.replace(found.pop(), end=None)
+    return [*found, last]
 
 
 class _Current:

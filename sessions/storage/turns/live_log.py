@@ -98,6 +98,28 @@ class LiveLog:
                 (stream, begin, begin_error, self._session, turn),
             )
 
+    def unclosed(self, living: int | None) -> list[int]:
+        """Return the last turn of each stream whose process was left alive behind it, but that of ``living``."""
+        rows = self._database.rows(
+            "SELECT MAX(n) AS n FROM turns WHERE session = ? AND COALESCE(stream, n) IS NOT ?"
+            " GROUP BY COALESCE(stream, n) HAVING MAX(n) = MAX(CASE WHEN end_byte IS NOT NULL THEN n END)",
+            (self._session, living),
+        )
+        return [row["n"] for row in rows]
+
+    def close_stream(self, turn: int, steps: int, unknown: int) -> None:
+        """Record that the last turn of a stream has it to its end, and its counts."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE sessions SET steps = steps + ? - (SELECT steps FROM turns WHERE session = ? AND n = ?),"
+                " unknown = CASE turn WHEN ? THEN ? ELSE unknown END WHERE id = ?",
+                (steps, self._session, turn, turn, unknown, self._session),
+            )
+            db.execute(
+                "UPDATE turns SET end_byte = NULL, steps = ?, unknown = ? WHERE session = ? AND n = ?",
+                (steps, unknown, self._session, turn),
+            )
+
     def relaunch(self, turn: int, launch: Launch) -> None:
         """Record another start of a turn whose agent could not be used."""
         with self._database.transaction() as db:

@@ -11,13 +11,15 @@ from ...clock import now_ms
 from ...errors import StoreError
 from ...launch import Launch
 from ...rules.prompts.delivery import PromptState
-from ...storage.paths import Layout
+from ...storage.files.session_record import write_identity
+from ...storage.paths import Layout, SessionFolder
 from ...storage.store import Store
 from ...storage.turns.claim import Claim
 from ...storage.turns.live_log import LiveLog
 from ...storage.turns.turn_log import TurnLog
 from ...storage.turns.turn_output import TurnOutput, output_in, remove_output
 from ..child import AgentChild
+from ..follow import Follower
 from ..identity import owner
 from ..queue.prompt_evidence import recover_steered
 from ..recorder import Recorder
@@ -198,6 +200,10 @@ class LiveRun:
         recorder.hear(hear, output, turn.clerk.unanswered)
         return output
 
+    def count_rest(self) -> None:
+        """Count what earlier processes printed behind their last turn; raises the error of :func:`count_rest`."""
+        count_rest(self._folder, self._store, self._session, self.agent.stream if self.agent and self.goes_on else None)
+
     def end(self, recorder: Recorder, output: TurnOutput) -> None:
         """Remember where the next turn begins; if the agent is gone, decide about all that was on its way to it."""
         if not self.goes_on:
@@ -209,6 +215,7 @@ class LiveRun:
             agent_session = recorder.facts.agent_session
             recorder.guarded(lambda: self._store.asks.lose(self._session, stream))
             recorder.guarded(lambda: recover_steered(self._store, self._session, self._number, agent_session))
+        recorder.guarded(self.count_rest)
         if self.agent is not None:
             self.agent.end_byte, self.agent.end_error_byte = recorder.position, size_of(output.stderr.path)
             self.agent.model = recorder.facts.model or self.agent.model
@@ -275,6 +282,35 @@ def begin_late(live: LiveAgent, log: LiveLog) -> int | None:
         return None
     part = (live.stream, live.end_byte, live.end_error_byte)
     return log.steered_turn(late, live.launch, owner(), live.child.identity or (0, 0), part)
+
+
+def count_rest(folder: SessionFolder, store: Store, session_id: str, living: int | None) -> None:
+    """Give what a process printed between its last turn and its end to that turn, because no later turn reads it.
+
+    Args:
+        folder: the session's folder.
+        store: the rows.
+        session_id: the session.
+        living: the stream of the process that lives; None if none does.
+
+    Raises:
+        StoreError: it could not be recorded.
+    """
+    log, session = LiveLog(store.database, session_id), store.session(session_id)
+    for n in log.unclosed(living):
+        turn = store.one_turn(session_id, n)
+        if session is None or turn is None:
+            return
+        output, steps, unknown = folder.output(turn.stream_number), turn.steps, turn.unknown
+        if size_of(output) > (turn.end_byte or 0):
+            parser = agent_named(session.agent).parser(n, turn.transport)
+            follower = Follower(output, folder.times(turn.stream_number), parser, begin=turn.begin_byte, shared=True)
+            follower.take_over()
+            follower.finish()
+            steps, unknown = follower.steps, follower.facts.unknown
+        log.close_stream(n, steps, unknown)
+        with contextlib.suppress(OSError):  # the rows are right; the file follows with the next turn
+            write_identity(store, folder)
 
 
 def plain_launch(launch: Launch, why: str) -> Launch | None:

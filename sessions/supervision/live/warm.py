@@ -30,7 +30,7 @@ from .adjuster import Adjuster
 from .agent import SEND_SECONDS, LiveAgent
 from .clerk import Clerk
 from .reach import close
-from .run import begin_late
+from .run import begin_late, count_rest
 
 LOOK_SECONDS = 5.0
 """Interval between unprompted checks of requests and of an adopted process."""
@@ -215,6 +215,7 @@ class Warm:
 
     def _lose_all(self) -> None:
         """Record the fate of all that was under way between the user and the process."""
+        count_rest(self._folder, self._store, self._session, None)
         self._log.warm(None)
         self._store.adjustments.defer(self._session)
         recover_steered(self._store, self._session, self._turn)

@@ -441,6 +441,7 @@ class TurnRunner:
             status = Status.STOPPED
             with contextlib.suppress(StoreError):
                 status = self._log.status() or status
+            self._recorder.guarded(self._live.count_rest)
             stop.record_sweep()
         else:
             status = self._conclude(

@@ -15,6 +15,7 @@ from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.asks.recorded import AskState
 from agentdash.sessions.asks.settings import AskRule, AsksSettings
 from agentdash.sessions.launch import Launch, Start, WarmSettings
+from agentdash.sessions.lifecycle.recovery.reconcile import read_facts
 from agentdash.sessions.lifecycle.starts.launch_plan import build_launch
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes
@@ -293,3 +294,21 @@ def test_an_agent_that_asks_is_not_closed_to_make_room(session):
     session.prints(INIT)
     assert session.ended() == (2, "own")
     assert session.store.open_requests(SESSION, 1) == []
+
+
+LAST_WORDS = {"type": "assistant", "message": {"content": [{"type": "text", "text": "My plan has ended."}]}}
+
+
+@pytest.mark.parametrize("has_agent", [True, False])
+def test_what_an_agent_prints_between_its_last_turn_and_its_end_is_counted_with_that_turn(session, has_agent):
+    session.prints(INIT, RESULT)
+    session.ends_turn()
+    session.prints(LAST_WORDS)
+    session.child.gone = True
+    signals = SimpleNamespace(shutdown=False, requested=False, wake=os.pipe()[0])
+    live = session.adopted() if has_agent else None
+    Warm(session.layout, session.store, signals, SESSION, 1, live).wait()
+    turn = session.store.one_turn(SESSION, 1)
+    assert (turn.status, turn.end_byte) == (Status.DONE, None)
+    assert turn.steps == read_facts(session.layout, session.store, turn)[1] == 4
+    assert session.store.session(SESSION).steps == 4

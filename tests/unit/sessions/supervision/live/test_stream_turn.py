@@ -19,7 +19,7 @@ from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
-from agentdash.sessions.storage.turns.turn_output import output_in
+from agentdash.sessions.storage.turns.turn_output import output_in, own_output
 from agentdash.sessions.supervision.child import AgentChild
 from agentdash.sessions.supervision.live.agent import LiveAgent
 from agentdash.sessions.supervision.live.channel import Channel, make_fifo
@@ -126,3 +126,24 @@ def test_what_an_agent_prints_behind_the_end_of_its_last_turn_changes_nothing_ab
     assert turn is not None
     assert (turn.status, turn.end_byte) == (expected, None)
     assert turn.steps == read_facts(layout, store, turn)[1]
+
+
+def test_what_an_agent_printed_before_another_process_took_its_place_belongs_to_its_last_turn(
+    layout: Layout, store: Store
+) -> None:
+    """The agent was interrupted before it printed anything, and was gone when the next turn began."""
+    folder = layout.session(live_rows.SESSION)
+    stopped = Outcome(status=Status.STOPPED, reason=None, end_byte=0, warm=True)
+    TurnLog(store, live_rows.SESSION, 1, live_rows.OWNER).end(Facts(), stopped, 0, no_prompts)
+    said = {"type": "message", "text": "I was not asked."}
+    folder.output(1).write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in (live_rows.READY, said)))
+    add_turn(store, live_rows.SESSION, 1, "more", live_rows.LAUNCH)
+    log = TurnLog(store, live_rows.SESSION, 2, live_rows.OWNER)
+    assert log.claim() is not None
+    recorder = Recorder(layout, live_rows.SESSION, 2, store, log)
+    LiveRun(layout, store, live_rows.SESSION, 2, None).end(recorder, own_output(folder, 2))
+
+    first = store.one_turn(live_rows.SESSION, 1)
+    assert first is not None
+    assert (first.status, first.end_byte) == (Status.STOPPED, None)
+    assert first.steps == read_facts(layout, store, first)[1] == 1
