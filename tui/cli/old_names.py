@@ -34,10 +34,9 @@ def renamed(words: Sequence[str]) -> list[str]:
         return ["tail", "--lines=all", *followed]
     if verb == "messages":
         rest = ["--numbers" if word == "-n" else word for word in rest]
-    new, *more = NEW_WORDS[verb]
     if verb in ("mode", "model"):
-        return [new, *_with_value(*more, rest)]
-    return [new, *more, *rest]
+        return ["set", *_with_value(f"--{verb}", rest)]
+    return [*NEW_WORDS[verb], *rest]
 
 
 def _followed(rest: Sequence[str]) -> list[str] | None:

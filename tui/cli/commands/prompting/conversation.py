@@ -7,8 +7,16 @@ import click
 from .....sessions.errors import UsageError
 from .. import common
 from ..completing import complete_places
-from ..starting.options import ModeCommand, begins_session, chosen_settings
-from ..starting.start import follow, parse_pairs, timeout_option, wait_option, with_limits
+from ..starting.options import (
+    ModeCommand,
+    begins_session,
+    chosen_settings,
+    parse_pairs,
+    timeout_option,
+    wait_option,
+    with_limits,
+)
+from ..starting.start import follow
 from .recipients import sent_json
 
 if TYPE_CHECKING:
