@@ -62,7 +62,7 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
 
 def _rebuild() -> "Rebuilt":
     """Rebuild the database, and print the result."""
-    from .....sessions.families.user_only import check_user
+    from .....sessions.families.enclosing import check_user
     from .....sessions.lifecycle.recovery.rebuild import rebuild
     from .....sessions.settings.config import load_config
     from .....sessions.storage.paths import Layout, default_home
@@ -114,9 +114,9 @@ def notify(kind: "Chosen | None", text: str, as_json: bool) -> None:
 
     Reports which escape sequence was sent, so that you can check a setup with SSH or tmux.
     """
-    from .....sessions.families.user_only import check_user
-    from .....sessions.notifications.outer_terminal import outer_terminals
+    from .....sessions.families.enclosing import check_user
     from .....sessions.notifications.terminal_support import way
+    from .....sessions.notifications.tmux import outer_terminals
     from .....sessions.settings.config import load_config
 
     check_user("A notification")

@@ -120,8 +120,7 @@ def usage_prices(model: str | None, file: str | None, as_json: bool) -> None:
         _import(file, as_json=as_json)
         return
     from .....sessions.settings.config import load_config
-    from .....sessions.settings.prices.entries import entries, entry_of
-    from .....sessions.settings.prices.imported import imported
+    from .....sessions.settings.prices import entries, entry_of, imported
 
     own = load_config().prices
     if model is None:
@@ -173,8 +172,7 @@ def usage_reprice(every: bool, since: str | None, model: str | None, dry_run: bo
         return
     from ....render.setup.prices import repriced_lines
 
-    style = common.style()
-    common.print_lines(map(style.signs.plain, repriced_lines(found, dry_run=dry_run)))
+    common.print_lines(repriced_lines(found, dry_run=dry_run))
 
 
 def _csv(table: "UsageTable") -> list[str]:
@@ -226,11 +224,11 @@ def _say(table: "UsageTable") -> None:
     if table.more:
         lines.append(style.paint(usage_texts.MORE.format(count=table.more), "dim"))
     lines.append(style.paint(usage_texts.fitting(usage_texts.sums(table), style.width), "strong"))
-    common.print_lines(map(style.signs.plain, lines))
+    common.print_lines(lines)
 
 
 def _import(file: str, *, as_json: bool) -> None:
-    from .....sessions.settings.prices.entries import outdated
+    from .....sessions.settings.prices import outdated
     from .....sessions.text.sanitize import one_line
     from .....sessions.text.units import count
 
