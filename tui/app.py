@@ -29,7 +29,7 @@ from ..sessions.notifications.tmux import Claims
 from ..sessions.settings.config import Config, DashboardSettings
 from ..sessions.storage.paths import Layout
 from ..sessions.storage.prompts.drafts import DraftFiles
-from ..sessions.text.plain_ascii import is_wanted
+from ..sessions.text.terminal import is_wanted
 from ..widgets.drawing.plain_ascii import InAscii, PlainScrollBar
 from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
 from ..widgets.drawing.without_colours import WithoutColours

@@ -4,6 +4,8 @@ The lines may be anything.  Text is a message; a JSON object is an event of an u
 The only proper end is exit code 0.
 """
 
+from typing import ClassVar
+
 from ..errors import UsageError
 from ..launch import Launch
 from ..model import Step, StepKind
@@ -46,17 +48,14 @@ class Command(Agent):
     name = "command"
     title = "Any command"
     prompted = False
-    resumable = False
+    conversations = None
+    parsers: ClassVar = {"": CommandParser}
 
     def launch(self, request: LaunchRequest) -> Launch:
         """Return the argv as it was given, with an empty standard input."""
         if not request.argv:
             raise UsageError("No command. Put it after `--`: agentdash run -- make test")
         return Launch(argv=request.argv)
-
-    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:  # noqa: ARG002
-        """Return a new parser for one turn."""
-        return CommandParser(turn)
 
     def succeeded(self, facts: Facts, exit_code: int | None) -> bool:  # noqa: ARG002 - only the exit code speaks
         """Return whether the exit code is 0; if no process waited for it, a good end is not proven."""

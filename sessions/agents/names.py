@@ -47,7 +47,8 @@ def check_names(agent: "Agent", request: "LaunchRequest") -> None:
         UsageError: one is not valid.
     """
     conversation, model = request.agent_session, request.model or request.settings.model
-    if conversation is not None and agent.conversation_ids.fullmatch(conversation) is None:
+    ids = agent.conversations.ids if agent.conversations is not None else PLAIN_NAME
+    if conversation is not None and ids.fullmatch(conversation) is None:
         raise UsageError(
             f"{conversation[:_SHOWN]!r} is not a valid id of a conversation of {agent.title}, so it cannot be resumed. "
             f"Go on in a new conversation: agentdash continue {request.session_id[:8]}"

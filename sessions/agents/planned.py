@@ -36,12 +36,6 @@ def launch_of(
     """Return the start of a turn.
 
     Args:
-        plan: its settings.
-        agent: its agent.
-        prompt: the text for the agent.
-        cwd: the folder to work in.
-        session_id: the session.
-        turn: the number of the turn.
         agent_session: the conversation to resume or to fork; None if the agent has not named one.
         fork: the place behind which it is forked.
         how: how it takes up the conversation, if it does not follow the turn before it.

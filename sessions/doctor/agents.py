@@ -17,7 +17,8 @@ import msgspec
 from msgspec import Struct, structs
 
 from ..agents.base import Agent, LaunchRequest
-from ..agents.leading import LeadingAgent, server_argv
+from ..agents.capabilities import Leading
+from ..agents.leading import server_argv
 from ..agents.registry import agent_named, agent_names
 from ..build import described
 from ..clock import now_ms
@@ -158,14 +159,14 @@ def mcp_clients(subject: Subject) -> Iterator[Finding]:
     """Report for each installed agent that can lead others whether its own settings have the server."""
     for name in agent_names(demo=False):
         agent = agent_named(name)
-        if isinstance(agent, LeadingAgent) and find(agent.binary or name, subject.env) is not None:
-            yield _client(name, agent, subject.env)
+        if agent.leading is not None and find(agent.binary or name, subject.env) is not None:
+            yield _client(name, agent.leading, subject.env)
 
 
-def _client(name: str, agent: LeadingAgent, env: Mapping[str, str]) -> Finding:
+def _client(name: str, leading: Leading, env: Mapping[str, str]) -> Finding:
     what, setup = f"{MCP} in {name}", f"agentdash mcp --config {name}"
     try:
-        server = agent.known_server(env)
+        server = leading.known_server(env)
     except (OSError, ValueError) as error:
         return warn(what, f"its settings cannot be read: {error}", f"correct them, or see {setup}")
     if server is None:

@@ -20,7 +20,7 @@ from ..rules.compaction import should_compact
 from ..rules.limits.family_account import budget_words
 from ..rules.limits.period_budgets import PeriodBudget, PeriodState
 from ..rules.limits.period_words import state_words
-from ..rules.prompts.queue_state import queue_state
+from ..rules.prompts.delivery import queue_state
 from ..rules.status import MEANINGS
 from ..storage.families.family_budgets import FamilyState
 from ..storage.paths import Layout

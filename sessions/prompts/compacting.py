@@ -73,7 +73,7 @@ class SessionCompactor(Guarded):
 
     def _check(self, session: Session) -> None:
         short = session.short_id
-        if not agent_named(session.agent).resumable:
+        if agent_named(session.agent).conversations is None:
             raise UsageError(f"Session {short} is a {session.agent}: it has no conversation to compact.")
         if not session.status.ended or self._store.queue.waiting(session.id):
             return

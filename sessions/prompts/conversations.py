@@ -307,7 +307,7 @@ class SessionConversations(Part):
             SessionBusyError: it takes none.
         """
         session = self._housekeeping.settled(ref)
-        if not agent_named(session.agent).resumable:
+        if agent_named(session.agent).conversations is None:
             raise SessionBusyError(f"Session {session.short_id} is a {session.agent} and has no conversation.")
         source = source_of(self._layout, self._store, session.id)
         if source is None:

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field, structs, to_builtins
 
-from ..agents.allowance import Allowance
 from ..agents.base import AgentSettings
+from ..agents.capabilities import Allowance
 from ..agents.registry import agent_named
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.rights import Rights, acts
@@ -134,7 +134,7 @@ class Prompter(Part):
         checked_prompt(prompt)
         self._layout.check_writable()
         session, options = self._housekeeping.settled(ref), options or PromptOptions()
-        if not agent_named(session.agent).resumable:
+        if agent_named(session.agent).conversations is None:
             again = f"Run it again: agentdash retry {session.short_id}" if session.status.ended else ""
             raise SessionBusyError(
                 f"Session {session.short_id} is a {session.agent} and takes no prompts.",
@@ -170,7 +170,7 @@ class Prompter(Part):
                 raise UsageError(f"Session {session.short_id} was denied nothing that a setting allows.")
             options = structs.replace(options, settings=merged(allowance.options, options.settings))
         changed = bool(options.settings or options.model)
-        if session.status is Status.DONE and agent_named(session.agent).resumable and not changed:
+        if session.status is Status.DONE and agent_named(session.agent).conversations is not None and not changed:
             raise SessionBusyError(
                 f"Session {session.short_id} is done: nothing to retry.",
                 Remedy.PROMPT,
@@ -222,7 +222,8 @@ class Prompter(Part):
         settings = self._settings_of(session, recipe.env).config.settings_for(session.agent, recipe.options)
         if mode is not None and mode.setting is not None and mode.permissions is not None:
             settings = _with_mode(settings, mode.setting, mode.permissions)
-        return agent_named(session.agent).allowance(settings, names)
+        modes = agent_named(session.agent).modes
+        return modes.allowance(settings, names) if modes is not None and modes.allowance is not None else None
 
     @acts("interrupt")
     def interrupt(

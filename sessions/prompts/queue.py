@@ -10,8 +10,8 @@ from ..reader import SessionReader
 from ..rules.prompts.delivery import PromptState
 from ..storage.paths import Layout
 from ..storage.prompts.chains import Waiting
+from ..storage.prompts.new_turn import limits_now
 from ..storage.prompts.queued_prompt import QueuedPrompt
-from ..storage.prompts.session_limits import limits_now
 from ..storage.prompts.unconfirmed import Unconfirmed, dismiss
 from ..storage.store import Store
 from ..supervision.queue.chains import last_message, release

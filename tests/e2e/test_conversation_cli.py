@@ -138,7 +138,7 @@ def test_of_many_front_ends_at_once_each_is_refused_or_has_its_way(manager, talk
     assert set(codes) <= {0, 1}
     assert 0 in codes
     assert all("changed meanwhile" in error for (_, error), code in zip(ended, codes, strict=True) if code)
-    marks = manager.store.marks_of(session.id)
+    marks = manager.store.marks.of_session(session.id)
     assert len(marks) == codes.count(0)
     for mark in reversed(marks):
         manager.conversation.undo(session.id, mark.id)

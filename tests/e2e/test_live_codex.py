@@ -198,7 +198,7 @@ def test_prompts_approvals_interrupts_and_a_second_process(live, fake_model, cod
 
     def has(key, said):
         sent = SentPrompt(launch=again.launch, agent_session=thread, env=os.environ, at=0, key=key, recorded=said)
-        return CODEX.has_prompt(sent)
+        return CODEX.own_files.has_prompt(sent)
 
     assert [has(key, "") for key in ("one", "two", "three", "steer", "four", "five", "six")] == [True] * 7
     assert has("dropped", "never read") is False

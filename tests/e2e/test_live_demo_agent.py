@@ -391,7 +391,7 @@ def test_a_later_process_ignores_a_key_that_the_conversation_has(start):
 
     def has(key):
         sent = SentPrompt(key=key, launch=live.launch, agent_session=CONVERSATION, env={}, at=0)
-        return Demo().has_prompt(sent)
+        return Demo.own_files.has_prompt(sent)
 
     assert (has("a"), has("unread")) == (True, False)
     again = start(agent_session=CONVERSATION)

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from ...sessions.agents.demo.place import find_demo
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
-from ...sessions.rules.urgency import by_urgency
+from ...sessions.rules.attention import by_urgency
 from ...sessions.storage.paths import usual_home
 from ...widgets.drawing.message_line import MessageLine
 from ...widgets.drawing.short_forms import place

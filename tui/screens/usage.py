@@ -13,8 +13,7 @@ from textual.content import Content
 from textual.screen import Screen
 
 from ...sessions.clock import monotonic
-from ...sessions.costs.periods import day_of
-from ...sessions.costs.usage_table import UsageRow
+from ...sessions.costs.usage_table import UsageRow, day_of
 from ...sessions.reader import SessionReader
 from ...widgets.drawing.line import Line
 from ...widgets.drawing.spans import Row

@@ -7,8 +7,17 @@ from functools import partial
 from msgspec import Struct
 
 from ...sessions.costs.cost import Cost, cost_words, tokens_words
-from ...sessions.costs.periods import begin, midnight, periods
-from ...sessions.costs.usage_table import Group, Step, UsageColumn, UsageQuery, UsageRow, UsageTable
+from ...sessions.costs.usage_table import (
+    Group,
+    Step,
+    UsageColumn,
+    UsageQuery,
+    UsageRow,
+    UsageTable,
+    begin,
+    midnight,
+    periods,
+)
 from ...sessions.storage.use.use_queries import OTHERS
 from ...sessions.text.sanitize import one_line
 from ...sessions.values.usage import known_sum

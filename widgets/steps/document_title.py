@@ -3,8 +3,7 @@
 from ...sessions.model import Step, StepKind, StepStatus
 from ...sessions.text import units
 from ...sessions.text.sanitize import one_line
-from ...sessions.transcript.blocks import ENDINGS, Description, Prose
-from ...sessions.transcript.kind_names import kind_name
+from ...sessions.transcript.blocks import ENDINGS, Description, Prose, kind_name
 from ..document.model import NAME
 from ..drawing import glyphs
 from ..drawing.spans import Row, Span

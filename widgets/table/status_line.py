@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from textual.content import Content
 
 from ...sessions.conversation.marks import MarkKind
-from ...sessions.costs.cost import Cost, cost_words, tokens_words
-from ...sessions.costs.cost_count import CostCount
+from ...sessions.costs.cost import Cost, CostCount, cost_words, tokens_words
 from ...sessions.costs.usage_totals import lacks_tokens, session_cost
 from ...sessions.model import Session, Status
 from ...sessions.text.sanitize import cell_width

@@ -18,7 +18,7 @@ from msgspec import Struct, field, structs
 
 from ...agents.base import Agent
 from ...agents.dialogue import Delivery, Dialogue, Event, Received, TurnBegan, TurnEnded
-from ...agents.format_detection import LOOKED_AT, guess_agent, guess_transport
+from ...agents.formats import LOOKED_AT, guess_agent, guess_transport
 from ...agents.parsing.line_parts import by_parts
 from ...agents.registry import agent_named
 from ...clock import monotonic

@@ -15,7 +15,7 @@ from ...conversation.marks import Mark
 from ...errors import Remedy, UsageError
 from ...launch import Launch, Start, TurnPlan
 from ...model import Session
-from ...rules.prompts.chained_prompt import FIELD
+from ...rules.prompts.chain import FIELD
 from ...settings.config import PROFILE, Config
 from ...settings.place import CONFIG
 from ...settings.prices import in_force

@@ -83,7 +83,7 @@ def _learn_mode(live: LiveAgent, store: Store, session_id: str, turn: int, agent
         live.launch = structs.replace(live.launch, mode=launch.mode)
     changed = store.adjustments.mode_in(session_id, turn)
     if changed is not None:
-        live.adjusted("mode", changed, dangerous=changed in agent.dangerous)
+        live.adjusted("mode", changed, dangerous=agent.is_dangerous(changed))
 
 
 def orphan(

@@ -29,7 +29,7 @@ def builder(layout: Layout, store: Store) -> Build:
         agent, plan, resumed = agent_named(session.agent), prompt.plan, recorded.agent_session
         asked = _asked(agent, plan, session, resumes=resumed is not None)
         text = prompt.text if asked is None else text_of(agent, asked)
-        if resumed is None and agent.resumable and not agent.begins_conversation(text):
+        if resumed is None and agent.conversations is not None and not agent.begins_conversation(text):
             from ..taking_up import retold_prompt
 
             text = retold_prompt(layout, store, session.id, text)

@@ -15,10 +15,9 @@ from ...processes.process_ownership import SessionProcesses
 from ...processes.stop_ladder import POLL
 from ...storage.paths import Layout
 from ...storage.store import Store
-from ...storage.turns.claim import Claim
+from ...storage.turns.claim import Claim, move_times
 from ...storage.turns.turn_log import TurnLog
 from ...storage.turns.turn_output import output_in
-from ...storage.turns.turn_times import move_times
 from ..child import AgentChild
 from ..clock_steps import surplus_ms
 from ..hooks.escalating import serve_escalations

@@ -9,7 +9,7 @@ from ...model import Left, Receipt, Status
 from ...processes.process_ownership import SessionProcesses
 from ...processes.stop_ladder import Phase, Stop
 from ...storage.turns.turn_log import TurnLog
-from ...values.stopped_by import given_reason
+from ...values.stops import given_reason
 from ..child import AgentChild
 
 

@@ -153,7 +153,7 @@ def prompt_argument(command: F) -> F:
 
 def style(*, full: bool = False, err: bool = False) -> "Style":
     """Return the style of stdout or stderr; a pipe gets wide lines without colours."""
-    from ....sessions.text.colours import has_colours
+    from ....sessions.text.terminal import has_colours
     from ...render.style import Style
 
     stream = sys.stderr if err else sys.stdout
@@ -171,7 +171,7 @@ def print_lines(lines: Iterable[str], *, err: bool = False, painted: bool = True
     Lines that are not ``painted`` contain a raw path, name or text: a pipe gets it unchanged, and a terminal cleaned.
     All other output gets the twins of the characters that we draw with, if the user or the encoding excludes them.
     """
-    from ....sessions.text.plain_ascii import is_wanted
+    from ....sessions.text.terminal import is_wanted
 
     text, stream = "\n".join(lines), sys.stderr if err else sys.stdout
     if stream.isatty():
@@ -254,7 +254,7 @@ def print_pieces(pieces: Iterable[bytes], *, raw: bool = False) -> None:
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
-    from ....sessions.text.sanitize_stream import StreamCleaner
+    from ....sessions.text.sanitize import StreamCleaner
 
     cleaner = StreamCleaner()
     for piece in pieces:

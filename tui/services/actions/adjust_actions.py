@@ -46,8 +46,8 @@ class AdjustActions:
             return
         with self._app.keys_held():
             following = await self._requests.outcome_of(lambda: self._next_mode(session))
-            dangerous = agent_named(session.agent).dangerous
-            offers = adjust_texts.mode_offers(modes, following, dangerous)
+            own = agent_named(session.agent).modes
+            offers = adjust_texts.mode_offers(modes, following, own.dangerous if own is not None else frozenset())
             at = modes.index(following) if following in modes else 0
             picked = self._app.push_screen(PickScreen(adjust_texts.heading(session), offers, at), wait_for_dismiss=True)
         number = await picked
@@ -64,7 +64,8 @@ class AdjustActions:
 
     def modes(self, session: Session | None) -> Sequence[str]:
         """Return the modes of a session's agent; none if this version does not have the agent."""
-        return agent_named(session.agent).modes() if session is not None and is_agent(session.agent) else ()
+        modes = agent_named(session.agent).modes if session is not None and is_agent(session.agent) else None
+        return modes.names if modes is not None else ()
 
     def _next_mode(self, session: Session) -> str | None:
         """Return the mode of the next prompt; None if it is not known."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ....sessions.agents.allowance import Allowance
+from ....sessions.agents.capabilities import Allowance
 from ....sessions.model import Receipt, Session
 from ....sessions.prompts.prompter import PromptOptions, Sent
 from ....sessions.prompts.queue import SessionQueue

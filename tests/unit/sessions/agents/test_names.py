@@ -70,7 +70,7 @@ def test_codex_cannot_take_a_thread_for_an_option(fork, verb):
     request = LaunchRequest(prompt="go", cwd="/p", session_id="s", turn=2, agent_session=OWN, fork=fork)
     launch = start_of(agent_named("codex"), request)
     assert launch.plain_argv[-4:] == (verb, "--", OWN, "-")
-    assert agent_named("codex").resume_argv(request)[-2:] == ("--", OWN)
+    assert agent_named("codex").interface.resume(request)[-2:] == ("--", OWN)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.supervision.queue.next_turn import builder
-from agentdash.sessions.transcript.visible.compacted import retold_compacted
+from agentdash.sessions.transcript.visible.retelling import retold_compacted
 from agentdash.sessions.transcript.visible.visible_steps import source_of, visible_steps
 from agentdash.sessions.values.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 

@@ -52,7 +52,7 @@ class Line:
         turn = self.talk.answered(conversation=f"0190f7a2-0000-7000-8000-{self.number:012d}")
         self.manager.store.marks.add(
             self.talk.id, MarkKind.COMPACT, after=turn, turn=turn, step=3, data={"by": "summary"}, asked_by="you",
-            newest=max((mark.id for mark in self.manager.store.marks_of(self.talk.id)), default=0),
+            newest=max((mark.id for mark in self.manager.store.marks.of_session(self.talk.id)), default=0),
         )  # fmt: skip
 
     def fork(self, choice):

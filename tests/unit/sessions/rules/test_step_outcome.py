@@ -4,7 +4,7 @@ import pytest
 
 from agentdash.sessions.digest.collect import digest
 from agentdash.sessions.digest.summary import digest_lines
-from agentdash.sessions.export.tally import Tally
+from agentdash.sessions.export.html import Tally
 from agentdash.sessions.model import Step, StepKind, StepStatus
 from agentdash.sessions.rules.limits.loop_detector import Loops
 from agentdash.sessions.transcript.index.kind_codes import encoded

@@ -19,7 +19,7 @@ from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.transcript import session_steps
 from agentdash.sessions.transcript.blocks import describe
 from agentdash.sessions.transcript.index import block_table, index_file, turn_index
-from agentdash.sessions.transcript.index.block_cache import BlockCache
+from agentdash.sessions.transcript.index.block_table import BlockCache
 from agentdash.sessions.transcript.index.turn_index import TurnIndex
 from agentdash.sessions.transcript.search import Search
 from agentdash.sessions.transcript.session_steps import SessionSteps

@@ -166,10 +166,10 @@ def complete_modes(context: click.Context, _: click.Parameter, incomplete: str) 
     ref = context.params.get("ref") or next(iter(context.args), "@last")
     try:
         with common.open_reader() as reader:
-            modes = agent_named(reader.get(ref).agent).modes()
+            modes = agent_named(reader.get(ref).agent).modes
     except (AgentdashError, OSError):
         return []  # the completion of a word must not print an error
-    return [CompletionItem(mode) for mode in modes if mode.startswith(incomplete)]
+    return [CompletionItem(mode) for mode in (modes.names if modes else ()) if mode.startswith(incomplete)]
 
 
 @click.command("set")

@@ -179,8 +179,7 @@ def _feed(manager: "SessionManager", words: str, family: str | None, since: int 
         UnknownSessionError, AmbiguousSessionError: the family's session does not exist, or several fit.
     """
     from .....sessions.errors import StoreError
-    from .....sessions.events.feed import EventFeed
-    from .....sessions.events.selection import OUTSIDE_LEAD, Selection
+    from .....sessions.events.feed import OUTSIDE_LEAD, EventFeed, Selection
     from .....sessions.rules.filter_query import parse
     from .....sessions.storage.files import trash
 

@@ -138,7 +138,7 @@ def changes(ref: str, turn: int | None, diff: bool, no_git: bool, as_json: bool)
         reader.outputs.check_folder(session)
         report = reader.steps.changes_of(session.id, turn, git=not no_git)
     if as_json:
-        from .....sessions.changes.as_json import changes_json
+        from .....sessions.changes.words import changes_json
 
         common.print_json(changes_json(report, diffs=diff))
         return

@@ -150,7 +150,7 @@ def last_steps(reader: "SessionReader", session: "Session", last: int | None, *,
 def _replay(ref: str, turn: int | None, speed: float, max_gap: float, *, full: bool, as_json: bool) -> None:
     if not math.isfinite(speed) or speed <= 0:
         raise UsageError(f"--speed must be a number above 0, not {speed:g}.")
-    from .....sessions.transcript.replay import paced
+    from .....sessions.transcript.tail import paced
 
     with common.open_reader() as reader:
         session = reader.get(ref)

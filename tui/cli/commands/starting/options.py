@@ -172,9 +172,9 @@ def mode_options() -> tuple[click.Option, ...]:
     helps: dict[str, str] = {}
     names: dict[str, list[str]] = {}
     for agent in map(agent_named, agent_names(demo=False)):
-        if agent.mode_key is not None:
-            helps.setdefault(agent.mode_key, agent.mode_help)
-            names.setdefault(agent.mode_key, []).append(agent.name)
+        if agent.modes is not None:
+            helps.setdefault(agent.modes.key, agent.modes.help)
+            names.setdefault(agent.modes.key, []).append(agent.name)
     return tuple(
         click.Option(
             [flag(key), key],
@@ -232,6 +232,6 @@ def complete_modes(_: click.Context, parameter: click.Parameter, incomplete: str
     """Return the modes of all agents that have this option."""
     from .....sessions.agents.registry import agent_named, agent_names
 
-    agents = (agent_named(name) for name in agent_names(demo=False))
-    modes = [mode for agent in agents if agent.mode_key == parameter.name for mode in agent.modes()]
+    agents = (agent_named(name).modes for name in agent_names(demo=False))
+    modes = [mode for one in agents if one is not None and one.key == parameter.name for mode in one.names]
     return [mode for mode in modes if mode.startswith(incomplete)]

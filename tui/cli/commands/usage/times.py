@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 import click
 from click.shell_completion import CompletionItem
 
-from .....sessions.costs.periods import midnight
+from .....sessions.costs.usage_table import midnight
 from .....sessions.errors import UsageError
 from .....sessions.storage.local_days import QUARTER_SECONDS, after, quarter_of
 from .....sessions.text import durations

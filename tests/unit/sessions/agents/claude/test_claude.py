@@ -110,7 +110,7 @@ class TestLaunch:
         settings = turn_by_turn(allowed_tools=("Bash",), instructions="be brief")
         request = LaunchRequest(prompt="", cwd="/p", session_id=SESSION, agent_session="C", settings=settings)
         own = ("--permission-mode", "acceptEdits", "--append-system-prompt", "be brief")
-        assert CLAUDE.resume_argv(request) == ("claude", "--resume", "C", *own)
+        assert CLAUDE.interface.resume(request) == ("claude", "--resume", "C", *own)
 
     def test_settings_are_checked(self) -> None:
         for wrong in (

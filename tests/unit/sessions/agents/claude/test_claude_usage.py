@@ -174,7 +174,9 @@ def test_before_the_start_it_is_said_whether_the_cost_can_be_known() -> None:
 
 def test_nothing_is_followed_without_a_limit_on_the_cost() -> None:
     def meter(**limits: Any) -> object:
-        return Claude().meter(Launch(argv=("claude",), limits=Limits(**limits)), {}, 0)
+        new = Claude.use.meter
+        assert new is not None
+        return new(Launch(argv=("claude",), limits=Limits(**limits)), {}, 0)
 
     assert meter(tokens=5) is None  # the parser counts them
     assert isinstance(meter(cost_usd=5), ClaudeMeter)

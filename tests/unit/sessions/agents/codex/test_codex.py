@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.agents.base import AgentSettings, LaunchRequest
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
-from agentdash.sessions.agents.codex.items import unwrapped
+from agentdash.sessions.agents.codex.item_steps import unwrapped
 from agentdash.sessions.agents.codex.toml_values import assignments, toml_value
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.errors import UsageError
@@ -98,7 +98,7 @@ class TestLaunch:
         assert argv(turn_by_turn(search=False))[-3:-1] == ("-c", 'web_search="disabled"')
         assert "-c" not in argv(turn_by_turn(instructions=""))
         request = LaunchRequest(prompt="", cwd="/p", session_id="s", agent_session=T, settings=settings)
-        assert CODEX.resume_argv(request) == (
+        assert CODEX.interface.resume(request) == (
             "codex", "resume", "--no-daemon", "-s", "workspace-write", "-a", "on-request", *own, "--", T,
         )  # fmt: skip
 

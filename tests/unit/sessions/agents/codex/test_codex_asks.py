@@ -10,7 +10,7 @@ from unit.sessions.agents.live_captures import APP_SERVER, lines_of
 from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
 from agentdash.sessions.agents.codex.app_server.dialogue import MOST_OPEN, CodexDialogue
-from agentdash.sessions.agents.codex.items import unwrapped
+from agentdash.sessions.agents.codex.item_steps import unwrapped
 from agentdash.sessions.agents.dialogue import Asked, Event, Ready, Settled, TurnEnded
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.asks.rules import decide

@@ -170,7 +170,7 @@ class TestLaunch:
         start = launch(model="gpt-5.5")
         assert CODEX.measures(start, {}).tokens.when is When.LIVE
         limited = Launch(argv=start.argv, transport="app-server", limits=limits)
-        assert isinstance(CODEX.meter(limited, {}, 0), CodexMeter)
+        assert isinstance(CODEX.use.meter(limited, {}, 0), CodexMeter)
 
     def test_only_a_live_launch_has_a_dialogue(self) -> None:
         assert isinstance(CODEX.dialogue(launch()), CodexDialogue)

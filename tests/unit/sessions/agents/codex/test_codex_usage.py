@@ -91,7 +91,7 @@ def test_a_compaction_of_the_turn_is_reported_once(tmp_path: Path, transcript: T
     assert facts.reported is not None
     (compacted,) = facts.reported.compactions()
     assert (compacted.at, compacted.tokens_before, compacted.step, compacted.trigger) == (began + 2, 90_500, None, None)
-    live = Codex().meter(launch(transport="app-server"), {"CODEX_HOME": str(tmp_path)}, began)
+    live = Codex.use.meter(launch(transport="app-server"), {"CODEX_HOME": str(tmp_path)}, began)
     assert live is not None
     live.read_new(THREAD)
     assert live.compactions == [], "its stream shows them"
@@ -284,9 +284,9 @@ def test_before_the_start_it_is_said_whether_the_cost_can_be_known(tmp_path: Pat
 
 def test_nothing_is_followed_without_a_limit_on_it(tmp_path: Path) -> None:
     env = {"CODEX_HOME": str(tmp_path)}
-    assert Codex().meter(launch(limits=Limits(wall_seconds=5)), env, 0) is None
-    assert isinstance(Codex().meter(launch(limits=Limits(tokens=5)), env, 0), CodexMeter)
-    assert isinstance(Codex().meter(launch(limits=Limits(cost_usd=5)), env, 0), CodexMeter)
+    assert Codex.use.meter(launch(limits=Limits(wall_seconds=5)), env, 0) is None
+    assert isinstance(Codex.use.meter(launch(limits=Limits(tokens=5)), env, 0), CodexMeter)
+    assert isinstance(Codex.use.meter(launch(limits=Limits(cost_usd=5)), env, 0), CodexMeter)
 
 
 def test_the_transcript_has_the_model_and_the_use_of_the_context(tmp_path: Path, transcript: Transcript) -> None:

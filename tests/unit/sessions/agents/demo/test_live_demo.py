@@ -369,7 +369,7 @@ class TestConversation:
     def sent(self, home: Path, text: str = "x", key: str = "", at: int = 0, name: str | None = "c") -> bool | None:
         launch = Launch(argv=("demo", "--conversation", "c"), stdin=text, transport=TRANSPORT)
         env = {"AGENTDASH_HOME": str(home)}
-        return Demo().has_prompt(SentPrompt(launch=launch, agent_session=name, env=env, at=at, key=key))
+        return Demo.own_files.has_prompt(SentPrompt(launch=launch, agent_session=name, env=env, at=at, key=key))
 
     def test_a_prompt_is_found_by_its_key_or_by_its_text_since_its_turn(self, tmp_path: Path) -> None:
         Conversation(tmp_path, "c").add("\nthe words", "a")
@@ -384,7 +384,7 @@ class TestConversation:
         assert self.sent(tmp_path / "nowhere") is None
         assert self.sent(tmp_path, name="../c") is None
         plain = SentPrompt(launch=Launch(argv=("demo",)), agent_session="c", env={}, at=0)
-        assert Demo().has_prompt(plain) is None
+        assert Demo.own_files.has_prompt(plain) is None
 
     @pytest.mark.parametrize("content", [b"", b"{", b"{}", b"\xff", b'["a",1]', b'[{"text":1}]'])
     def test_a_damaged_file_has_no_prompts(self, tmp_path: Path, content: bytes) -> None:

@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 from places import CAPTURES, TRANSCRIPTS
 
-from agentdash.sessions.agents.claude.project.sent import transcript_has
+from agentdash.sessions.agents.claude.project.own_files import transcript_has
 from agentdash.sessions.agents.dialogue import TurnEnded
 from agentdash.sessions.agents.formats import reader_named
 from agentdash.sessions.agents.parsing import line_parts

@@ -10,8 +10,7 @@ from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.files import trash
-from agentdash.sessions.storage.files.restore import restore
-from agentdash.sessions.storage.files.session_record import read_identity, write_identity
+from agentdash.sessions.storage.files.session_record import read_identity, restore, write_identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner

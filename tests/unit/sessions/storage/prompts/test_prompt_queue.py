@@ -11,11 +11,9 @@ from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER, Fate, PromptState
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.files.restore import restore
-from agentdash.sessions.storage.files.session_record import read_identity, write_identity
+from agentdash.sessions.storage.files.session_record import read_identity, restore, write_identity
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.storage.prompts.queue_rows import MOST_ATTEMPTS
-from agentdash.sessions.storage.prompts.queued_prompt import resend_key
+from agentdash.sessions.storage.prompts.queued_prompt import MOST_ATTEMPTS, resend_key
 from agentdash.sessions.storage.prompts.unconfirmed import dismiss
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
