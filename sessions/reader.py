@@ -141,8 +141,7 @@ class SessionReader:
         settings = self.settings.in_folder(start.cwd)
         if start.after:
             self.get(start.after)
-        start = structs.replace(start, prompt=checked_prompt(start.prompt))
-        start = completed(start, settings.config)
+        start = completed(start, settings.config, prompt=checked_prompt(start.prompt))
         return build_launch(settings.config, start, home=self.home, notes=settings.notes)
 
     def continued(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, Struct, field
 
-from ..launch import Fork, Ladder, Launch, StopSettings
+from ..launch import Command, Fork, Ladder, Prices, StopSettings
 from ..rules.limits.limits import Limits
 from ..rules.turn_facts import Facts
 from ..values.turn_mode import TurnMode
@@ -125,7 +125,7 @@ class Agent(ABC):
     project_keys: ClassVar[Set[str]] = frozenset()
     """The own keys of :attr:`settings_type` that the settings of a project may set to any value."""
     takes_instructions: ClassVar[bool] = False
-    """True if :meth:`launch` passes on the setting ``instructions``; else a start with instructions is refused."""
+    """True if :meth:`command` passes on the setting ``instructions``; else a start with instructions is refused."""
     polling_tools: ClassVar[Set[str]] = frozenset({"wait"})
     """Tools that poll for progress: repeated calls with the same arguments are not a loop."""
     expands: ClassVar[Expansions] = Expansions()
@@ -147,7 +147,7 @@ class Agent(ABC):
     leading: ClassVar[capabilities.Leading | None] = None
 
     @abstractmethod
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """Build the argv of any turn, first or later; no other method does.
 
         Raises:
@@ -166,15 +166,18 @@ class Agent(ABC):
         """
         return kind in self.event_types and self.event_keys <= event.keys()
 
-    def dialogue(self, launch: Launch) -> "Dialogue | None":
-        """Return a new dialogue with the process of a live launch; None for a process of one turn."""
-        live = self.live
-        return live.dialogue(launch) if live is not None and launch.transport == live.transport else None
+    def dialogue(self, transport: str, opening: Sequence[str] = ()) -> "Dialogue | None":
+        """Return a new dialogue with a live process by its protocol; None if the agent does not speak it.
 
-    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
+        ``opening`` has the lines of the handshake, which output that is only read does not need.
+        """
+        live = self.live
+        return live.dialogue(opening) if live is not None and transport == live.transport else None
+
+    def measures(self, command: Command, prices: Prices, env: Mapping[str, str]) -> Measures:
         """Return when the tokens and the cost of a start will be known (:attr:`.capabilities.Use.measures`)."""
         if self.use is not None:
-            return self.use.measures(launch, env)
+            return self.use.measures(command, prices, env)
         return Measures(
             tokens=Measurable(When.NEVER, f"a {self.name} reports no tokens"),
             cost=Measurable(When.NEVER, f"a {self.name} reports no cost"),

@@ -17,7 +17,7 @@ from .parsing.usage_meter import Measures, Meter
 
 if TYPE_CHECKING:
     from ..costs.reports import Report
-    from ..launch import Launch
+    from ..launch import Command, Launch, Prices
     from ..values.plan_windows import PlanWindow
     from .base import AgentSettings, LaunchRequest
     from .dialogue import Dialogue
@@ -128,8 +128,8 @@ class Live(Struct, frozen=True, kw_only=True):
 
     transport: str
     """The protocol, as a launch names it."""
-    dialogue: "Callable[[Launch], Dialogue]"
-    """Returns a new dialogue with the process of a launch with this transport."""
+    dialogue: "Callable[[Sequence[str]], Dialogue]"
+    """Returns a new dialogue with a process with this transport, from the lines of its handshake."""
     fixed_start: "Callable[[Launch], tuple[object, ...]]"
     """Returns the start without its conversation, its model and its mode: a process serves only turns with the same."""
     prints: Callable[[Mapping[str, Any]], bool]
@@ -145,10 +145,10 @@ class Live(Struct, frozen=True, kw_only=True):
 class Use(Struct, frozen=True, kw_only=True):
     """The tokens and the cost of a turn."""
 
-    measures: "Callable[[Launch, Mapping[str, str]], Measures]"
+    measures: "Callable[[Command, Prices, Mapping[str, str]], Measures]"
     """Returns when the tokens and the cost of a start will be known, so that the caller can judge its limits.
 
-    It takes the environment in which the agent will run.
+    It takes the command, the prices of the user, and the environment in which the agent will run.
     """
     meter: "Callable[[Launch, Env, int], Meter | None] | None" = None
     """Returns a new meter that follows the use of a running turn; None if nothing needs it.

@@ -7,7 +7,7 @@ The only proper end is exit code 0.
 from typing import ClassVar
 
 from ..errors import UsageError
-from ..launch import Launch
+from ..launch import Command
 from ..model import Step, StepKind
 from ..rules.turn_facts import Facts
 from .base import Agent, LaunchRequest
@@ -42,7 +42,7 @@ def _event_type(line: bytes) -> str | None:
     return kind[:KIND_LENGTH] if isinstance(kind, str) else "json"
 
 
-class Command(Agent):
+class PlainCommand(Agent):
     """A plain command: not an agent, but supervised like one."""
 
     name = "command"
@@ -51,11 +51,11 @@ class Command(Agent):
     conversations = None
     parsers: ClassVar = {"": CommandParser}
 
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """Return the argv as it was given, with an empty standard input."""
         if not request.argv:
             raise UsageError("No command. Put it after `--`: agentdash run -- make test")
-        return Launch(argv=request.argv)
+        return Command(argv=request.argv)
 
     def succeeded(self, facts: Facts, exit_code: int | None) -> bool:  # noqa: ARG002 - only the exit code speaks
         """Return whether the exit code is 0; if no process waited for it, a good end is not proven."""

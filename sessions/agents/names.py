@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..errors import UsageError
 
 if TYPE_CHECKING:
-    from ..launch import Launch
+    from ..launch import Command
     from .base import Agent, LaunchRequest
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -30,14 +30,14 @@ def is_model(name: str) -> bool:
     return bool(name) and not name.startswith("-") and len(name) <= LONGEST_MODEL and name.isprintable()
 
 
-def start_of(agent: "Agent", request: "LaunchRequest") -> "Launch":
-    """Return the agent's start for a request whose names were checked.
+def command_of(agent: "Agent", request: "LaunchRequest") -> "Command":
+    """Return the agent's command for a request whose names were checked.
 
     Raises:
         UsageError: a name is not valid, or the agent cannot take a setting.
     """
     check_names(agent, request)
-    return agent.launch(request)
+    return agent.command(request)
 
 
 def check_names(agent: "Agent", request: "LaunchRequest") -> None:

@@ -252,15 +252,13 @@ def _installed(agent: Agent, config: Config, subject: Subject) -> bool:
 def _warnings(config: Config, name: str, subject: Subject) -> tuple[str, ...]:
     agent, settings = agent_named(name), config.settings_for(name, {})
     held = settings.limits.over(config.limits)
+    request = LaunchRequest(prompt="PROMPT", cwd="/", session_id="doctor", settings=settings, argv=("true",))
     try:
-        launch = agent.launch(
-            LaunchRequest(prompt="PROMPT", cwd="/", session_id="doctor", settings=settings, argv=("true",))
-        )
+        command = agent.command(request)
     except AgentdashError:
         return ()
     prices = with_imported(config.prices, imported(subject.config_path))
-    launch = structs.replace(launch, limits=held, prices=prices)
-    return judged(held, agent.measures(launch, subject.env))
+    return judged(held, agent.measures(command, prices, subject.env))
 
 
 def _any(config: Config) -> bool:
@@ -269,7 +267,7 @@ def _any(config: Config) -> bool:
 
 
 STALE_DAYS = 60
-REMEDY = 'import newer prices (agentdash prices --import FILE), or set [prices."MODEL"]'
+REMEDY = 'import newer prices (agentdash usage prices --import FILE), or set [prices."MODEL"]'
 
 Dates = dict[tuple[Origin, str], list[str]]
 """Models by the origin and the date of their price."""
@@ -354,7 +352,7 @@ def prices(subject: Subject) -> Iterator[Finding]:
 def _outdated(subject: Subject, found: Imported) -> Iterator[Finding]:
     if (why := outdated(found)) is not None:
         path = one_line(str(prices_path(subject.config_path)))
-        yield warn("prices", why, f"import newer prices (agentdash prices --import FILE), or remove {path}")
+        yield warn("prices", why, f"import newer prices (agentdash usage prices --import FILE), or remove {path}")
 
 
 def _use(subject: Subject, since: int) -> Use:

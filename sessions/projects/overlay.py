@@ -17,7 +17,7 @@ from ..agents.base import Agent, AgentSettings
 from ..agents.capabilities import Modes
 from ..agents.parsing.usage_meter import When
 from ..agents.registry import agent_named
-from ..launch import Launch
+from ..launch import Command
 from ..rules.limits.limits import Limits
 from ..settings.config import Config
 from ..settings.sections import BudgetSettings, Preset
@@ -143,7 +143,7 @@ def _why_not_model(name: str, model: str, own: Config) -> str:
 
 
 def _cost(name: str, model: str | None, own: Config) -> When:
-    return agent_named(name).measures(Launch(argv=(), model=model, prices=own.prices), {}).cost.when
+    return agent_named(name).measures(Command(argv=(name,), model=model), own.prices, {}).cost.when
 
 
 _RANK = {When.LIVE: 0, When.END: 1, When.NEVER: 2}

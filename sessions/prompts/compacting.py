@@ -90,7 +90,7 @@ class SessionCompactor(Guarded):
         launch = self._store.launch(session.id, prompt.turn) if prompt.turn is not None else None
         if launch is not None and launch.compacts is not None and launch.compacts.by:
             return launch.compacts.by
-        agent, asked = agent_named(session.agent), prompt.plan.frame.compacts or Compaction()
+        agent, asked = agent_named(session.agent), prompt.plan.terms.compacts or Compaction()
         launch = launch_of(
             prompt.plan,
             agent,

@@ -201,7 +201,7 @@ class Prompter(Part):
     def _send_waiting(self, session: Session, waiting: QueuedPrompt, options: PromptOptions) -> Sent:
         """Send the prompt of the newest turn that waits again: a copy of it would be sent twice."""
         self.check_reachable(session)
-        options = structs.replace(options, compacts=waiting.plan.frame.compacts)
+        options = structs.replace(options, compacts=waiting.plan.terms.compacts)
         plan = self.plan(session, waiting.text, options, verb="retry")
         self._store.queue.edit(waiting.id, waiting.text, plan)
         self._store.queue.send_now(waiting.id, self._build)
@@ -273,7 +273,7 @@ class Prompter(Part):
         self, session: Session, prompt: str, options: PromptOptions, recipe: Recipe, kept: dict[str, Any], verb: str
     ) -> TurnPlan:
         settings, before = self._settings_of(session, recipe.env), self._store.newest_turn(session.id).mode
-        plan = plan_turn(
+        plan, _ = plan_turn(
             settings.config,
             Start(
                 prompt,
@@ -296,13 +296,13 @@ class Prompter(Part):
             ),
             notes=settings.notes,
         )
-        self.rights.check_mode(session.agent, plan.frame.mode, options.settings)
-        mode = plan.frame.mode
+        self.rights.check_mode(session.agent, plan.terms.mode, options.settings)
+        mode = plan.terms.mode
         if before is not None and mode is not None and mode.permissions != before.permissions:
             home, path, own = self._layout.home, self._reader.settings.path, self.rights.states_settings
             check_reach(agent_named(session.agent), mode, session.cwd, home, path, states_settings=own)
-        check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
-        return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts, mode=mode))
+        check_affordable(session, lambda: self._store.turns(session.id), plan.terms.limits, verb)
+        return plan.on(compacts=options.compacts)
 
     def sent(self, prompt_id: int) -> Sent:
         """Return a prompt and its present place.

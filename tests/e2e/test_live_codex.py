@@ -30,8 +30,8 @@ class Live:
         request = LaunchRequest(
             prompt="", cwd=str(folder), session_id="s", agent_session=thread, settings=chosen, model="gpt-5.5"
         )
-        self.launch = CODEX.launch(request)
-        self.dialogue = CODEX.dialogue(self.launch)
+        self.launch = CODEX.command(request)
+        self.dialogue = CODEX.dialogue(self.launch.transport, self.launch.opening)
         self.parser = CODEX.parser(1, self.launch.transport)
         self.steps = {}
         self.events = []

@@ -11,7 +11,7 @@ from agentdash.sessions.agents.parsing.event_parser import EventParser
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Command
 from agentdash.sessions.model import Step, StepKind, StepStatus
 
 
@@ -82,13 +82,13 @@ class Tiny(Agent):
     modes = Modes(settings=TinySettings, key="reach", help="How far the agent may go", unlimited="no-bounds")
     polling_tools = frozenset({"peek"})
 
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """The mode, and the talk that goes on."""
         settings = request.settings
         assert isinstance(settings, TinySettings)
         reach = "--no-bounds" if settings.full_danger else f"--reach={settings.reach}"
         talk = () if request.agent_session is None else (f"--talk={request.agent_session}",)
-        return Launch(argv=(settings.bin or "tiny", reach, *talk), stdin=request.prompt)
+        return Command(argv=(settings.bin or "tiny", reach, *talk), stdin=request.prompt)
 
 
 class LogLine(Struct):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import Meta
 
 from ...costs.pricing import price_of
-from ...launch import Fork, Ladder, Launch
+from ...launch import Command, Fork, Ladder, Launch, Prices
 from ...text.units import listed
 from ...values.taken_by import BY_HAND
 from .. import capabilities
@@ -207,10 +207,10 @@ def _by_hand(turn: int) -> TurnParser:
     return ClaudeProjectParser(turn, one_turn=True)
 
 
-def _dialogue(launch: Launch) -> "Dialogue":
+def _dialogue(opening: Sequence[str]) -> "Dialogue":
     from .live.dialogue import ClaudeDialogue
 
-    return ClaudeDialogue(launch.opening)
+    return ClaudeDialogue(opening)
 
 
 def _fixed_start(launch: Launch) -> tuple[object, ...]:
@@ -231,13 +231,13 @@ def _is_live(event: Mapping[str, Any]) -> bool:
     return (isinstance(kind, str) and kind in _LIVE_EVENTS) or event.get("isReplay") is True
 
 
-def _measures(launch: Launch, env: Mapping[str, str]) -> Measures:
+def _measures(command: Command, prices: Prices, env: Mapping[str, str]) -> Measures:
     """Return when tokens and cost are known; the cost is estimated from the stream until claude reports its own.
 
     With an alias (``opus``) or no name, claude chooses a model that has a price.
     """
-    model = launch.model or env.get("ANTHROPIC_MODEL")
-    if model and model.partition("[")[0] not in _ALIASES and price_of(model, launch.prices) is None:
+    model = command.model or env.get("ANTHROPIC_MODEL")
+    if model and model.partition("[")[0] not in _ALIASES and price_of(model, prices) is None:
         cost = Measurable(When.END, f'{model} has no price; set input and output in [prices."{model}"]')
     else:
         cost = Measurable(When.LIVE)
@@ -351,7 +351,7 @@ class Claude(Agent):
     own_files = capabilities.OwnFiles(has_prompt=_has_prompt, transcript=_transcript, line_id=_line_id)
     leading = capabilities.Leading(_setup_lines, _known_server)
 
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """Build the argv; a new conversation gets the session's id, a later attempt a new one: claude refuses used ids.
 
         The prompt goes through standard input, so that claude cannot take its text for an option.  A live claude gets
@@ -379,11 +379,11 @@ class Claude(Agent):
             argv += ["--session-id", request.session_id if request.turn == 1 else str(uuid.uuid4())]
         plain = (*command, *argv, *settings.args)
         if not settings.live:
-            return Launch(argv=plain, stdin=request.prompt, model=model)
+            return Command(argv=plain, stdin=request.prompt, model=model)
         command += ["--input-format", "stream-json", "--replay-user-messages"]
         if settings.approvals == "ask":
             command += ["--permission-prompt-tool", "stdio"]
-        return Launch(
+        return Command(
             argv=(*command, *argv, *settings.args),
             stdin=request.prompt,
             model=model,

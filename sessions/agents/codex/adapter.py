@@ -11,7 +11,7 @@ from msgspec import Meta, structs
 
 from ...costs.pricing import price_of
 from ...errors import UsageError
-from ...launch import Launch
+from ...launch import Command, Launch, Prices
 from ...values.taken_by import BY_HAND
 from .. import capabilities
 from ..base import Agent, AgentSettings, LaunchRequest
@@ -121,18 +121,18 @@ def _home(env: Env) -> Path:
     return Path(home) if home else Path.home() / ".codex"
 
 
-def _priced(launch: Launch, env: Mapping[str, str]) -> Measurable:
+def _priced(command: Command, prices: Prices, env: Mapping[str, str]) -> Measurable:
     """Return when the cost is known; before the start, only a model that is requested by name is certain."""
-    model = launch.model
+    model = command.model
     if model is not None:
-        if price_of(model, launch.prices) is not None:
+        if price_of(model, prices) is not None:
             return Measurable(When.LIVE)
         remedy = f'set input and output in [prices."{model}"]'
         return Measurable(When.NEVER, f"codex reports no cost, and {model} has no price; {remedy}")
     from .usage import configured_model
 
-    usual = None if any(map(_names_a_model, launch.argv)) else configured_model(_home(env))
-    if usual is not None and price_of(usual, launch.prices) is not None:
+    usual = None if any(map(_names_a_model, command.argv)) else configured_model(_home(env))
+    if usual is not None and price_of(usual, prices) is not None:
         return Measurable(When.LIVE)
     chosen = f"codex's own config names {usual}, which has no price" if usual else "codex chooses the model itself"
     return Measurable(When.LIVE, f"{chosen}; choose a model with a price (-m), or set its price in [prices]")
@@ -143,7 +143,7 @@ def _names_a_model(argument: str) -> bool:
     return argument.partition("=")[0] in _MODEL_OPTIONS or argument.startswith(("-m", "model="))
 
 
-def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, plain: tuple[str, ...]) -> Launch:
+def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, plain: tuple[str, ...]) -> Command:
     """Return the start of a process that serves many turns; the thread's settings are in its first lines.
 
     If only ``codex exec`` takes one of the settings, it is the start of a
@@ -154,7 +154,7 @@ def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, pl
     foreign = foreign_setting(settings.args, settings.config)
     if foreign is not None:
         warning = f"Each turn gets a process of its own: a live codex {foreign}. Or set agents.codex.live to false."
-        return Launch(argv=plain, stdin=request.prompt, model=model, warnings=(warning,))
+        return Command(argv=plain, stdin=request.prompt, model=model, warnings=(warning,))
     if request.fork is not None and request.fork.at is not None:
         plain = ()  # codex exec forks a thread only at its end
     asks = settings.approvals == "ask" and not settings.full_danger
@@ -169,7 +169,7 @@ def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, pl
     )
     overrides = (*_config(structs.replace(settings, instructions=None)), *_lead_args(settings))
     argv = (settings.bin or "codex", "app-server", *overrides, *settings.args)
-    return Launch(argv=argv, stdin=request.prompt, model=model, transport=TRANSPORT, opening=lines, plain_argv=plain)
+    return Command(argv=argv, stdin=request.prompt, model=model, transport=TRANSPORT, opening=lines, plain_argv=plain)
 
 
 def _lead_args(settings: AgentSettings) -> tuple[str, ...]:
@@ -239,10 +239,10 @@ def _by_hand(turn: int) -> TurnParser:
     return CodexRolloutParser(turn, one_turn=True)
 
 
-def _dialogue(launch: Launch) -> "Dialogue":
+def _dialogue(opening: Sequence[str]) -> "Dialogue":
     from .app_server.dialogue import CodexDialogue
 
-    return CodexDialogue(launch.opening)
+    return CodexDialogue(opening)
 
 
 def _fixed_start(launch: Launch) -> tuple[object, ...]:
@@ -262,16 +262,16 @@ def _is_of_server(event: Mapping[str, Any]) -> bool:
     return isinstance(method, str) and _SERVER_EVENTS.fullmatch(method) is not None
 
 
-def _measures(launch: Launch, env: Mapping[str, str]) -> Measures:
+def _measures(command: Command, prices: Prices, env: Mapping[str, str]) -> Measures:
     """Return when tokens and cost are known: the cost needs the model's price, and codex's transcript.
 
     The stream of a live codex has its tokens; otherwise they too are in the transcript.
     """
-    if "--ephemeral" in launch.argv:
+    if "--ephemeral" in command.argv:
         tokens = Measurable(When.END, "with --ephemeral, codex reports tokens only when a turn ends")
         why = "codex reports no cost, and with --ephemeral it writes no transcript to estimate one"
         return Measures(tokens=tokens, cost=Measurable(When.NEVER, why))
-    return Measures(tokens=Measurable(When.LIVE), cost=_priced(launch, env))
+    return Measures(tokens=Measurable(When.LIVE), cost=_priced(command, prices, env))
 
 
 def _meter(launch: Launch, env: Env, began: int) -> Meter | None:
@@ -412,7 +412,7 @@ class Codex(Agent):
         named = tuple(root for root in roots if isinstance(root, str)) if isinstance(roots, list) else ()
         return (*super().writable_folders(settings), *named)
 
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """Build the argv: options before ``resume`` or ``fork``, and always the sandbox, which codex does not remember.
 
         The prompt goes through standard input (``-``), so that codex cannot take its text for an option.
@@ -432,7 +432,7 @@ class Codex(Agent):
         plain = (*argv, "-")
         if settings.live:
             return _live(request, settings, model, plain)
-        return Launch(argv=plain, stdin=request.prompt, model=model)
+        return Command(argv=plain, stdin=request.prompt, model=model)
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
         """Return whether an event's type begins with ``thread.``, ``turn.`` or ``item.``, or is one of app-server."""

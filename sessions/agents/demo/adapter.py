@@ -5,14 +5,14 @@ inside `agentdash demo` (see :mod:`.place`).
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
 from ...errors import UsageError
-from ...launch import Launch
+from ...launch import Command, Launch, Prices
 from ..base import Agent, LaunchRequest, LiveSettings
 from ..capabilities import Live, OwnFiles, Use
 from ..parsing.parser import TurnParser
@@ -62,10 +62,10 @@ def _fixed_start(launch: Launch) -> tuple[object, ...]:
     return (tuple(kept),)
 
 
-def _dialogue(launch: Launch) -> "Dialogue":
+def _dialogue(opening: Sequence[str]) -> "Dialogue":
     from .dialogue import DemoDialogue
 
-    return DemoDialogue(launch.opening)
+    return DemoDialogue(opening)
 
 
 def _has_prompt(sent: "SentPrompt") -> bool | None:
@@ -79,7 +79,7 @@ def _has_prompt(sent: "SentPrompt") -> bool | None:
     return conversation_has(Path(home) if home else default_home(), sent)
 
 
-def _measures(_: Launch, __: Mapping[str, str]) -> Measures:
+def _measures(_: Command, __: Prices, ___: Mapping[str, str]) -> Measures:
     at_the_end = Measurable(When.END, "the demo agent reports it only when a turn ends")
     return Measures(tokens=at_the_end, cost=at_the_end)
 
@@ -105,7 +105,7 @@ class Demo(Agent):
     use = Use(measures=_measures)
     own_files = OwnFiles(has_prompt=_has_prompt)
 
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """Build the argv of the player, a Python process; the prompt's marker chooses the script.
 
         A live player reads the markers itself, because it gets later prompts too.
@@ -123,8 +123,8 @@ class Demo(Agent):
                 raise UsageError(unknown_script(name))
         plain = _argv("player", script, request, settings)
         if not settings.live:
-            return Launch(argv=plain, stdin=request.prompt, model=model)
-        return Launch(
+            return Command(argv=plain, stdin=request.prompt, model=model)
+        return Command(
             argv=_argv("live_player", first, request, settings, "--approvals", settings.approvals),
             stdin=request.prompt,
             model=model,

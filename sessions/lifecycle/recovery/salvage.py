@@ -250,7 +250,7 @@ def _parts(folder: SessionFolder, agent: Agent, numbers: Sequence[int]) -> list[
         parts += [_Part(missing, missing) for missing in range(len(parts) + 1, n)]
         with LineReader(folder.output(n)) as reader:
             transport = guess_transport(agent, islice(reader.all_lines(), LOOKED_AT))
-        dialogue = agent.dialogue(Launch(argv=(), transport=transport)) if transport else None
+        dialogue = agent.dialogue(transport) if transport else None
         if dialogue is None:
             parts.append(_Part(n, n))
             continue

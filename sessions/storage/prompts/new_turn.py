@@ -12,7 +12,7 @@ from msgspec import structs
 from ...clock import now_ms
 from ...costs.usage_totals import spent_by
 from ...errors import AgentdashError, SessionBusyError
-from ...launch import Launch, TurnPlan
+from ...launch import Launch
 from ...model import ENDED, Status, short_id
 from ...rules.limits.limits import Limits, used_up
 from ..families.admission import admit_prompt
@@ -39,7 +39,7 @@ def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
     try:
         prompt = with_limits_now(db, prompt)
         check_within_limits(db, prompt)
-        admit_prompt(db, session_id, prompt.plan.frame.family)
+        admit_prompt(db, session_id, prompt.plan.terms.family)
         launch = build(prompt, n, recorded(lambda sql, values: db.execute(sql, values).fetchall(), session_id))
     except AgentdashError as error:
         db.execute("UPDATE queue SET at_once = 0 WHERE id = ?", (prompt.id,))
@@ -105,11 +105,10 @@ def with_limits_now(db: sqlite3.Connection, prompt: QueuedPrompt) -> QueuedPromp
     """Return a prompt whose plan has the limits that its session was last given."""
     row = db.execute("SELECT options FROM sessions WHERE id = ?", (prompt.session,)).fetchone()
     plan = prompt.plan
-    limits = limits_now(load(row["options"], dict[str, object]) or {}, plan.frame.limits)
-    if limits == plan.frame.limits:
+    limits = limits_now(load(row["options"], dict[str, object]) or {}, plan.terms.limits)
+    if limits == plan.terms.limits:
         return prompt
-    changed: TurnPlan = structs.replace(plan, frame=structs.replace(plan.frame, limits=limits))
-    return structs.replace(prompt, recorded_plan=msgspec.Raw(msgspec.json.encode(changed)))
+    return structs.replace(prompt, recorded_plan=msgspec.Raw(msgspec.json.encode(plan.on(limits=limits))))
 
 
 def check_within_limits(db: sqlite3.Connection, prompt: QueuedPrompt) -> None:
@@ -118,7 +117,7 @@ def check_within_limits(db: sqlite3.Connection, prompt: QueuedPrompt) -> None:
     Raises:
         SessionBusyError: it has.
     """
-    limits = prompt.plan.frame.limits
+    limits = prompt.plan.terms.limits
     if not limits.stops or (limits.tokens is None and limits.cost_usd is None):
         return
     rows = db.execute(f"{SELECT_TURN} WHERE session = ?", (prompt.session,)).fetchall()

@@ -109,7 +109,7 @@ class PromptQueue:
                     check_same_task(request.key, "a prompt", known["text"], request.text)
                 return prompt_of(known)
             _check_session(db, request)
-            limits = request.plan.frame.family
+            limits = request.plan.terms.family
             admit_prompt(db, request.session, limits)
             admit_round(db, request.session, limits, asked_by=request.asked_by, key=request.key)
             _mark_resent(db, request)

@@ -5,10 +5,10 @@ Only the process that holds the session's lock writes here.  Each method is one 
 
 import sqlite3
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from ...clock import now_ms
-from ...launch import Launch, following
+from ...launch import Command, Launch, plan_like
 from ...model import Left, Status, TakenBy, left_text
 from ...rules.turn_facts import Facts
 from ...values.taken_by import BY_HAND, HAND
@@ -132,10 +132,9 @@ class Takeovers:
 
 def _launch_like(before: Launch | None, taken: TakenBy) -> Launch:
     """Return the record of the interface's start; the settings of the turn before stay those of the session."""
-    return structs.replace(
-        following(before or Launch(argv=())), argv=taken.argv, stdin=None, transport=BY_HAND, opening=(), plain_argv=(),
-        warnings=(),
-    )  # fmt: skip
+    usual = before or Launch(argv=taken.argv)
+    by_hand = Command(argv=taken.argv, env=usual.env, model=usual.model, transport=BY_HAND)
+    return plan_like(usual).on(warnings=()).launch(by_hand)
 
 
 def _cost(db: sqlite3.Connection, session_id: str, facts: Facts) -> float | None:

@@ -63,7 +63,7 @@ def adopted_agent(
         stream: the number of its files.
         begin: the offset at which the turn to adopt begins; the output before it is only replayed.
     """
-    dialogue = agent.dialogue(launch)
+    dialogue = agent.dialogue(launch.transport, launch.opening)
     if dialogue is None:
         return None
     try:

@@ -19,7 +19,7 @@ SESSION = "5e0f1f3c-6a3e-4d0e-9d47-1f0a7f2d9c11"
 def launch(name, **settings):
     agent = agent_named(name)
     section = msgspec.convert(settings, agent.settings_type)
-    return agent.launch(LaunchRequest(prompt="go", cwd="/", session_id=SESSION, settings=section))
+    return agent.command(LaunchRequest(prompt="go", cwd="/", session_id=SESSION, settings=section))
 
 
 def test_claude_and_codex_can_lead():

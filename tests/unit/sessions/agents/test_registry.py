@@ -13,7 +13,7 @@ from agentdash.sessions.agents.leading import LeadSettings
 from agentdash.sessions.agents.registry import REGISTRY, agent_named, agent_names, takes_prompts, transcript_formats
 from agentdash.sessions.costs.usage_totals import WITHOUT_MODEL
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Command
 from agentdash.sessions.values.taken_by import BY_HAND
 
 
@@ -87,7 +87,7 @@ def test_an_adapter_that_is_not_whole_is_found() -> None:
         interface = agent_named("claude").interface
         conversations = None
 
-        def launch(self, request: LaunchRequest) -> Launch:
+        def command(self, request: LaunchRequest) -> Command:
             return Launch(argv=request.argv)
 
     assert lacks(Half()) == [

@@ -59,11 +59,11 @@ class Line:
         """Go on in a fork behind one of the turns."""
         turn = list(self.through)[choice % len(self.through)]
         made, acts = [], self.manager.conversation
-        begin, acts._begin = acts._begin, made.append
+        begin, acts._begin = acts._begin, lambda *parts: made.append(parts)
         acts.fork(self.talk.id, turn, None, "a fork")
         acts._begin = begin
         self.visible, self.through = self.through[turn], {}
-        self.talk = self._begin(made[0].mark)
+        self.talk = self._begin(made[0][-1])
 
     def told(self):
         """The requests in the prompt that retells the conversation behind its summary."""

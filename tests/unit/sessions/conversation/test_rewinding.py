@@ -3,6 +3,7 @@
 import json
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from factories import add_turn, no_prompts
@@ -12,9 +13,9 @@ from msgspec import structs
 from repetition import repeated
 from talks import OWNER, THREAD, THREAD_2, Talk
 
-from agentdash.sessions.conversation.marks import MarkKind
+from agentdash.sessions.conversation.marks import Mark, MarkKind
 from agentdash.sessions.errors import SessionBusyError, UsageError
-from agentdash.sessions.launch import Fork, Launch
+from agentdash.sessions.launch import Fork, Launch, Start
 from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, Usage
@@ -191,11 +192,19 @@ def told(prompt):
     return [line.removeprefix("| ") for line in lines if line.startswith(("| USER:", "| ASSISTANT:", "USER:"))]
 
 
+class Begun(NamedTuple):
+    """What would be recorded for a fork."""
+
+    start: Start
+    launch: Launch
+    mark: Mark
+
+
 def fork_of(manager, ref, turn, step, **options):
     """What would be recorded for a fork."""
     made = []
     acts = manager.conversation
-    acts._begin = made.append
+    acts._begin = lambda start, config, launch, env, mark: made.append(Begun(start, launch, mark))
     acts.fork(ref, turn, step, "first of the fork")
     return made[0]
 

@@ -88,7 +88,7 @@ def test_two_actions_can_change_their_keys():
 def test_an_unknown_action_says_what_is_near():
     assert refused({"stpo": "x"}) == (
         ("stpo",),
-        "Unknown action 'stpo'. Did you mean stop or step.down? List them: agentdash keys.",
+        "Unknown action 'stpo'. Did you mean stop or step.down? List them: agentdash config keys.",
     )
     assert "table.page_down" in refused({"page_down": "x"})[1]
     assert refused({"table": {"dwn": "x"}})[0] == ("table", "dwn")

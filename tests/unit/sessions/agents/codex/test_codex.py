@@ -28,7 +28,7 @@ def turn_by_turn(**settings: Any) -> CodexSettings:
 
 def argv(settings: AgentSettings | None = None, **request: Any) -> tuple[str, ...]:
     asked = {"prompt": "hello", "cwd": "/p", "session_id": "s"} | request
-    return CODEX.launch(LaunchRequest(settings=settings or turn_by_turn(), **asked)).argv
+    return CODEX.command(LaunchRequest(settings=settings or turn_by_turn(), **asked)).argv
 
 
 def fed(*events: Any, parser: TurnParser | None = None) -> list[Step]:
@@ -42,7 +42,7 @@ def item(phase: str, kind: str, **fields: Any) -> dict[str, Any]:
 
 class TestLaunch:
     def test_the_command_of_the_first_turn_takes_the_prompt_from_its_input(self) -> None:
-        launch = CODEX.launch(
+        launch = CODEX.command(
             LaunchRequest(prompt="--help", cwd="/p", session_id="s", model="m", settings=turn_by_turn())
         )
         assert launch.argv == (

@@ -170,7 +170,7 @@ def conversation(
     """What codex is written on the output of a capture, and the events; an ask without an answer is interrupted."""
     chosen = CodexSettings(live=True, **settings)
     request = LaunchRequest(prompt="", cwd="/home/dev/project", session_id="s", settings=chosen, model="gpt-5.5")
-    spoken = CodexDialogue(Codex().launch(request).opening)
+    spoken = CodexDialogue(Codex().command(request).opening)
     written, events, left, keys = spoken.opening(), [], iter(answers), iter("abcdef")
     for line in lines_of(f"{name}.jsonl"):
         found = spoken.feed(line)

@@ -14,7 +14,7 @@ from agentdash.sessions.agents.parsing.usage_meter import Meter, TranscriptEnd, 
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.costs.pricing import Pricing
 from agentdash.sessions.costs.reports import Reported
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Command, Launch
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.supervision.limits.spending import Spending
@@ -262,7 +262,9 @@ def launch(**given: Any) -> Launch:
 
 
 def cost_of(home: Path, **given: Any) -> tuple[When, bool]:
-    found = Codex().measures(launch(**given), {"CODEX_HOME": str(home)}).cost
+    made = launch(**given)
+    command = Command(argv=made.argv, model=made.model)
+    found = Codex().measures(command, made.prices, {"CODEX_HOME": str(home)}).cost
     return found.when, found.why is not None
 
 

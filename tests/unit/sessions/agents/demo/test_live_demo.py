@@ -338,19 +338,19 @@ def request(prompt: str = "x", **own: Any) -> LaunchRequest:
 class TestStart:
     def test_a_live_start_is_a_process_of_the_live_player(self) -> None:
         settings = DemoSettings(live=True, approvals="deny", script="ask", args=("--own",))
-        launch = Demo().launch(request("hello", settings=settings))
+        launch = Demo().command(request("hello", settings=settings))
         assert (launch.transport, launch.opening, launch.stdin) == (TRANSPORT, (), "hello")
         assert launch.argv[3:] == (
             "agentdash.sessions.agents.demo.process.live_player", "--script", "ask", "--speed", "1",
             "--conversation", "0123456789abcdef", "--approvals", "deny", "--own",
         )  # fmt: skip
-        plain = Demo().launch(request("hello", settings=DemoSettings(script="ask", args=("--own",))))
+        plain = Demo().command(request("hello", settings=DemoSettings(script="ask", args=("--own",))))
         assert (launch.plain_argv, plain.transport) == (plain.argv, "")
-        assert isinstance(Demo().dialogue(launch), DemoDialogue)
-        assert Demo().dialogue(plain) is None
+        assert isinstance(Demo().dialogue(launch.transport, launch.opening), DemoDialogue)
+        assert Demo().dialogue(plain.transport) is None
 
     def test_a_conversation_is_resumed(self) -> None:
-        launch = Demo().launch(request(settings=DemoSettings(live=True), turn=2, agent_session="c"))
+        launch = Demo().command(request(settings=DemoSettings(live=True), turn=2, agent_session="c"))
         assert launch.argv[launch.argv.index("--resume") + 1] == "c"
 
     @pytest.mark.parametrize(
@@ -359,7 +359,7 @@ class TestStart:
     )
     def test_a_script_that_does_not_exist_is_refused(self, prompt: str, settings: DemoSettings) -> None:
         with pytest.raises(UsageError, match="Unknown demo script 'none'"):
-            Demo().launch(request(prompt, settings=settings))
+            Demo().command(request(prompt, settings=settings))
 
     def test_its_stream_is_recognized(self) -> None:
         assert Demo().recognizes("ready", READY)
