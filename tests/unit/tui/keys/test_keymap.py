@@ -21,7 +21,7 @@ from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force
 from agentdash.tui.services.actions.target_actions import TARGET_ACTIONS
 from agentdash.widgets.steps.step_groups import GROUPS
-from pilot.fakes import session
+from pilot.examples import session
 
 RUNNING = session("running1", Status.RUNNING, "split it", created=1)
 
