@@ -18,8 +18,7 @@ from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Ended, Left, Prompt, Receipt, Session, Status, Step, StepKind, Turn
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.files.restore import _insert, _session_row, _turn_row, restore
-from agentdash.sessions.storage.files.session_record import Identity
+from agentdash.sessions.storage.files.session_record import Identity, _insert, _session_row, _turn_row, restore
 from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
@@ -64,9 +63,9 @@ class House(SessionManager):
             steps = self.trajectories[ref] = opened(ref)
             return steps
 
-        self.reader.steps.open_trajectory = open_trajectory
+        monkeypatch.setattr(self.reader.steps, "open_trajectory", open_trajectory)
         for place in ("supervision.queue.pump", "lifecycle.stop", "lifecycle.recovery.reconcile"):
-            monkeypatch.setattr(f"agentdash.sessions.{place}.send_runner", self._begin)
+            monkeypatch.setattr(f"agentdash.sessions.{place}.send_runner", self._sent)
         monkeypatch.setattr("agentdash.sessions.lifecycle.stop.poke", self._poked)
         monkeypatch.setattr("agentdash.sessions.supervision.runner_process.subprocess", None)  # no process starts
         for name in ("codex", "claude"):
@@ -258,7 +257,7 @@ class House(SessionManager):
         if lock is not None:
             lock.release()
 
-    def _begin(self, layout, session_id, turn, mode, env) -> None:
+    def _sent(self, layout, session_id, turn, mode, env) -> None:
         if mode != "run":
             return
         log = TurnLog(self.store, session_id, turn, OWNER)
