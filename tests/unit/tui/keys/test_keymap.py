@@ -20,13 +20,8 @@ from agentdash.tui.keys.footer import ASKING, CHANGES, FILTERING, ONE_STEP, WRIT
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force
 from agentdash.tui.services.actions.target_actions import TARGET_ACTIONS
-<<<<<<< HEAD
 from agentdash.widgets.steps.filtered_steps import GROUPS
-from pilot.fakes import session
-=======
-from agentdash.widgets.steps.step_groups import GROUPS
 from pilot.examples import session
->>>>>>> main
 
 RUNNING = session("running1", Status.RUNNING, "split it", created=1)
 
