@@ -88,7 +88,7 @@ def test_an_adapter_that_is_not_whole_is_found() -> None:
         conversations = None
 
         def command(self, request: LaunchRequest) -> Command:
-            return Launch(argv=request.argv)
+            return Command(argv=request.argv)
 
     assert lacks(Half()) == [
         "a parser of every other transport",
