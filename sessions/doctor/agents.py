@@ -267,7 +267,7 @@ def _any(config: Config) -> bool:
 
 
 STALE_DAYS = 60
-REMEDY = 'import newer prices (agentdash prices --import FILE), or set [prices."MODEL"]'
+REMEDY = 'import newer prices (agentdash usage prices --import FILE), or set [prices."MODEL"]'
 
 Dates = dict[tuple[Origin, str], list[str]]
 """Models by the origin and the date of their price."""
@@ -352,7 +352,7 @@ def prices(subject: Subject) -> Iterator[Finding]:
 def _outdated(subject: Subject, found: Imported) -> Iterator[Finding]:
     if (why := outdated(found)) is not None:
         path = one_line(str(prices_path(subject.config_path)))
-        yield warn("prices", why, f"import newer prices (agentdash prices --import FILE), or remove {path}")
+        yield warn("prices", why, f"import newer prices (agentdash usage prices --import FILE), or remove {path}")
 
 
 def _use(subject: Subject, since: int) -> Use:

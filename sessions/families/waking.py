@@ -145,5 +145,5 @@ def _tail(others: Sequence["WorkerEnd"], spoken: Sequence[str]) -> str:
     if spoken:
         more = f" and {len(spoken) - _LISTED} more" if len(spoken) > _LISTED else ""
         parts.append(f"The user spoke to {', '.join(map(short_id, spoken[:_LISTED]))}{more}.")
-    parts.append("Read a whole answer with the tool read, or with: agentdash messages ID")
+    parts.append("Read a whole answer with the tool read, or with: agentdash trajectory ID --messages")
     return "\n".join(parts)

@@ -38,7 +38,7 @@ _LOG_BYTES = 4096
 _NO_RUNNERS = "held by a process that is not the runner"
 
 _MOST_MARKS = 5
-"""Marks that are listed, the newest; `agentdash marks` lists all."""
+"""Marks that are listed, the newest; `agentdash rewind ID --list` lists all."""
 
 _TAKEN_UP = {
     "native": "a conversation of the agent, behind a mark",

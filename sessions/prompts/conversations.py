@@ -142,7 +142,7 @@ class SessionConversations(Part):
         if history.position_before(mark) is None:
             raise UsageError(
                 f"Session {session.short_id} has no mark {mark} that can be taken back. "
-                f"List them: agentdash marks {session.short_id}"
+                f"List them: agentdash rewind {session.short_id} --list"
             )
         undo = _next_mark(opened, MarkKind.UNDO, undoes=mark)
         effect = self._effect(opened, undo)

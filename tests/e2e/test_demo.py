@@ -80,7 +80,7 @@ def test_spawn_refuses_it_in_a_normal_state_folder(manager, capsys, agent, dry):
 
 
 def test_it_is_neither_completed_nor_listed_in_a_normal_state_folder(manager, tmp_path, monkeypatch):
-    from agentdash.tui.cli.commands.starting.start import complete_agents
+    from agentdash.tui.cli.commands.starting.options import complete_agents
 
     assert complete_agents(None, None, "") == ["codex", "claude", "command"]
     assert [agent.name for agent in manager.reader.settings.agents()] == ["codex", "claude"]

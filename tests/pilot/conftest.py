@@ -1,8 +1,10 @@
-"""The dashboard over a fake manager, driven by keys."""
+"""The dashboard over the real manager, driven by keys."""
 
 import asyncio
 import unicodedata
 from contextlib import suppress
+from time import monotonic
+from types import SimpleNamespace
 
 import pytest
 from factories import T0
@@ -15,20 +17,92 @@ from textual.screen import Screen
 
 from agentdash.tui.app import Dashboard
 from agentdash.tui.screens.main import MainScreen
+from pilot.examples import SESSIONS, STEPS
 from pilot.fakes import FakeManager
 from pilot.gate import CALL, HELD
+from pilot.house import House, here
 from pilot.terminal import strips
 
 PATIENCE_SECONDS = 60
 
+ON_FAKE = {
+    "test_adjusting",
+    "test_chains",
+    "test_command_line",
+    "test_continuing",
+    "test_conversation",
+    "test_dashboard",
+    "test_every_action",
+    "test_families",
+    "test_kinds",
+    "test_named_keys",
+    "test_new_session_fields",
+    "test_notifying",
+    "test_other_layouts",
+    "test_outside",
+    "test_presets",
+    "test_questions",
+    "test_queue",
+    "test_read_only",
+    "test_screens",
+    "test_settings_screen",
+    "test_snapshots",
+    "test_take_over",
+    "test_tour",
+    "test_trusting",
+    "test_usage",
+    "test_viewer",
+    "test_writing",
+}
+"""The modules that still run on the fake manager."""
+
 
 @pytest.fixture
-def manager(tmp_path, monkeypatch):
+def place(tmp_path, tmp_path_factory, monkeypatch):
+    """The test's own home with two agents to be found, at the moment of the tests."""
+    home, programs = tmp_path_factory.mktemp("home"), tmp_path / "programs"  # the name of the test is in no folder
+    programs.mkdir()
+    for name in ("codex", "claude"):
+        (programs / name).touch(mode=0o700)
+    (tmp_path / "config.toml").write_text("[agents.codex]\nlive = false\n[agents.claude]\nlive = false\n")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    monkeypatch.setattr(
+        "agentdash.sessions.clock.time", SimpleNamespace(time_ns=lambda: T0 * 1_000_000, monotonic=monotonic)
+    )
     monkeypatch.setattr("agentdash.tui.app.now_ms", lambda: T0)
-    monkeypatch.setenv("HOME", "/home/ann")
     # A slow machine may draw the next frame only after a message would have gone.
     monkeypatch.setattr("agentdash.tui.services.background.MESSAGE_SECONDS", 60)
+    monkeypatch.chdir(here("/home/ann/code/api"))
+
+
+@pytest.fixture
+def bare(place, monkeypatch):
+    """The real manager without any session."""
+    with House(monkeypatch) as house:
+        yield house
+
+
+@pytest.fixture
+def house(bare):
+    """The real manager with the five sessions."""
+    for one in reversed(SESSIONS):
+        bare.put(one, STEPS if one.id == "waiting1" else ())
+    return bare
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """The manager of the modules that are not on the real one yet."""
+    monkeypatch.setattr("agentdash.tui.app.now_ms", lambda: T0)
+    monkeypatch.setenv("HOME", "/home/ann")
+    monkeypatch.setattr("agentdash.tui.services.background.MESSAGE_SECONDS", 60)
     return FakeManager(tmp_path / "state")
+
+
+@pytest.fixture
+def manager(request):
+    return request.getfixturevalue("fake" if request.module.__name__.rpartition(".")[2] in ON_FAKE else "house")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -272,6 +346,17 @@ class Driver:
     async def called(self, *call):
         await self.until(lambda: call in self.manager.calls)
 
+    async def answered(self, number, answer):
+        await self.until(lambda: (number, answer) in self.manager.answers(), "the answer to be recorded")
+
+    async def sent(self, sid, *texts):
+        """Wait until a session got these prompts, and no other."""
+        await self.until(lambda: self.manager.asked_of(sid) == list(texts), f"{sid} to get {texts}")
+
+    async def requested(self, sid, *kinds):
+        """Wait until these stops of a session were requested, and no other."""
+        await self.until(lambda: self.manager.requests(sid) == list(kinds), f"{kinds} of {sid}")
+
 
 @pytest.fixture
 def dashboard(manager, calls, painting):
@@ -285,7 +370,7 @@ def dashboard(manager, calls, painting):
         async def __aenter__(self):
             pilot = await self.context.__aenter__()
             driver = self.driver = Driver(self.app, pilot, manager, calls, painting)
-            if manager.changes(0).updated:
+            if manager.reader.sessions():
                 await driver.until(lambda: driver.main.table.selected is not None)
             return driver
 

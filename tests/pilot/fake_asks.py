@@ -4,7 +4,7 @@ from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.asks.answers import check_answer
-from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
+from agentdash.sessions.asks.model import Verdict
 from agentdash.sessions.asks.recorded import AskState, RecordedAsk
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status
@@ -64,14 +64,3 @@ class FakeAsks:
         status = Status.WAITING if waiting else Status.RUNNING
         reason = f"asks to {waiting[0].ask.title}" if waiting else None
         self._manager.put(structs.replace(session, asking=len(waiting), status=status, reason=reason))
-
-
-def command(text="rm -rf build", **facts):
-    return Ask(
-        key=text, kind=AskKind.COMMAND, tool="Bash", body=text,
-        **{"title": f"run: {text}", "cwd": "/home/ann/code/api", "why": "The build folder is stale."} | facts,
-    )  # fmt: skip
-
-
-EVERY = (Verdict.ALLOW, Verdict.ALWAYS, Verdict.DENY, Verdict.STOP)
-DENIED = Answer(verdict=Verdict.DENY, message="no")

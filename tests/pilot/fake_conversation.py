@@ -8,26 +8,12 @@ from msgspec import structs
 from agentdash.sessions.conversation.history import History
 from agentdash.sessions.conversation.marks import Mark, MarkKind
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.model import Status, Step, StepKind
+from agentdash.sessions.model import Status
 from agentdash.sessions.prompts.effects import Effect, Scope
 from agentdash.sessions.storage.marks import RelatedMark
 
 LOST = Scope(turns=1, steps=3, messages=1, commands=2, files_changed=1, files=("src/clock.py",))
 """The steps that every act hides or shows."""
-
-
-TALK = [
-    Step(turn=1, index=0, kind=StepKind.PROMPT, text="write the migration"),
-    Step(turn=1, index=1, kind=StepKind.COMMAND, command="ls migrations"),
-    Step(turn=1, index=2, kind=StepKind.MESSAGE, text="I would add a column."),
-    Step(turn=1, index=3, kind=StepKind.USAGE, text="used"),
-    Step(turn=2, index=0, kind=StepKind.PROMPT, text="use a table instead"),
-    Step(turn=2, index=1, kind=StepKind.MESSAGE, text="The table is made."),
-    Step(turn=3, index=0, kind=StepKind.PROMPT, text="and an index"),
-    Step(turn=3, index=1, kind=StepKind.COMMAND, command="psql -f index.sql"),
-    Step(turn=3, index=2, kind=StepKind.MESSAGE, text="The index is made."),
-]
-"""Three turns of a session."""
 
 
 class FakeConversation:

@@ -14,8 +14,9 @@ from agentdash.widgets.asks.choice_list import ChoiceList
 from agentdash.widgets.asks.decisions import Decisions
 from agentdash.widgets.table.session_table import SessionTable
 from pilot.conftest import key_event
-from pilot.fake_asks import EVERY, command
+from pilot.examples import EVERY, command
 from pilot.gate import Gate
+from pilot.house import failing
 
 SIZES = [(160, 45), (80, 24), (50, 24)]
 ALLOW, ALWAYS, DENY, STOP = (Answer(verdict=one) for one in EVERY)
@@ -75,14 +76,10 @@ async def drawn(d):
     await d.until(lambda: d.app.screen.settling.is_drawn)
 
 
-def answers(manager):
-    return [call[1:] for call in manager.calls if call[0] == "answer"]
-
-
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_row_shows_how_many_asks_wait_and_the_key_shows_the_first(dashboard, manager, size):
-    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash(rm -rf build)"), due_in=250)
-    manager.asks.asked("running1", command("make"))
+    manager.ask("running1", command(verdicts=EVERY, always="Bash(rm -rf build)"), due_in=250)
+    manager.ask("running1", command("make"))
     async with dashboard(size=size) as d:
         rows = [line.partition("│")[0] for line in d.text().split("\n")]
         needed = next(at for at, line in enumerate(rows) if "NEEDS YOU" in line)
@@ -113,12 +110,12 @@ async def test_a_row_shows_how_many_asks_wait_and_the_key_shows_the_first(dashbo
     ],
 )
 async def test_each_key_decides_and_the_card_closes(dashboard, manager, size, keys, given):
-    number = manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    number = manager.ask("running1", command(verdicts=EVERY, always="Bash"))
     async with dashboard(size=size) as d:
         await opened(d)
         await d.press(*keys)
         await d.until(lambda: d.app.screen is d.main)
-        assert answers(manager) == [(number, given)]
+        assert manager.answers() == [(number, given)]
         await d.shows(
             {Verdict.ALLOW: "Allowed: run", Verdict.ALWAYS: "Allowed for this session: run"}.get(
                 given.verdict, "Denied"
@@ -128,15 +125,15 @@ async def test_each_key_decides_and_the_card_closes(dashboard, manager, size, ke
 
 @pytest.mark.parametrize("keys", [["escape"], ["q"], ["d", "y", "a", "escape", "escape"], ["j", "k", "G", "pagedown"]])
 async def test_other_keys_decide_nothing(dashboard, manager, keys):
-    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    manager.ask("running1", command(verdicts=EVERY, always="Bash"))
     async with dashboard() as d:
         await opened(d)
         await d.press(*keys)
-        assert answers(manager) == []
+        assert manager.answers() == []
 
 
 async def test_the_focus_begins_on_the_denial(dashboard, manager):
-    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    manager.ask("running1", command(verdicts=EVERY, always="Bash"))
     async with dashboard() as d:
         await opened(d)
         assert isinstance(d.app.focused, Decisions)
@@ -144,45 +141,45 @@ async def test_the_focus_begins_on_the_denial(dashboard, manager):
 
 
 async def test_without_a_denial_enter_decides_nothing_until_the_user_chooses(dashboard, manager):
-    number = manager.asks.asked("running1", command(verdicts=(Verdict.ALLOW,)))
+    number = manager.ask("running1", command(verdicts=(Verdict.ALLOW,)))
     async with dashboard() as d:
         await opened(d)
         await d.press("enter", "d", "D", "a")
-        assert answers(manager) == []
+        assert manager.answers() == []
         await d.press("down", "enter")
-        await d.called("answer", number, ALLOW)
+        await d.answered(number, ALLOW)
 
 
 async def test_always_is_offered_if_the_agent_says_what_it_covers_or_agentdash_can_remember_it(dashboard, manager):
-    manager.asks.asked("running1", command(verdicts=EVERY))
-    number = manager.asks.asked("done0001", command("make", verdicts=(Verdict.ALLOW, Verdict.DENY)))
+    manager.ask("running1", command(verdicts=EVERY))
+    number = manager.ask("done0001", command("make", verdicts=(Verdict.ALLOW, Verdict.DENY)))
     async with dashboard() as d:
         await opened(d)
         assert "a  always" not in d.text()
         await d.press("a")
         await d.press("escape")
-        assert answers(manager) == []
+        assert manager.answers() == []
         await opened(d, "done0001")
         await d.shows("a  always: the same, for this session (agentdash remembers it)")
         await d.press("D")
-        assert answers(manager) == []
+        assert manager.answers() == []
         await d.press("a")
-        await d.called("answer", number, ALWAYS)
+        await d.answered(number, ALWAYS)
 
 
 @pytest.mark.parametrize("keys", [["y"], ["a"], ["D"], ["d", "enter"], ["enter", "enter"]])
 async def test_keys_that_were_typed_when_the_card_opened_decide_nothing(dashboard, manager, clock, keys):
-    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    manager.ask("running1", command(verdicts=EVERY, always="Bash"))
     clock.too_early()
     async with dashboard() as d:
         await opened(d)
         await d.press(*keys)
-        assert answers(manager) == []
+        assert manager.answers() == []
         assert isinstance(d.app.screen, AskScreen)
 
 
 async def test_a_burst_of_typing_that_opens_the_card_decides_nothing(dashboard, manager, clock):
-    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    manager.ask("running1", command(verdicts=EVERY, always="Bash"))
     clock.too_early()
     async with dashboard() as d:
         await d.select("running1")
@@ -190,12 +187,12 @@ async def test_a_burst_of_typing_that_opens_the_card_decides_nothing(dashboard, 
         d.burst("yaD\n\n")
         await d.screen(AskScreen)
         await d.settled()
-        assert answers(manager) == []
+        assert manager.answers() == []
 
 
 async def test_the_next_ask_is_shown_and_takes_no_key_that_was_meant_for_the_former(dashboard, manager, clock):
-    first = manager.asks.asked("running1", command(verdicts=EVERY))
-    second = manager.asks.asked("running1", command("make deploy"))
+    first = manager.ask("running1", command(verdicts=EVERY))
+    second = manager.ask("running1", command("make deploy"))
     async with dashboard() as d:
         await opened(d)
         clock.too_early()
@@ -203,39 +200,39 @@ async def test_the_next_ask_is_shown_and_takes_no_key_that_was_meant_for_the_for
         await d.shows("(2 of 2)")
         await d.settled()
         assert "run: make deploy" in d.text()
-        assert answers(manager) == [(first, ALLOW)]
+        assert manager.answers() == [(first, ALLOW)]
         clock.late()
         await d.press("escape", "semicolon")
         await drawn(d)
         await d.press("y")
         await d.until(lambda: d.app.screen is d.main)
-        assert answers(manager) == [(first, ALLOW), (second, ALLOW)]
+        assert manager.answers() == [(first, ALLOW), (second, ALLOW)]
 
 
 async def test_an_ask_that_another_one_replaces_says_who_decided_and_drops_the_words_for_it(dashboard, manager, clock):
-    first = manager.asks.asked("running1", command())
-    manager.asks.asked("running1", command("make deploy"))
+    first = manager.ask("running1", command())
+    manager.ask("running1", command("make deploy"))
     async with dashboard() as d:
         await opened(d)
         await d.press("d", *"not now")
         clock.too_early()
-        manager.asks.ended(first, AskState.SENT, ALLOW, "rule: git log")
+        manager.end_ask(first, AskState.SENT, ALLOW, "rule: git log")
         await d.shows("The one before: allowed by rule: git log.")
         await d.shows("(2 of 2)")
         await d.press("enter", "enter", "y")
-        assert answers(manager) == []
+        assert manager.answers() == []
         assert "not now" not in d.text()
 
 
 async def test_an_ask_whose_text_changes_takes_no_key_that_was_meant_for_the_former_text(dashboard, manager, clock):
-    number = manager.asks.asked("running1", command())
+    number = manager.ask("running1", command())
     async with dashboard() as d:
         await opened(d)
         clock.too_early()
-        manager.asks.replaced(number, command("rm -rf /"))
+        manager.change_ask(number, command("rm -rf /"))
         await d.shows("run: rm -rf /")
         await d.press("y")
-        assert answers(manager) == []
+        assert manager.answers() == []
 
 
 @pytest.mark.parametrize(
@@ -252,65 +249,69 @@ async def test_an_ask_whose_text_changes_takes_no_key_that_was_meant_for_the_for
 async def test_an_ask_that_ended_elsewhere_says_how_and_takes_no_decision(
     dashboard, manager, size, state, answer, by, words
 ):
-    number = manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    number = manager.ask("running1", command(verdicts=EVERY, always="Bash"))
     async with dashboard(size=size) as d:
         await opened(d)
-        manager.asks.ended(number, state, answer, by)
+        manager.end_ask(number, state, answer, by)
         await d.shows(words)
+        before = manager.rows()
         await d.press("y", "a", "D", "d", "enter", "up", "enter")
-        assert answers(manager) == []
+        assert manager.rows() == before
         await d.press("escape")
         assert d.app.screen is d.main
 
 
-async def test_an_answer_that_came_second_says_who_was_first(dashboard, manager):
-    number = manager.asks.asked("running1", command())
+async def test_an_answer_that_came_second_says_who_was_first(dashboard, manager, monkeypatch):
+    number = manager.ask("running1", command())
     async with dashboard() as d:
         await opened(d)
-        one = manager.asks._asks[number]
-        manager.asks._asks[number] = structs.replace(one, state=AskState.SENT, answer=DENY, answered_by="session 3f2a")
+        answer = manager.asks.answer
+
+        def second(*given):
+            manager.end_ask(number, AskState.SENT, DENY, "session 3f2a")
+            return answer(*given)
+
+        monkeypatch.setattr(manager.asks, "answer", second)
         await d.press("y")
         await d.shows("Denied by session 3f2a.")
         await d.press("y")
-        assert answers(manager) == [(number, ALLOW)]
+        assert manager.reader.ask(number).answer == DENY
 
 
-async def test_an_answer_that_does_not_fit_leaves_the_card_open_with_the_reason(dashboard, manager):
-    number = manager.asks.asked("running1", command())
+async def test_an_answer_that_does_not_fit_leaves_the_card_open_with_the_reason(dashboard, manager, monkeypatch):
+    number = manager.ask("running1", command())
     async with dashboard() as d:
         await opened(d)
-        manager.error = UsageError("The ask does not take this decision.")
-        await d.press("y")
-        await d.shows("The ask does not take this decision.")
-        manager.error = None
+        with monkeypatch.context() as patch:
+            patch.setattr(manager.asks, "answer", failing(UsageError("The ask does not take this decision.")))
+            await d.press("y")
+            await d.shows("The ask does not take this decision.")
+        assert manager.answers() == []
         await d.press("y")
         await d.until(lambda: d.app.screen is d.main)
-        assert answers(manager) == [(number, ALLOW)] * 2
+        assert manager.answers() == [(number, ALLOW)]
 
 
 @pytest.mark.parametrize(
     ("error", "words"), [(None, "Allowed: run: rm -rf build"), (UsageError("Too late."), "Too late.")]
 )
-async def test_an_answer_under_way_is_recorded_and_named_although_the_card_closes(dashboard, manager, error, words):
-    number, gate = manager.asks.asked("running1", command()), Gate()
-    answer = manager.asks.answer
-
-    def held(*given):
-        return gate.wait() and answer(*given)
-
-    manager.asks.answer = held
+async def test_an_answer_under_way_is_recorded_and_named_although_the_card_closes(
+    dashboard, manager, monkeypatch, error, words
+):
+    number, gate = manager.ask("running1", command()), Gate()
+    answer = failing(error) if error else manager.asks.answer
+    monkeypatch.setattr(manager.asks, "answer", lambda *given: gate.wait() and answer(*given))
     async with dashboard() as d:
         await opened(d)
         await d.press("y", "escape")
         assert d.app.screen is d.main
-        manager.error = error
         gate.set()
         await d.shows(words)
-        assert answers(manager) == [(number, ALLOW)]
+        assert manager.answers() == ([] if error else [(number, ALLOW)])
 
 
 async def test_the_key_opens_the_first_asking_session_if_this_one_asks_nothing(dashboard, manager):
-    manager.asks.asked("running1", command())
+    manager.ask("running1", command())
     async with dashboard() as d:
         await d.select("stopped1")
         await d.press("semicolon")
@@ -319,7 +320,7 @@ async def test_the_key_opens_the_first_asking_session_if_this_one_asks_nothing(d
 
 
 async def test_the_key_costs_no_pass_over_all_sessions_if_this_one_asks_nothing(dashboard, manager, monkeypatch):
-    manager.asks.asked("running1", command())
+    manager.ask("running1", command())
     async with dashboard() as d:
         await d.select("stopped1")
         passes = []
@@ -328,16 +329,18 @@ async def test_the_key_costs_no_pass_over_all_sessions_if_this_one_asks_nothing(
         assert passes == []
 
 
-async def test_a_message_says_that_nothing_asks(dashboard, manager):
+async def test_a_message_says_that_nothing_asks(dashboard, manager, monkeypatch):
+    reads = []
+    monkeypatch.setattr(manager.reader, "asks", reads.append)
     async with dashboard() as d:
         await d.press("semicolon")
         await d.shows("No session asks for an answer.")
         assert d.app.screen is d.main
-        assert manager.asks.reads == 0
+        assert not reads
 
 
 async def test_the_card_opens_over_the_steps_and_from_command_line_and_palette(dashboard, manager):
-    manager.asks.asked("running1", command())
+    manager.ask("running1", command())
     async with dashboard() as d:
         await d.select("running1")
         await d.press("enter", "semicolon")
@@ -352,8 +355,8 @@ async def test_the_card_opens_over_the_steps_and_from_command_line_and_palette(d
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_read_only_dashboard_shows_the_card_without_decisions(dashboard, manager, size):
-    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
-    manager.asks.asked("done0001", questions(COLOUR, body="About the paint."))
+    manager.ask("running1", command(verdicts=EVERY, always="Bash"))
+    manager.ask("done0001", questions(COLOUR, body="About the paint."))
     async with dashboard(settings=DashboardSettings(read_only=True), size=size) as d:
         await opened(d)
         await d.shows("rm -rf build")
@@ -365,13 +368,13 @@ async def test_a_read_only_dashboard_shows_the_card_without_decisions(dashboard,
         await d.shows("About the paint.")
         await d.shows("- Blue  like the sky")
         await d.press("enter", "space", "escape")
-        assert answers(manager) == []
+        assert manager.answers() == []
 
 
 async def test_the_age_is_drawn_only_when_its_words_change(dashboard, manager, monkeypatch):
     now = [T0]
     monkeypatch.setattr("agentdash.tui.app.now_ms", lambda: now[0])
-    manager.asks.asked("running1", command(), due_in=250)
+    manager.ask("running1", command(), due_in=250)
     async with dashboard() as d:
         card = await opened(d)
         drawn = []
@@ -384,10 +387,11 @@ async def test_the_age_is_drawn_only_when_its_words_change(dashboard, manager, m
 
 
 async def test_long_and_hostile_texts_are_shown_whole_and_harmless(dashboard, manager):
-    text = "echo \x1b[31m\u202ehidden\n" + "x" * 1_000_000 + "\n" + "\tmake\n" * 10_000 + "the end"
-    manager.asks.asked(
+    text = "echo \x1b[31m\u202ehidden\n" + "x" * 20_000 + "\n" + "\tmake\n" * 1_000 + "the end"
+    name = f"{text[:3_000]} the end"
+    manager.ask(
         "running1",
-        command(text, title=f"run: {text}", why=text, cwd=text, paths=(text,) * 3, always=text, verdicts=EVERY),
+        command(text, title=f"run: {text}", why=text, cwd=text, paths=(text,) * 3, always=name, verdicts=EVERY),
     )
     async with dashboard(size=(80, 24)) as d:
         card = await opened(d)
@@ -402,20 +406,20 @@ async def test_long_and_hostile_texts_are_shown_whole_and_harmless(dashboard, ma
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_one_question_is_answered_with_a_choice(dashboard, manager, size):
-    number = manager.asks.asked("running1", questions(COLOUR))
+    number = manager.ask("running1", questions(COLOUR))
     async with dashboard(size=size) as d:
         await opened(d)
         assert isinstance(d.app.focused, ChoiceList)
         await d.shows("Colour: Which colour?")
         await d.shows("( ) Blue  like the sky")
         await d.press("j", "enter")
-        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values={"colour": ("Red",)}))
+        await d.answered(number, Answer(verdict=Verdict.ANSWER, values={"colour": ("Red",)}))
         await d.until(lambda: d.app.screen is d.main)
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_questions_come_one_after_the_other_with_a_way_back(dashboard, manager, size):
-    number = manager.asks.asked("running1", questions(COLOUR, TASTES, NAME))
+    number = manager.ask("running1", questions(COLOUR, TASTES, NAME))
     async with dashboard(size=size) as d:
         await opened(d)
         assert "Which tastes?" not in d.text()
@@ -433,11 +437,11 @@ async def test_questions_come_one_after_the_other_with_a_way_back(dashboard, man
         await d.shows("What is it called?")
         await d.press("enter")
         values = {"colour": ("Red",), "tastes": ("sweet", "salty", "bitter")}
-        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values=values))
+        await d.answered(number, Answer(verdict=Verdict.ANSWER, values=values))
 
 
 async def test_words_replace_the_choice_of_a_single_answer(dashboard, manager):
-    number = manager.asks.asked("running1", questions(structs.replace(COLOUR, free=True)))
+    number = manager.ask("running1", questions(structs.replace(COLOUR, free=True)))
     async with dashboard() as d:
         await opened(d)
         await d.press("space")
@@ -445,13 +449,13 @@ async def test_words_replace_the_choice_of_a_single_answer(dashboard, manager):
         await d.press("tab", *"y green")
         await d.shows("( ) Blue")
         await d.press("enter")
-        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values={"colour": ("y green",)}))
+        await d.answered(number, Answer(verdict=Verdict.ANSWER, values={"colour": ("y green",)}))
 
 
 async def test_unfinished_answers_are_kept_when_the_card_closes_and_secret_ones_are_not(dashboard, manager):
     secret = Question(key="token", text="Token", secret=True)
     port = Question(key="port", text="Port", type="integer")
-    number = manager.asks.asked("running1", questions(port, COLOUR, TASTES, secret, kind=AskKind.FORM))
+    number = manager.ask("running1", questions(port, COLOUR, TASTES, secret, kind=AskKind.FORM))
     async with dashboard(size=(100, 45)) as d:
         await opened(d)
         await d.press(*"8080", "tab", "j", "space", "tab", "space", "tab", *"bitter", "tab", *"hush", "escape")
@@ -461,48 +465,48 @@ async def test_unfinished_answers_are_kept_when_the_card_closes_and_secret_ones_
             await d.shows(words)
         await d.press("tab", "tab", "tab", "tab", *"other", "enter")
         values = {"port": ("8080",), "colour": ("Red",), "tastes": ("sweet", "bitter"), "token": ("other",)}
-        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values=values))
+        await d.answered(number, Answer(verdict=Verdict.ANSWER, values=values))
 
 
-async def test_a_form_whose_answer_is_refused_after_the_card_closed_keeps_what_was_written(dashboard, manager):
-    manager.asks.asked("running1", questions(NAME))
-    gate, answer = Gate(), manager.asks.answer
-    manager.asks.answer = lambda *given: gate.wait() and answer(*given)
+async def test_a_form_whose_answer_is_refused_after_the_card_closed_keeps_what_was_written(
+    dashboard, manager, monkeypatch
+):
+    manager.ask("running1", questions(NAME))
+    gate, full = Gate(), failing(UsageError("The disk is full."))
+    monkeypatch.setattr(manager.asks, "answer", lambda *given: gate.wait() and full(*given))
     async with dashboard() as d:
         await opened(d)
         await d.press(*"a long answer", "enter", "escape", "escape")
         await d.until(lambda: d.app.screen is d.main)
-        manager.error = UsageError("The disk is full.")
         gate.set()
         await d.shows("The disk is full.")
-        manager.error = None
         await opened(d)
         await d.shows("a long answer")
 
 
 async def test_the_answers_of_one_ask_are_not_those_of_the_next(dashboard, manager):
-    first = manager.asks.asked("running1", questions(NAME))
+    first = manager.ask("running1", questions(NAME))
     async with dashboard() as d:
         await opened(d)
         await d.press(*"half an ans", "escape")
         await d.until(lambda: d.app.screen is d.main)
-        manager.asks.ended(first, AskState.WITHDRAWN)
-        manager.asks.asked("running1", questions(NAME))
+        manager.end_ask(first, AskState.WITHDRAWN)
+        manager.ask("running1", questions(NAME))
         await opened(d)
         await d.shows("What is it called?")
         assert "half an ans" not in d.text()
 
 
 async def test_a_question_can_be_refused(dashboard, manager):
-    number = manager.asks.asked("running1", questions(COLOUR))
+    number = manager.ask("running1", questions(COLOUR))
     async with dashboard() as d:
         await opened(d)
         await d.press("d", "enter")
-        await d.called("answer", number, DENY)
+        await d.answered(number, DENY)
 
 
 async def test_the_words_of_a_denial_alone_have_the_keys(dashboard, manager):
-    number = manager.asks.asked("running1", questions(COLOUR))
+    number = manager.ask("running1", questions(COLOUR))
     async with dashboard() as d:
         await opened(d)
         await d.press("d")
@@ -514,16 +518,16 @@ async def test_the_words_of_a_denial_alone_have_the_keys(dashboard, manager):
         await d.press("escape")
         assert isinstance(d.app.focused, ChoiceList)
         await d.press("d", "shift+tab", *"no", "enter")
-        await d.called("answer", number, Answer(verdict=Verdict.DENY, message="no"))
+        await d.answered(number, Answer(verdict=Verdict.DENY, message="no"))
 
 
 async def test_keys_for_a_question_that_was_not_read_answer_nothing(dashboard, manager, clock):
-    manager.asks.asked("running1", questions(COLOUR))
+    manager.ask("running1", questions(COLOUR))
     clock.too_early()
     async with dashboard() as d:
         await opened(d)
         await d.press("enter", "enter")
-        assert answers(manager) == []
+        assert manager.answers() == []
 
 
 FORM = (
@@ -536,7 +540,7 @@ FORM = (
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_form_names_types_and_errors_and_hides_secrets(dashboard, manager, size):
-    number = manager.asks.asked("running1", questions(*FORM, kind=AskKind.FORM, body="Connect to the server."))
+    number = manager.ask("running1", questions(*FORM, kind=AskKind.FORM, body="Connect to the server."))
     async with dashboard(size=size) as d:
         await opened(d)
         await d.shows("Connect to the server.")
@@ -551,11 +555,11 @@ async def test_a_form_names_types_and_errors_and_hides_secrets(dashboard, manage
         assert "hunter2" not in d.text()
         await d.press("enter")
         values = {"port": ("80",), "debug": ("true",), "token": ("hunter2",)}
-        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values=values))
+        await d.answered(number, Answer(verdict=Verdict.ANSWER, values=values))
 
 
 async def test_the_keys_of_a_form_say_that_enter_answers_in_its_last_field_alone(dashboard, manager):
-    manager.asks.asked("running1", questions(*FORM, kind=AskKind.FORM))
+    manager.ask("running1", questions(*FORM, kind=AskKind.FORM))
     async with dashboard() as d:
         await opened(d)
         for keys in ((*"80", "enter"), ("enter",), ("right", "enter")):
@@ -568,37 +572,37 @@ async def test_the_keys_of_a_form_say_that_enter_answers_in_its_last_field_alone
 
 
 async def test_a_form_is_not_sent_with_a_field_that_is_missing(dashboard, manager):
-    manager.asks.asked("running1", questions(*FORM, kind=AskKind.FORM))
+    manager.ask("running1", questions(*FORM, kind=AskKind.FORM))
     async with dashboard() as d:
         await opened(d)
         await d.press("tab", "tab", "tab", *"x", "enter")
         await d.shows("An answer is required.")
-        assert answers(manager) == []
+        assert manager.answers() == []
         assert isinstance(d.app.focused, Input)
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_plan_is_approved(dashboard, manager, size):
     plan = Ask(key="p", kind=AskKind.PLAN, title="approve a plan", body="# Plan\n\n1. Freeze the clock\n2. Test")
-    number = manager.asks.asked("running1", plan)
+    number = manager.ask("running1", plan)
     async with dashboard(size=size) as d:
         await opened(d)
         await d.shows("1. Freeze the clock")
         await d.shows("y  approve the plan")
         await d.press("y")
-        await d.called("answer", number, ALLOW)
+        await d.answered(number, ALLOW)
 
 
 @pytest.mark.parametrize("ask", [command(verdicts=EVERY, always="…→ü"), questions(COLOUR, NAME, title="…→")])
 async def test_a_terminal_without_unicode_gets_ascii_alone(dashboard, manager, ask):
-    manager.asks.asked("running1", structs.replace(ask, why="…·→", body="…→\n│"))
+    manager.ask("running1", structs.replace(ask, why="…·→", body="…→\n│"))
     async with dashboard(plain_ascii=True, size=(80, 24)) as d:
         await opened(d)
         assert d.text().isascii(), [line for line in d.text().split("\n") if not line.isascii()]
 
 
 async def test_the_card_fits_a_terminal_that_changes_its_size(dashboard, manager):
-    manager.asks.asked("running1", command("make " * 500, verdicts=EVERY, always="Bash"))
+    manager.ask("running1", command("make " * 500, verdicts=EVERY, always="Bash"))
     async with dashboard(size=(160, 45)) as d:
         await opened(d)
         for size in ((50, 24), (80, 24), (160, 45)):
@@ -608,7 +612,7 @@ async def test_the_card_fits_a_terminal_that_changes_its_size(dashboard, manager
 
 
 async def test_the_watch_screen_shows_the_card_of_its_pane(dashboard, manager):
-    manager.asks.asked("running1", command())
+    manager.ask("running1", command())
     async with dashboard() as d:
         await d.select("running1")
         await d.press("vertical_line", "semicolon")
@@ -617,31 +621,31 @@ async def test_the_watch_screen_shows_the_card_of_its_pane(dashboard, manager):
 
 
 async def test_an_answer_is_recorded_once_although_its_key_repeats(dashboard, manager):
-    number = manager.asks.asked("running1", command())
+    number = manager.ask("running1", command())
     async with dashboard() as d:
         await opened(d)
         d.burst("yyyy")
         await d.until(lambda: d.app.screen is d.main)
-        assert answers(manager) == [(number, ALLOW)]
+        assert manager.answers() == [(number, ALLOW)]
 
 
 async def test_a_key_answers_the_ask_that_was_shown_although_the_next_comes_at_that_moment(dashboard, manager):
-    first = manager.asks.asked("running1", command())
+    first = manager.ask("running1", command())
     async with dashboard() as d:
         card = await opened(d)
         card.action_decide("allow")
-        manager.asks.asked("running1", command("rm -rf /"))
-        await d.until(lambda: answers(manager))
-        assert answers(manager) == [(first, ALLOW)]
+        manager.ask("running1", command("rm -rf /"))
+        await d.until(manager.answers)
+        assert manager.answers() == [(first, ALLOW)]
         await d.shows("run: rm -rf /")
 
 
 async def test_many_changes_at_once_leave_the_fields_of_the_newest_question(dashboard, manager):
-    first = manager.asks.asked("running1", questions(NAME))
+    first = manager.ask("running1", questions(NAME))
     async with dashboard() as d:
         card = await opened(d)
-        manager.asks.asked("running1", questions(COLOUR))
-        manager.asks.ended(first, AskState.WITHDRAWN)
+        manager.ask("running1", questions(COLOUR))
+        manager.end_ask(first, AskState.WITHDRAWN)
         for _ in range(20):
             card._reread()
         await d.shows("Which colour?")
@@ -651,46 +655,46 @@ async def test_many_changes_at_once_leave_the_fields_of_the_newest_question(dash
 
 async def test_more_questions_than_can_be_shown_can_only_be_refused(dashboard, manager):
     asked = [structs.replace(NAME, key=str(number)) for number in range(101)]
-    number = manager.asks.asked("running1", questions(*asked, kind=AskKind.FORM))
+    number = manager.ask("running1", questions(*asked, kind=AskKind.FORM))
     async with dashboard() as d:
         await opened(d)
-        await d.shows("answer (not here: more than 100 questions)")
+        await d.shows("1 of 101 questions")
         await d.press("d", "enter")
-        await d.called("answer", number, DENY)
+        await d.answered(number, DENY)
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_text_that_is_longer_than_the_card_is_allowed_only_after_its_end_was_shown(dashboard, manager, size):
     body = "make test" + " " * 6_000 + "; touch PWN\n" + "\n".join(f"echo {n}" for n in range(99)) + "\nrm -rf x"
-    number = manager.asks.asked("running1", command(body, title="run: " + body.partition("\n")[0] + " …"))
+    number = manager.ask("running1", command(body, title="run: " + body.partition("\n")[0] + " …"))
     async with dashboard(size=size) as d:
         await opened(d)
         assert "⟨6,000 blanks⟩" in d.text()
         assert "rows below: PgDn" in d.text()
         await d.press("y")
         await d.shows("The text was not shown to its end")
-        assert answers(manager) == []
+        assert manager.answers() == []
         while "rm -rf x" not in d.text():
             await d.press("pagedown")
         assert "below: PgDn" not in d.text()
         assert "not shown to its end" not in d.text()
         await d.press("y")
-        await d.called("answer", number, ALLOW)
+        await d.answered(number, ALLOW)
 
 
 async def test_a_key_that_the_ask_does_not_take_is_refused_by_name(dashboard, manager, clock):
-    manager.asks.asked("running1", command(verdicts=(Verdict.DENY,)))
+    manager.ask("running1", command(verdicts=(Verdict.DENY,)))
     async with dashboard() as d:
         await opened(d)
         await d.press("y")
         await d.shows("This ask does not take allow. It takes: deny.")
         clock.too_early()
-        manager.asks.replaced(1, command("make deploy"))
+        manager.change_ask(1, command("make deploy"))
         await d.shows("run: make deploy")
         await drawn(d)
         await d.press("y")
         await d.shows("This ask had just appeared: press the key again.")
-        assert answers(manager) == []
+        assert manager.answers() == []
 
 
 REPLICAS = Question(
@@ -706,7 +710,7 @@ ENV = Question(
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_form_opens_at_its_top_with_its_defaults_and_takes_what_its_schema_allows(dashboard, manager, size):
     form = questions(ENV, REPLICAS, MAIL, kind=AskKind.FORM, title="fill in a form of forms: Which?", body="Which?")
-    number = manager.asks.asked("running1", form)
+    number = manager.ask("running1", form)
     async with dashboard(size=size) as d:
         await opened(d)
         for words in ("asks", "fill in a form", "Which?", "Environment", "( ) dev", "(x) prod", "do not answer"):
@@ -721,12 +725,12 @@ async def test_a_form_opens_at_its_top_with_its_defaults_and_takes_what_its_sche
         await d.shows("This must be an email address.")
         await d.press("home", *"a@", "enter")
         given = {"env": ("prod",), "replicas": ("9",), "mail": ("a@notmail",)}
-        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values=given))
+        await d.answered(number, Answer(verdict=Verdict.ANSWER, values=given))
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_card_is_drawn_once_with_everything_in_its_place(dashboard, manager, size):
-    manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    manager.ask("running1", command(verdicts=EVERY, always="Bash"))
     async with dashboard(size=size) as d:
         await d.select("running1")
         pictures = []
@@ -746,21 +750,19 @@ async def test_the_card_is_drawn_once_with_everything_in_its_place(dashboard, ma
 
 @pytest.mark.parametrize(("after", "decides"), [(0.0, False), (0.29, False), (0.31, True)])
 async def test_a_key_decides_from_three_tenths_of_a_second_on(dashboard, manager, after, decides):
-    manager.asks.asked("running1", command())
+    manager.ask("running1", command())
     async with dashboard() as d:
         card = await opened(d)
         card._shown_at, card._typed = 10.0, lambda: 10.0 + after
         await d.press("y")
-        assert bool(answers(manager)) is decides
+        assert bool(manager.answers()) is decides
 
 
 @pytest.mark.parametrize("kind", [AskKind.QUESTION, AskKind.FORM])
 async def test_hostile_questions_are_harmless_and_answered_with_the_agents_own_labels(dashboard, manager, kind):
-    text = "[/red] \x1b]52;c;aGk=\x07\u202ewhich\tone?\n" + "x" * 100_000
+    text = "[/red] \x1b]52;c;aGk=\x07\u202ewhich\tone?\n" + "x" * 3_000
     choices = (Choice(label="\x1b[31mred\n", description=text), Choice(label=text))
-    number = manager.asks.asked(
-        "running1", questions(Question(key=text, text=text, header=text, choices=choices), kind=kind)
-    )
+    number = manager.ask("running1", questions(Question(key=text, text=text, header=text, choices=choices), kind=kind))
     async with dashboard(size=(80, 24)) as d:
         await opened(d)
         assert not {"\x1b", "\x07", "\u202e", "\t"} & set(d.text())
@@ -769,4 +771,4 @@ async def test_hostile_questions_are_harmless_and_answered_with_the_agents_own_l
         await d.shows("The text was not shown to its end")
         d.app.screen.action_edge("ending")
         await d.press("enter")
-        await d.called("answer", number, Answer(verdict=Verdict.ANSWER, values={text: ("\x1b[31mred\n",)}))
+        await d.answered(number, Answer(verdict=Verdict.ANSWER, values={text: ("\x1b[31mred\n",)}))

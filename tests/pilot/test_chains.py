@@ -5,7 +5,7 @@ import pytest
 from agentdash.sessions.model import Status
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.table.pick import PickScreen
-from pilot.fakes import session
+from pilot.examples import session
 
 REASON = "running1 failed: waits; retry it, or: agentdash start waits001"
 

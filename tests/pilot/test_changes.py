@@ -8,9 +8,11 @@ from pilot.gate import Gate
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])
-async def test_without_edits_it_says_so_and_is_not_reading_for_ever(dashboard, manager, size):
+async def test_without_edits_it_says_so_and_is_not_reading_for_ever(dashboard, manager, monkeypatch, size):
     read = Gate()
-    manager.changes_of = lambda ref: read.wait() and SessionChanges(session=ref, cwd="/home/ann")
+    monkeypatch.setattr(
+        manager.reader.steps, "changes_of", lambda ref: read.wait() and SessionChanges(session=ref, cwd="/home/ann")
+    )
     async with dashboard(size=size) as d:
         await d.press("enter", "c")
         await d.screen(ChangesScreen)

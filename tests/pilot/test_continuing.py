@@ -7,7 +7,7 @@ from agentdash.sessions.lifecycle.starts.continue_plan import GO_ON
 from agentdash.sessions.model import Status
 from agentdash.tui.dialogs.starting.continue_session import ContinueScreen
 from agentdash.tui.keys.availability import possible
-from pilot.fakes import session
+from pilot.examples import session
 
 
 async def opened(d, sid="stopped1"):

@@ -9,7 +9,7 @@ from agentdash.sessions.conversation.marks import MarkKind
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.asking.conversation import ConversationScreen
 from agentdash.widgets.inputs.prompt_box import PromptInput
-from pilot.fake_conversation import TALK
+from pilot.examples import TALK
 
 SIZES = [(160, 45), (80, 24), (50, 24)]
 

@@ -18,7 +18,8 @@ from agentdash.tui.terminal import mouse
 from agentdash.tui.themes import THEMES
 from agentdash.widgets.inputs.history_input import HistoryInput
 from agentdash.widgets.inputs.prompt_box import PromptInput
-from pilot.fakes import FakeManager, session
+from pilot.examples import session
+from pilot.fakes import FakeManager
 from pilot.gate import Gate
 
 

@@ -7,8 +7,8 @@ from agentdash.sessions.asks.model import Answer, Verdict
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.terminal.bursts import together
 from pilot.conftest import key_event
-from pilot.fake_asks import EVERY, command
-from pilot.test_asks import answers, opened
+from pilot.examples import EVERY, command
+from pilot.test_asks import opened
 
 REFUSED = "Keys of a burst decide nothing"
 
@@ -25,19 +25,19 @@ async def pasted(d, text):
 @pytest.mark.parametrize("text", ["hello y", "y", "hello a", "D", "\n\n", "d\n"])
 async def test_a_burst_over_the_card_of_an_ask_decides_nothing_and_says_so(dashboard, manager, text, monkeypatch):
     monkeypatch.setattr("agentdash.tui.dialogs.asking.ask.UNREAD_SECONDS", -1e9)
-    number = manager.asks.asked("running1", command(verdicts=EVERY, always="Bash"))
+    number = manager.ask("running1", command(verdicts=EVERY, always="Bash"))
     async with dashboard() as d:
         await opened(d)
         await pasted(d, text)
         await d.shows(REFUSED)
-        assert answers(manager) == []
+        assert manager.answers() == []
         await d.press("y")
-        await d.called("answer", number, Answer(verdict=Verdict.ALLOW))
+        await d.answered(number, Answer(verdict=Verdict.ALLOW))
 
 
 async def test_a_burst_is_text_in_a_field_and_its_enter_sends_nothing(dashboard, manager, monkeypatch):
     monkeypatch.setattr("agentdash.tui.dialogs.asking.ask.UNREAD_SECONDS", -1e9)
-    manager.asks.asked("running1", command(verdicts=EVERY))
+    manager.ask("running1", command(verdicts=EVERY))
     async with dashboard() as d:
         await opened(d)
         await d.press("d")
@@ -45,15 +45,15 @@ async def test_a_burst_is_text_in_a_field_and_its_enter_sends_nothing(dashboard,
         await d.shows(REFUSED)
         assert isinstance(d.app.focused, Input)
         assert d.app.focused.value == "say why"
-        assert answers(manager) == []
+        assert manager.answers() == []
 
 
 @pytest.mark.parametrize("opens", ["x", "D"])
 async def test_a_burst_confirms_nothing(dashboard, manager, opens):
     async with dashboard() as d:
         await d.select("running1")
-        before = list(manager.calls)
+        before = manager.rows()
         await pasted(d, f"{opens}y")
         await d.screen(ConfirmScreen)
         await d.shows(REFUSED)
-        assert not [call for call in manager.calls[len(before) :] if call[0] in ("stop", "delete")]
+        assert manager.rows() == before

@@ -40,7 +40,7 @@ async def test_out_of_a_dialog(dashboard, typed):
         await d.screen(ConfirmScreen)
         typed(d, "\x1bi")
         await d.until(lambda: isinstance(d.app.focused, PromptInput))
-        assert not [call for call in d.manager.calls if call[0] == "stop"]
+        assert d.manager.requests("running1") == []
 
 
 async def test_out_of_the_prompt_box_the_text_stays_and_the_key_is_a_command(dashboard, typed):

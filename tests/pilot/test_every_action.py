@@ -41,10 +41,8 @@ from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.services import external_programs, interface_run
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.steps.step_groups import GROUPS
-from pilot.fake_asks import command
-from pilot.fake_conversation import TALK
+from pilot.examples import TALK, command, session
 from pilot.fake_usage import MONTH, TODAY
-from pilot.fakes import session
 
 SCENARIOS = {}
 

@@ -11,7 +11,7 @@ from agentdash.sessions.model import Budget, Ended, Receipt, Status, Step, StepK
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.stopping import StoppingScreen
 from agentdash.widgets.table.ordering import Grouping
-from pilot.fakes import session
+from pilot.examples import session
 
 SIZES = [(160, 45), (80, 24), (50, 24)]
 

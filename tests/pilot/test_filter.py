@@ -6,7 +6,7 @@ from msgspec import structs
 from textual.events import Key
 
 from agentdash.sessions.model import Status
-from pilot.fakes import SESSIONS
+from pilot.examples import SESSIONS
 from pilot.test_table import table
 
 SIZES = pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])
@@ -63,7 +63,7 @@ async def test_the_cursor_goes_to_the_first_match_and_back_to_its_row(dashboard)
         await d.until(lambda: table(d) == ["fix", "split"])
         assert d.main.table.selected.id == "waiting1"
         await d.press("i", *"go on", "enter")
-        await d.called("inject", "waiting1", "go on")
+        await d.sent("waiting1", "go on")
 
 
 @pytest.mark.parametrize(("keys", "first"), [(["3"], "failed01"), (["slash", *"agent:claude", "enter"], "done0001")])

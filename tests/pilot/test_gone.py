@@ -2,43 +2,34 @@
 
 import pytest
 
-from agentdash.sessions.errors import Remedy, UnknownSessionError
 from agentdash.tui.app import Dashboard
 from agentdash.tui.dialogs.gone import GoneScreen
 from pilot.conftest import Driver
-from pilot.fakes import SESSIONS
+from pilot.examples import SESSIONS
 
 
-@pytest.fixture(autouse=True)
-def trash(manager, monkeypatch):
-    """Sessions in the trash are found as the real manager finds them."""
-    known = manager.get
-
-    def get(ref):
-        if ref in manager.trash:
-            raise UnknownSessionError("In the trash.", Remedy.RESTORE, "Restore it.")
-        return manager.archived.get(ref) or known(ref)
-
-    monkeypatch.setattr(manager, "get", get)
+def put_away(manager, how):
+    """Put a session away, as another program does."""
+    {"delete": manager.delete, "archive": manager.housekeeping.archive}[how]("done0001")
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 20)])
-@pytest.mark.parametrize(("put_away", "says"), [("delete", "moved it to the trash"), ("archive", "archived it")])
-async def test_it_is_said_and_the_next_keys_change_no_other_session(dashboard, size, put_away, says):
+@pytest.mark.parametrize(("how", "says"), [("delete", "moved it to the trash"), ("archive", "archived it")])
+async def test_it_is_said_and_the_next_keys_change_no_other_session(dashboard, size, how, says):
     async with dashboard(size=size) as d:
         await d.select("done0001")
         await d.press("enter")
-        getattr(d.manager, put_away)("done0001")
+        put_away(d.manager, how)
         await d.screen(GoneScreen)
         await d.shows('Gone: "write the migration"')
         await d.until(lambda: says in " ".join(d.text().replace("│", " ").split()))
-        calls = len(d.manager.calls)
+        before = d.manager.rows()
         await d.press("X", "D", "y", "A")
         assert isinstance(d.app.screen, GoneScreen)
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)
         assert d.app.focused is d.main.table
-        assert [call for call in d.manager.calls[calls:] if call[0] in ("stop", "delete", "archive")] == []
+        assert d.manager.rows() == before
 
 
 async def test_the_text_for_it_is_kept_and_goes_to_no_other_session(dashboard):
@@ -51,7 +42,8 @@ async def test_the_text_for_it_is_kept_and_goes_to_no_other_session(dashboard):
         await d.press(*" run the tests", "enter", "escape")
         await d.until(lambda: d.app.screen is d.main)
         assert d.main.detail.prompt.input.text == ""
-        assert not [call for call in d.manager.calls if call[0] in ("send", "spawn")]
+        assert {one.id for one in d.manager.reader.sessions()} == {one.id for one in SESSIONS} - {"done0001"}
+        assert not any(d.manager.asked_of(one.id) for one in SESSIONS)
         assert d.app.drafts.get("done0001") == "and then"
 
 

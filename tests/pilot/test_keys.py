@@ -15,10 +15,9 @@ async def test_a_key_that_was_moved_acts_once_and_the_former_one_not_at_all(dash
         await d.screen(ConfirmScreen)
         await d.press("n")
         await d.until(lambda: d.app.screen is d.main)
-        assert not [call for call in d.manager.calls if call[0] == "stop"]
+        assert d.manager.requests("running1") == []
         await d.press("Z")
-        await d.called("stop", "running1", True)
-        assert len([call for call in d.manager.calls if call[0] == "stop"]) == 1
+        await d.requested("running1", "kill")
 
 
 async def test_two_actions_that_change_keys_do_not_both_act(dashboard):
@@ -125,7 +124,7 @@ async def test_other_settings_are_taken_over_at_once_and_broken_ones_change_noth
 async def test_settings_that_somebody_writes_are_in_force_without_a_key(dashboard):
     async with dashboard() as d:
         await d.shows("f follow")
-        path = d.manager.settings.path
+        path = d.manager.reader.settings.path
         path.write_text('[keys]\nfollow = "Z"\n')
         await d.shows("Z follow")
         path.write_text("[keys\n")

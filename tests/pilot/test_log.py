@@ -2,12 +2,13 @@
 
 from agentdash.sessions.errors import UsageError
 from agentdash.tui.dialogs.log import LogScreen
+from pilot.house import failing
 
 
-async def test_messages_can_be_read_again_the_last_one_first(dashboard):
+async def test_messages_can_be_read_again_the_last_one_first(dashboard, monkeypatch):
     async with dashboard() as d:
         await d.select("failed01")
-        d.manager.error = UsageError("no [such] luck")
+        monkeypatch.setattr(d.manager.prompts, "retry", failing(UsageError("no [such] luck")))
         await d.press("R")
         await d.shows("no [such] luck")
         await d.press("f2")

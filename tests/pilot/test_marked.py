@@ -4,11 +4,10 @@ import pytest
 from msgspec import structs
 
 from agentdash.sessions.model import Status
-from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.keys.availability import BULK
 from agentdash.tui.screens.watch import WatchScreen
-from pilot.fakes import session
+from pilot.examples import session
 from pilot.test_table import said
 
 HERE = "under the cursor"
@@ -60,15 +59,16 @@ async def test_a_refusal_names_the_marked_sessions(dashboard, action, count):
     sessions, words = UNSUITABLE[action]
     async with dashboard() as d:
         await marked(d, sessions[:count], Status.DONE)
+        before = d.manager.rows()
         await press(d, action)
         await d.until(lambda: said(d) == words or (count == 1 and said(d).startswith(f'"{sessions[0].title}" ')), words)
-        assert not [call for call in d.manager.calls if call[0] != "mark_seen"]
+        assert d.manager.rows() == before
 
 
 @pytest.mark.parametrize("action", SUITABLE)
 async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard, manager, action):
     sessions, words = SUITABLE[action]
-    manager.settings.named_prompts = {"rebase": PromptTemplate(text="Rebase {id}.")}
+    manager.configure('[templates.rebase]\ntext = "Rebase {id}."\n')
     async with dashboard() as d:
         ran = action in ("retry", "write_prompt", "template")
         await marked(d, sessions, Status.RUNNING if ran else Status.DONE)
@@ -82,9 +82,10 @@ async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard
         asked = d.text().split(" sessions")[1].split("n cancel")[0]
         assert all(one.title in asked for one in sessions)
         assert HERE not in asked
+        before = facts(d)
         await d.press("y")
         ids = {one.id for one in sessions}
-        await d.until(lambda: meant(d) == ids, f"calls about {ids}")
+        await d.until(lambda: changed(before, facts(d)) == ids, f"something to be done to {ids}")
 
 
 @pytest.mark.parametrize(
@@ -93,17 +94,16 @@ async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard
 async def test_what_a_key_did_to_marked_sessions_is_asked_once_and_undone_at_once(dashboard, action, words):
     async with dashboard() as d:
         await marked(d, ENDED, Status.DONE)
-        before = [(one.pinned_at, one.seen_at, one.seen_steps) for one in ENDED]
+        before = kept(d)
         await press(d, action)
         await d.press("n")
-        assert not [call for call in d.manager.calls if call[0] in ("pin", "mark_all_seen")]
+        assert kept(d) == before
         await press(d, action)
         await d.press("y")
         await d.shows("u to undo all 3.")
         await d.press("escape", "u")
         await d.shows(words)
-        now = [d.manager.get(one.id) for one in ENDED]
-        assert [(one.pinned_at, one.seen_at, one.seen_steps) for one in now] == before
+        assert kept(d) == before
 
 
 async def test_marking_many_sessions_shows_its_progress(dashboard, monkeypatch):
@@ -154,10 +154,19 @@ async def test_a_message_of_success_needs_no_escape_of_its_own(dashboard):
         assert not d.main.table.marked
 
 
-def meant(d):
-    """The sessions that the manager was asked to do something to."""
-    calls = [call for call in d.manager.calls if call[0] != "mark_seen"]
-    return {ref for call in calls for ref in (call[1] if isinstance(call[1], tuple) else [call[1]])}
+def kept(d):
+    """What the user did to the sessions."""
+    return [(one.pinned_at, one.seen_at, one.seen_steps) for one in (d.manager.get(one.id) for one in ENDED)]
+
+
+def facts(d):
+    """What is recorded of each session, by its id."""
+    return {one.id: one for one in d.manager.reader.sessions()}
+
+
+def changed(before, now):
+    """The sessions that something was done to."""
+    return {sid for sid, one in before.items() if now.get(sid) != one}
 
 
 async def press(d, action):

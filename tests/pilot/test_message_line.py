@@ -7,6 +7,7 @@ from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.log import LogScreen
 from agentdash.tui.screens.settings import SettingsScreen
 from agentdash.tui.screens.watch import WatchScreen
+from pilot.house import failing
 from pilot.terminal import strips
 
 LONG = "the server refused it because the account that the key belongs to has no credit left for this month"
@@ -43,7 +44,7 @@ async def test_a_message_covers_the_footer_and_moves_nothing_and_the_next_key_st
         assert "prompt" in lines(d)[-1]
 
 
-async def test_each_kind_has_its_colour_and_its_mark(dashboard):
+async def test_each_kind_has_its_colour_and_its_mark(dashboard, monkeypatch):
     async with dashboard() as d:
         colours = d.app.theme_variables
         await d.select("failed01")
@@ -51,17 +52,17 @@ async def test_each_kind_has_its_colour_and_its_mark(dashboard):
         await d.shows("! ")
         assert lines(d)[-1].startswith('! "add dark mode"')
         assert colour_of(d, "is not running") == colours["text-warning"].lower()
-        d.manager.error = UsageError("no luck")
+        monkeypatch.setattr(d.manager.prompts, "retry", failing(UsageError("no luck")))
         await d.press("R")
         await d.shows("✗ no luck")
         assert colour_of(d, "no luck") == colours["text-error"].lower()
 
 
 @pytest.mark.parametrize(("size", "rows"), [((160, 45), 1), ((80, 24), 1), ((50, 24), 2)])
-async def test_a_long_error_is_cut_and_has_two_lines_only_on_a_narrow_screen(dashboard, size, rows):
+async def test_a_long_error_is_cut_and_has_two_lines_only_on_a_narrow_screen(dashboard, monkeypatch, size, rows):
     async with dashboard(size=size) as d:
         await d.select("failed01")
-        d.manager.error = UsageError(f"{LONG} {LONG}")
+        monkeypatch.setattr(d.manager.prompts, "retry", failing(UsageError(f"{LONG} {LONG}")))
         await d.press("R")
         await d.shows("✗ the server refused")
         assert lines(d)[-rows].startswith("✗ the server")
@@ -71,22 +72,22 @@ async def test_a_long_error_is_cut_and_has_two_lines_only_on_a_narrow_screen(das
         assert d.main.requests.log.newest_first()[0].text == f"{LONG} {LONG}"
 
 
-async def test_a_message_stays_one_line_whatever_an_agent_wrote_into_it(dashboard):
+async def test_a_message_stays_one_line_whatever_an_agent_wrote_into_it(dashboard, monkeypatch):
     async with dashboard() as d:
         await d.select("failed01")
-        d.manager.error = UsageError("[red]one\x1b[2J\ntwo")
+        monkeypatch.setattr(d.manager.prompts, "retry", failing(UsageError("[red]one\x1b[2J\ntwo")))
         await d.press("R")
         await d.shows("✗ [red]one")
         assert "two" in lines(d)[-1]
         assert "\x1b" not in d.text()
 
 
-async def test_the_first_escape_takes_an_error_away_and_does_nothing_else(dashboard):
+async def test_the_first_escape_takes_an_error_away_and_does_nothing_else(dashboard, monkeypatch):
     async with dashboard() as d:
         await d.select("failed01")
         await d.press("enter")
         assert d.app.focused is d.main.detail.steps
-        d.manager.error = UsageError("no luck")
+        monkeypatch.setattr(d.manager.prompts, "retry", failing(UsageError("no luck")))
         await d.press("R")
         await d.shows("no luck")
         await d.press("escape")

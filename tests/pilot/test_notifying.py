@@ -12,7 +12,7 @@ from agentdash.sessions.notifications import terminal_support
 from agentdash.sessions.notifications.settings import NotifySettings
 from agentdash.sessions.settings.config import Config, DashboardSettings
 from agentdash.tui.messages import SettingsRead
-from pilot.fakes import session
+from pilot.examples import session
 from pilot.gate import Gate
 
 QUIET = NotifySettings(terminal="off")

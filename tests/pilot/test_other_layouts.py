@@ -14,7 +14,7 @@ from agentdash.tui.keys.keymap import keymap
 from agentdash.tui.screens.usage import UsageScreen
 from agentdash.tui.terminal.alternate_keys import mark_place
 from agentdash.tui.terminal.bursts import together
-from pilot.fake_asks import EVERY, command
+from pilot.examples import EVERY, command
 
 SAYS = "switch the keyboard's layout"
 

@@ -13,7 +13,7 @@ from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.screens.changes import ChangesScreen
 from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.services import external_programs
-from pilot.fakes import STEPS
+from pilot.examples import STEPS
 
 SIZES = [(160, 45), (80, 24), (50, 24)]
 

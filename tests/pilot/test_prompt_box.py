@@ -4,7 +4,7 @@ import pytest
 
 from agentdash.sessions.model import Status
 from agentdash.widgets.inputs.prompt_box import PromptInput
-from pilot.fakes import session
+from pilot.examples import session
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24)])

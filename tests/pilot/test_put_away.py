@@ -8,17 +8,17 @@ from agentdash.sessions.model import Status
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.table.views import ViewsScreen
 from agentdash.tui.keys.keymap import keymap
-from pilot.fakes import SESSIONS, session
+from pilot.examples import SESSIONS, session
 from pilot.gate import Gate
+from pilot.house import failing
 from pilot.test_table import said, table
 
 
 @pytest.fixture
 def kept(manager):
     """One archived session and one in the trash."""
-    manager.archive("stopped1")
+    manager.housekeeping.archive("stopped1")
     manager.delete("failed01")
-    manager.calls.clear()
     return manager
 
 
@@ -69,14 +69,14 @@ async def test_what_makes_no_sense_in_the_trash_is_refused_with_the_reason(dashb
     async with dashboard() as d:
         await d.press("slash", *"is:deleted", "enter")
         await d.until(lambda: table(d) == ["add"])
-        log = d.main.requests.log
+        log, before = d.main.requests.log, kept.rows()
         told = [entry.text for entry in log.newest_first()]
         for key in ("i", "x", "X", "R", "D", "A", "r", "P", "N", "p"):
             told.insert(0, '"add dark mode" is in the trash: u restores it.')
             await d.press(key)
             await d.until(lambda: [entry.text for entry in log.newest_first()] == told, f"the refusal of {key}")
             assert d.app.screen is d.main
-        assert not [call for call in kept.calls if call[0] != "mark_seen"]
+        assert kept.rows() == before
 
 
 async def test_what_is_archived_is_not_archived_again_and_can_go_to_the_trash(dashboard, kept):
@@ -89,17 +89,17 @@ async def test_what_is_archived_is_not_archived_again_and_can_go_to_the_trash(da
         await d.screen(ConfirmScreen)
         await d.press("y")
         await d.shows("No matches.")
-        assert "stopped1" in kept.trash
+        assert "stopped1" in kept.trash()
 
 
 async def test_what_is_put_away_comes_into_the_view_while_it_is_shown(dashboard, kept):
     async with dashboard() as d:
         await d.press("slash", *"is:archived", "enter")
         await d.until(lambda: table(d) == ["rename"])
-        kept.archive("done0001")  # from another place
+        kept.housekeeping.archive("done0001")  # from another place
         await d.until(lambda: sorted(table(d)) == ["rename", "write"])
         await d.select("done0001")
-        kept.restore("stopped1")
+        kept.housekeeping.restore("stopped1")
         await d.until(lambda: table(d) == ["write"])
 
 
@@ -116,24 +116,27 @@ async def test_many_are_archived_in_one_call_and_the_question_says_what_undo_bri
         await d.shows("u to undo all 12.")
         await d.press("y")
         await d.shows("Archived 12 sessions. u to undo all 12.")
-        assert [call[0] for call in manager.calls] == ["archive_all"]
+        assert len(manager.archived()) == 12
         await d.press("u")
         await d.shows("Restored 12 sessions.")
         await d.until(lambda: d.main.table.counts[1] == 17)
 
 
-async def test_undo_during_a_bulk_archive_waits_for_it_and_progress_is_shown(dashboard, manager):
+async def test_undo_during_a_bulk_archive_waits_for_it_and_progress_is_shown(dashboard, manager, monkeypatch):
     many(manager)
+    archive_all, may_move = manager.housekeeping.archive_all, Gate()
+    monkeypatch.setattr(
+        manager.housekeeping, "archive_all", lambda *ids, **how: may_move.wait() and archive_all(*ids, **how)
+    )
     async with dashboard() as d:
         await d.press("slash", *"many", "enter", "asterisk", "A")
         await d.screen(ConfirmScreen)
-        manager.may_move.clear()
         await d.press("y")
         await d.shows("Archiving 0 of 12…")
         await d.press("u")
         await d.until(lambda: said(d) == "Busy: undo runs next.")
-        assert not manager.archived
-        manager.may_move.set()
+        assert not manager.archived()
+        may_move.set()
         await d.until(lambda: said(d) == "Restored 12 sessions.")
         await d.until(lambda: d.main.table.counts[1] == 17)
         assert "Archiving" not in d.text().split("\n")[1]
@@ -150,19 +153,19 @@ async def test_a_session_that_was_restored_can_be_archived_again(dashboard, mana
         await d.until(lambda: len(table(d)) == 5)
         await d.select("stopped1")
         await d.press("A")
-        await d.until(lambda: "stopped1" in manager.archived)
+        await d.until(lambda: "stopped1" in manager.archived())
         await d.press("u", "u")
         await d.until(lambda: said(d) == "Nothing to undo.")
 
 
 async def test_a_view_that_was_left_before_it_was_read_does_not_say_reading_any_more(dashboard, kept, monkeypatch):
-    read, may_answer = kept.put_away, Gate()
+    read, may_answer = kept.reader.put_away, Gate()
 
     def held(**asked):
         may_answer.wait()
         return read(**asked)
 
-    monkeypatch.setattr(kept, "put_away", held)
+    monkeypatch.setattr(kept.reader, "put_away", held)
     async with dashboard() as d:
         await d.press("slash", *"is:archived", "enter")
         await d.shows("reading…")
@@ -186,22 +189,18 @@ async def test_a_view_of_nothing_says_so_also_when_it_is_sorted_again(dashboard,
 
 
 async def test_what_could_not_be_restored_can_be_undone_later(dashboard, manager, monkeypatch):
-    restore = manager.restore
     async with dashboard() as d:
         await d.select("stopped1")
         await d.press("D")
         await d.screen(ConfirmScreen)
         await d.press("y")
-        await d.until(lambda: "stopped1" in manager.trash and len(table(d)) == 4)
+        await d.until(lambda: "stopped1" in manager.trash() and len(table(d)) == 4)
 
-        def refuse(ref):
-            raise StoreError("its folder cannot be moved")
-
-        monkeypatch.setattr(manager, "restore", refuse)
-        await d.press("u")
-        await d.until(lambda: said(d) == "1 not restored:\nits folder cannot be moved")
-        assert len(table(d)) == 4
-        monkeypatch.setattr(manager, "restore", restore)
+        with monkeypatch.context() as patch:
+            patch.setattr(manager.housekeeping, "restore", failing(StoreError("its folder cannot be moved")))
+            await d.press("u")
+            await d.until(lambda: said(d) == "1 not restored:\nits folder cannot be moved")
+            assert len(table(d)) == 4
         await d.press("u")
         await d.until(lambda: said(d) == 'Restored "rename the store".')
         await d.until(lambda: len(table(d)) == 5)
@@ -211,8 +210,8 @@ async def test_what_could_not_be_restored_can_be_undone_later(dashboard, manager
 
 def only_one(manager):
     """Let there be no session but one."""
-    manager.log.clear()
-    manager.put(SESSIONS[-1])
+    for one in SESSIONS[:-1]:
+        manager.drop(one.id)
 
 
 @pytest.mark.parametrize(("archived", "deleted", "told"), [
@@ -224,7 +223,8 @@ async def test_an_empty_table_says_where_the_sessions_are_and_how_to_see_them(
 ):
     ids = [session.id for session in SESSIONS]
     for number, sid in enumerate(ids):
-        (manager.archive if number < archived else manager.delete)(sid)
+        manager.put(structs.replace(manager.get(sid), status=Status.DONE))
+        (manager.housekeeping.archive if number < archived else manager.delete)(sid)
     async with dashboard() as d:
         await d.shows(told)
         await d.shows("start one")
@@ -240,7 +240,8 @@ async def test_an_empty_table_says_where_the_sessions_are_and_how_to_see_them(
 
 async def test_the_table_that_one_empties_by_archiving_says_so_and_undo_fills_it_again(dashboard, manager):
     for one in SESSIONS[1:]:
-        manager.archive(one.id)
+        manager.put(structs.replace(one, status=Status.DONE))
+        manager.housekeeping.archive(one.id)
     manager.put(structs.replace(SESSIONS[0], status=Status.DONE))
     async with dashboard() as d:
         await d.until(lambda: len(table(d)) == 1)
@@ -252,7 +253,7 @@ async def test_the_table_that_one_empties_by_archiving_says_so_and_undo_fills_it
 
 async def test_of_one_session_it_speaks_of_one_and_of_the_key_that_was_chosen(dashboard, manager):
     only_one(manager)
-    manager.archive("stopped1")
+    manager.housekeeping.archive("stopped1")
     async with dashboard(keymap=keymap({"table.views": "f7"})) as d:
         await d.shows("1 archived: F7 shows it")
 
@@ -264,14 +265,15 @@ async def test_what_others_put_away_is_counted_while_the_table_stands_empty(dash
         await d.shows("1 in the trash: V shows it")
         manager.put(session("another1", Status.DONE, "another", created=7))
         await d.until(lambda: table(d) == ["another"])
-        manager.archive("another1")
+        manager.housekeeping.archive("another1")
         await d.shows("1 archived, 1 in the trash: V shows them")
 
 
 @pytest.mark.parametrize("size", [(30, 20), (36, 20), (44, 30)], ids=str)
 async def test_in_a_narrow_table_the_key_is_not_cut_off(dashboard, manager, size):
     for number, one in enumerate(SESSIONS):
-        (manager.archive if number % 2 else manager.delete)(one.id)
+        manager.put(structs.replace(one, status=Status.DONE))
+        (manager.housekeeping.archive if number % 2 else manager.delete)(one.id)
     async with dashboard(size=size) as d:
         await d.shows("V shows them")
         shown = " ".join(line.strip() for line in d.text().split("\n"))

@@ -4,7 +4,7 @@ from msgspec import structs
 
 from agentdash.sessions.model import Status
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
-from pilot.fakes import session
+from pilot.examples import session
 
 QUEUED = session("queued01", Status.QUEUED, "wait for a place", created=9)
 

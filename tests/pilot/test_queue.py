@@ -12,7 +12,7 @@ from agentdash.tui.dialogs.queue import QueueScreen
 from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.screens.main import MainScreen
 from agentdash.widgets.inputs.prompt_box import PromptInput
-from pilot.fakes import session
+from pilot.examples import session
 
 SIZES = [(160, 45), (80, 24), (50, 24)]
 

@@ -10,7 +10,7 @@ from agentdash.tui.keys.actions import ACTIONS
 from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.tui.services.external_programs import ExternalPrograms
 from agentdash.widgets.inputs.prompt_box import PromptInput
-from pilot.fakes import SESSIONS
+from pilot.examples import SESSIONS
 
 LOOK = DashboardSettings(read_only=True)
 

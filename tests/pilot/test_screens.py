@@ -6,7 +6,7 @@ from msgspec import structs
 
 from agentdash.sessions.model import Status
 from agentdash.tui.state.message_log import MessageLog
-from pilot.fakes import SESSIONS, session
+from pilot.examples import SESSIONS, session
 from pilot.test_snapshots import drawn, fixed_words, ready, screen
 
 __all__ = ["fixed_words", "screen"]

@@ -27,10 +27,8 @@ from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
 from agentdash.tui.screens.usage import UsageScreen
 from agentdash.widgets.table.ordering import Grouping
-from pilot.fake_asks import EVERY, command
-from pilot.fake_conversation import TALK
+from pilot.examples import EVERY, SESSIONS, TALK, command, session
 from pilot.fake_usage import MONTH, TODAY
-from pilot.fakes import SESSIONS, session
 from pilot.terminal import strips
 
 

@@ -4,6 +4,7 @@ from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.errors import SessionBusyError
+from agentdash.sessions.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.model import Session, Status
 from agentdash.tui.app import Dashboard
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
@@ -15,7 +16,7 @@ from agentdash.tui.state.ui_state import UiState
 from agentdash.widgets.inputs.history_input import HistoryInput
 from agentdash.widgets.table.columns import COLUMNS, Choice
 from pilot.conftest import Driver, key_event
-from pilot.fakes import SESSIONS, session
+from pilot.examples import SESSIONS, session
 from pilot.gate import Gate
 
 
@@ -236,7 +237,8 @@ async def test_several_are_stopped_after_one_question_that_lists_them(dashboard)
         await d.shows("? waiting   codex    fix the flaky login test")
         await d.shows("● running   codex    split [/red] the monolith")
         await d.press("y")
-        await d.called("stop_all", ("waiting1", "running1"), False)
+        await d.requested("waiting1", "stop")
+        await d.requested("running1", "stop")
         await d.shows("Stopped 2 sessions:")
 
 
@@ -247,13 +249,12 @@ async def test_several_are_deleted_and_archived_after_one_question(dashboard):
         await d.shows("Archive 2 sessions?")
         await d.press("n")
         await d.until(lambda: d.app.screen is d.main)
-        assert not [call for call in d.manager.calls if call[0] == "archive"]
+        assert not d.manager.reader.sessions(archived=True)
         await d.press("D")
         await d.screen(ConfirmScreen)
         await d.press("y")
-        await d.called("delete", "failed01")
-        await d.called("delete", "done0001")
         await d.shows("Deleted 2 sessions.")
+        assert d.manager.trash() == {"failed01", "done0001"}
 
 
 async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboard, manager, monkeypatch):
@@ -272,9 +273,9 @@ async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboar
         await d.screen(ConfirmScreen)
         await d.shows('Sends "go on" to each.')
         await d.press("y")
-        await d.called("inject", "done0001", "go on")
+        await d.sent("done0001", "go on")
         await d.shows("It runs on another machine.")
-        assert ("inject", "failed01", "go on") not in d.manager.calls
+        await d.sent("failed01")
 
 
 async def test_columns_are_chosen_ordered_sized_and_remembered(dashboard, manager):
@@ -390,15 +391,22 @@ async def test_the_meter_reads_nothing_on_a_quiet_screen_and_goes_again(dashboar
         assert not d.main.foot.meter.running
 
 
-async def test_processes_are_measured_only_while_a_column_shows_them(dashboard, manager):
+async def test_processes_are_measured_only_while_a_column_shows_them(dashboard, manager, monkeypatch):
+    looked_at = []
+
+    def processes(ref):
+        looked_at.append(ref)
+        return [ProcessInfo(pid=4121 + n, parent=1, command="codex exec --json", age_s=60.0) for n in range(3)]
+
+    monkeypatch.setattr(manager.reader, "processes", processes)
     async with dashboard() as d:
-        assert not manager.looked_at
+        assert not looked_at
         await d.press("C")
         await d.screen(ColumnsScreen)
         last = len(COLUMNS) - 1
         await d.press(*["j"] * last, "space", *["K"] * last, "escape")
         await d.shows("procs")
-        await d.until(lambda: {"waiting1", "running1"} == set(manager.looked_at))
+        await d.until(lambda: {"waiting1", "running1"} == set(looked_at))
         await d.shows("●     3")
 
 
@@ -406,8 +414,9 @@ async def test_a_heading_has_no_session(dashboard):
     async with dashboard() as d:
         await d.press("T", "T", "g")
         assert d.main.table.selected is None
+        before = d.manager.rows()
         await d.press("x", "D", "R", "A")
-        assert not d.manager.calls
+        assert d.manager.rows() == before
         assert isinstance(d.main.table.sessions[0], Session)
 
 
@@ -424,8 +433,8 @@ async def test_on_a_heading_and_with_marks_the_prompt_box_says_that_several_get_
 
 async def test_the_first_screen_says_that_more_is_coming(manager, calls, painting, monkeypatch):
     may_come = Gate()
-    given = manager.changes
-    monkeypatch.setattr(manager, "changes", lambda since: may_come.wait() and given(since))
+    given = manager.reader.changes
+    monkeypatch.setattr(manager.reader, "changes", lambda since: may_come.wait() and given(since))
     app = Dashboard(manager, first=(SESSIONS[:2], 5))
     async with app.run_test(size=(160, 45)) as pilot:
         d = Driver(app, pilot, manager, calls, painting)
@@ -443,9 +452,8 @@ async def test_several_are_tried_again_after_one_question_that_lists_only_those_
         await d.shows("Retry 2 sessions?")
         assert "write the migration" not in d.text().split("Retry 2 sessions?")[1].split("Resends the last")[0]
         await d.press("y")
-        await d.called("retry", "failed01")
-        await d.called("retry", "stopped1")
         await d.shows("Retried 2 sessions.")
+        assert [d.manager.get(sid).turn for sid in ("failed01", "stopped1")] == [2, 2]
 
 
 async def test_the_heading_of_a_group_stands_for_all_of_it_folded_or_not(dashboard):
@@ -478,7 +486,7 @@ async def test_one_marked_session_is_what_the_keys_mean(dashboard):
         await d.shows("Kill 1 session?")
         await d.shows("split [/red] the monolith")
         await d.press("n", "i", *"go on", "enter")
-        await d.called("inject", "running1", "go on")
+        await d.sent("running1", "go on")
 
 
 async def test_what_is_done_to_one_session_is_done_to_the_one_under_the_cursor(dashboard):
@@ -509,7 +517,8 @@ async def test_one_undo_brings_back_what_one_key_put_away(dashboard):
         await d.shows("Deleted 2 sessions.")
         await d.press("u")
         await d.shows("Restored 2 sessions.")
-        assert {call[1] for call in d.manager.calls if call[0] == "restore"} == {"failed01", "done0001"}
+        assert d.manager.trash() == set()
+        assert len(d.manager.reader.sessions()) == 5
 
 
 async def test_two_presses_ask_once(dashboard):
@@ -520,9 +529,8 @@ async def test_two_presses_ask_once(dashboard):
         await d.press("n")
         await d.until(lambda: d.app.screen is d.main)
         d.burst("AA")
-        await d.called("archive", "done0001")
         await d.settled()
-        assert [call for call in d.manager.calls if call[0] == "archive"] == [("archive", "done0001")]
+        assert d.manager.archived() == {"done0001"}
 
 
 async def test_a_key_that_was_typed_before_the_row_went_away_does_not_archive_the_next_one(dashboard):
@@ -533,9 +541,9 @@ async def test_a_key_that_was_typed_before_the_row_went_away_does_not_archive_th
         await d.until(lambda: d.main.table.selected.id != "done0001")
         d.app.post_message(late)
         await d.settled()
-        assert [call for call in d.manager.calls if call[0] == "archive"] == [("archive", "done0001")]
+        assert d.manager.archived() == {"done0001"}
         await d.press("A")
-        assert len([call for call in d.manager.calls if call[0] == "archive"]) == 2
+        assert len(d.manager.archived()) == 2
 
 
 async def test_a_stop_says_what_becomes_of_the_sessions_that_it_started(dashboard, manager):
@@ -547,8 +555,9 @@ async def test_a_stop_says_what_becomes_of_the_sessions_that_it_started(dashboar
         await d.shows("1 session started by it keeps running.")
         await d.shows("y stop   a stop these too   n cancel")
         await d.press("a")
-        await d.called("stop_family", ("running1",), False)
-        await d.shows("Stopped 1 session:")
+        await d.requested("running1", "stop")
+        await d.requested("child001", "stop")
+        await d.shows("Stopped 2 sessions:")
 
 
 async def test_a_stop_of_a_session_that_started_none_offers_nothing_more(dashboard):
@@ -654,24 +663,16 @@ async def test_a_filter_is_still_being_written_when_the_terminal_comes_back(dash
         await d.until(lambda: len(table(d)) == 5)
 
 
-async def test_who_opens_a_session_stays_with_it_though_it_needs_nobody_any_more(dashboard, monkeypatch):
+async def test_who_opens_a_session_stays_with_it_though_it_needs_nobody_any_more(dashboard):
     async with dashboard() as d:
-        seen = d.manager.mark_seen
-
-        def mark_seen(ref, steps=None):
-            seen(ref, steps)
-            d.manager.put(structs.replace(d.manager.get(ref), seen_at=T0 + 1))
-
-        monkeypatch.setattr(d.manager, "mark_seen", mark_seen)
         await d.press("slash", *"is:attention", "enter")
         await d.until(lambda: len(table(d)) == 3)
         await d.select("done0001")
         await d.press("enter")
-        await d.called("mark_seen", "done0001")
-        await d.until(lambda: d.main.table.session("done0001").seen_at == T0 + 1)
+        await d.until(lambda: d.main.table.session("done0001").seen_at == T0)
         assert d.main.table.selected.id == "done0001"
         await d.press("i", *"now the docs", "enter")
-        await d.called("inject", "done0001", "now the docs")
+        await d.sent("done0001", "now the docs")
 
 
 async def test_leaving_a_filter_goes_back_to_the_row_where_one_was(dashboard):
@@ -717,13 +718,14 @@ async def test_one_marked_session_that_nobody_looks_at_is_not_retried_or_archive
         await d.select("failed01")
         await d.press("space")
         await d.select("running1")
+        before = d.manager.rows()
         for key, question in (("R", "Retry 1 session?"), ("A", "Archive 1 session?")):
             await d.press(key)
             await d.screen(ConfirmScreen)
             await d.shows(question)
             await d.press("n")
             await d.until(lambda: d.app.screen is d.main)
-        assert not [call for call in d.manager.calls if call[0] in ("retry", "archive")]
+        assert d.manager.rows() == before
 
 
 async def test_marks_that_a_filter_hides_are_told(dashboard):

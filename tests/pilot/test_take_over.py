@@ -15,7 +15,7 @@ from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.queue import QueueScreen
 from agentdash.tui.keys.availability import possible
 from agentdash.tui.services import interface_run
-from pilot.fakes import session
+from pilot.examples import session
 
 TAKEN = TakenBy(
     host="here", user="ann", tty="pts/3", since=T0, pid=7, start=7, boot_id="b", pid_ns="n", run_id="r", turn=2,

@@ -8,7 +8,7 @@ from agentdash.sessions.model import Status, StoppedBy
 from agentdash.tui.keys.footer import first_keys
 from agentdash.tui.keys.keymap import Keymap
 from agentdash.tui.tour import TOUR
-from pilot.fakes import SESSIONS, session
+from pilot.examples import SESSIONS, session
 
 DONE = next(one for one in SESSIONS if one.id == "done0001")
 RUNNING = next(one for one in SESSIONS if one.id == "running1")

@@ -13,7 +13,7 @@ from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.services import external_programs
-from pilot.fakes import SESSIONS, STEPS, session
+from pilot.examples import SESSIONS, STEPS, session
 from pilot.gate import Gate
 
 

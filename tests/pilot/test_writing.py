@@ -14,7 +14,7 @@ from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.table.find import FindScreen
 from agentdash.tui.services.external_programs import ExternalPrograms
-from pilot.fakes import session
+from pilot.examples import session
 from pilot.test_marked import ENDED, marked
 from pilot.test_table import said
 

@@ -144,7 +144,7 @@ def test_a_list_loads_the_module_of_its_verb_and_no_steps():
         "with contextlib.redirect_stdout(io.StringIO()):\n    cli.run(['ls', '--json'])"
     )
     loaded = loaded_by(code)
-    assert "agentdash.tui.cli.commands.reading.read" in loaded
+    assert "agentdash.tui.cli.commands.reading.listing" in loaded
     assert not {name for name in loaded if name.startswith("agentdash.sessions.transcript")}
     assert "agentdash.tui.cli.commands.starting.start" not in loaded
 

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from ....sessions.clock import now_ms
@@ -106,6 +107,30 @@ def raw_option(command: F) -> F:
     return click.option("--raw", is_flag=True, help="Keep control sequences (terminal only).")(command)
 
 
+MOST_NUMBER = (1 << 63) - 1
+"""The greatest number that an option passes to the database: SQLite has no greater ones."""
+
+ALL_STEPS = MOST_NUMBER
+"""The number of steps that ``--lines all`` stands for."""
+
+
+class LastSteps(click.IntRange):
+    """The number of the last steps to print, or ``all`` of them."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number; :data:`ALL_STEPS` for all."""
+        return ALL_STEPS if value == "all" else int(super().convert(value, param, ctx))
+
+
+def stated(context: click.Context) -> list[str]:
+    """Return the options that the command line gives to a verb, by their long names."""
+    source = context.get_parameter_source
+    return [one.opts[0] for one in context.command.params if source(one.name or "") is ParameterSource.COMMANDLINE]
+
+
 def id_argument(command: F) -> F:
     """Add an argument for one session: an id, a unique prefix of one, or ``@last``."""
     return click.argument("ref", metavar="ID", shell_complete=complete_ids)(command)
@@ -138,10 +163,6 @@ def style(*, full: bool = False, err: bool = False) -> "Style":
         colour=stream.isatty() and has_colours(os.environ),
         full=full,
     )
-
-
-MOST_NUMBER = (1 << 63) - 1
-"""The greatest number that an option passes to the database: SQLite has no greater ones."""
 
 
 def print_lines(lines: Iterable[str], *, err: bool = False, painted: bool = True) -> None:

@@ -47,7 +47,7 @@ def session_card(
     if session.last_message:
         lines += ["", *clean(session.last_message).split("\n")]
         if len(session.last_message) >= MESSAGE_CHARACTERS:
-            lines.append(style.paint(f"in full: agentdash messages {session.short_id}", "dim"))
+            lines.append(style.paint(f"in full: agentdash trajectory --messages {session.short_id}", "dim"))
     return lines
 
 

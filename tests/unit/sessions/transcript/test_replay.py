@@ -7,7 +7,7 @@ import pytest
 
 from agentdash.sessions.model import Step, StepKind
 from agentdash.sessions.transcript.tail import as_they_came, paced
-from agentdash.tui.cli.commands.reading.replay import play
+from agentdash.tui.cli.commands.reading.steps import play
 
 
 def step(index: int, at: float | None = None, ended: float | None = None, turn: int = 1) -> Step:

@@ -8,7 +8,7 @@ from agentdash.tui.keys.key_names import LIST_LETTERS
 from agentdash.tui.panes.steps.copy_parts import main_piece, pieces
 from agentdash.tui.panes.table.table_pane import SORT_KEYS
 from agentdash.widgets.table.ordering import ORDERS
-from pilot.fakes import STEPS
+from pilot.examples import STEPS
 
 
 def everything(kind):

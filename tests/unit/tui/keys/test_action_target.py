@@ -2,7 +2,7 @@
 
 from agentdash.sessions.model import Status
 from agentdash.tui.keys.action_target import ActionTarget
-from pilot.fakes import session
+from pilot.examples import session
 
 RUNNING = session("running1", Status.RUNNING, "split it", created=1)
 DONE = session("done0001", Status.DONE, "fix it", created=2)

@@ -1,12 +1,18 @@
-"""The times of ``usage``: a day, a month or a time ago, as its first moment and its end.  Pure."""
+"""The options ``--since`` and ``--until``: a day, a month or a time ago, as its first moment and its end."""
 
 import re
 from datetime import UTC, date, datetime, timedelta
+
+import click
+from click.shell_completion import CompletionItem
 
 from .....sessions.costs.usage_table import midnight
 from .....sessions.errors import UsageError
 from .....sessions.storage.local_days import QUARTER_SECONDS, after, quarter_of
 from .....sessions.text import durations
+
+TIME = "7d|DATE|MONTH|today"
+"""The values of both."""
 
 EXAMPLES = "a date (2026-11-03), a month (2026-11), today, yesterday, or a time ago (12h, 7d, 4w, 1y)"
 
@@ -14,6 +20,36 @@ _DAY_SECONDS = 86_400
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _MONTH = re.compile(r"\d{4}-\d{2}", re.ASCII)
 _YEARS = re.compile(r"(\d{1,4})y", re.ASCII)
+
+
+def since_of(text: str | None) -> datetime | None:
+    """Return the first moment of ``--since``; None if it is not given.
+
+    Raises:
+        click.BadParameter: the text is not a valid time, or is out of range.
+    """
+    return None if text is None else _of_option(text, "--since")[0]
+
+
+def until_of(text: str | None) -> datetime | None:
+    """Return the moment behind the end of ``--until``; None if it is not given.
+
+    Raises:
+        click.BadParameter: the text is not a valid time, or is out of range.
+    """
+    return None if text is None else _of_option(text, "--until")[1]
+
+
+def complete_times(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the times that begin with ``incomplete``."""
+    return [CompletionItem(one) for one in words(datetime.now().astimezone()) if one.startswith(incomplete)]
+
+
+def _of_option(text: str, option: str) -> tuple[datetime, datetime]:
+    try:
+        return span(text, datetime.now().astimezone())
+    except UsageError as error:
+        raise click.BadParameter(str(error), param_hint=option) from None
 
 
 def span(text: str, now: datetime) -> tuple[datetime, datetime]:
