@@ -250,7 +250,7 @@ async def test_a_call_of_the_manager_runs_in_a_thread(tmp_path):
     class Screenless:
         is_running = True
 
-    requests = Requests(Screenless(), tmp_path, str)
+    requests = Requests(Screenless(), tmp_path)
     assert await requests.ask(threading.get_ident) != threading.get_ident()
 
 
