@@ -54,7 +54,7 @@ class WatchScreen(SessionScreen):
                 requests,
                 self._programs,
                 signs,
-                operations.drafts,
+                operations.desk.drafts,
                 clock=clock,
                 id=f"pane-{number}",
             )
