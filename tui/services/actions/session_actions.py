@@ -79,7 +79,7 @@ class SessionActions(Actions):
 
         from ...dialogs.asking.rename import RenameScreen
 
-        self.app.push_screen(RenameScreen(session.label, rename))
+        self._app.push_screen(RenameScreen(session.label, rename))
 
     async def pin_chosen(self, sessions: Sequence[Session]) -> None:
         """Pin the sessions; unpin them if all are pinned."""
