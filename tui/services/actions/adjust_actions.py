@@ -1,34 +1,17 @@
 """The model and the mode of a session that exists: the user chooses, and the running agent takes it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ....sessions.agents.registry import agent_named, is_agent
 from ....sessions.model import Session
-from ....sessions.reader import SessionReader
 from ....sessions.values.adjustments import Adjustment
-from ...keys.key_queue import KeysInOrder
 from ...render.prompts.adjustments import adjustment_line
 from ...texts import adjust_texts, queue_texts
-from ..background import Requests
-from ..write_access import WriteAccess
+from ..desk import Actions
 
 
-class AdjustActions:
-    """Changes the settings of one session; the moment from which a change counts is shown.
-
-    Args:
-        app: shows the list of modes.
-        reader: reads the settings of the next prompt.
-        access: the manager.
-        requests: runs the calls.
-    """
-
-    def __init__(self, app: KeysInOrder[Any], reader: SessionReader, access: WriteAccess, requests: Requests) -> None:
-        self._app = app
-        self._reader = reader
-        self._access = access
-        self._requests = requests
+class AdjustActions(Actions):
+    """Changes the settings of one session; the moment from which a change counts is shown."""
 
     async def choose_mode(self, session: Session | None) -> None:
         """Let the user choose a mode from a list; the mode of the next prompt is marked.

@@ -19,7 +19,7 @@ from agentdash.tui.keys.availability import possible, unlike
 from agentdash.tui.keys.footer import ASKING, CHANGES, FILTERING, ONE_STEP, WRITING, footer, labelled, valid_keys, whole
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force
-from agentdash.tui.services.actions.target_actions import TARGET_ACTIONS
+from agentdash.tui.services.actions.session_actions import TARGET_ACTIONS
 from agentdash.widgets.steps.filtered_steps import GROUPS
 from pilot.examples import session
 
