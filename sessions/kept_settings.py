@@ -1,7 +1,7 @@
 """The settings that runners and the MCP server need: a front end that has read the file stores them in the database."""
 
-from .settings.budgets import period_budgets, project_budgets, real
 from .settings.config import Config, Loaded
+from .settings.sections import period_budgets, project_budgets, real
 from .storage.store import Store
 
 

@@ -10,7 +10,6 @@ def check_same_task(key: str, owner: str, known: str, asked: str) -> None:
     """Refuse a key that names another task: the answer to it would be that of the other.
 
     Args:
-        key: the caller's name.
         owner: what has it: ``session 12345678``.
         known: the task or the prompt with this key.
         asked: the one that is requested now.

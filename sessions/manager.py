@@ -20,9 +20,9 @@ from .agents.registry import PLAIN_COMMAND, agent_named
 from .asks.recorded import RecordedAsk
 from .errors import NotAllowedError, RefusalError
 from .families.caller import Caller, find_caller
-from .families.guarded import acts
 from .families.joining import joined, membership, parent_of, source_of
 from .families.reach import MADE_INSIDE, known_caller, rights_of
+from .families.rights import acts
 from .kept_settings import keep_start
 from .keys import check_same_task
 from .launch import Start
@@ -38,19 +38,17 @@ from .lifecycle.starts.launch_plan import (
 )
 from .lifecycle.starts.own_folders import check_reach
 from .lifecycle.wait import wait_until
-from .managing.budgets import SessionBudgets
 from .managing.housekeeping import Housekeeping
-from .managing.repricing import SessionPrices
+from .managing.spending import SessionBudgets, SessionPrices
 from .managing.stopping import Stopping
 from .managing.trusting import ProjectTrust
 from .model import Session, Status, StoppedBy
 from .processes import processes
 from .prompts.adjusting import SessionAdjuster
 from .prompts.answering import SessionAsks
-from .prompts.chaining import SessionChains
 from .prompts.compacting import SessionCompactor
 from .prompts.prompter import Prompter
-from .prompts.queue import SessionQueue
+from .prompts.queue import SessionChains, SessionQueue
 from .reader import SessionReader
 from .settings.config import PROFILE, Loaded
 from .storage.paths import Layout, default_home
@@ -336,7 +334,6 @@ class SessionManager(Stopping):
         """Record what was said in the agent's own interface, and let the session's queue go on.
 
         Args:
-            takeover: the session.
             exit_code: that of the interface; None if it could not be started.
 
         Raises:
@@ -373,7 +370,6 @@ class SessionManager(Stopping):
         """Wait until all sessions (or one of them) have ended.
 
         Args:
-            refs: the sessions.
             any_: the first end is enough.
             timeout: seconds; None waits for ever.
             asked: called once for each ask that waits for the user meanwhile.

@@ -16,9 +16,8 @@ from .lifecycle.process_list import ProcessInfo, process_list
 from .lifecycle.starts.launch_plan import build_launch, checked_prompt, completed
 from .lifecycle.stop_family import StopPreview, ends_too
 from .model import Changes, Prompt, Session, Status, Turn, short_id
-from .reading.outputs import OutputReader
 from .reading.settings_in_force import SettingsReader
-from .reading.steps import StepsReader
+from .reading.steps import OutputReader, StepsReader
 from .rules.limits.admission import FamilyLimits
 from .settings.config import Config
 from .storage.files import trash
@@ -48,8 +47,6 @@ class SessionReader:
     """Answers every query of a front end, and has no way to change a session.
 
     Args:
-        layout: the state folder.
-        queries: its database, for reading.
         config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
         starters: the parents and leads of the sessions that the caller started: ``@last`` is the newest of these.
     """

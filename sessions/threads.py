@@ -12,7 +12,6 @@ def in_threads(call: Callable[[Item], Result], items: Iterable[Item], threads: i
 
     Args:
         call: an exception that it raises is raised here.
-        items: its arguments.
         threads: the most calls that run at the same time, at least 1.
     """
     from concurrent.futures import ThreadPoolExecutor  # loads logging too, and most commands do one thing

@@ -1,20 +1,81 @@
 """Watch for changes on disk: two folders, whatever the number of sessions.  The only import of watchfiles.
 
 An event only means *that* something changed.  Its receiver queries the change feed, or reads a turn file from its last
-offset.  A sweep every two seconds finds changes that the kernel failed to report.  If the kernel reports nothing at
-all (watch limit, network folder, a folder that is gone), everything is checked twice a second.
+offset.  An event can arrive before its change is visible, so it is repeated a little later.  A sweep every two seconds
+finds changes that the kernel failed to report.  If the kernel reports nothing at all (watch limit, network folder, a
+folder that is gone), everything is checked twice a second.
 """
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec import Struct
 
 from .clock import monotonic
-from .recheck import rechecked
+
+T = TypeVar("T")
+
+
+class Rechecks:
+    """The times of the rechecks after the newest event; once all are done, none is due until the next event.
+
+    Args:
+        after: seconds from the event to each recheck, ascending.
+    """
+
+    def __init__(self, after: Sequence[float]) -> None:
+        self._after = after
+        self._due: list[float] = []
+
+    def restart(self, now: float) -> None:
+        """Schedule all rechecks from now, because an event arrived."""
+        self._due = [now + seconds for seconds in self._after]
+
+    def timeout(self, now: float) -> float | None:
+        """Return seconds until the next recheck; None if there is none."""
+        return max(0.0, self._due[0] - now) if self._due else None
+
+    def take(self, now: float) -> None:
+        """Mark every recheck that is due by now as done, and at least the next one."""
+        self._due = [due for due in self._due[1:] if due > now]
+
+
+async def rechecked(
+    source: AsyncGenerator[T, None], wanted: Callable[[T], bool], after: Sequence[float]
+) -> AsyncGenerator[T | None, None]:
+    """Yield each item at once, and None when a recheck is due.
+
+    A wanted item starts the delays of ``after``; the next wanted one restarts them.  While nothing happens there is no
+    timer.  Closing this closes ``source``.
+    """
+    rechecks = Rechecks(after)
+    upcoming: asyncio.Future[T] | None = None
+    try:
+        while True:
+            upcoming = upcoming or asyncio.ensure_future(anext(source))
+            done, _ = await asyncio.wait({upcoming}, timeout=rechecks.timeout(monotonic()))
+            if not done:
+                rechecks.take(monotonic())
+                yield None
+                continue
+            fetched, upcoming = upcoming, None
+            try:
+                item = fetched.result()
+            except StopAsyncIteration:
+                return
+            if wanted(item):
+                rechecks.restart(monotonic())
+            yield item
+    finally:
+        if upcoming is not None:
+            upcoming.cancel()
+            await asyncio.gather(upcoming, return_exceptions=True)
+        await source.aclose()
+
 
 DEBOUNCE_MS = 50
 """Time for which events are batched; the default of 1,600 ms would delay a busy folder."""
@@ -78,7 +139,7 @@ async def _watched(folders: tuple[Path, Path], watched: object) -> AsyncGenerato
         yield_on_timeout=True,
         recursive=False,
     )
-    looks = rechecked(batches, _of_database, RECHECK_SECONDS)
+    looks = rechecked(batches, lambda batch: _change(batch).database, RECHECK_SECONDS)
     async with aclosing(looks):
         async for batch in looks:
             change = Change(database=True) if batch is None else _change(batch)
@@ -118,11 +179,6 @@ def _change(batch: Iterable[tuple[object, str]]) -> Change:
         database=any(name.endswith("-wal") for name in names),
         turn_files=frozenset(name for name in names if name.endswith(".jsonl")),
     )
-
-
-def _of_database(batch: Iterable[tuple[object, str]]) -> bool:
-    """Return whether the batch includes the database's log."""
-    return _change(batch).database
 
 
 def _identity(folders: Iterable[Path]) -> tuple[tuple[int, int] | None, ...]:

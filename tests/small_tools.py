@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.orchestration import registry
-from agentdash.sessions.orchestration.tool import RefusalError, Tool
+from agentdash.sessions.orchestration.registry import Tool
 
 if TYPE_CHECKING:
     from agentdash.sessions.orchestration.calls import Calls

@@ -13,7 +13,7 @@ import click
 from places import ROOT
 
 from agentdash.sessions.settings.catalog import VARIABLES, patterns
-from agentdash.sessions.settings.docs import default_text
+from agentdash.sessions.settings.catalog_texts import default_text
 from agentdash.tui.cli.main import cli
 from agentdash.tui.keys.actions import REGISTRY
 from agentdash.widgets.table.columns import COLUMNS

@@ -24,14 +24,13 @@ from ..sessions import watch
 from ..sessions.clock import monotonic, now_ms
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
-from ..sessions.notifications.claims import Claims
 from ..sessions.notifications.settings import NotifySettings
+from ..sessions.notifications.tmux import Claims
 from ..sessions.settings.config import Config, DashboardSettings
 from ..sessions.storage.paths import Layout
 from ..sessions.storage.prompts.drafts import DraftFiles
 from ..sessions.text.plain_ascii import is_wanted
-from ..widgets.drawing import glyphs
-from ..widgets.drawing.plain_scrollbar import PlainScrollBar
+from ..widgets.drawing.plain_ascii import InAscii, PlainScrollBar
 from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
 from ..widgets.drawing.without_colours import WithoutColours
 from . import _textual_hacks
@@ -116,6 +115,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """The settings as they were last read; changes by key since then stay."""
         self.mouse = settings.mouse
         """True if the dashboard receives clicks and the wheel."""
+        self._in_ascii = plain_ascii
         self.set_class(plain_ascii, "-ascii")
         ScrollBar.renderer = PlainScrollBar if plain_ascii else ScrollBarRender
         self._interrupted_at = -TWICE_SECONDS
@@ -135,8 +135,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         _textual_hacks.without_toasts(self)
         self._settings_watch = SettingsWatch(reader.settings.path)
         self._sweeps = 0
-        characters = glyphs.ASCII if plain_ascii else glyphs.UNICODE
-        self.requests = Requests(self, reader.home, characters, worded=lambda error: worded(error, self.keymap))
+        self.requests = Requests(self, reader.home, worded=lambda error: worded(error, self.keymap))
         self.notifier = self._notifier(
             notify or NotifySettings(), watched, read_only=settings.read_only, plain_ascii=plain_ascii
         )
@@ -152,7 +151,6 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             reader,
             access,
             self.requests,
-            characters,
             drafts=self.drafts,
             asks=AskActions(reader, access, self.requests),
             keymap=keymap,
@@ -163,10 +161,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         if watched:
             from .screens.watch import WatchScreen
 
-            self.home = WatchScreen(reader, self.requests, self._operations, watched, clock=now_ms, signs=characters)
+            self.home = WatchScreen(reader, self.requests, self._operations, watched, clock=now_ms)
         else:
             missing = first[1] - len(first[0]) if first else 0
-            self.home = self._main_screen(characters, tour=tour, alone=alone, missing=missing)
+            self.home = self._main_screen(tour=tour, alone=alone, missing=missing)
 
     def _notifier(
         self, notify: NotifySettings, watched: Sequence[Session], *, read_only: bool, plain_ascii: bool
@@ -181,7 +179,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             plain_ascii=plain_ascii,
         )
 
-    def _main_screen(self, signs: glyphs.Signs, *, tour: Labels, alone: bool, missing: int) -> MainScreen:
+    def _main_screen(self, *, tour: Labels, alone: bool, missing: int) -> MainScreen:
         ui_state = self._operations.starting.memory.state = UiState(self._reader.home)
         return (_tour_screen() if tour else MainScreen)(
             self._reader,
@@ -190,7 +188,6 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self._operations,
             ui_state,
             clock=now_ms,
-            signs=signs,
             tour=tour,
             alone=alone,
             missing=missing,
@@ -243,7 +240,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return what changes the picture; Textual (8.2) draws greys if there are to be no colours."""
-        return [_WITHOUT_COLOURS] if self.no_color else super().get_line_filters()
+        filters = [_WITHOUT_COLOURS] if self.no_color else super().get_line_filters()
+        return [*filters, _IN_ASCII] if self._in_ascii else filters
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the variables that our style sheets need in addition to Textual's."""
@@ -429,7 +427,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         return Text(f"agentdash: the dashboard crashed; sessions keep running. Details: {where}")
 
 
-_WITHOUT_COLOURS = WithoutColours()
+_WITHOUT_COLOURS, _IN_ASCII = WithoutColours(), InAscii()
 
 
 def _classes(size: Size) -> dict[str, bool]:

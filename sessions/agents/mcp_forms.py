@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import structs
 
-from ..asks.constraints import FORMATS, fault
+from ..asks.answers import FORMATS, fault
 from ..asks.model import Choice, Question
 
 MOST_FIELDS = 101

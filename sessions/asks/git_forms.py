@@ -178,7 +178,6 @@ def is_understood(words: Sequence[str], place: Place, *, acts: bool) -> bool:
 
     Args:
         words: the words behind ``git``.
-        place: the folder, and where git would run.
         acts: the plain forms of verbs that write count as well.
     """
     if list(words) == ["--version"]:
@@ -203,14 +202,11 @@ def _is_verb(words: Sequence[str], place: Place, *, acts: bool) -> bool:
     found = read(form, arguments) if form is not None else None
     if form is None or found is None or not _has_operands_in(form, found, place):
         return False
-    if not _CHECKS.get(verb, _any)(found, place):
+    check = _CHECKS.get(verb)
+    if check is not None and not check(found, place):
         return False
     remote = verb in ("push", "fetch", "pull")
     return not trouble(place, worktree=verb in _OF_WORKTREE, remote=remote)
-
-
-def _any(_: Read, __: Place) -> bool:
-    return True
 
 
 def _has_operands_in(form: Form, found: Read, place: Place) -> bool:
@@ -224,10 +220,6 @@ def _has_operands_in(form: Form, found: Read, place: Place) -> bool:
 def _lists(found: Read, _: Place) -> bool:
     """Without an option that makes it list, branch and tag create what their operand names."""
     return not found.operands or found.has(*_LISTING)
-
-
-def _lists_tags(found: Read, _: Place) -> bool:
-    return not found.operands or found.has("-l", *_LISTING)
 
 
 def _commits(found: Read, _: Place) -> bool:
@@ -246,7 +238,7 @@ def _named_remote(found: Read, place: Place) -> bool:
 
 _CHECKS: Mapping[str, Callable[[Read, Place], bool]] = {
     "branch": _lists,
-    "tag": _lists_tags,
+    "tag": lambda found, _: not found.operands or found.has("-l", *_LISTING),
     "commit": _commits,
     "push": _named_remote,
     "fetch": _named_remote,

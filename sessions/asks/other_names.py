@@ -63,7 +63,6 @@ def may_be(line: str, wanted: Sequence[str]) -> bool:
     """Return whether a line may have the wanted command.
 
     Args:
-        line: the line of the agent.
         wanted: the first words of a rule.
     """
     found = [without_version(word) for word in _WORDS.findall(line.replace("-", " "))]

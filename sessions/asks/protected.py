@@ -117,7 +117,6 @@ def runs_something(path: str, folder: str, cwd: str, *, hidden: bool = False) ->
     """Return whether a path names, or leads to, a file by which another program runs something.
 
     Args:
-        path: the path.
         folder: the folder in which the agent may write; an absolute path.
         cwd: the folder in which a relative path begins.
         hidden: only hidden files and those in hidden folders count: a build is told the name of its ``Makefile``.

@@ -1,6 +1,6 @@
 """Decide an ask by the user's rules.
 
-Rules save questions.  A rule without a command allows the commands that are understood (:mod:`.understood`).  One that
+Rules save questions.  A rule without a command allows the commands that are understood (:mod:`.dangerous`).  One that
 names a program allows that program with what follows; of a program of which forms are understood, those forms alone.
 When a condition cannot be judged for certain, the user is asked: a rule that allows then does not fit, and a rule that
 denies or asks keeps later rules from allowing.
@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from .always import ALLOWABLE, can_remember, own_scope
-from .dangerous import danger, of_files, unplaced
+from .dangerous import danger, not_understood, of_files, unplaced
 from .model import Answer, Ask, AskKind, Verdict
 from .other_names import may_be
 from .places import is_in, paths_in, real, resolved
@@ -20,7 +20,6 @@ from .reader_forms import names_files
 from .recorded import RULE
 from .settings import AskRule
 from .simple_command import Simple, commands, single
-from .understood import not_understood
 
 ALWAYS = "always for this session"
 """The author of an answer that the user gave before."""
@@ -51,9 +50,7 @@ def decide(rules: Sequence[AskRule], ask: Ask, *, agent: str, cwd: str, remember
     """Return the decision of the first rule that fits.
 
     Args:
-        rules: the user's rules, in their order.
         ask: what the agent asks; untrusted, and not cut.
-        agent: the name of the agent.
         cwd: the folder of the session, an absolute path.  An allowed ask without a rule's folder stays in it.
         remembered: asks that the user allowed for the rest of the session.
     """

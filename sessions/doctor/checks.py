@@ -8,40 +8,38 @@ from pathlib import Path
 from ..settings.config import Loaded
 from ..settings.place import config_path as usual_config_path
 from ..storage.paths import Layout
-from .agents import agent_clis, limits, mcp_server, prices, versions
-from .machine import clipboard, inotify, logind, supervision, terminal, tmux, ulimits
+from . import agents, files, machine
 from .model import Check, Finding, Subject, fail
-from .state import budgets, database, own_files, records, settings, state_folder, strays
 
 CHECKS: tuple[tuple[str, Check], ...] = (
-    ("versions", versions.versions),
-    ("agents", agent_clis.agent_clis),
-    ("MCP server", mcp_server.start),
-    ("MCP clients", mcp_server.clients),
-    ("settings", settings.settings_file),
-    ("limits", limits.limits),
-    ("budgets", budgets.budgets),
-    ("prices", prices.prices),
-    ("state folder", state_folder.folder),
-    ("permissions", state_folder.permissions),
-    ("own files", own_files.own_files),
-    ("disk space", state_folder.disk_space),
-    ("file system", state_folder.file_system),
-    ("database", database.database),
-    ("session folders", records.folders_and_rows),
-    ("live turns", records.live_turns),
-    ("subreaper", supervision.subreaper),
-    ("pidfd", supervision.pidfd),
-    ("processes", supervision.environments),
-    ("strays", strays.strays),
-    ("inotify", inotify.instances_and_watches),
-    ("file events", inotify.file_events),
-    ("logout", logind.logout),
-    ("open files", ulimits.open_files),
-    ("user processes", ulimits.user_processes),
-    ("terminal", terminal.terminal),
-    ("tmux", tmux.options),
-    ("clipboard", clipboard.clipboard),
+    ("versions", agents.versions),
+    ("agents", agents.agent_clis),
+    ("MCP server", agents.mcp_server),
+    ("MCP clients", agents.mcp_clients),
+    ("settings", files.settings_file),
+    ("limits", agents.limits),
+    ("budgets", files.budgets),
+    ("prices", agents.prices),
+    ("state folder", files.folder),
+    ("permissions", files.permissions),
+    ("own files", files.own_files),
+    ("disk space", files.disk_space),
+    ("file system", files.file_system),
+    ("database", files.database),
+    ("session folders", files.folders_and_rows),
+    ("live turns", files.live_turns),
+    ("subreaper", machine.subreaper),
+    ("pidfd", machine.pidfd),
+    ("processes", machine.environments),
+    ("strays", files.strays),
+    ("inotify", machine.instances_and_watches),
+    ("file events", machine.file_events),
+    ("logout", machine.logout),
+    ("open files", machine.open_files),
+    ("user processes", machine.user_processes),
+    ("terminal", machine.terminal),
+    ("tmux", machine.tmux_options),
+    ("clipboard", machine.clipboard),
 )
 """The checks in report order; the name is used if a check breaks before it yields a finding."""
 

@@ -3,44 +3,33 @@
 A tag in an environment is a claim of the process that chose that environment.  A process that a turn of a session
 recorded, its runner, its agent or what was seen below them, is a fact: the nearest one decides, whatever is claimed
 below it.  A claim can then only narrow: it counts if nothing is recorded, or if it names a session below the recorded
-one.
+one.  Without rows each claim counts (:func:`check_user`).
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..processes import processes
 from ..processes.process_ownership import SessionProcesses
-from ..storage.paths import SESSION_ID, Layout
-from .caller import Link
+from ..storage.paths import SESSION_ID, Layout, default_home
+from .caller import Link, find_caller
+from .rights import only_the_user
+
+if TYPE_CHECKING:
+    from ..storage.families.families import Families
 
 HOOK_SESSION = "AGENTDASH_SESSION"
 """Variable of the command of a hook: the session that the hook is about."""
 
 
-class Families(Protocol):
-    """The queries that the place of a caller needs."""
-
-    def is_below(self, session_id: str, lead: str) -> bool:
-        """Return whether a session descends from another one."""
-        ...
-
-    def has_run(self, session_id: str, key: tuple[int, int], boot_id: str, pid_ns: str) -> bool:
-        """Return whether a process is the runner or the agent of a turn of a session."""
-        ...
-
-    def with_processes(self) -> list[str]:
-        """Return the ids of the sessions that have processes."""
-        ...
-
-
-def enclosing(line: Sequence[Link], layout: Layout, families: Families, is_known: Callable[[str], bool]) -> str | None:
+def enclosing(
+    line: Sequence[Link], layout: Layout, families: "Families", is_known: Callable[[str], bool]
+) -> str | None:
     """Return the session that a caller is inside of; None for the user, and for a session of another state folder.
 
     Args:
         line: the processes from the caller up.
-        layout: the state folder.
-        families: its queries.
         is_known: whether the state folder has, or had, a session.
     """
     session, place = _recorded(line, layout, families)
@@ -56,7 +45,7 @@ def is_of_hook(line: Sequence[Link], layout: Layout) -> bool:
     return place < len(line) and not any(link.session for link in line[:place])
 
 
-def _recorded(line: Sequence[Link], layout: Layout, families: Families) -> tuple[str | None, int]:
+def _recorded(line: Sequence[Link], layout: Layout, families: "Families") -> tuple[str | None, int]:
     """Return the session of the nearest recorded process, and its place in the line.
 
     There is no session if the process is the keeper of a hook, or nothing is recorded; the place is then the end.
@@ -71,7 +60,7 @@ def _recorded(line: Sequence[Link], layout: Layout, families: Families) -> tuple
     return _seen_below_a_runner(line, layout, families)
 
 
-def _seen_below_a_runner(line: Sequence[Link], layout: Layout, families: Families) -> tuple[str | None, int]:
+def _seen_below_a_runner(line: Sequence[Link], layout: Layout, families: "Families") -> tuple[str | None, int]:
     """Find the session of a process whose runner was killed, and whose environment claims nothing or something else."""
     for session in families.with_processes():
         folder = layout.session(session)
@@ -93,3 +82,18 @@ def _keeps_hook(link: Link, above: Sequence[Link], layout: Layout) -> bool:
             if SessionProcesses(session, folder.lock, folder.procs).is_spared(link.key):
                 return True
     return False
+
+
+def check_user(what: str, home: Path | None = None) -> None:
+    """Refuse a command that comes from inside a session; without rows, each claim of a session counts.
+
+    Args:
+        what: the act in the text of the refusal.
+        home: the state folder; None for that of the environment.
+
+    Raises:
+        NotAllowedError: it comes from inside a session.
+    """
+    caller = find_caller()
+    if caller.session is not None and not is_of_hook(caller.line, Layout(home or default_home())):
+        raise only_the_user(what)

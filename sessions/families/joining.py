@@ -1,32 +1,29 @@
-"""The place of a new session in the family of its caller: its parent or lead, its folder and its agent."""
+"""What is recorded of a caller: the place, folder and agent of a session that it starts, and its name for a stop."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from ..errors import NotAllowedError
 from ..launch import Start
 from ..model import Session, short_id
-from ..settings.orchestration import OrchestrationSettings
+from ..settings.sections import OrchestrationSettings
+from ..storage.store import Store
 from ..text.sanitize import one_line
 from ..values.membership import Budget, Membership
+from ..values.stopped_by import StoppedBy
 from .caller import Caller
+
+if TYPE_CHECKING:
+    from ..storage.queries import Queries
 
 ANY_FOLDER = "*"
 
 
-class Sessions(Protocol):
-    """The query for a session."""
-
-    def session(self, session_id: str) -> Session | None:
-        """Return the session with exactly this id."""
-        ...
-
-
-def parent_of(caller: Caller, sessions: Sessions) -> Session | None:
+def parent_of(caller: Caller, sessions: "Queries") -> Session | None:
     """Return the session from inside which a start is requested; None if it is requested by the user or from outside.
 
     Raises:
@@ -46,9 +43,7 @@ def membership(caller: Caller, parent: Session | None, start: Start) -> Membersh
     """Return the place of a new session.
 
     Args:
-        caller: who asks for it.
         parent: the session from inside which it is asked for.
-        start: the request.
     """
     return Membership(
         parent=parent.id if parent is not None else None,
@@ -130,3 +125,22 @@ def _roots(home: Path, allowed: Sequence[str]) -> list[Path]:
     """
     others = (Path(os.path.normpath(home / Path(one).expanduser())) for one in allowed)
     return [home, *(Path(os.path.realpath(one)) for one in others if home not in (one, *one.parents))]
+
+
+REASON_CELLS = 200
+"""Longest reason of a stop, on one line."""
+
+_OTHER = "another session"
+"""Recorded for a session that stops one that it does not lead (``orchestration.reach = "all"``)."""
+
+
+def stopper(caller: Caller, store: Store, session_id: str, reason: str = "") -> str:
+    """Return the text to record for a stop of a session; the reason may have any shape."""
+    given = one_line(reason, REASON_CELLS).strip()
+    if caller.session is None:
+        by: str = StoppedBy.YOU if caller.acts_for_user else StoppedBy.LEAD
+    elif caller.session == session_id:
+        by = StoppedBy.YOU
+    else:
+        by = StoppedBy.LEAD if store.families.is_below(session_id, caller.session) else _OTHER
+    return f"{by}: {given}" if given else by

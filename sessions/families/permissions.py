@@ -13,7 +13,7 @@ from ..values.turn_mode import TurnMode
 
 if TYPE_CHECKING:
     from ..agents.base import Agent
-    from ..settings.orchestration import OrchestrationSettings
+    from ..settings.sections import OrchestrationSettings
     from ..storage.queries import Queries
     from .caller import Caller
 
@@ -105,8 +105,6 @@ def check_mode(bound: Bound | None, agent: "Agent", mode: TurnMode | None, optio
 
     Args:
         bound: the greatest permissions; None for no bound.
-        agent: the agent that is to run.
-        mode: its mode.
         options: the keys of its section that the request names itself.
 
     Raises:

@@ -1,14 +1,12 @@
 """The rights of a manager's caller in its state folder: which session a reference, a prompt or an ask belongs to."""
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from ..asks.recorded import RecordedAsk
 from ..errors import UnknownSessionError
 from ..model import Session
 from ..processes import processes, runner_lock
-from ..settings.config import Config
 from ..storage.files import trash
 from ..storage.paths import Layout
 from .caller import Caller
@@ -17,32 +15,8 @@ from .permissions import Bound, bound_of
 from .rights import Rights
 
 if TYPE_CHECKING:
+    from ..reader import SessionReader
     from ..storage.store import Store
-
-
-class Settings(Protocol):
-    """The settings in force."""
-
-    def config(self, profile: str | None = None) -> Config:
-        """Read the settings."""
-        ...
-
-
-class Reader(Protocol):
-    """The queries that decide about a request."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        ...
-
-    def get(self, ref: str) -> Session:
-        """Return the session that a reference names."""
-        ...
-
-    def ask(self, ask_id: int) -> RecordedAsk:
-        """Return an ask."""
-        ...
 
 
 MADE_INSIDE = "made_inside"
@@ -115,7 +89,7 @@ def _of_another_folder(caller: Caller, layout: Layout, store: "Store") -> Caller
     return structs.replace(caller, session=None, lead=f"agentdash:{caller.session}", evidence="elsewhere")
 
 
-def rights_of(caller: Caller, layout: Layout, reader: Reader, store: "Store") -> Rights:
+def rights_of(caller: Caller, layout: Layout, reader: "SessionReader", store: "Store") -> Rights:
     """Return the rights of a caller in a state folder."""
 
     def session_of(target: object) -> str:
@@ -129,11 +103,11 @@ def rights_of(caller: Caller, layout: Layout, reader: Reader, store: "Store") ->
         return bound_of(caller, store, reader.settings.config().orchestration)
 
     return Rights(
-        caller, _InTrashToo(layout, store), session_of, lambda: reader.settings.config("").orchestration.reach, bound
+        caller, InTrashToo(layout, store), session_of, lambda: reader.settings.config("").orchestration.reach, bound
     )
 
 
-def _named(ref: str, layout: Layout, reader: Reader) -> str:
+def _named(ref: str, layout: Layout, reader: "SessionReader") -> str:
     """Return the id of the session that a reference names, also if it is in the trash."""
     try:
         return reader.get(ref).id
@@ -141,7 +115,7 @@ def _named(ref: str, layout: Layout, reader: Reader) -> str:
         return trash.find(layout, ref).id
 
 
-class _InTrashToo:
+class InTrashToo:
     """The families of a state folder: a deleted session is below the session that was above it."""
 
     def __init__(self, layout: Layout, store: "Store") -> None:
@@ -149,10 +123,12 @@ class _InTrashToo:
         self._store = store
 
     def is_below(self, session_id: str, lead: str) -> bool:
+        """Return whether a session descends from another one, or from an outside lead."""
         if self._store.session(session_id) is None and (deleted := trash.record(self._layout, session_id)) is not None:
             above = deleted.session.parent or deleted.session.lead
             return above is not None and (above == lead or self._store.families.is_below(above, lead))
         return self._store.families.is_below(session_id, lead)
 
     def descendants(self, session_id: str | None, lead: str | None) -> list[Session]:
+        """Return the sessions below a session and below an outside lead."""
         return self._store.descendants(session_id, lead)

@@ -1,22 +1,27 @@
-"""The sessions that a caller may change: an agent changes only itself and the sessions below it.
+"""The sessions that a caller may change, and the one place that every act on a session passes.
 
-It is a session, or a client of the MCP server outside any session: that has only those below it.  A command of an agent
-outside any session, such as the user's own claude, acts for the user.
+An agent changes only itself and the sessions below it: a session, or a client of the MCP server outside any session,
+which has only those below it.  A command of an agent outside any session, such as the user's own claude, acts for the
+user.  A method that changes sessions is marked with :func:`acts`.
 
 Reading is free.  ``orchestration.reach = "all"`` in the settings file lifts the limit.  A guard is not a wall: it stops
 accidents and confused models, and the sandbox of an agent is what holds a hostile one.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any, Protocol
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from ..agents.registry import agent_named
 from ..errors import AgentdashError, ConfigError, NotAllowedError, NotYoursError
-from ..model import Session, short_id
+from ..model import short_id
 from ..values.facts import Fact
 from ..values.turn_mode import TurnMode
 from .caller import Caller
 from .permissions import Bound, check_mode, narrowed
+
+if TYPE_CHECKING:
+    from .reach import InTrashToo
 
 _NAMED = 5
 
@@ -28,18 +33,6 @@ _EVIDENCE = {
     "lead key": "the conversation of its agent",
     "client": "the request of a client",
 }
-
-
-class Family(Protocol):
-    """The query for the place of a session in its family."""
-
-    def is_below(self, session_id: str, lead: str) -> bool:
-        """Return whether a session descends from another one, or from an outside lead."""
-        ...
-
-    def descendants(self, session_id: str | None, lead: str | None) -> list[Session]:
-        """Return the sessions below a session and below an outside lead."""
-        ...
 
 
 def only_the_user(what: str) -> NotAllowedError:
@@ -62,7 +55,7 @@ class Rights:
     def __init__(
         self,
         caller: Caller,
-        family: Family | None = None,
+        family: "InTrashToo | None" = None,
         session_of: Callable[[object], str] = str,
         reach: Callable[[], str] = lambda: "own",
         bound: Callable[[], Bound | None] = lambda: None,
@@ -128,7 +121,6 @@ class Rights:
         """Refuse permissions that the caller cannot give: they are more than its own.
 
         Args:
-            agent: the agent that is to run.
             mode: its mode; None for a plain command.
             options: the keys of the agent's section that the request names itself.
 
@@ -143,7 +135,6 @@ class Rights:
         """Return the options that bring a start without a mode of its own within the caller's permissions.
 
         Args:
-            agent: the agent that is to run.
             mode: its mode by the settings.
             options: the keys of the agent's section that the request names itself; a named mode is not changed.
         """
@@ -208,3 +199,57 @@ class Rights:
                 yield self._session_of(one)
             except AgentdashError:
                 continue  # the act itself reports that there is no such session
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+G = TypeVar("G", bound="Guarded")
+
+
+class Guarded:
+    """A part of the manager whose acts are checked against the rights of the caller.
+
+    Args:
+        rights: those of the manager's caller; there is no default, so that no part acts for the user by omission.
+    """
+
+    def __init__(self, rights: Rights) -> None:
+        self.rights = rights
+        """The rights of the caller."""
+
+    @property
+    def inside(self) -> str | None:
+        """The session from inside which the call comes; None if it comes from the user or from an outside lead."""
+        return self.rights.caller.session
+
+    @property
+    def asker(self) -> str:
+        """The recorded name of the caller: ``you``, or the session from inside which the call comes."""
+        return f"session {short_id(self.inside)}" if self.inside else "you"
+
+
+def acts(
+    verb: str, *, on_itself: bool = True
+) -> Callable[[Callable[Concatenate[G, T, P], R]], Callable[Concatenate[G, T, P], R]]:
+    """Mark a method that changes the session, or the sessions, of its first argument, and check the caller's rights.
+
+    A dry run changes nothing and is not checked.
+
+    Args:
+        verb: the act in the text of a refusal: ``stop``.
+        on_itself: a session may do it to itself.
+    """
+
+    def marked(method: Callable[Concatenate[G, T, P], R]) -> Callable[Concatenate[G, T, P], R]:
+        @wraps(method)
+        def checked(self: G, target: T, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            kept: Any = list(target) if isinstance(target, Iterable) and not isinstance(target, str) else target
+            if not kwargs.get("dry_run"):
+                self.rights.check(kept, verb, on_itself=on_itself)
+            return method(self, kept, *args, **kwargs)
+
+        checked.acts = verb  # type: ignore[attr-defined]
+        return checked
+
+    return marked

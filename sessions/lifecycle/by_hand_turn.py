@@ -54,8 +54,6 @@ def talk_of(agent: str, conversation: str, env: Mapping[str, str | None], at: in
     """Return a conversation and the present end of its transcript.
 
     Args:
-        agent: the name of the agent.
-        conversation: the agent's id of it.
         env: the recorded environment of the session.
         at: the approximate start of the conversation, UTC ms.
         since: if the transcript was made after this time (UTC ms), all of it counts; None: it is an earlier one.
@@ -109,7 +107,10 @@ def record_by_hand(
     folder, n = layout.session(session.id), taken.turn + 1
     taken = _found(store, session, taken)
     done = ByHand(
-        session=session.id, seconds=max(0, now_ms() - taken.since) / 1000, exit_code=exit_code, reason=_lacking(taken)
+        session=session.id,
+        seconds=max(0, now_ms() - taken.since) / 1000,
+        exit_code=exit_code,
+        reason=NOT_FOUND if any(talk.path is None for talk in taken.talks) else None,
     )
     content = None
     try:
@@ -137,11 +138,6 @@ def record_by_hand(
     with suppress(OSError):
         write_identity(store, folder)
     return done
-
-
-def _lacking(taken: TakenBy) -> str | None:
-    """Return why what was said may not be recorded, or only in part."""
-    return NOT_FOUND if any(talk.path is None for talk in taken.talks) else None
 
 
 def _found(store: Store, session: Session, taken: TakenBy) -> TakenBy:

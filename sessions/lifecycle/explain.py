@@ -86,7 +86,8 @@ def explain(
         ),
     ]
     facts.append(_attention_fact(session))
-    facts.append(Fact("queue", _queue(session), "queue, sessions.held"))
+    way_out = f"; release it: agentdash queue {session.short_id} release" if session.held else ""
+    facts.append(Fact("queue", f"{queue_state(session)}{way_out}", "queue, sessions.held"))
     facts += family
     facts += _chain_facts(session)
     facts += _mark_facts(shown(range(1, session.turn + 1), marks)) if marks else []
@@ -163,12 +164,6 @@ def counted(unreadable: Mapping[str, int]) -> str:
 def _prompt_fact(prompt: Prompt) -> Fact:
     steered = prompt.steered is not None
     return Fact(f"{'steered ' * steered}prompt", prompt.state, f"{'queue' if steered else 'prompts'}.state")
-
-
-def _queue(session: Session) -> str:
-    """Return how many prompts wait, and the way out of a hold."""
-    way = f"; release it: agentdash queue {session.short_id} release" if session.held else ""
-    return f"{queue_state(session)}{way}"
 
 
 def _ask_fact(asked: RecordedAsk) -> Fact:

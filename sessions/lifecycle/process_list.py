@@ -1,8 +1,11 @@
-"""The living processes of a session, as the user inspects them before a stop."""
+"""The living processes of sessions, and what they cost now: processor time, memory, and their number."""
+
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
-from ..model import Turn
+from ..clock import monotonic
+from ..model import Load, Turn
 from ..processes import processes
 from ..processes.process_ownership import SessionProcesses
 from ..storage.paths import SessionFolder
@@ -44,3 +47,41 @@ def _info(process: processes.Process, ports: tuple[int, ...]) -> ProcessInfo:
         rss_bytes=rss_bytes,
         ports=ports,
     )
+
+
+class Loads:
+    """Measures the processes of a few sessions on each call; keeps only the previous measurement."""
+
+    def __init__(self, processes: Callable[[str], list[ProcessInfo]], clock: Callable[[], float] = monotonic) -> None:
+        self._processes = processes
+        self._clock = clock
+        self._before: dict[str, tuple[float, dict[tuple[int, float | None], float]]] = {}
+
+    def look(self, session_ids: Iterable[str]) -> Mapping[str, Load]:
+        """Return the load of these sessions; a session without a process is left out."""
+        loads, seen = {}, {}
+        for session_id in session_ids:
+            living, at = self._processes(session_id), self._clock()
+            if not living:
+                continue
+            times = {_identity(process, at): process.cpu_s for process in living if process.cpu_s is not None}
+            loads[session_id] = Load(
+                processes=len(living),
+                rss_bytes=sum(process.rss_bytes or 0 for process in living),
+                cpu=self._spent(session_id, at, times),
+            )
+            seen[session_id] = (at, times)
+        self._before = seen
+        return loads
+
+    def _spent(self, session_id: str, at: float, times: Mapping[tuple[int, float | None], float]) -> float | None:
+        earlier, before = self._before.get(session_id, (at, {}))
+        if at <= earlier:
+            return None
+        # A process that is new since the last measurement started at 0; the time of one that is gone is lost.
+        return sum(max(0.0, spent - before.get(process, 0.0)) for process, spent in times.items()) / (at - earlier)
+
+
+def _identity(process: ProcessInfo, at: float) -> tuple[int, float | None]:
+    """Return the pid with its start time, rounded to seconds, because pids are reused."""
+    return process.pid, None if process.age_s is None else float(round(at - process.age_s))

@@ -1,9 +1,12 @@
-"""Resolve the user's text to one session: a full id, a unique prefix of an id, or ``@last``."""
+"""The session that a text names, by an id, a unique prefix of it, or ``@last``; and whether it is free for an act."""
 
 from collections.abc import Iterable
 
-from ..errors import AmbiguousSessionError, UnknownSessionError, UsageError
-from ..model import Session
+from ..agents.registry import agent_named
+from ..errors import AmbiguousSessionError, SessionBusyError, UnknownSessionError, UsageError
+from ..model import Session, TakenBy
+from ..processes import processes, runner_lock
+from ..storage.paths import Layout
 from ..storage.queries import Queries
 
 LAST = "@last"
@@ -22,7 +25,6 @@ def last_session(queries: Queries, starters: Iterable[tuple[str | None, str | No
     """Return the session that the caller started last: those that its agents started are not meant.
 
     Args:
-        queries: the database.
         starters: the parents and leads that stand for the caller, the first that started any decides.
 
     Raises:
@@ -75,3 +77,43 @@ def _ambiguous(ref: str, candidates: list[Session]) -> str:
     lines = [f"  {s.id[:13]}  {s.status:<9} {s.title[:60]}" for s in candidates[:_SHOWN]]
     more = ["  …"] if len(candidates) > _SHOWN else []
     return "\n".join([f"{ref!r} is ambiguous:", *lines, *more])
+
+
+def check_free(session: Session, what: str) -> None:
+    """Refuse an action on a session that the user has taken over.
+
+    Args:
+        what: the past participle of the action: ``stopped``.
+
+    Raises:
+        SessionBusyError: it is open in the agent's own interface; the error names the holder.
+    """
+    if session.taken_by is not None:
+        raise SessionBusyError(
+            f"Session {session.short_id} is open in {agent_named(session.agent).title}'s own interface, by"
+            f" {session.taken_by.holder}: it can be {what} when that is closed."
+        )
+
+
+def held_elsewhere(session: Session) -> TakenBy | None:
+    """Return the holder of a session if another machine recorded it; None for none, or a user of this one.
+
+    No process here can prove that such a holder lives or that its machine is gone.  The same boot is the same kernel,
+    even if the machine was renamed.
+    """
+    taken = session.taken_by
+    if taken is None or taken.host == processes.host_name() or taken.boot_id == processes.boot_id():
+        return None
+    return taken
+
+
+def check_movable(layout: Layout, session: Session, what: str) -> None:
+    """Refuse to put away a session whose holder may live: one of this machine, or one that has the session's lock.
+
+    A holder on another machine does not prevent it: that machine may be gone for ever.  Front ends warn of it.
+
+    Raises:
+        SessionBusyError: the holder may live; ``what`` is the past participle of the action.
+    """
+    if held_elsewhere(session) is None or runner_lock.is_held(layout.session(session.id).lock):
+        check_free(session, what)

@@ -62,8 +62,6 @@ def stop_with_workers(store: Store, session: Session, stop: Callable[[Session], 
     model again, and be recorded as done.
 
     Args:
-        store: the rows.
-        session: the lead.
         stop: stops one session without its workers.
 
     Returns:
@@ -115,12 +113,8 @@ def _check(session: Session, errors: Mapping[str, AgentdashError]) -> None:
 
 def at_work(store: Store, session_id: str) -> list[Session]:
     """Return the linked workers below a session that have something to stop, the deepest first."""
-    return [one for one in store.families.linked(session_id) if _has_work(one)]
-
-
-def _has_work(session: Session) -> bool:
-    """Return whether a stop of a session changes anything."""
-    return not session.status.ended or session.left > 0 or session.warm_since is not None
+    found = store.families.linked(session_id)
+    return [one for one in found if not one.status.ended or one.left > 0 or one.warm_since is not None]
 
 
 def _stopped(

@@ -28,8 +28,8 @@ from ..supervision.runner_process import poke
 from ..values.taken_by import Talk
 from .by_hand_turn import record_by_hand, talk_of
 from .recovery.reconcile import survivors
+from .session_ref import check_free
 from .starts.resume_command import ResumeCommand
-from .taken_check import check_free
 from .wait import wait_until
 
 CLOSE_SECONDS = 20.0
@@ -50,13 +50,7 @@ class Takeover:
     """A session that this process has taken over; :meth:`finish` must follow, whatever happens.
 
     Args:
-        layout: the state folder.
-        store: the rows.
-        session: the session.
-        command: the command of the interface.
         taken: the record of this process.
-        lock: the session's lock.
-        env: the recorded environment of the session.
     """
 
     def __init__(
@@ -158,10 +152,6 @@ def take_over(
     """Close the live agent of an idle session, take its lock, and record this process as the holder.
 
     Args:
-        layout: the state folder.
-        store: the rows.
-        session: the session, as it is now.
-        command: the command of the agent's own interface.
         settle: concludes sessions whose runner died.
 
     Raises:

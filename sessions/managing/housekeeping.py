@@ -5,14 +5,13 @@ from contextlib import suppress
 
 from ..clock import now_ms
 from ..errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
-from ..families.guarded import Guarded, acts
-from ..families.rights import Rights
+from ..families.rights import Guarded, Rights, acts
 from ..kept_settings import keep_settings
 from ..lifecycle import session_ref
 from ..lifecycle.recovery.ghosts import Ghost, ghosts, remove_empty
 from ..lifecycle.recovery.reconcile import settle
+from ..lifecycle.session_ref import check_movable, held_elsewhere
 from ..lifecycle.starts.launch_plan import new_title
-from ..lifecycle.taken_check import check_movable, held_elsewhere
 from ..model import ENDED, LIVE, Session, StoppedBy
 from ..processes import runner_lock
 from ..reader import SessionReader
@@ -34,10 +33,6 @@ class Housekeeping(Guarded):
     """Keeps sessions in order; starts nothing, and stops only the linked workers of what is archived.
 
     Args:
-        rights: those of the caller.
-        layout: the state folder.
-        store: the rows.
-        reader: every query.
         end_workers: stops the linked workers of a session.
     """
 
@@ -235,16 +230,12 @@ class Housekeeping(Guarded):
             return
         with suppress(ConfigError):  # the next start reports broken settings
             if self.rights.states_settings and keep_settings(self._store, self._reader.settings.config()):
-                self._poke_runners()
+                for session in self._store.sessions(LIVE):  # they read the budgets again
+                    with suppress(OSError):
+                        poke(self._layout.session(session.id).poke)
         settle(self._layout, self._store)
         if self._store.families.reported():
             self._archive_reported()
-
-    def _poke_runners(self) -> None:
-        """Have the runners of turns that are under way read the budgets again."""
-        for session in self._store.sessions(LIVE):
-            with suppress(OSError):
-                poke(self._layout.session(session.id).poke)
 
     @acts("delete", on_itself=False)
     def bury(self, session: Session, *, patience: float = 0.0, archived: bool = False) -> bool:
@@ -300,6 +291,19 @@ class Housekeeping(Guarded):
             return session
         self.settle()
         return self._reader.by_id(session.id)
+
+
+class Part(Guarded):
+    """A part of the manager that changes sessions, with what most acts need."""
+
+    def __init__(
+        self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
+    ) -> None:
+        super().__init__(rights)
+        self._layout = layout
+        self._store = store
+        self._reader = reader
+        self._housekeeping = housekeeping
 
 
 def _holder(session: Session) -> str:

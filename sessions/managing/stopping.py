@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 from ..errors import AgentdashError, SessionBusyError, StoreError, UnknownSessionError
 from ..families.caller import Caller
-from ..families.guarded import Guarded, acts
-from ..families.stopper import stopper
-from ..lifecycle.stop import continue_runner, stop_session
+from ..families.joining import stopper
+from ..families.rights import Guarded, acts
+from ..lifecycle.session_ref import check_free, check_movable
+from ..lifecycle.stop import continue_runner, stop_session, stop_unread
 from ..lifecycle.stop_family import AT_ONCE, GENTLY, StopHow, stop_with_workers, stop_workers
-from ..lifecycle.taken_check import check_free, check_movable
 from ..model import Receipt, Session
 from ..reader import SessionReader
 from ..storage.paths import Layout
@@ -72,7 +72,6 @@ class Stopping(Guarded):
 
         ``why`` is the error that kept them from being read.
         """
-        from ..lifecycle.stop_unread import stop_unread  # only a damaged database needs it
 
         def one(ref: str) -> Receipt | AgentdashError:
             try:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from ..errors import AgentdashError, UsageError
-from ..families.guarded import Guarded
-from ..families.rights import Rights
+from ..families.rights import Guarded, Rights
 from ..reader import SessionReader
 from ..storage.paths import Layout
 
@@ -18,13 +17,7 @@ if TYPE_CHECKING:
 
 
 class ProjectTrust(Guarded):
-    """Changes which settings of projects are in force.
-
-    Args:
-        rights: those of the caller.
-        layout: the state folder, which has the record.
-        reader: every query.
-    """
+    """Changes which settings of projects are in force."""
 
     def __init__(self, rights: Rights, layout: Layout, reader: SessionReader) -> None:
         super().__init__(rights)

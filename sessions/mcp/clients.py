@@ -1,17 +1,24 @@
-"""The clients of the MCP server, and how long each waits for the answer of a call.
+"""Who calls the MCP server: the client, with the time for which it waits, and the caller in whose name it acts.
 
 A call must be answered before its client gives up.  Seen with claude 2.1.197 and codex 0.169.0: progress reports
 prolong no time limit (docs/protocols/claude.md, "MCP servers"; docs/protocols/codex.md, "MCP servers").
 """
 
 import math
+import os
+import uuid
 from collections.abc import Callable, Mapping
+from copy import copy
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 
 if TYPE_CHECKING:
-    from ..settings.orchestration import OrchestrationSettings
+    from ..families.caller import Caller
+    from ..manager import SessionManager
+    from ..settings.sections import OrchestrationSettings
+
 
 WAIT = "AGENTDASH_MCP_WAIT"
 """The variable with the seconds that a call of ``wait_for`` takes at most, whatever the client."""
@@ -37,14 +44,9 @@ def _claude(env: Mapping[str, str]) -> float:
     return 270.0 if limit is None else max(_SHORTEST, min(270.0, limit / 1000 - _RESERVE))
 
 
-def _codex(_: Mapping[str, str]) -> float:
-    """Return the seconds for codex (0.169.0), which ends a call after 300 s unless ``tool_timeout_sec`` is set."""
-    return 270.0
-
-
 _WAITS: dict[str, Callable[[Mapping[str, str]], float]] = {
     "claude-code": _claude,  # 2.1.197, 2.1.330
-    "codex-mcp-client": _codex,  # 0.169.0
+    "codex-mcp-client": lambda _: 270.0,  # 0.169.0 ends a call after 300 s unless tool_timeout_sec is set
 }
 """By the name in ``clientInfo``."""
 
@@ -82,3 +84,94 @@ def _number(text: str | None) -> float | None:
     except ValueError:
         return None
     return number if number > 0 and math.isfinite(number) else None
+
+
+_CALL_KEYS = ("claudecode/toolUseId", "callId")
+"""The id of the lead's tool call in ``_meta`` (claude 2.1.197, codex 0.169.0)."""
+
+_THREAD_KEY = "threadId"
+"""The conversation of codex in ``_meta`` (0.169.0)."""
+
+_MOST_MANAGERS = 8
+_LONGEST_ID = 200
+
+
+def call_of(meta: Mapping[str, Any]) -> str | None:
+    """Return the id of the lead's own tool call; None if the client names none."""
+    return next((found for key in _CALL_KEYS if (found := _id(meta.get(key)))), None)
+
+
+def lead_of(meta: Mapping[str, Any]) -> str | None:
+    """Return the lead that a request names, as ``codex:ID``; None if it names none."""
+    thread = _id(meta.get(_THREAD_KEY))
+    return f"codex:{thread}" if thread else None
+
+
+def _id(value: object) -> str | None:
+    fits = isinstance(value, str) and 0 < len(value) <= _LONGEST_ID and value.isprintable()
+    return value if isinstance(value, str) and fits else None
+
+
+class Managers:
+    """The managers of one server, one for each lead: a client can have several conversations.
+
+    The first call opens the first one, so that a server whose tools are only listed never touches the state folder.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._managers: dict[str, SessionManager] = {}
+        self._unnamed = f"mcp:{uuid.uuid4()}"
+
+    def of(self, meta: Mapping[str, Any]) -> "SessionManager":
+        """Return a manager whose caller has the lead and the call that a request names.
+
+        Raises:
+            AgentdashError: the state folder cannot be used.
+        """
+        manager = copy(self._of_lead(lead_of(meta) or self._unnamed))
+        manager.caller = structs.replace(manager.caller, call=call_of(meta))
+        return manager
+
+    def _of_lead(self, lead: str) -> "SessionManager":
+        with self._lock:
+            if lead not in self._managers:
+                while len(self._managers) >= _MOST_MANAGERS:
+                    del self._managers[next(iter(self._managers))]
+                self._managers[lead] = _opened(lead)
+            return self._managers[lead]
+
+
+def _opened(lead: str) -> "SessionManager":
+    """Open a manager; the caller is found first, because its environment can name the state folder."""
+    from ..families.caller import find_caller
+
+    caller = _with_lead(find_caller(), lead)
+    _complete_environment()
+    from ..manager import SessionManager
+    from ..projects import state_folder
+
+    state_folder.choose()
+    return SessionManager(caller=caller)
+
+
+def _complete_environment() -> None:
+    """Add the variables that the client did not hand on: workers find their settings and sign in with them.
+
+    codex (0.169.0) gives a server eighteen variables of its own choice and those that ``env_vars`` names.
+    """
+    from ..families.caller import CLAUDE_SESSION
+    from ..processes import processes
+
+    client = os.getppid()
+    own = {processes.SESSION_TAG, processes.RUN_TAG, processes.RUNNER_MARK, processes.HOOK_TAG, CLAUDE_SESSION}
+    for name, value in processes.environment(client).items() if client > 1 else ():
+        if name and name not in own:
+            os.environ.setdefault(name, value)
+
+
+def _with_lead(caller: "Caller", lead: str) -> "Caller":
+    """Return the caller; outside of any session, and of claude, the lead is the one that the client names."""
+    if caller.session is not None:
+        return caller
+    return structs.replace(caller, lead=caller.lead or lead, evidence="client")

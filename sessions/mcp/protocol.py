@@ -5,6 +5,10 @@ connection.  From 2026-07-28 each request names its version and its client in ``
 the place of the handshake.  This server keeps no state between requests, so it serves both on one connection.
 """
 
+import os
+import sys
+from collections.abc import Iterator
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -130,21 +134,21 @@ def answer(key: Id | None, result: object) -> bytes:
     Raises:
         UnicodeEncodeError, TypeError: the result cannot be written as JSON.
     """
-    return _line(_Answer("2.0", key, result=result))
+    return _encoded(_Answer("2.0", key, result=result))
 
 
 def failure(key: Id | None, error: ProtocolError) -> bytes:
     """Return the line that answers a request with an error of the protocol."""
-    return _line(_Answer("2.0", key, error=_Failure(error.code, str(error), error.data)))
+    return _encoded(_Answer("2.0", key, error=_Failure(error.code, str(error), error.data)))
 
 
 def progress(token: object, number: int, text: str) -> bytes:
     """Return the line that reports the progress of a call; ``number`` grows from line to line."""
     params = {"progressToken": token, "progress": number, "message": text}
-    return _line({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+    return _encoded({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
 
 
-def _line(message: object) -> bytes:
+def _encoded(message: object) -> bytes:
     return _ENCODER.encode(message) + b"\n"
 
 
@@ -169,3 +173,75 @@ def stateless(result: dict[str, Any], server: object) -> dict[str, Any]:
     """Return a result with the fields that 2026-07-28 requires of every result."""
     meta = {**result.get("_meta", {}), SERVER_KEY: server}
     return {**result, "resultType": "complete", "_meta": meta}
+
+
+LONGEST_LINE = 64_000_000
+"""Bytes of the longest line that is read; a longer one is passed over."""
+
+_PIECE = 1 << 16
+
+
+class TooLong:
+    """Takes the place of a line that is longer than :data:`LONGEST_LINE`."""
+
+
+def own_streams() -> tuple[int, int]:
+    """Return descriptors of stdin and stdout that no other code of this process can use, nor any child.
+
+    Afterwards stdin is empty, and text that any module prints goes to stderr.
+    """
+    sys.stdout.flush()
+    given, taken = os.dup(0), os.dup(1)
+    empty = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    os.dup2(empty, 0)
+    os.close(empty)
+    os.dup2(2, 1)
+    for descriptor in (given, taken):
+        os.set_blocking(descriptor, True)
+    return given, taken
+
+
+def lines(descriptor: int, longest: int = LONGEST_LINE) -> Iterator[bytes | type[TooLong]]:
+    r"""Yield the lines up to the end of input, split at ``\n`` only; the last one need not end with it."""
+    held: list[bytes] = []
+    size, passing = 0, False
+    while piece := _piece_of(descriptor):
+        first, *others = piece.split(b"\n")
+        for following in (None, *others):
+            if following is not None:
+                yield TooLong if passing else b"".join(held)
+                held, size, passing = [], 0, False
+            part = first if following is None else following
+            size += len(part)
+            if size > longest:
+                held, passing = [], True
+            elif part:
+                held.append(part)
+    if held:
+        yield b"".join(held)
+
+
+def _piece_of(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, _PIECE)
+    except OSError:  # the other end is a terminal that was closed, or a socket that was reset
+        return b""
+
+
+class Output:
+    """Writes lines from any thread, each as a whole; lines for a client that is gone are dropped."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lock = Lock()
+
+    def send(self, line: bytes) -> bool:
+        """Write one line; return whether the client took the whole of it."""
+        with self._lock:
+            rest = memoryview(line)
+            try:
+                while rest:
+                    rest = rest[os.write(self._descriptor, rest) :]
+            except OSError:
+                return False  # the end of input follows
+        return True

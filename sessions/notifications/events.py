@@ -99,12 +99,9 @@ def _notice(event: Event, session: Session) -> Notice:
     else:
         word, why = str(session.status), session.reason or (session.last_message if event == "done" else None)
         at = session.last_sign_at
-    return Notice(event=event, session=session.id, title=title, body=_phrase(word, why), episode=f"{session.turn} {at}")
-
-
-def _phrase(word: str, why: str | None) -> str:
     line = one_line(why or "")
-    return f"{word}: {line}" if line else word
+    body = f"{word}: {line}" if line else word
+    return Notice(event=event, session=session.id, title=title, body=body, episode=f"{session.turn} {at}")
 
 
 def merged(notices: Sequence[Notice]) -> tuple[str, str]:

@@ -22,7 +22,6 @@ class Family:
     """The sessions below a caller.
 
     Args:
-        caller: who asks.
         sessions: all sessions below, the oldest first.
     """
 
@@ -91,7 +90,6 @@ def overview(family: Family, state: FamilyState | None, spoken_to: Sequence[str]
     """Return the state of a family in a line: ``6 workers, 4 at work, 1 needs you, $1.20 of $5.00``.
 
     Args:
-        family: the workers.
         state: the caller's budget, and what it and its workers used; None if it is the user.
         spoken_to: ids of the workers to which the user spoke.
     """

@@ -1,13 +1,50 @@
-"""The tools.  Importing this module loads their schemas alone: a tool's own module is imported at its first call."""
+"""The tools that an orchestrating model calls, and their contract.
 
+Importing this module loads their schemas alone: the module with a tool's function is imported at its first call.
+"""
+
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from msgspec import Struct
 
-from .arguments import AnswerAsk, Delegate, ListSessions, Read, SendMessage, StopSessions, WaitFor
-from .results import Answered, Delegated, Listed, Sent, Stopped, Waited
-from .tool import Tool
+from .schemas import (
+    AnswerAsk,
+    Answered,
+    Delegate,
+    Delegated,
+    Listed,
+    ListSessions,
+    Read,
+    SendMessage,
+    Sent,
+    Stopped,
+    StopSessions,
+    Waited,
+    WaitFor,
+)
+
+
+class Tool(Struct, frozen=True, kw_only=True):
+    """One tool: its name and description, the types of its arguments and its result, and the function behind it."""
+
+    name: str
+    title: str
+    """A few words for people, such as a client's list of tools."""
+    description: str
+    """The text that a model reads: its first sentence has the words by which it searches."""
+    arguments: type[Struct]
+    result: type[Struct] | None
+    """None if it returns text."""
+    reads: bool
+    """True if it changes nothing."""
+    call: Callable[[Any, Any], Struct | str]
+    """Called with the :class:`.calls.Calls` of the server and the decoded arguments.
+
+    Raises:
+        AgentdashError: the call is refused or failed; the text is the model's.
+    """
 
 
 def _tool(
@@ -19,10 +56,11 @@ def _tool(
     *,
     reads: bool = False,
 ) -> Tool:
-    """Return a tool, whose function is loaded from the module of the same name when it is called."""
+    """Return a tool, whose function is loaded with its module when it is called."""
 
     def call(calls: Any, given: Any) -> Struct | str:
-        function = getattr(import_module(f"{__package__}.tools.{name}"), name)
+        module = "delegate" if name == "delegate" else "viewing" if reads else "acting"
+        function = getattr(import_module(f"{__package__}.{module}"), name)
         made: Struct | str = function(calls, given)
         return made
 

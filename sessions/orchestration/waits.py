@@ -1,7 +1,7 @@
 """Wait until something new happens to workers, and name each end once.
 
 The end that a lead has read is a number in the worker's row (``reported_turn``), so an end is named once over restarts
-and with several servers; :mod:`.reading` records it when the client has the answer.  A need of a running worker has no
+and with several servers; :mod:`.calls` records it when the client has the answer.  A need of a running worker has no
 such number: this process remembers what it named.
 """
 
@@ -15,7 +15,7 @@ from ..clock import monotonic
 from ..errors import RefusalError
 from ..model import Session
 from .family import Family, need
-from .results import Waited
+from .schemas import Waited
 from .views import MOST_AT_ONCE, Detail, Views, fitted
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ class Wait:
     """One wait of a call.
 
     Args:
-        calls: the call.
         ids: the workers to watch; None for the caller's own.
         prompt: the number of a prompt that the call sent to the only worker: no turn before that of the prompt is
             its answer.
@@ -86,7 +85,7 @@ class Wait:
             if current != version or over:
                 version = current
                 moment = self._moment()
-                if over or _is_ready(moment, quantor):
+                if over or moment.news or not moment.at_work or (quantor == "any" and moment.ended):
                     waited = self._answer(moment)
                     idle = not moment.at_work and not self._held_elsewhere
                     if over or waited.ended or waited.needs_you or waited.gone or idle:
@@ -214,12 +213,6 @@ class Wait:
 
 def _ended_at(session: Session) -> int:
     return session.ended_at or session.updated_at
-
-
-def _is_ready(moment: Moment, quantor: str) -> bool:
-    if moment.news or not moment.at_work:
-        return True
-    return quantor == "any" and bool(moment.ended)
 
 
 def _next(waited: Waited, *, more: bool) -> str:

@@ -5,11 +5,16 @@ seen below the runner earlier.  Another session's living runner and everything b
 rule, stopping an outer session would kill an inner one.  Of a process's own environment only the tag is read, and it
 can only name a session, because a program sets its environment as it likes: a process with another session's tag is
 spared if a runner of that session has recorded it.
+
+The agent's own process group can outlive the process that agentdash started.  An npm package starts the program proper
+as a child (codex 0.169): if only the launcher is killed, the program goes on with the turn, unsupervised, and may write
+the prompt into the conversation later.  The commands that an agent runs have groups of their own.
 """
 
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Self
@@ -18,8 +23,8 @@ from ..model import Turn
 from ..storage.paths import SESSION_ID, SessionFolder, write_atomic
 from . import processes as procs
 from . import runner_lock
-from .helpers import YOUNG_SECONDS, Helpers, is_proven, is_young
-from .processes import Process
+from .processes import RUN_TAG, Process
+from .runner_lock import YOUNG_SECONDS, Helpers, is_proven, is_young
 
 
 class SessionProcesses:
@@ -204,3 +209,23 @@ def _is_old(process: Process) -> bool:
     """Return whether it is past the time between fork and exec, when a process has its parent's environment."""
     age = procs.age_seconds(process)
     return age is not None and age > YOUNG_SECONDS
+
+
+def group_members(run_id: str, leader: int | None) -> list[Process]:
+    """Return the living processes of a turn in its agent's group; all of the turn if the leader is not known."""
+    return [
+        process
+        for process in procs.scan().values()
+        if not process.zombie
+        and leader in (None, process.group)
+        and procs.environment(process.pid).get(RUN_TAG) == run_id
+    ]
+
+
+def kill_group(run_id: str, leader: tuple[int, int] | None) -> bool:
+    """Kill the members that live; False if none does.  ``leader``: pid and start time of the agent's first process."""
+    sent = []
+    for process in group_members(run_id, leader[0] if leader is not None else None):
+        with suppress(PermissionError):  # of another user: it stays, and is shown as left
+            sent.append(procs.send_kill(process))
+    return any(sent)

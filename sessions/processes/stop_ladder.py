@@ -17,9 +17,9 @@ from ..clock import now_ms
 from ..launch import Ladder
 from ..model import Ended, Left, Receipt, Status, Stopping
 from . import processes
-from .helpers import YOUNG_SECONDS
 from .process_ownership import SessionProcesses
 from .processes import Process
+from .runner_lock import YOUNG_SECONDS
 
 POLL = 0.05
 """Seconds between two calls of :meth:`Stop.tick`."""

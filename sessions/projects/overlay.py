@@ -1,10 +1,12 @@
-"""Lay the settings of a project over the user's own.  Pure.
+"""What a project may set, and the user's settings with it.  Pure.
 
-The file was checked before (:mod:`.permitted`).  Limits can only become lower, instructions and arguments are added to
-the user's own, and a preset or template of the user keeps its name and its agent.
+A key is refused unless a rule here permits its value, so a setting that an adapter adds is refused until the adapter
+names it in ``project_keys``.  What is permitted is laid over the user's own: limits can only become lower, instructions
+and arguments are added, and a preset or template of the user keeps its name and its agent.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import reduce
 from typing import Any
 
@@ -12,18 +14,153 @@ import msgspec
 from msgspec import structs
 
 from ..agents.base import Agent, AgentSettings
+from ..agents.parsing.usage_meter import When
 from ..agents.registry import agent_named
+from ..launch import Launch
 from ..rules.limits.limits import Limits
-from ..settings.budgets import BudgetSettings
 from ..settings.config import Config
-from ..settings.presets import Preset
+from ..settings.sections import BudgetSettings, Preset
+
+TABLES = ("default_agent", "agents", "limits", "budgets", "presets", "templates")
+"""The keys of the top of a project's file."""
+
+Found = Iterator[tuple[tuple[str, ...], str]]
+"""The keys that are refused, each with the reason."""
+
+_NOT_ALLOWED = "A project cannot set it."
+_NO_LIMITS = "A project can never lift all limits of an agent."
+_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199}")
+"""The name of a model: it becomes an argument, and must never be taken for an option."""
+
+
+def refused_tables(stated: Mapping[str, Any]) -> Found:
+    """Yield the tables that no project has."""
+    known = ", ".join(TABLES)
+    return (((key,), f"{_NOT_ALLOWED} It can set: {known}.") for key in stated if key not in TABLES)
+
+
+def refused(stated: Mapping[str, Any], theirs: Config, own: Config) -> Found:
+    """Yield the keys of a valid file that a project may not set.
+
+    Args:
+        theirs: the same, converted, with the user's default agent if it names none.
+    """
+    if "default_agent" in stated:
+        yield from _refused_agent(stated["default_agent"], own, ("default_agent",))
+    for name, section in stated.get("agents", {}).items():
+        yield from _refused_keys(name, section, own, ("agents", name))
+    if "folders" in stated.get("budgets", {}):
+        yield ("budgets", "folders"), f"{_NOT_ALLOWED} Its own folder has the budgets of [budgets]."
+    for name, preset in stated.get("presets", {}).items():
+        yield from _refused_preset(preset, theirs.default_agent, own, ("presets", name))
+
+
+def _refused_preset(preset: Mapping[str, Any], default_agent: str, own: Config, place: tuple[str, ...]) -> Found:
+    agent = preset.get("agent", default_agent)
+    for key, value in preset.items():
+        at = (*place, key)
+        if key == "agent":
+            yield from _refused_agent(value, own, at)
+        elif key == "model":
+            yield from _found(at, _why_not_model(agent, value, own))
+        elif key == "options":
+            yield from _refused_keys(agent, value, own, at)
+        elif key == "copies":
+            yield from _found(at, _unless(value == 1 or "copies" in own.projects.allow, key))
+        elif key not in ("prompt", "limits"):
+            yield at, _NOT_ALLOWED
+
+
+def _refused_agent(name: str, own: Config, at: tuple[str, ...]) -> Found:
+    """Refuse an agent that the user's own settings do not limit, unless the user starts it by default."""
+    agent = agent_named(name)
+    if not agent.prompted:
+        yield at, f"A project cannot choose {name}."
+    elif name != own.default_agent and agent.turn_mode(own.settings_for(name, {}), None).dangerous:
+        yield at, f"A project cannot choose {name}: your own settings do not limit it."
+
+
+def _refused_keys(name: str, stated: Mapping[str, Any], own: Config, place: tuple[str, ...]) -> Found:
+    agent, mine = agent_named(name), own.settings_for(name, {})
+    for key, value in stated.items():
+        why = why_not(agent, mine, key, value, own.projects.allow)
+        yield from _found((*place, key), _why_not_model(name, value, own) if key == "model" else why)
+
+
+def why_not(agent: Agent, own: AgentSettings, key: str, value: Any, allow: Collection[str] = ()) -> str:
+    """Return why a project may not give a key of an agent's section this value; empty if it may.
+
+    Args:
+        value: a value that the key takes.
+        allow: the keys that the user's own settings allow projects to set.
+    """
+    if key in ("limits", "model") or key in agent.project_keys:
+        return ""
+    if key == agent.mode_key:
+        return _why_not_mode(agent, own, str(value))
+    if key == "instructions":
+        return "" if agent.takes_instructions else f"{agent.title} takes no instructions."
+    rule = _RULES.get(key)
+    return rule(getattr(own, key), value, key in allow) if rule is not None else _NOT_ALLOWED
+
+
+def _same_or_narrower(own: Any, value: Any, _: bool) -> str:
+    """Permit to deny asks, and a process of one turn, which asks nothing."""
+    word = str(own).lower() if isinstance(own, bool) else str(own)
+    return "" if value in (own, "deny", False) else f"It is wider than your own settings ({word})."
+
+
+_RULES: Mapping[str, Callable[[Any, Any, bool], str]] = {
+    "full_danger": lambda _, value, __: _NO_LIMITS if value else "",
+    "approvals": _same_or_narrower,
+    "live": _same_or_narrower,
+    "search": lambda own, value, allowed: _unless(allowed or value is False or own is True, "search"),
+    "allowed_tools": lambda own, value, allowed: _unless(allowed or set(value) <= set(own), "allowed_tools"),
+    "args": lambda _, __, allowed: _unless(allowed, "args"),
+    "config": lambda _, __, allowed: _unless(allowed, "config"),
+}
+"""By key: takes the user's own value, the project's, and whether the user's own settings allow the key."""
+
+
+def _why_not_mode(agent: Agent, own: AgentSettings, mode: str) -> str:
+    if mode in agent.dangerous:
+        return _NO_LIMITS
+    mine = agent.turn_mode(own, None).permissions or ""
+    if mine in (agent.unlimited, mode) or mode in agent.narrower.get(mine, ()):
+        return ""
+    return f"{mode} is wider than {mine}, which your own settings have."
+
+
+def _why_not_model(name: str, model: str, own: Config) -> str:
+    """Return why a project may not choose a model: a limit of the user's on the cost would not work with it."""
+    if not _MODEL.fullmatch(model):
+        return "It is not the name of a model."
+    if own.settings_for(name, {}).limits.over(own.limits).cost_usd is None:
+        return ""
+    usual, asked = (_RANK[_cost(name, one, own)] for one in (own.settings_for(name, {}).model, model))
+    return "" if asked <= usual else "Your own limit on the cost needs a model with a price, and it has none."
+
+
+def _cost(name: str, model: str | None, own: Config) -> When:
+    return agent_named(name).measures(Launch(argv=(), model=model, prices=own.prices), {}).cost.when
+
+
+_RANK = {When.LIVE: 0, When.END: 1, When.NEVER: 2}
+
+
+def _unless(allowed: bool, key: str) -> str:
+    return "" if allowed else f'{_NOT_ALLOWED} To allow it, set allow = ["{key}"] in [projects] of your own settings.'
+
+
+def _found(at: tuple[str, ...], why: str) -> Found:
+    if why:
+        yield at, why
 
 
 def overlaid(own: Config, theirs: Config, stated: Mapping[str, Any]) -> Config:
     """Return the user's settings with those of a project over them.
 
     Args:
-        own: the user's own settings.
         theirs: the project's settings, with the user's default agent if they name none.
         stated: the same as the tables of the file.
     """
@@ -41,7 +178,7 @@ def overlaid(own: Config, theirs: Config, stated: Mapping[str, Any]) -> Config:
             name: _section(own, theirs, name, sections.get(name, {}))
             for name in dict.fromkeys((*own.agents, *theirs.agents))
         },
-        presets={**presets, **{name: _kept(own, preset) for name, preset in own.presets.items()}},
+        presets={**presets, **{name: _kept_preset(own, preset) for name, preset in own.presets.items()}},
         templates={**theirs.templates, **own.templates},
     )
 
@@ -84,7 +221,7 @@ def _options(agent: Agent, own: AgentSettings, stated: Mapping[str, Any]) -> dic
     return options
 
 
-def _kept(own: Config, preset: Preset) -> Preset:
+def _kept_preset(own: Config, preset: Preset) -> Preset:
     """Return a preset of the user's own, with its agent by name if it sets anything of that agent.
 
     With another default agent its options would be left out of a start of the agent that they are for.

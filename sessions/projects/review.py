@@ -1,7 +1,9 @@
-"""The settings of a project as the user judges them: each value beside the user's own, and the change since the last
-trust.
+"""The settings of a project as the user judges them, and those of a start in its folder if the user trusted them.
+
+Each value is beside the user's own, and the change since the last trust is shown.
 """
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
@@ -13,10 +15,9 @@ from msgspec import Struct, structs, to_builtins
 from ..errors import ConfigError
 from ..settings.config import Config, Loaded, Overlay, in_force, project_config
 from ..settings.source import Source
-from ..settings.toml_positions import dotted
-from .file import ProjectFile, UnsafeFileError, read
-from .overlay import overlaid
-from .permitted import TABLES, refused, refused_tables
+from ..settings.toml_keys import dotted
+from .file import ProjectFile, UnsafeFileError, find, read
+from .overlay import TABLES, overlaid, refused, refused_tables
 from .trust import Trusted, TrustStore
 
 State = Literal["trusted", "untrusted", "changed", "refused", "unsafe"]
@@ -94,13 +95,7 @@ class Review(Struct, frozen=True, kw_only=True):
 
 
 def review(path: Path, store: TrustStore, own: Loaded) -> Review:
-    """Read the file of a project once, and judge exactly these bytes.
-
-    Args:
-        path: the file.
-        store: the trusted files.
-        own: the user's own settings.
-    """
+    """Read the file of a project once, and judge exactly these bytes."""
     trusted = store.get(path)
     try:
         file = read(path)
@@ -135,7 +130,10 @@ def _checked(file: ProjectFile, own: Loaded) -> tuple[Overlay, Config]:
     unknown = list(refused_tables(source.data))
     source.data = {key: value for key, value in source.data.items() if key in TABLES}
     theirs = project_config(source, own.config.default_agent, demo=own.demo)
-    _refuse(source, [*unknown, *refused(source.data, theirs, own.config)])
+    found = [*unknown, *refused(source.data, theirs, own.config)]
+    if found:
+        errors = sorted((source.error(key, why) for key, why in found), key=lambda error: error.line or 0)
+        raise ConfigError("\n".join(map(str, errors)), errors[0].line)
     overlay = Overlay(path=file.path, text=source.text, stated=source.data, own=own.config)
     return overlay, overlaid(own.config, theirs, source.data)
 
@@ -146,12 +144,6 @@ def _text(file: ProjectFile) -> str:
     except UnicodeDecodeError as error:
         line = file.data.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{file.path}:{line}: the file is not UTF-8 text.", line) from None
-
-
-def _refuse(source: Source, found: list[tuple[tuple[str, ...], str]]) -> None:
-    errors = sorted((source.error(key, why) for key, why in found), key=lambda error: error.line or 0)
-    if errors:
-        raise ConfigError("\n".join(map(str, errors)), errors[0].line)
 
 
 def _leaves(stated: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -173,3 +165,50 @@ def _at(values: Any, path: tuple[str, ...]) -> Any:
     for part in path:
         values = values.get(part) if isinstance(values, Mapping) else None
     return values
+
+
+def in_folder(own: Loaded, folder: str, home: Path, *, later: bool = False, by_agent: bool = False) -> Loaded:
+    """Return the settings of a start in a folder.
+
+    A project that is not in force changes nothing, and is named in ``notes``.
+
+    Args:
+        folder: the folder; "" for the current one.
+        home: the state folder, with the record of the trusted files.
+        later: True for a later turn of a session, which reports only a project that was in force once.
+        by_agent: True if an agent asks: it can change the file, hide it behind another one or a repository of its own,
+            and so lift the limits of the project.  The contents that the user trusted last then stay in force.
+    """
+    found = project_of(own, folder, home)
+    if by_agent and (kept := _kept(own, folder, home)) is not None and not _is_same(found, kept):
+        note = f"{kept.path} is not in force as you trusted it; what an agent starts keeps the trusted settings."
+        return structs.replace(own, config=kept.config or own.config, project=kept.overlay, notes=(note,))
+    if found is None:
+        return own
+    if found.state != "trusted" or found.config is None:
+        return structs.replace(own, notes=(found.note,) if found.trusted is not None or not later else ())
+    return structs.replace(own, config=found.config, project=found.overlay)
+
+
+def _kept(own: Loaded, folder: str, home: Path) -> Review | None:
+    """Return the nearest trusted settings around a folder, with the contents that the user trusted."""
+    if not own.config.projects.read:
+        return None
+    real = Path(os.path.realpath(folder or "."))
+    around = [one for one in TrustStore(home).all() if Path(one.path).parent in (real, *real.parents)]
+    return review_trusted(max(around, key=lambda one: len(Path(one.path).parts)), own) if around else None
+
+
+def _is_same(found: Review | None, kept: Review) -> bool:
+    return found is not None and found.state == "trusted" and found.path == kept.path
+
+
+def project_of(own: Loaded, folder: str, home: Path) -> Review | None:
+    """Return the project of a folder; None if it has none, or if the user's own settings read none."""
+    if not own.config.projects.read:
+        return None
+    try:
+        path = find(folder or os.getcwd())  # noqa: PTH109 - the folder can be gone
+    except (OSError, RuntimeError, ValueError):  # no current folder, an unknown ~user, a NUL byte
+        return None
+    return review(path, TrustStore(home), own) if path is not None else None

@@ -29,11 +29,7 @@ class Trusted(Struct, frozen=True, kw_only=True):
 
 
 class TrustStore:
-    """The trusted files of a state folder; each has a record of its own, so two processes never lose one.
-
-    Args:
-        home: the state folder.
-    """
+    """The trusted files of a state folder; each has a record of its own, so two processes never lose one."""
 
     def __init__(self, home: Path) -> None:
         self._home = home

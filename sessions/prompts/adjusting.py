@@ -10,18 +10,14 @@ from ..agents.names import LONGEST_MODEL, is_model
 from ..agents.planned import launch_of
 from ..agents.registry import agent_named
 from ..errors import SessionBusyError, UnknownSessionError, UsageError
-from ..families.guarded import Guarded, acts
-from ..families.rights import Rights
+from ..families.rights import acts
 from ..launch import Launch, TurnPlan, plan_like, requested_model, with_mode, with_model
 from ..lifecycle.starts.launch_plan import checked_text, recorded_profile
 from ..lifecycle.starts.own_folders import check_reach
 from ..lifecycle.wait import wait_until
-from ..managing.housekeeping import Housekeeping
+from ..managing.housekeeping import Part
 from ..model import Session
 from ..processes import processes
-from ..reader import SessionReader
-from ..storage.paths import Layout
-from ..storage.store import Store
 from ..supervision.runner_process import poke
 from ..values.adjustments import Adjustment, Setting
 from ..values.turn_mode import TurnMode
@@ -30,25 +26,8 @@ ANSWER_SECONDS = 5.0
 """The time that a running agent is given to confirm a change before the caller goes on; it can confirm it later."""
 
 
-class SessionAdjuster(Guarded):
-    """Changes the model or the mode of sessions, from now on and for all later turns.
-
-    Args:
-        rights: those of the caller.
-        layout: the state folder.
-        store: the rows.
-        reader: every query.
-        housekeeping: concludes sessions whose runner died.
-    """
-
-    def __init__(
-        self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
-    ) -> None:
-        super().__init__(rights)
-        self._layout = layout
-        self._store = store
-        self._reader = reader
-        self._housekeeping = housekeeping
+class SessionAdjuster(Part):
+    """Changes the model or the mode of sessions, from now on and for all later turns."""
 
     @acts("change the model of")
     def model(self, ref: str, name: str) -> Adjustment:

@@ -1,40 +1,74 @@
-"""Answer what live agents ask."""
+"""Answer what live agents ask, and remember what the command line printed whole.
 
-from ..asks.answers import check_answer, takes_none
+A caller allows by its number only an ask that it could read.  The record is an empty file for each ask and caller,
+beside those of notifications.  An hour later the caller reads it again.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from ..asks.answers import check_answer, takes_none, title_is_whole
 from ..asks.model import Answer
 from ..asks.recorded import AskState, RecordedAsk
 from ..clock import now_ms
 from ..errors import NotAllowedError, SessionBusyError, UnknownSessionError, UsageError
-from ..families.guarded import Guarded, acts
-from ..families.rights import Rights
-from ..managing.housekeeping import Housekeeping
+from ..families.rights import acts
+from ..managing.housekeeping import Part
 from ..model import short_id
 from ..processes import processes, runner_lock
-from ..reader import SessionReader
-from ..storage.paths import Layout
-from ..storage.store import Store
 from ..supervision.runner_process import poke
 from ..text.sanitize import one_line
-from .shown_asks import ShownAsks
+
+KEPT_SECONDS = 3_600
+
+
+class ShownAsks:
+    """The asks that one caller was shown.
+
+    Args:
+        folder: the folder of the files; created when it is needed.
+        caller: the session from inside which the caller comes; empty for the user.
+    """
+
+    def __init__(self, folder: Path, caller: str) -> None:
+        self._folder = folder
+        self._caller = caller
+
+    def note(self, asks: Iterable[RecordedAsk]) -> None:
+        """Record that these asks were printed whole; a folder that cannot be written records nothing."""
+        with suppress(OSError):
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            for one in asks:
+                os.close(os.open(self._path(one), os.O_CREAT | os.O_WRONLY, 0o600))
+                os.utime(self._path(one))
+
+    def has(self, recorded: RecordedAsk) -> bool:
+        """Return whether the caller knows all of an ask: it was printed whole, or its title says everything."""
+        if title_is_whole(recorded.ask):
+            return True
+        with suppress(OSError):
+            return self._path(recorded).stat().st_mtime > time.time() - KEPT_SECONDS
+        return False
+
+    def _path(self, one: RecordedAsk) -> Path:
+        # After a rebuild of the database another ask can have the number.
+        name = f"ask\0{one.session}\0{one.id}\0{one.asked_at}\0{one.ask.body}\0{self._caller}"
+        return self._folder / hashlib.sha256(name.encode(errors="replace")).hexdigest()[:32]
+
 
 _ENDS_TURN = frozenset({"stop", "kill", "interrupt"})
 """The kinds of requests that end a turn."""
 
 
-class SessionAsks(Guarded):
+class SessionAsks(Part):
     """The asks of live agents that wait for the user, and the user's answers.
 
     An open ask is named by its number, which no other ask has.
     """
-
-    def __init__(
-        self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
-    ) -> None:
-        super().__init__(rights)
-        self._layout = layout
-        self._store = store
-        self._reader = reader
-        self._housekeeping = housekeeping
 
     @property
     def shown(self) -> ShownAsks:
@@ -116,7 +150,7 @@ class SessionAsks(Guarded):
         """
         if self.rights.caller.acts_for_user:
             return
-        from ..asks.lead_answers import not_given
+        from ..asks.answers import not_given
 
         if reason := not_given(asked.ask, answer.verdict, self._reader.by_id(asked.session).cwd):
             fact = f"Only the user can allow this: {one_line(reason, 300)}."

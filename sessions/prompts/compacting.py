@@ -11,8 +11,7 @@ from ..agents.planned import launch_of
 from ..agents.registry import agent_named
 from ..conversation.history import History
 from ..errors import SessionBusyError, UsageError
-from ..families.guarded import Guarded, acts
-from ..families.rights import Rights
+from ..families.rights import Guarded, Rights, acts
 from ..managing.housekeeping import Housekeeping
 from ..model import Session
 from ..storage.store import Store
@@ -37,14 +36,7 @@ class Compacting(Struct, frozen=True, kw_only=True):
 
 
 class SessionCompactor(Guarded):
-    """Asks sessions to compact their conversations.
-
-    Args:
-        rights: those of the caller.
-        store: the rows.
-        housekeeping: concludes sessions whose runner died.
-        prompter: sends prompts.
-    """
+    """Asks sessions to compact their conversations."""
 
     def __init__(self, rights: Rights, store: Store, housekeeping: Housekeeping, prompter: Prompter) -> None:
         super().__init__(rights)
@@ -62,7 +54,6 @@ class SessionCompactor(Guarded):
         words) writes a summary instead, and the turn after it begins a conversation with that summary.
 
         Args:
-            ref: the session.
             words: the user's wishes for the summary; empty for none.
             options: the key of the request and its place in the queue.
             summary: ask for a summary, although the agent has a command of its own.

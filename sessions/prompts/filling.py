@@ -1,17 +1,22 @@
-"""A template filled in for one session, or for one that is about to be started.
+"""One prompt to several sessions, with a template filled in for each, or for one that is about to be started.
 
 The words of the template are the user's.  The values of its fields are not: an agent wrote its last message, and can
 choose its title, its branch and the folders of its workers.  So they are made inert for the agent that gets them.
+Each session gets its prompt through its own queue, and one that refuses it stops no other.
 """
 
-from collections.abc import Callable, Mapping
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct, structs
 
 from ..agents.registry import agent_named
-from ..errors import UsageError
+from ..errors import AgentdashError, UsageError
 from ..launch import Start
 from ..model import Session
 from ..reader import SessionReader
-from ..settings.prompt_templates import PromptTemplate
+from ..settings.sections import PromptTemplate
+from .prompter import Prompter, PromptOptions, Sent
 
 MOST_CHARACTERS = 100_000
 """Maximum length of a last message in a prompt; a longer one keeps its end, where agents sum up."""
@@ -93,3 +98,41 @@ def _why(field: str) -> str:
         "last_message": ": its agent has not answered yet",
         "title": ": it has no title yet",
     }.get(field, "")
+
+
+class Delivery(Struct, frozen=True, kw_only=True):
+    """The outcome for one session: the prompt in its place, or the reason why the session did not take it."""
+
+    session: Session
+    sent: Sent | None = None
+    error: AgentdashError | None = None
+
+
+def broadcast(
+    prompter: Prompter,
+    sessions: Sequence[Session],
+    text_for: Callable[[Session], str],
+    options: PromptOptions | None = None,
+    *,
+    each: Callable[[int], object] = lambda _: None,
+) -> list[Delivery]:
+    """Send a prompt to sessions in turn, and return the outcome for each.
+
+    All requests have one key, so the sessions that have the prompt ignore a repetition with the same key.
+
+    Args:
+        text_for: returns the text for a session, which differs if a template is filled in.
+        options: the settings of the turns and the key; an empty key becomes a new one.
+        each: called with the number of sessions that are done.
+    """
+    options = options or PromptOptions()
+    options = structs.replace(options, key=options.key or str(uuid.uuid4()))
+    deliveries = []
+    for number, session in enumerate(sessions, 1):
+        try:
+            sent = prompter.inject(session.id, text_for(session), options)
+            deliveries.append(Delivery(session=sent.session, sent=sent))
+        except AgentdashError as error:
+            deliveries.append(Delivery(session=session, error=error))
+        each(number)
+    return deliveries

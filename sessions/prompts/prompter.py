@@ -15,21 +15,20 @@ from ..agents.allowance import Allowance
 from ..agents.base import AgentSettings
 from ..agents.registry import agent_named
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
-from ..families.guarded import Guarded, acts
-from ..families.rights import Rights
+from ..families.rights import Rights, acts
 from ..kept_settings import keep_settings
 from ..launch import Start, TurnPlan, requested_model
 from ..lifecycle.recovery.reconcile import survivors
+from ..lifecycle.session_ref import check_free
 from ..lifecycle.starts.launch_plan import LaterTurn, checked_prompt, plan_turn, recorded_profile, session_folder
 from ..lifecycle.starts.own_folders import check_reach
-from ..lifecycle.taken_check import check_free
-from ..managing.housekeeping import Housekeeping
-from ..model import Receipt, Session, Status, Turn
+from ..managing.housekeeping import Housekeeping, Part
+from ..model import Receipt, Session, Status
 from ..processes import processes
 from ..reader import SessionReader
 from ..rules.prompts.delivery import PromptState
 from ..settings.config import Loaded
-from ..settings.merge import merged
+from ..settings.toml_keys import merged
 from ..storage.paths import Layout
 from ..storage.prompts.queued_prompt import QueuedPrompt, Request, resend_key
 from ..storage.prompts.unconfirmed import Unconfirmed
@@ -102,15 +101,10 @@ class PromptOptions(Struct, frozen=True, kw_only=True):
         return self.steer and not own_turn
 
 
-class Prompter(Guarded):
+class Prompter(Part):
     """Sends prompts to sessions.
 
     Args:
-        rights: those of the caller.
-        layout: the state folder.
-        store: the rows.
-        reader: every query.
-        housekeeping: concludes sessions whose runner died.
         stop: stops a turn of a session, and returns the receipt.
     """
 
@@ -123,11 +117,7 @@ class Prompter(Guarded):
         housekeeping: Housekeeping,
         stop: Callable[[str, int], Receipt],
     ) -> None:
-        super().__init__(rights)
-        self._layout = layout
-        self._store = store
-        self._reader = reader
-        self._housekeeping = housekeeping
+        super().__init__(rights, layout, store, reader, housekeeping)
         self._stop = stop
         self._build = builder(layout, store)
 
@@ -161,8 +151,6 @@ class Prompter(Guarded):
         A command runs again however it ended, because it cannot be continued.
 
         Args:
-            ref: the session.
-            options: changes the settings of the turn.
             allow_denied: allows what the turn was denied (:meth:`allowance`).
 
         Raises:
@@ -350,6 +338,7 @@ class Prompter(Guarded):
             self.rights.check_no_agent("A prompt beyond a budget")
         if self.rights.states_settings:
             keep_settings(self._store, self._reader.settings.config())
+        newest = self._store.newest_turn(session.id)  # none steers a turn that compacts: its answer is the summary
         added = self._store.queue.add(
             Request(
                 session=session.id,
@@ -359,7 +348,7 @@ class Prompter(Guarded):
                 asked_by=self.inside,
                 first=options.first,
                 at_once=options.at_once,
-                steers=options.may_steer and _reads_prompts(self._store.newest_turn(session.id)),
+                steers=bool(options.may_steer and newest.transport and not newest.compacts),
                 options=kept if kept != recipe.options else None,
                 only_after=only_after,
                 over_budget=options.over_budget,
@@ -407,11 +396,6 @@ class Prompter(Guarded):
                 Remedy.STOP,
                 f"Stop them: agentdash stop {short}",
             )
-
-
-def _reads_prompts(turn: Turn) -> bool:
-    """Return whether a turn can be steered while it runs; the answer of one that compacts is the summary."""
-    return bool(turn.transport) and not turn.compacts
 
 
 def _with_mode(settings: AgentSettings, name: str, value: str) -> AgentSettings:

@@ -1,20 +1,22 @@
-"""The prompts of a session that wait: edit, move, cancel, hold, release and send them."""
+"""What waits: the prompts of a session, and the sessions that wait for the end of another one."""
 
 from collections.abc import Sequence
 
-from ..errors import SessionBusyError, UsageError
-from ..families.guarded import Guarded, acts
-from ..families.rights import Rights
+from ..errors import SessionBusyError, UnknownSessionError, UsageError
+from ..families.rights import Guarded, Rights, acts
 from ..lifecycle.starts.launch_plan import checked_prompt
 from ..model import Session
 from ..reader import SessionReader
 from ..rules.prompts.delivery import PromptState
 from ..storage.paths import Layout
+from ..storage.prompts.chains import Waiting
 from ..storage.prompts.queued_prompt import QueuedPrompt
 from ..storage.prompts.session_limits import limits_now
 from ..storage.prompts.unconfirmed import Unconfirmed, dismiss
 from ..storage.store import Store
+from ..supervision.queue.chains import last_message, release
 from ..supervision.queue.next_turn import builder
+from ..supervision.queue.pump import pump
 from .affordable import check_affordable
 from .prompter import Prompter, PromptOptions, Sent
 
@@ -227,3 +229,65 @@ class SessionQueue(Guarded):
 
 def _not_unconfirmed(session: Session, turn: int) -> UsageError:
     return UsageError(f"The prompt of turn {turn} of session {session.short_id} is not unconfirmed.")
+
+
+class SessionChains(Guarded):
+    """The decisions of the user about sessions that wait; a stop cancels them as it cancels any queued session."""
+
+    def __init__(self, rights: Rights, layout: Layout, store: Store, reader: SessionReader) -> None:
+        super().__init__(rights)
+        self._layout = layout
+        self._store = store
+        self._reader = reader
+
+    @acts("start")
+    def start(self, ref: str, *, answer: bool = True) -> Session:
+        """Start a session that waits, whatever became of the other one.
+
+        Args:
+            answer: give it the last message of the other session's newest turn, if there is one.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: no such session, or several.
+            SessionBusyError: it does not wait for another one.
+            RefusalError: a limit or a budget of its lead forbids it now.
+            StoreError: the answer cannot be read.
+        """
+        self._layout.check_writable()
+        session = self._reader.get(ref, destructive=True)
+        while True:
+            waiting = self._waiting(session)
+            if release(self._layout, self._store, waiting, self._answer_before(waiting) if answer else None):
+                break
+        pump(self._layout, self._store)
+        return self._reader.by_id(session.id)
+
+    @acts("change")
+    def wait_for(self, ref: str, other: str) -> Session:
+        """Make a session that waits wait for another one instead; it starts at once if that one is done.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: no such session, or several.
+            SessionBusyError: it does not wait for another one.
+            UsageError: the other one is the session itself, or waits for it.
+        """
+        self._layout.check_writable()
+        session = self._reader.get(ref, destructive=True)
+        self._store.chains.wait_for(session.id, self._reader.get(other).id)
+        pump(self._layout, self._store)
+        return self._reader.by_id(session.id)
+
+    def _waiting(self, session: Session) -> Waiting:
+        waiting = self._store.chains.one(session.id)
+        if waiting is None:
+            status = self._reader.by_id(session.id).status
+            raise SessionBusyError(f"Session {session.short_id} does not wait for another one: it is {status}.")
+        return waiting
+
+    def _answer_before(self, waiting: Waiting) -> str | None:
+        if waiting.before.status is None:
+            return None
+        try:
+            return last_message(self._layout, self._store, waiting.before.id)
+        except UnknownSessionError:
+            return None  # deleted meanwhile

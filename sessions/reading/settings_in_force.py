@@ -7,8 +7,7 @@ from ..agents.demo.place import find_demo
 from ..lifecycle.agent_list import AgentInfo, agent_list
 from ..settings.config import Config, Loaded, load_config, read_settings
 from ..settings.place import config_path
-from ..settings.presets import Preset
-from ..settings.prompt_templates import PromptTemplate
+from ..settings.sections import Preset, PromptTemplate
 
 if TYPE_CHECKING:
     from ..projects.review import Review
@@ -52,12 +51,12 @@ class SettingsReader:
     def in_folder(self, folder: str, profile: str | None = None, *, later: bool = False) -> Loaded:
         """Return the settings of a start in a folder ("" for the current one), with those of a trusted project.
 
-        ``later`` is True for a later turn of a session: see :func:`..projects.apply.in_folder`.
+        ``later`` is True for a later turn of a session: see :func:`..projects.review.in_folder`.
 
         Raises:
             ConfigError: the user's own settings cannot be used.
         """
-        from ..projects.apply import in_folder  # only a start needs it
+        from ..projects.review import in_folder
 
         own = read_settings(self._path, profile, self._home)
         return in_folder(own, folder, self._home, later=later, by_agent=self.by_agent)
@@ -68,7 +67,7 @@ class SettingsReader:
         Raises:
             ConfigError: the user's own settings cannot be used.
         """
-        from ..projects.apply import project_of
+        from ..projects.review import project_of
 
         return project_of(self.loaded(), folder, self._home)
 

@@ -12,7 +12,7 @@ from msgspec import Struct, inspect, structs
 from ..agents.registry import agent_named, agent_names
 from ..errors import UsageError
 from .config import Config
-from .toml_positions import dotted, parts
+from .toml_keys import dotted, parts
 
 NAME = "NAME"
 """The placeholder in a path for a name that the user chooses, or for each agent."""
@@ -160,10 +160,12 @@ def _settings(field: inspect.Field, prefix: tuple[str, ...]) -> Iterator[Setting
         )
     else:
         words, choices = _kind(kind)
+        factory = field.default_factory
+        made = field.default if factory is msgspec.NODEFAULT else factory()
         yield Setting(
             path=path,
             kind=words,
-            default=_default(field),
+            default=made if made is not msgspec.NODEFAULT else None,
             default_words=extra.get("default", ""),
             description=extra.get("description", ""),
             choices=choices,
@@ -191,12 +193,6 @@ def _unwrapped(kind: inspect.Type) -> tuple[inspect.Type, dict[str, Any]]:
             inner, more = _unwrapped(arms[0])
             return inner, more | extra
     return kind, extra
-
-
-def _default(field: inspect.Field) -> Any:
-    if field.default is not msgspec.NODEFAULT:
-        return field.default
-    return field.default_factory() if field.default_factory is not msgspec.NODEFAULT else None
 
 
 def _kind(kind: inspect.Type) -> tuple[str, tuple[str, ...]]:

@@ -23,15 +23,18 @@ from ..notifications.settings import NotifySettings
 from ..rules.attention import AttentionSettings
 from ..rules.limits.limits import Limits
 from ..storage.paths import default_home
-from .budgets import BudgetSettings, unusable_folder
-from .merge import merged
-from .orchestration import OrchestrationSettings
 from .place import config_path
-from .presets import Preset
-from .projects import ProjectsSettings
-from .prompt_templates import PromptTemplate, unusable_field
+from .sections import (
+    BudgetSettings,
+    OrchestrationSettings,
+    Preset,
+    ProjectsSettings,
+    PromptTemplate,
+    unusable_field,
+    unusable_folder,
+)
 from .source import Source, explained
-from .toml_positions import line_of
+from .toml_keys import line_of, merged
 
 PROFILE = "AGENTDASH_PROFILE"
 """The variable that names the profile; recorded with a session, so that its later turns have the same settings."""
@@ -229,7 +232,8 @@ def settings_of(source: Source, profile: str | None = None, *, demo: bool) -> Lo
         if inner.profiles:
             source.fail(("profiles", other, "profiles"), "A profile cannot contain profiles.")
     if name is not None and name not in file.profiles:
-        raise ConfigError(f"{source.path}: {_unknown_profile(name, file.profiles)}")
+        known = f"Known profiles: {', '.join(file.profiles)}." if file.profiles else "The file has no profiles."
+        raise ConfigError(f"{source.path}: Unknown profile {name!r}. {known}")
     stated = {key: value for key, value in source.data.items() if key != "profiles"}
     held = merged(stated, file.profiles[name] if name else {})
     config = _config(source, ({"default_agent": DEMO_DEFAULT} if demo else {}) | held, demo)
@@ -298,7 +302,6 @@ def project_config(source: Source, default_agent: str, *, demo: bool) -> Config:
     """Check the file of a project as the user's own is checked, and convert it.
 
     Args:
-        source: the file.
         default_agent: the agent of presets that name none.
         demo: True if there are demo agents.
 
@@ -367,12 +370,6 @@ def _templates(source: Source, stated: Mapping[str, Any], place: tuple[str, ...]
 
 def _prices(source: Source, stated: Mapping[str, Any], place: tuple[str, ...] = ()) -> dict[str, Price]:
     return {name: source.convert(values, Price, (*place, "prices", name)) for name, values in stated.items()}
-
-
-def _unknown_profile(name: str, known: Mapping[str, Any]) -> str:
-    return f"Unknown profile {name!r}. " + (
-        f"Known profiles: {', '.join(known)}." if known else "The file has no profiles."
-    )
 
 
 def _without_null(value: Any) -> Any:

@@ -8,8 +8,7 @@ from msgspec import Struct, structs, to_builtins
 
 from .catalog import NAME, VARIABLES, Setting, settings
 from .config import Loaded, Overlay, in_force
-from .merge import merged
-from .toml_positions import line_of
+from .toml_keys import line_of, merged
 
 Kind = Literal["default", "file", "profile", "environment", "project", "forced"]
 """``forced`` is the user's own value in place of a project's that would widen it."""

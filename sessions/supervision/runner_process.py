@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..processes import processes
-from ..processes.helpers import arguments
 from ..processes.processes import RUNNER_MARK
+from ..processes.runner_lock import arguments
 from ..storage.paths import Layout
 from .base_environment import base_for, overridden
 

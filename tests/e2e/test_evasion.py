@@ -91,7 +91,7 @@ def test_a_runner_is_known_by_its_signature(manager, wait_until):
 
 
 def test_a_process_of_a_deleted_session_is_a_stray_whatever_folder_it_names(manager, tmp_path):
-    from agentdash.sessions.doctor.state.strays import unknown_processes
+    from agentdash.sessions.doctor.files import unknown_processes
 
     session = manager.wait([manager.run(["true"]).id], timeout=60)[0]
     manager.delete(session.id)

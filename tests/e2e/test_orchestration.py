@@ -133,7 +133,7 @@ def test_two_workers_that_write_one_file_are_named(lead):
 
 def test_a_start_that_fails_is_refused_with_the_first_line_of_stderr(manager, tmp_path, monkeypatch):
     for name in ("START_SECONDS", "FIRST_SIGN_SECONDS"):
-        monkeypatch.setattr(f"agentdash.sessions.orchestration.tools.delegate.{name}", 60.0)
+        monkeypatch.setattr(f"agentdash.sessions.orchestration.delegate.{name}", 60.0)
     program = tmp_path / "broken"
     program.write_text("#!/bin/sh\necho >&2\necho 'error: no such flag' >&2\necho more >&2\nexit 2\n")
     program.chmod(0o700)

@@ -9,7 +9,7 @@ from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
 from agentdash.sessions.prompts.filling import filled_for
 from agentdash.sessions.prompts.prompter import PromptOptions
-from agentdash.sessions.settings.prompt_templates import PromptTemplate
+from agentdash.sessions.settings.sections import PromptTemplate
 
 pytestmark = pytest.mark.real
 

@@ -14,7 +14,7 @@ from agentdash.sessions.changes.git import GitDiff
 from agentdash.sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
 from agentdash.sessions.lifecycle.starts.continue_plan import GO_ON
 from agentdash.sessions.model import Status, StepStatus
-from agentdash.sessions.settings.prompt_templates import PromptTemplate
+from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.conversation import ConversationScreen

@@ -7,14 +7,12 @@ import pytest
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.managing.housekeeping import Housekeeping
 from agentdash.sessions.prompts.answering import SessionAsks
-from agentdash.sessions.prompts.chaining import SessionChains
 from agentdash.sessions.prompts.conversations import SessionConversations
 from agentdash.sessions.prompts.prompter import Prompter
-from agentdash.sessions.prompts.queue import SessionQueue
+from agentdash.sessions.prompts.queue import SessionChains, SessionQueue
 from agentdash.sessions.reader import SessionReader
-from agentdash.sessions.reading.outputs import OutputReader
 from agentdash.sessions.reading.settings_in_force import SettingsReader
-from agentdash.sessions.reading.steps import StepsReader
+from agentdash.sessions.reading.steps import OutputReader, StepsReader
 from pilot.fake_asks import FakeAsks
 from pilot.fake_chains import FakeChains
 from pilot.fake_conversation import FakeConversation

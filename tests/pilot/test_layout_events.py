@@ -8,7 +8,6 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from agentdash.tui._textual_hacks import send_every_resize
-from agentdash.widgets.drawing.glyphs import UNICODE
 from agentdash.widgets.drawing.painted_view import PaintedView
 
 
@@ -54,9 +53,6 @@ async def test_a_widget_that_comes_back_after_a_scroll_gets_a_resize(sends_every
 
 
 class Lines(PaintedView):
-    def __init__(self):
-        super().__init__(UNICODE)
-
     def forget_strips(self):
         pass
 

@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 
 from agentdash.sessions.model import Status
-from agentdash.sessions.settings.prompt_templates import PromptTemplate
+from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.keys.availability import BULK
 from agentdash.tui.screens.watch import WatchScreen

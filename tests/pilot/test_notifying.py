@@ -8,7 +8,7 @@ from msgspec import structs
 from textual.events import AppBlur, AppFocus
 
 from agentdash.sessions.model import Changes, Status
-from agentdash.sessions.notifications import escape_sequences
+from agentdash.sessions.notifications import terminal_support
 from agentdash.sessions.notifications.settings import NotifySettings
 from agentdash.sessions.settings.config import Config, DashboardSettings
 from agentdash.tui.messages import SettingsRead
@@ -150,11 +150,11 @@ async def test_the_title_goes_back_while_somebody_else_has_the_terminal(dashboar
     async with dashboard(notify=QUIET) as d:
         written = Written(d)
         d.app.app_suspend_signal.publish(d.app)
-        assert escape_sequences.RESTORE_TITLE in written
+        assert terminal_support.RESTORE_TITLE in written
         assert written.titles == []
         d.app.app_resume_signal.publish(d.app)
         await d.until(lambda: written.titles)
-        assert escape_sequences.SAVE_TITLE in written
+        assert terminal_support.SAVE_TITLE in written
 
 
 async def test_at_the_end_the_title_is_given_back_once(dashboard):
@@ -162,14 +162,14 @@ async def test_at_the_end_the_title_is_given_back_once(dashboard):
         left = []
         d.app.notifier.end(left.append)
         d.app.notifier.end(left.append)
-        assert left == [escape_sequences.RESTORE_TITLE]
+        assert left == [terminal_support.RESTORE_TITLE]
 
 
 async def test_settings_that_are_read_again_count_at_once(dashboard):
     async with dashboard(notify=QUIET) as d:
         written = Written(d)
         d.main.post_message(SettingsRead(Config(notify=notifying())))
-        await d.until(lambda: escape_sequences.RESTORE_TITLE in written)
+        await d.until(lambda: terminal_support.RESTORE_TITLE in written)
         ends(d, "running1", Status.DONE)
         await d.until(lambda: written.notices)
         assert written.titles == []

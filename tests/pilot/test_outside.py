@@ -243,6 +243,17 @@ async def test_the_answer_is_the_agents_own_and_the_newest(dashboard, outside, m
         await d.until(lambda: d.app.clipboard == "second")
 
 
+@pytest.mark.usefixtures("outside")
+async def test_an_answer_is_copied_as_it_is_although_a_screen_in_ascii_shows_twins(dashboard, manager):
+    answer = "✓ größer → 修复 end"
+    prompt = Step(turn=1, index=0, kind=StepKind.PROMPT, text="task")
+    manager.steps["waiting1"] = [prompt, Step(turn=1, index=1, kind=StepKind.MESSAGE, text=answer)]
+    async with dashboard(plain_ascii=True) as d:
+        await d.shows("* + gr??er > ???? end")
+        await d.press("y")
+        await d.until(lambda: d.app.clipboard == answer)
+
+
 async def test_without_an_answer_its_error_is_copied(dashboard, outside, manager):
     manager.steps["waiting1"] = [Step(turn=1, index=0, kind=StepKind.ERROR, text="401 invalid api key", fatal=True)]
     async with dashboard() as d:

@@ -5,7 +5,7 @@ from msgspec import structs
 
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.rules.limits.limits import Limits
-from agentdash.sessions.settings.presets import Preset
+from agentdash.sessions.settings.sections import Preset
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 
 REVIEW = Preset(

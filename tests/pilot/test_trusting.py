@@ -7,7 +7,7 @@ from agentdash.sessions.projects.file import NAME, read
 from agentdash.sessions.projects.review import review
 from agentdash.sessions.projects.trust import TrustStore
 from agentdash.sessions.settings.config import read_settings
-from agentdash.sessions.settings.presets import Preset
+from agentdash.sessions.settings.sections import Preset
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.starting.trust import TrustScreen
 

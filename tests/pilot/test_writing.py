@@ -8,7 +8,7 @@ from msgspec import structs
 
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status
-from agentdash.sessions.settings.prompt_templates import PromptTemplate
+from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen

@@ -13,7 +13,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from agentdash.sessions.export.html import html
 from agentdash.sessions.export.markdown import markdown
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
-from agentdash.sessions.orchestration.transcript import step_texts
+from agentdash.sessions.orchestration.viewing import step_texts
 from agentdash.sessions.transcript.search import holds
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Style

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...sessions.errors import UnknownSessionError, UsageError
 from ...sessions.model import Session, Status
-from ...sessions.recheck import rechecked
 from ...sessions.text.sanitize import cut, one_line, pad
 from ...sessions.transcript.tail import ARRIVAL_SECONDS, StepTail, TailedStep
-from ...sessions.watch import Change, changes
+from ...sessions.watch import Change, changes, rechecked
 from ..render.sessions.table import session_lines
 from ..render.steps import step_text, turn_heading
 from ..render.style import Style

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from ...sessions.settings import docs
+from ...sessions.settings import catalog_texts
 from ...sessions.text.markdown import escaped, table
 from ..dialogs.help import ANYWHERE, GROUPS, meaning
 from ..keys import key_names
@@ -76,7 +76,7 @@ def files() -> dict[str, str]:
         "reference/commands.md": commands_page(),
         "reference/json.md": json_page.page(),
         "reference/keys.md": keys_page(),
-        "reference/settings.md": docs.page(),
+        "reference/settings.md": catalog_texts.page(),
     }
 
 

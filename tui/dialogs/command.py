@@ -9,7 +9,6 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.line import Line
 from ...widgets.inputs.command_input import CommandInput
 from ...widgets.inputs.history import History
@@ -21,10 +20,10 @@ class CommandScreen(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
 
-    def __init__(self, commands: CommandLine, history: History, *, signs: Signs = UNICODE) -> None:
+    def __init__(self, commands: CommandLine, history: History) -> None:
         super().__init__()
         self._commands = commands
-        self._hint = Line(signs=signs, id="command-hint")
+        self._hint = Line(id="command-hint")
         self._input = CommandInput(self._completions, history, id="command-input")
 
     def compose(self) -> ComposeResult:

@@ -14,7 +14,6 @@ from textual.widgets import Static
 
 from ...sessions.errors import AgentdashError, Remedy
 from ...sessions.model import Session
-from ...widgets.drawing.glyphs import UNICODE, Signs
 from ..texts import screen_texts as texts
 
 
@@ -25,25 +24,21 @@ class GoneScreen(ModalScreen[None]):
         session: the session as it was last.
         find: returns a session by its id.
         drafted: True if the user wrote a prompt for it, which is kept.
-        signs: the characters to draw with.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
 
-    def __init__(
-        self, session: Session, find: Callable[[str], Session], *, drafted: bool, signs: Signs = UNICODE
-    ) -> None:
+    def __init__(self, session: Session, find: Callable[[str], Session], *, drafted: bool) -> None:
         super().__init__()
         self._session = session
         self._find = find
         self._drafted = drafted
-        self._signs = signs
         self._where = Static("", markup=False)
 
     def compose(self) -> ComposeResult:
         """Yield the place of the session."""
         with Vertical(classes="dialog") as dialog:
-            dialog.border_title = Content(self._signs.plain(f'Gone: "{texts.title(self._session)}"'))
+            dialog.border_title = Content(f'Gone: "{texts.title(self._session)}"')
             yield self._where
             if self._drafted:
                 yield Static("The prompt that you were writing is kept with it.", markup=False)

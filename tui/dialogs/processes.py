@@ -11,7 +11,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from ...sessions.lifecycle.process_list import ProcessInfo
-from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.middle_lines import MiddleLines
 from ..render.sessions.processes import processes_text
 from ..render.style import Style
@@ -24,14 +23,12 @@ class ProcessesScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q,p", "dismiss(None)", "close", show=False)]
 
-    def __init__(
-        self, title: str, read: Callable[[], Awaitable[list[ProcessInfo] | None]], *, signs: Signs = UNICODE
-    ) -> None:
+    def __init__(self, title: str, read: Callable[[], Awaitable[list[ProcessInfo] | None]]) -> None:
         super().__init__()
         self._title = title
         self._read = read
         self._processes: list[ProcessInfo] | None = None
-        self._lines = MiddleLines(signs=signs)
+        self._lines = MiddleLines()
 
     def compose(self) -> ComposeResult:
         """Yield the tree."""

@@ -17,7 +17,6 @@ from ...sessions.model import Session
 from ...sessions.prompts.queue import SessionQueue
 from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ...sessions.storage.prompts.unconfirmed import Unconfirmed
-from ...widgets.drawing.glyphs import UNICODE, Signs
 from ..messages import SessionsChanged
 from ..texts import queue_texts
 from ..texts import screen_texts as texts
@@ -44,7 +43,6 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         change: changes it.
         clock: returns the time in UTC ms.
         at: the prompt that is under the cursor at first; None for the first one.
-        signs: the characters to draw with.
     """
 
     DECIDING: ClassVar[frozenset[str]] = frozenset({"s", "R"})
@@ -69,14 +67,12 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         *,
         clock: Callable[[], int],
         at: QueuedPrompt | None = None,
-        signs: Signs = UNICODE,
     ) -> None:
         super().__init__()
         self._first = at
         self._read = read
         self._change = change
         self._clock = clock
-        self._signs = signs
         self._now: QueueNow | None = None
         self._dialog = Vertical(classes="dialog")
         self._list = OptionList(id="queue-list")
@@ -133,8 +129,8 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         if self._now is None or not self._list.size.width:
             return
         session, width, time = self._now.session, self._list.size.width - 2, self._clock()
-        self._dialog.border_title = Content(self._signs.plain(f'Queue of "{texts.title(session)}"'))
-        self._dialog.border_subtitle = Content(self._signs.plain(queue_texts.queue_holder(session)))
+        self._dialog.border_title = Content(f'Queue of "{texts.title(session)}"')
+        self._dialog.border_subtitle = Content(queue_texts.queue_holder(session))
         lines = [queue_texts.unconfirmed_row(prompt, time, width) for prompt in self._now.unconfirmed]
         lines += [
             queue_texts.queue_row(session, place, prompt, time, width)
@@ -143,7 +139,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         at, under = self._list.highlighted or 0, under or self._under
         self._list.clear_options()
         for line in lines or [Content("No queued prompts.")]:
-            self._list.add_option(Option(Content(self._signs.plain(line.plain), spans=list(line.spans))))
+            self._list.add_option(Option(line))
         known = [_key(row) for row in self._rows]
         key = _key(under) if under is not None else None
         self._list.highlighted = known.index(key) if key in known else min(at, max(0, len(lines) - 1))
@@ -185,7 +181,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         if isinstance(under, Unconfirmed):
             question = ConfirmScreen(
                 f"Dismiss the unconfirmed prompt of turn {under.turn}?", [texts.quoted(under.text)],
-                "It is not sent again.", "dismiss it", signs=self._signs,
+                "It is not sent again.", "dismiss it",
             )  # fmt: skip
             if await self.app.push_screen_wait(question) is Answer.YES:
                 await self._done("cancel", lambda queue: queue.dismiss(under))
@@ -194,7 +190,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
             return
         question = ConfirmScreen(
             f"Cancel queued prompt {queued[0]}?", [texts.quoted(queued[1].text)], "It is not sent.", "cancel it",
-            keep="keep it", signs=self._signs,
+            keep="keep it",
         )  # fmt: skip
         if await self.app.push_screen_wait(question) is Answer.YES:
             await self._done("cancel", lambda queue: queue.cancel(queued[1]))

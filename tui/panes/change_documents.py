@@ -7,10 +7,10 @@ from ...sessions.changes.git import GitDiff
 from ...sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
 from ...sessions.text.sanitize import one_line
 from ...sessions.text.units import clock
+from ...sessions.transcript.blocks import ENDINGS
 from ...widgets.document.diff import Diff
 from ...widgets.document.model import Block, Document
 from ...widgets.document.plain import Spans
-from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.short_forms import place
 from ...widgets.drawing.spans import Row
 from ...widgets.drawing.step_roles import ENDING_ROLES
@@ -31,27 +31,27 @@ def title(session: str, changes: SessionChanges) -> str:
     return "   ".join(filter(None, (session, words.summary(changes), git)))
 
 
-def file_document(file: FileChanges, find: Callable[[str], GitDiff] | None, signs: Signs) -> Document:
+def file_document(file: FileChanges, find: Callable[[str], GitDiff] | None) -> Document:
     """Return a document with the file's edits in their order, then its diff from git."""
-    blocks = [block for edit in file.edits for block in _edit(edit, signs)]
+    blocks = [block for edit in file.edits for block in _edit(edit)]
     if more := words.more_edits(file):
         blocks.append(_note(more))
     if find is not None:
         blocks.append(_git(file, find(file.absolute)))
     kind: Row = ((file.kind or "attempted", "dim"),)
-    return Document(((one_line(file.path), "strong"), *kind), blocks, signs)
+    return Document(((one_line(file.path), "strong"), *kind), blocks)
 
 
-def nothing(changes: SessionChanges, signs: Signs) -> Document:
+def nothing(changes: SessionChanges) -> Document:
     """Return a document that explains why there is no file to show."""
     text = "No edits by this agent. Changes made by its commands show up in git only."
-    return Document((("no edits", "heading"),), [_note(text), *(_note(note) for note in changes.notes)], signs)
+    return Document((("no edits", "heading"),), [_note(text), *(_note(note) for note in changes.notes)])
 
 
-def _edit(edit: Edit, signs: Signs) -> Iterator[Block]:
+def _edit(edit: Edit) -> Iterator[Block]:
     ending: Row = ()
     if edit.status is not None and not edit.counts:
-        ending = ((f"  {signs.endings[edit.status]}", ENDING_ROLES[edit.status]),)
+        ending = ((f"  {ENDINGS[edit.status]}", ENDING_ROLES[edit.status]),)
     facts = (edit.kind, words.lines_text(edit), words.moved(edit, place), clock(edit.at))
     details = " · ".join(filter(None, facts))
     caption: Row = ((f"turn {edit.turn} step {edit.index}", "strong"), (f" · {details}", "dim"), *ending)

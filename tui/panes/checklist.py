@@ -7,7 +7,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from ...sessions.model import Status
-from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing import glyphs
 from ...widgets.drawing.roles import MUTED
 from ..keys.footer import Labels, first_keys
 from ..keys.keymap import Keymap
@@ -19,16 +19,14 @@ class Checklist(Widget):
     Args:
         tour: the actions of the keys, and what each does.
         keymap: the keys in force.
-        signs: the characters to draw with.
     """
 
     DEFAULT_CSS = "Checklist { height: auto; text-wrap: nowrap; }"
 
-    def __init__(self, tour: Labels, keymap: Keymap, signs: Signs) -> None:
+    def __init__(self, tour: Labels, keymap: Keymap) -> None:
         super().__init__(id="checklist")
         self._tour = tour
         self._keymap = keymap
-        self._signs = signs
         self._done: set[str] = set()
 
     def use_keys(self, keymap: Keymap) -> None:
@@ -53,14 +51,14 @@ class Checklist(Widget):
         return self._at(self.size.width)
 
     def _at(self, width: int) -> Content:
-        return checklist(self._tour, self._done, width, self._keymap, self._signs)
+        return checklist(self._tour, self._done, width, self._keymap)
 
 
-def checklist(tour: Labels, done: Collection[str], width: int, keymap: Keymap, signs: Signs) -> Content:
+def checklist(tour: Labels, done: Collection[str], width: int, keymap: Keymap) -> Content:
     """Return the items, each with its mark, on lines that end between two items."""
     lines = [Content("")]
     for actions, what in tour:
-        item = _item(first_keys(keymap, actions), what, ticked=actions in done, signs=signs)
+        item = _item(first_keys(keymap, actions), what, ticked=actions in done)
         longer = lines[-1] + "   " + item if lines[-1] else item
         if lines[-1] and longer.cell_length > width:
             lines.append(item)
@@ -69,7 +67,7 @@ def checklist(tour: Labels, done: Collection[str], width: int, keymap: Keymap, s
     return Content("\n").join(lines)
 
 
-def _item(keys: str, what: str, *, ticked: bool, signs: Signs) -> Content:
+def _item(keys: str, what: str, *, ticked: bool) -> Content:
     if ticked:
-        return Content.styled(f"{signs.states[Status.DONE]} {keys} {what}", MUTED)
-    return Content.assemble(f"{signs.between} ", (keys, "bold"), f" {what}")
+        return Content.styled(f"{glyphs.STATES[Status.DONE]} {keys} {what}", MUTED)
+    return Content.assemble(f"{glyphs.BETWEEN} ", (keys, "bold"), f" {what}")

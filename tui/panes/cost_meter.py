@@ -10,7 +10,6 @@ from textual.timer import Timer
 from ...sessions.clock import monotonic
 from ...sessions.processes.processes import usage
 from ...sessions.text.units import size
-from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from .._textual_hacks import counted_writes
 
@@ -18,8 +17,8 @@ from .._textual_hacks import counted_writes
 class CostMeter(Line):
     """One line, updated once a second. Its own bytes are not counted, so that a quiet screen shows 0 B/s."""
 
-    def __init__(self, *, signs: Signs) -> None:
-        super().__init__(signs=signs, id="meter")
+    def __init__(self) -> None:
+        super().__init__(id="meter")
         self._timer: Timer | None = None
         self._unhook: Callable[[], None] | None = None
         self._bytes = self._frames = self._own_bytes = self._own_frames = 0

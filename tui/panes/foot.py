@@ -4,7 +4,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
-from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ..keys.action import Place
 from ..keys.action_target import ActionTarget
@@ -17,17 +16,16 @@ class Foot(Horizontal):
     """Shows the keys of the place that has the focus, as many as fit beside the meter.
 
     Args:
-        signs: the characters to draw with.
         table: True if the screen has a table of sessions.
         note: the text before the keys; empty for none.
     """
 
-    def __init__(self, signs: Signs, *, table: bool, note: str = "") -> None:
+    def __init__(self, *, table: bool, note: str = "") -> None:
         super().__init__(id="foot")
         self._table = table
         self._note = note
-        self._keys = Line(signs=signs, id="keys")
-        self.meter = CostMeter(signs=signs)
+        self._keys = Line(id="keys")
+        self.meter = CostMeter()
 
     def compose(self) -> ComposeResult:
         """Yield the keys and the meter."""

@@ -10,7 +10,6 @@ from textual.message import Message
 from ...sessions.model import Session, TurnMode
 from ...sessions.reader import SessionReader
 from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
-from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ...widgets.inputs.prompt_box import DraftBook, PromptBox
 from ...widgets.steps.queue_lines import QueueLines
@@ -37,22 +36,20 @@ class SessionPane(Vertical):
         reader: SessionReader,
         requests: Requests,
         outside: ExternalPrograms,
-        signs: Signs,
         drafts: DraftBook,
         *,
         clock: Callable[[], int],
         id: str = "detail",  # noqa: A002
     ) -> None:
         super().__init__(id=id)
-        self._signs = signs
-        self.headline = Line(signs=signs, id="detail-title")
-        self.facts = Line(signs=signs, id="detail-facts")
-        self.viewer = StepsPane(reader, requests, outside, signs, clock=clock)
+        self.headline = Line(id="detail-title")
+        self.facts = Line(id="detail-facts")
+        self.viewer = StepsPane(reader, requests, outside, clock=clock)
         self._empty = True
         """True if the pane shows no session."""
         self._lesson = ""
-        self.prompt = PromptBox(drafts, signs=signs)
-        self.queue = QueueLines(signs=signs, id="queue")
+        self.prompt = PromptBox(drafts)
+        self.queue = QueueLines(id="queue")
         self._reader = reader
         self._requests = requests
         self._waiting: tuple[str, list[QueuedPrompt]] = ("", [])
@@ -128,15 +125,15 @@ class SessionPane(Vertical):
             self.headline.show_text("")
             self.facts.show_text("")
             return
-        below, signs = self.facts.display, self._signs
+        below = self.facts.display
         follow_key = keymap.name("follow")
         following, mode = self.steps.following, self._newest_mode(session.id)
         self.headline.show_text(
             headline_texts.headline(
-                session, width, signs, following=following, follow_key=follow_key, facts=not below, mode=mode
+                session, width, following=following, follow_key=follow_key, facts=not below, mode=mode
             )
         )
-        self.facts.show_text(headline_texts.headline_facts(session, width, signs, mode) if below else "")
+        self.facts.show_text(headline_texts.headline_facts(session, width, mode) if below else "")
 
     def _show_queue(self, session: Session | None, keymap: Keymap) -> None:
         if session is None:

@@ -10,6 +10,7 @@ from ...sessions.text.unified_diff import ADDED, HUNK, REMOVED, classified
 from ...sessions.text.units import line_change
 from ...sessions.transcript import blocks
 from ...sessions.transcript.blocks import Origin, Voice
+from ...widgets.drawing import glyphs
 from ...widgets.drawing.step_roles import ENDING_ROLES, error_role
 from ...widgets.steps.step_lines import token_words
 from .style import Style
@@ -49,7 +50,7 @@ def step_text(step: Step, style: Style) -> list[str]:
     first, *rest = [line for block in described.body for line in _drawn(block, style)]
     if described.is_act:
         first = _after(first, step, described, style)
-    painted = [style.paint(f"{style.signs.kinds[step.kind]} {first}", _role(step))]
+    painted = [style.paint(f"{glyphs.KINDS[step.kind]} {first}", _role(step))]
     rest += [style.paint(described.remark, "dim")] if described.remark else []
     return [line.rstrip() for line in painted + [f"  {line}" for line in rest]]
 
@@ -87,9 +88,8 @@ def _drawn(block: blocks.Block, style: Style) -> list[str]:  # noqa: PLR0911 - o
 
 def turn_heading(turn: int, style: Style) -> str:
     """Return the line above the steps of a turn."""
-    rule = style.signs.rule
-    label = f"{rule * 2} turn {turn} "
-    return style.paint(label + rule * max(0, min(style.width, 100) - len(label)), "dim")
+    label = f"{glyphs.RULE * 2} turn {turn} "
+    return style.paint(label + glyphs.RULE * max(0, min(style.width, 100) - len(label)), "dim")
 
 
 def _limited(text: str, length: int, style: Style) -> list[str]:
@@ -105,7 +105,7 @@ def _line(text: str, length: int, style: Style) -> str:
 
 def _after(text: str, step: Step, described: blocks.Description, style: Style) -> str:
     """Return the text with the outcome and the duration of the step."""
-    sign, role = (style.signs.endings[step.status], ENDING_ROLES[step.status]) if step.status else ("", "")
+    sign, role = (blocks.ENDINGS[step.status], ENDING_ROLES[step.status]) if step.status else ("", "")
     tail = " ".join(filter(None, (sign, described.exit_note)))
     parts = [
         text,
@@ -170,7 +170,7 @@ _DIFF_ROLES = {ADDED: "good", REMOVED: "failure", HUNK: "dim"}
 
 def _plan(block: blocks.Plan, style: Style) -> list[str]:
     def task(status: str, text: str) -> str:
-        return f"{style.signs.plan.get(status, style.signs.plan['pending'])} {_line(text, MESSAGE, style)}"
+        return f"{glyphs.PLAN.get(status, glyphs.PLAN['pending'])} {_line(text, MESSAGE, style)}"
 
     if block.text and not block.items:
         return _limited(block.text, MESSAGE, style)

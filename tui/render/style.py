@@ -1,10 +1,9 @@
-"""The style of the command line's output: width, characters, and a colour for each role of a text."""
+"""The style of the command line's output: width, and a colour for each role of a text."""
 
 from msgspec import Struct
 
-from ...sessions.model import Session, Status
+from ...sessions.model import Session
 from ...sessions.text.sanitize import one_line
-from ...widgets.drawing.glyphs import ASCII, UNICODE, Signs
 
 Colours = dict[str, object]
 
@@ -20,13 +19,12 @@ _STYLES: dict[str, Colours] = {
 
 
 class Style(Struct, frozen=True, kw_only=True):
-    """Settings of the output: its width, its characters and colours, and the current time."""
+    """Settings of the output: its width, its colours, and the current time."""
 
     width: int = 100
     now: int = 0
     """Current time (UTC ms), from which ages are computed."""
     colour: bool = False
-    plain_ascii: bool = False
     full: bool = False
     """True if nothing is cut."""
 
@@ -37,16 +35,6 @@ class Style(Struct, frozen=True, kw_only=True):
         from click import style
 
         return style(text, **_STYLES[role])  # type: ignore[arg-type]
-
-    @property
-    def signs(self) -> Signs:
-        """The glyphs to draw with."""
-        return ASCII if self.plain_ascii else UNICODE
-
-
-def mark(style: Style, status: Status) -> str:
-    """Return the character of a status."""
-    return style.signs.states[status]
 
 
 def what(session: Session) -> str:

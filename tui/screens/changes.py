@@ -18,7 +18,6 @@ from ...sessions.model import Session
 from ...sessions.reader import SessionReader
 from ...widgets.document.document_pane import DocumentPane
 from ...widgets.document.model import Document
-from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ...widgets.lists.file_list import FileList
 from ..keys.actions import CHANGES_ACTIONS, REGISTRY, bindings
@@ -45,7 +44,6 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         requests: Requests,
         outside: ExternalPrograms,
         session: Session,
-        signs: Signs,
         keymap: Keymap = DEFAULT,
     ) -> None:
         super().__init__()
@@ -54,14 +52,13 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         self._requests = requests
         self._programs = outside
         self._session = session
-        self._signs = signs
         self._changes: SessionChanges | None = None
         self._find: Callable[[str], GitDiff] | None = None
         self._showing = False
-        self._title = Line(signs=signs, id="changes-title")
-        self.files = FileList(signs=signs, id="files")
-        self.pane = DocumentPane(signs=signs, id="diffs")
-        self._keys = Line(signs=signs, id="keys")
+        self._title = Line(id="changes-title")
+        self.files = FileList(id="files")
+        self.pane = DocumentPane(id="diffs")
+        self._keys = Line(id="keys")
 
     def compose(self) -> ComposeResult:
         """Yield the summary, the files, the diffs of one file, and the keys."""
@@ -100,7 +97,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         self.files.note = "No edits by this agent."
         self.files.show([change_documents.file_row(file) for file in changes.files])
         if not changes.files:
-            self.pane.show(change_documents.nothing(changes, self._signs))
+            self.pane.show(change_documents.nothing(changes))
 
     @on(FileList.Highlighted)
     def _highlighted(self, event: Message) -> None:
@@ -137,7 +134,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
     def _document(self, file: FileChanges, cwd: str) -> Document:
         if self._find is None:
             self._find = self._reader.steps.git_diffs(cwd)
-        return change_documents.file_document(file, self._find, self._signs)
+        return change_documents.file_document(file, self._find)
 
     def action_back(self) -> None:
         """Go from the diffs to the files, or from the files to the previous screen."""

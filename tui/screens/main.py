@@ -16,7 +16,6 @@ from ...sessions.model import Session
 from ...sessions.reader import SessionReader
 from ...sessions.rules.urgency import by_urgency
 from ...sessions.storage.paths import usual_home
-from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.message_line import MessageLine
 from ...widgets.drawing.short_forms import place
 from ...widgets.inputs.prompt_box import PromptInput
@@ -61,19 +60,18 @@ class MainScreen(SessionScreen):
         ui_state: UiState,
         *,
         clock: Callable[[], int],
-        signs: Signs = UNICODE,
         tour: Labels = (),
         alone: bool = False,
         missing: int = 0,
     ) -> None:
-        super().__init__(reader, requests, operations, clock=clock, signs=signs, tour=tour)
+        super().__init__(reader, requests, operations, clock=clock, tour=tour)
         self._where = _where(reader.home)
         self._feed = feed
         self._tally = Tally()
         self._plans = PlanNote(lambda seconds: self.set_timer(seconds, self._plan_ended), clock)
-        self.status = StatusLine(signs=signs, note="read-only" if self.read_only else "", id="status")
-        self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
-        self.pane = TablePane(self.table, ui_state, requests, signs, reader, lambda: operations.app.keys_wait)
+        self.status = StatusLine(note="read-only" if self.read_only else "", id="status")
+        self.table = SessionTable(clock, on_open=self._open, id="table")
+        self.pane = TablePane(self.table, ui_state, requests, reader, lambda: operations.app.keys_wait)
         self.pane.missing = missing
         operations.bulk.progress = self.pane.show_progress
         self._alone = alone
@@ -82,7 +80,6 @@ class MainScreen(SessionScreen):
             reader,
             requests,
             self._programs,
-            signs,
             operations.drafts,
             clock=clock,
         )
@@ -91,7 +88,7 @@ class MainScreen(SessionScreen):
         self._ways = FamilyWays(operations.app, reader, requests, self._show_session)
         self.areas = [self.pane, detail]
         self._split = Split(self, self.pane, detail, ui_state)
-        self._usage = UsageWays(operations.app, reader, requests, self.pane, signs, clock)
+        self._usage = UsageWays(operations.app, reader, requests, self.pane, clock)
         self._row = RowActions(operations.app, reader, requests, self._programs, detail.viewer.documents)
         self.too_small = Static("", id="too-small", markup=False)
 
@@ -137,7 +134,7 @@ class MainScreen(SessionScreen):
             yield self.detail
         yield self.foot
         yield self.too_small
-        yield MessageLine(signs=self._signs)
+        yield MessageLine()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return True if the action applies now; an action on a row shows its own reason."""
@@ -218,7 +215,7 @@ class MainScreen(SessionScreen):
 
         drafted = isinstance(self.focused, PromptInput) and bool(self.operations.drafts.get(session.id))
         self.give_keys(self.table)
-        self.app.push_screen(GoneScreen(session, self._reader.get, drafted=drafted, signs=self._signs))
+        self.app.push_screen(GoneScreen(session, self._reader.get, drafted=drafted))
 
     def _plan_ended(self) -> None:
         """Take a window that has ended out of the first line."""
@@ -365,7 +362,7 @@ class MainScreen(SessionScreen):
             self.requests.show_refusal(f"{len(chosen)} sessions marked: at most {MOST} fit side by side.")
             return
         self.table.unmark()
-        screen = WatchScreen(self._reader, self.requests, self.operations, chosen, clock=self._clock, signs=self._signs)
+        screen = WatchScreen(self._reader, self.requests, self.operations, chosen, clock=self._clock)
         self.app.push_screen(screen)
 
     @work
@@ -395,7 +392,7 @@ class MainScreen(SessionScreen):
 
     def _show_preview(self) -> None:
         session = self.current
-        text = in_full(session, self._clock(), self._signs, lines=self.table.row_lines) if session is not None else ""
+        text = in_full(session, self._clock(), lines=self.table.row_lines) if session is not None else ""
         self.pane.show_preview(text)
 
 

@@ -20,7 +20,6 @@ from ...sessions.model import Session
 from ...sessions.reader import SessionReader
 from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ...widgets.document.document_pane import DocumentPane
-from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.inputs.history_input import HistoryInput
 from ...widgets.inputs.prompt_box import PromptInput
 from .._textual_hacks import send_every_resize
@@ -61,7 +60,6 @@ class SessionScreen(Screen[None]):
         operations: SessionActions,
         *,
         clock: Callable[[], int],
-        signs: Signs = UNICODE,
         tour: Labels = (),
     ) -> None:
         super().__init__()
@@ -71,13 +69,12 @@ class SessionScreen(Screen[None]):
         self.operations = operations
         self._programs = ExternalPrograms(operations.app, requests, read_only=operations.read_only)
         self._clock = clock
-        self._signs = signs
         self._tour = tour
         self.read_only = operations.read_only
         self.sender = PromptSender(self, operations, self.show_words)
         self._came_from: Widget | None = None
         self._resumed = False
-        self.foot = Foot(signs, table=self.has_table, note="" if self.has_table or not self.read_only else "read-only")
+        self.foot = Foot(table=self.has_table, note="" if self.has_table or not self.read_only else "read-only")
         self.details: list[SessionPane] = []
         """The panes that show sessions; at least one once the screen is constructed."""
         self.areas: list[Widget] = []
@@ -265,7 +262,7 @@ class SessionScreen(Screen[None]):
             return
         from .changes import ChangesScreen
 
-        screen = ChangesScreen(self._reader, self.requests, self._programs, session, self._signs, self.keymap)
+        screen = ChangesScreen(self._reader, self.requests, self._programs, session, self.keymap)
         self.app.push_screen(screen, partial(self._show_step, viewer, session))
 
     def _show_step(self, viewer: StepsPane, session: Session, step: tuple[int, int] | None) -> None:
@@ -315,7 +312,7 @@ class SessionScreen(Screen[None]):
         from ..dialogs.command import CommandScreen
 
         line = CommandLine(self.commands())
-        text = await self.app.push_screen_wait(CommandScreen(line, self.operations.command_history, signs=self._signs))
+        text = await self.app.push_screen_wait(CommandScreen(line, self.operations.command_history))
         if text is not None:
             command, argument = line.find(text)
             done = command.run(argument)
@@ -366,7 +363,7 @@ class SessionScreen(Screen[None]):
         """Show all settings, and the file that they come from."""
         from .settings import SettingsScreen  # walks all types of settings, which only this screen needs
 
-        self.app.push_screen(SettingsScreen(self._reader, self.requests, self._programs, self._signs))
+        self.app.push_screen(SettingsScreen(self._reader, self.requests, self._programs))
 
     def action_shell(self) -> None:
         """Open a shell in the session's folder."""
@@ -412,7 +409,7 @@ class SessionScreen(Screen[None]):
 
         prompts = self.operations.prompts
         read = partial(prompts.queue_now, session.id)
-        screen = QueueScreen(read, prompts.change, clock=self._clock, at=at, signs=self._signs)
+        screen = QueueScreen(read, prompts.change, clock=self._clock, at=at)
         self.app.push_screen(screen, edit)
 
     @work
@@ -426,9 +423,7 @@ class SessionScreen(Screen[None]):
         with app.keys_held():
             waiting = await asks.waiting(session.id)
             if waiting:
-                self.app.push_screen(
-                    AskScreen(session, waiting, asks, clock=self._clock, typed=lambda: app.key_time, signs=self._signs)
-                )
+                self.app.push_screen(AskScreen(session, waiting, asks, clock=self._clock, typed=lambda: app.key_time))
             elif waiting is not None:
                 self.requests.show_message(texts.asks_nothing(session))
 

@@ -12,16 +12,15 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from ...sessions.errors import ConfigError
-from ...sessions.families.user_only import check_user
+from ...sessions.families.enclosing import check_user
 from ...sessions.reader import SessionReader
 from ...sessions.settings.catalog import ENVIRONMENT
+from ...sessions.settings.catalog_texts import write_first
 from ...sessions.settings.config import Loaded
 from ...sessions.settings.effective import Held, held
 from ...sessions.settings.place import config_path
-from ...sessions.settings.template import write_first
-from ...sessions.settings.toml_positions import place_of
+from ...sessions.settings.toml_keys import place_of
 from ...sessions.text.sanitize import clean
-from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ...widgets.drawing.short_forms import place
 from ...widgets.lists.row_list import RowList
@@ -47,9 +46,8 @@ class SettingsScreen(Screen[None]):
     ]
     AUTO_FOCUS = "#settings-filter"
 
-    def __init__(self, reader: SessionReader, requests: Requests, outside: ExternalPrograms, signs: Signs) -> None:
+    def __init__(self, reader: SessionReader, requests: Requests, outside: ExternalPrograms) -> None:
         super().__init__()
-        self._signs = signs
         self._reader = reader
         self._requests = requests
         self._programs = outside
@@ -57,13 +55,13 @@ class SettingsScreen(Screen[None]):
         self._shown: list[Held] = []
         self._path = config_path()
         self._wrong: ConfigError | None = None
-        self._title = Line(signs=signs, id="settings-title")
+        self._title = Line(id="settings-title")
         self._filter = Input(placeholder="type to filter", compact=True, id="settings-filter")
         self._filter.cursor_blink = False
-        self._list = RowList(signs=signs, id="settings")
+        self._list = RowList(id="settings")
         self._about = Static("", id="settings-about", markup=False)
         self._error = Static("", id="settings-error", markup=False)
-        self._keys = Line(signs=signs, id="keys")
+        self._keys = Line(id="keys")
 
     def compose(self) -> ComposeResult:
         """Yield the filter, the settings, the chosen one's description, and the error in the file."""
@@ -133,7 +131,7 @@ class SettingsScreen(Screen[None]):
 
     @on(RowList.Highlighted)
     def _highlighted(self) -> None:
-        self._about.update(self._signs.plain(about(self._chosen)) if self._chosen is not None else "")
+        self._about.update(about(self._chosen) if self._chosen is not None else "")
 
     def action_move(self, by: int) -> None:
         """Move the cursor by ``by`` settings."""

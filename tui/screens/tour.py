@@ -24,7 +24,7 @@ class TourScreen(MainScreen):
 
     def compose(self) -> ComposeResult:
         """Yield the widgets of the main screen, with the checklist above the footer."""
-        self.checklist = Checklist(self._tour, self.keymap, self._signs)
+        self.checklist = Checklist(self._tour, self.keymap)
         for widget in super().compose():
             if widget is self.foot:
                 yield self.checklist

@@ -16,7 +16,6 @@ from ...sessions.clock import monotonic
 from ...sessions.costs.periods import day_of
 from ...sessions.costs.usage_table import UsageRow
 from ...sessions.reader import SessionReader
-from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ...widgets.drawing.spans import Row
 from ...widgets.lists.row_list import Draw
@@ -67,7 +66,6 @@ class UsageScreen(Screen[ChosenUsage | None]):
         self,
         reader: SessionReader,
         requests: Requests,
-        signs: Signs,
         view: UsageView,
         *,
         clock: Callable[[], int],
@@ -76,7 +74,6 @@ class UsageScreen(Screen[ChosenUsage | None]):
         super().__init__()
         self._reader = reader
         self._requests = requests
-        self._signs = signs
         self._clock = clock
         self._keymap = keymap
         self.view = view
@@ -85,12 +82,12 @@ class UsageScreen(Screen[ChosenUsage | None]):
         """The newest figures; None before the first are read."""
         self._read_at = 0.0
         self._due = False
-        self._title = Line(signs=signs, id="usage-title")
-        self.plot = UsagePlot(signs=signs, id="plot")
-        self._sums = Line(signs=signs, id="usage-sums")
-        self._heading = Line(signs=signs, id="usage-heading")
-        self.list = UsageRows(signs=signs, id="usage-rows")
-        self._keys = Line(signs=signs, id="keys")
+        self._title = Line(id="usage-title")
+        self.plot = UsagePlot(id="plot")
+        self._sums = Line(id="usage-sums")
+        self._heading = Line(id="usage-heading")
+        self.list = UsageRows(id="usage-rows")
+        self._keys = Line(id="keys")
 
     def compose(self) -> ComposeResult:
         """Yield the title, the plot, the sums, the groups and the keys."""
@@ -182,7 +179,7 @@ class UsageScreen(Screen[ChosenUsage | None]):
 
         def drawn(row: UsageRow, _: int) -> list[Row]:
             text = usage_texts.name(row, view.by, wide) + usage_texts.line(row, cells)
-            return [(key(signs[row.group], self._signs), (text, "text"))]
+            return [(key(signs[row.group]), (text, "text"))]
 
         _, span = usage_texts.SPANS[view.step]
         self.list.note = usage_texts.EMPTY.format(span=span)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App
 
 from ...sessions.reader import SessionReader
-from ...widgets.drawing.glyphs import Signs
 from ..keys.keymap import Keymap
 from ..panes.table.table_pane import TablePane
 from ..services.background import Requests
@@ -24,7 +23,6 @@ class UsageWays:
         reader: reads the usage.
         requests: runs reads in a thread, and shows messages.
         pane: shows the chosen sessions.
-        signs: the characters to draw with.
         clock: returns the time in UTC ms.
     """
 
@@ -34,14 +32,12 @@ class UsageWays:
         reader: SessionReader,
         requests: Requests,
         pane: TablePane,
-        signs: Signs,
         clock: Callable[[], int],
     ) -> None:
         self._app = app
         self._reader = reader
         self._requests = requests
         self._pane = pane
-        self._signs = signs
         self._clock = clock
         self._view: UsageView | None = None
 
@@ -51,7 +47,7 @@ class UsageWays:
         from .usage_figures import UsageView
 
         view = self._view or UsageView()
-        screen = UsageScreen(self._reader, self._requests, self._signs, view, clock=self._clock, keymap=keymap)
+        screen = UsageScreen(self._reader, self._requests, view, clock=self._clock, keymap=keymap)
 
         def closed(chosen: "ChosenUsage | None") -> None:
             self._view = screen.view

@@ -11,7 +11,6 @@ from textual.widgets import Static
 
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
-from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.message_line import MessageLine
 from ...widgets.inputs.prompt_box import PromptInput
 from ..dialogs.gone import GoneScreen
@@ -42,9 +41,8 @@ class WatchScreen(SessionScreen):
         sessions: Sequence[Session],
         *,
         clock: Callable[[], int],
-        signs: Signs = UNICODE,
     ) -> None:
-        super().__init__(reader, requests, operations, clock=clock, signs=signs)
+        super().__init__(reader, requests, operations, clock=clock)
         self._sessions = list(sessions)
         self._gone: set[str] = set()
         """Ids of the sessions that no longer exist, which was said."""
@@ -53,7 +51,6 @@ class WatchScreen(SessionScreen):
                 reader,
                 requests,
                 self._programs,
-                signs,
                 operations.drafts,
                 clock=clock,
                 id=f"pane-{number}",
@@ -70,7 +67,7 @@ class WatchScreen(SessionScreen):
             yield from self.details
         yield self.foot
         yield self.too_small
-        yield MessageLine(signs=self._signs)
+        yield MessageLine()
 
     def on_mount(self) -> None:
         """Open each session in its pane."""
@@ -122,7 +119,7 @@ class WatchScreen(SessionScreen):
             newest, reason = await self.requests.outcome(asyncio.to_thread(self._reader.get, session.id))
             if reason is not None and session.id not in self._gone:
                 self._gone.add(session.id)
-                self.app.push_screen(GoneScreen(session, self._reader.get, drafted=False, signs=self._signs))
+                self.app.push_screen(GoneScreen(session, self._reader.get, drafted=False))
             if newest is not None and (newest.queued or newest != session):
                 self.details[number].read_queue(newest)
             if newest is not None and newest != session:

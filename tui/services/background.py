@@ -11,7 +11,6 @@ from textual.app import App
 from ...sessions.clock import monotonic
 from ...sessions.errors import AgentdashError
 from ...sessions.text.sanitize import clean
-from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.message_line import Kind
 from ..state.crash_log import record
 from ..state.message_log import MessageLog
@@ -33,7 +32,6 @@ class Requests:
         self,
         app: App[Any],
         home: Path,
-        signs: Signs = UNICODE,
         *,
         worded: Callable[[AgentdashError], str] = str,
     ) -> None:
@@ -41,7 +39,7 @@ class Requests:
         """Returns the text of an error in the words of the dashboard."""
         self._home = home
         self._last_error = ("", 0.0)
-        self.message = CurrentMessage(app, signs)
+        self.message = CurrentMessage(app)
         """The message on the screen."""
         self.log = MessageLog()
         """All messages shown so far."""

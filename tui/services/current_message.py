@@ -6,7 +6,6 @@ from textual.app import App
 from textual.screen import Screen
 from textual.timer import Timer
 
-from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.message_line import Kind, MessageLine
 
 
@@ -17,9 +16,8 @@ class CurrentMessage:
     or a refusal is shown, so that an Esc meant for that line loses neither marks nor a filter.
     """
 
-    def __init__(self, app: App[Any], signs: Signs = UNICODE) -> None:
+    def __init__(self, app: App[Any]) -> None:
         self._app = app
-        self._signs = signs
         self._line: MessageLine | None = None
         self._timer: Timer | None = None
         self.text = ""
@@ -41,7 +39,7 @@ class CurrentMessage:
             return
         line = next(iter(screen.query_children(MessageLine)), None)
         if line is None:
-            line = MessageLine(signs=self._signs)
+            line = MessageLine()
             screen.mount(line)
         if self._line is not line:
             self._hide()

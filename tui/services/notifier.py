@@ -8,12 +8,11 @@ from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from typing import Any, Protocol
 
 from ...sessions.model import Changes
-from ...sessions.notifications import escape_sequences
-from ...sessions.notifications.claims import Claims
+from ...sessions.notifications import terminal_support
 from ...sessions.notifications.events import Notice, Watcher, merged
-from ...sessions.notifications.outer_terminal import outer_terminals
 from ...sessions.notifications.settings import NotifySettings
 from ...sessions.notifications.terminal_support import has_title, way
+from ...sessions.notifications.tmux import Claims, outer_terminals
 from ...widgets.table.status_line import Tally
 
 GATHER_SECONDS = 0.3
@@ -109,14 +108,14 @@ class Notifier:
     def begin(self) -> None:
         """Save the terminal's title and set our own, because we own the terminal now."""
         if self._titled and self._title is None:
-            self._host.write_to_terminal(escape_sequences.SAVE_TITLE)
+            self._host.write_to_terminal(terminal_support.SAVE_TITLE)
             self._name()
 
     def end(self, write: Callable[[str], object] | None = None) -> None:
         """Restore the title, because another program gets the terminal; use ``write`` if our own output is closed."""
         if self._title is not None:
             self._title = None
-            (write or self._host.write_to_terminal)(escape_sequences.RESTORE_TITLE)
+            (write or self._host.write_to_terminal)(terminal_support.RESTORE_TITLE)
 
     def _name(self) -> None:
         """Set the title if it changed."""
@@ -124,7 +123,7 @@ class Notifier:
         title = " - ".join(filter(None, (self._between.join(counts), "agentdash")))
         if title != self._title:
             self._title = title
-            self._host.write_to_terminal(escape_sequences.title(title))
+            self._host.write_to_terminal(terminal_support.title(title))
 
     async def _tell(self) -> None:
         """Send one notification for the notices that are still news, both before and after they are claimed."""

@@ -11,7 +11,6 @@ from ...sessions.costs.usage_totals import session_cost, session_tokens
 from ...sessions.model import Session, Status, TurnMode, short_id
 from ...sessions.rules.family_facts import family_forms
 from ...sessions.text.sanitize import cell_width, cut, one_line
-from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.roles import MUTED
 from ...widgets.drawing.short_forms import place
 from ...widgets.table.columns import state_mark, state_word
@@ -22,7 +21,6 @@ from .context_texts import compaction_advised, context_forms
 def headline(
     session: Session,
     width: int,
-    signs: Signs,
     *,
     following: bool,
     follow_key: str = "f",
@@ -34,7 +32,6 @@ def headline(
     Args:
         session: the session.
         width: cells of the line.
-        signs: the characters of the screen.
         following: True if the newest step is followed.
         follow_key: the key that follows it.
         facts: True to show the facts behind the title as far as there is room: the state always, the others whole or
@@ -42,7 +39,7 @@ def headline(
         mode: the settings of its newest turn, whose permissions are one of the facts.
     """
     note = "following" if following else f"follow: off ({follow_key})"
-    state = _state(session, signs, width) if facts else Content("")
+    state = _state(session, width) if facts else Content("")
     room = width - cell_width(state.plain) - len(note) - 2
     if room < 0:
         return state
@@ -54,23 +51,23 @@ def headline(
     return Content.assemble(text, " " * gap, (note, MUTED if following else "$text-warning"))
 
 
-def headline_facts(session: Session, width: int, signs: Signs, mode: TurnMode | None = None) -> Content:
+def headline_facts(session: Session, width: int, mode: TurnMode | None = None) -> Content:
     """Return the line below the title: the state, then the facts that there is room for."""
-    return _with_facts(_state(session, signs, width), session, mode, width)
+    return _with_facts(_state(session, width), session, mode, width)
 
 
 _GAP = "   "
 _BETWEEN = " · "
 
 
-def _state(session: Session, signs: Signs, width: int) -> Content:
+def _state(session: Session, width: int) -> Content:
     """Return the state with its mark, in its colour; only the word if there is no room for both."""
     word, style = state_word(session), _STATE_STYLES.get(session.status, MUTED)
     if session.taken_by is not None:
         style = "$text-primary"
     elif session.is_stuck or session.asks_user:
         style = "bold $text-warning"
-    whole = f"{state_mark(session, signs)} {word}"
+    whole = f"{state_mark(session)} {word}"
     return Content.styled(
         whole if cell_width(whole) <= width else cut(word, width), MUTED if session.put_away else style
     )

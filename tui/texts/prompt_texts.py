@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ...sessions.settings.prompt_templates import PromptTemplate
+from ...sessions.settings.sections import PromptTemplate
 from ...sessions.storage.prompts.prompt_history import PastPrompt
 from ...sessions.text.units import age, count
 from ...widgets.lists.entry import Entry

@@ -13,7 +13,7 @@ from ...sessions.rules.limits.limits import Limits
 from ...sessions.text import durations
 from ...sessions.text.sanitize import cell_width, one_line, pad
 from ...sessions.text.units import clock, count, money
-from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing import glyphs
 from ...widgets.drawing.middle_lines import CommandLine
 from ...widgets.drawing.short_forms import command, place
 from ...widgets.drawing.wrap import wrap
@@ -141,14 +141,14 @@ def ladder_words(ladder: Ladder) -> str:
     )
 
 
-def listed(session: Session, signs: Signs) -> str:
+def listed(session: Session) -> str:
     """Return a session as a line of a list; for one that has ended, with its processes that are left or wait."""
     left = f"  {count(session.left, 'process', 'processes')} left" if session.status.ended and session.left else ""
     left = left or ("  its process waits" if session.warm_since is not None else "")
     what = pad(f"{title(session, _LISTED_CELLS - len(left))}{left}", _LISTED_CELLS)
     where = place(one_line(session.cwd))
-    state = f"{signs.states[session.status]} {session.status:<9}"
-    return f"{state} {signs.plain(f'{pad(one_line(session.agent, 8), 8)} {what}  {where}')}"
+    state = f"{glyphs.STATES[session.status]} {session.status:<9}"
+    return f"{state} {pad(one_line(session.agent, 8), 8)} {what}  {where}"
 
 
 _LISTED_CELLS = 34

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ...sessions.agents.registry import agent_named
-from ...sessions.lifecycle.taken_check import held_elsewhere
+from ...sessions.lifecycle.session_ref import held_elsewhere
 from ...sessions.model import Session
 from ...sessions.storage.turns.takeovers import ByHand
 from ...sessions.text.sanitize import one_line

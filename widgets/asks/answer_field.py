@@ -13,7 +13,6 @@ from textual.widgets import Input, Static
 
 from ...sessions.asks.model import Question
 from ...sessions.text.sanitize import cell_width, cut
-from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.roles import MUTED
 from ..inputs.choice import Choice
 from ..inputs.field import Field
@@ -55,7 +54,6 @@ class AnswerField(Vertical):
     Args:
         question: the question, whose texts are hostile.
         draft: the unfinished answer with which it begins.
-        signs: the characters to draw with.
     """
 
     DEFAULT_CSS = """
@@ -67,14 +65,11 @@ class AnswerField(Vertical):
     class Entered(Message):
         """The user pressed Enter in the field."""
 
-    def __init__(self, question: Question, *, draft: AnswerDraft | None = None, signs: Signs = UNICODE) -> None:
+    def __init__(self, question: Question, *, draft: AnswerDraft | None = None) -> None:
         super().__init__()
         self.question = question
-        self._signs = signs
         choices, draft = question.choices, draft or default_draft(question)
-        self._list = (
-            ChoiceList(choices, several=question.several, marked=draft.marked, signs=signs) if choices else None
-        )
+        self._list = ChoiceList(choices, several=question.several, marked=draft.marked) if choices else None
         is_boolean = question.type == "boolean" and not choices
         self._boolean = Choice([UNSET, YES, NO], draft.chosen or UNSET) if is_boolean else None
         takes_words = not is_boolean and (question.free or not choices)
@@ -154,8 +149,7 @@ class AnswerField(Vertical):
         lead = f"{header}: " if header and header != text else ""
         note = f"  ({note})" if note else ""
         shown = cut(lead + (text or brief(question.key)), max(20, cells - cell_width(note)))
-        content = Content.assemble((shown, "bold"), (note, MUTED))
-        return Content(self._signs.plain(content.plain), spans=list(content.spans))
+        return Content.assemble((shown, "bold"), (note, MUTED))
 
     @on(ChoiceList.Taken)
     @on(Input.Submitted)

@@ -1,6 +1,6 @@
 """The values that answer a question: read from what the user typed and marked.  Pure."""
 
-from ...sessions.asks.constraints import constraints, fault
+from ...sessions.asks.answers import constraints, fault
 from ...sessions.asks.model import Question
 
 YES, NO, UNSET = "yes", "no", "not set"

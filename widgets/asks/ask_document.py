@@ -5,8 +5,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 
+from ...sessions.asks.answers import title_repeats_body
 from ...sessions.asks.model import Ask, AskKind, Question
-from ...sessions.asks.sentence import title_repeats_body
 from ...sessions.text.relative_paths import below
 from ...sessions.text.sanitize import cell_width, shorten
 from ...sessions.text.unhidden import unhidden, unhidden_line
@@ -16,7 +16,6 @@ from ..document.markdown import Markdown
 from ..document.model import NAME, Block
 from ..document.plain import PlainText
 from ..document.syntax import Code, CodeBlock, language_of
-from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.spans import Row
 from ..steps.answers import DIFF_READ, answer, nothing
 from .answers import kind
@@ -40,14 +39,13 @@ class AskDocument:
 
     Args:
         ask: the ask, whose texts are hostile.
-        signs: the characters of the screen.
         questions: True to show all questions, because no fields show them; else only those that a field cuts.
         room: cells of the lines above it that show the title and the reason.
     """
 
-    def __init__(self, ask: Ask, signs: Signs = UNICODE, *, questions: bool = False, room: int = SHORT) -> None:
+    def __init__(self, ask: Ask, *, questions: bool = False, room: int = SHORT) -> None:
         shown = map(_question, ask.questions[:_LISTED] if questions else cut_questions(ask, room))
-        self._blocks: tuple[Block, ...] = (*_blocks(ask, signs, room), *shown)
+        self._blocks: tuple[Block, ...] = (*_blocks(ask, room), *shown)
         self._heads = [bool(number) or bool(block.caption) for number, block in enumerate(self._blocks)]
         sizes = (int(head) + len(block) for head, block in zip(self._heads, self._blocks, strict=True))
         self._starts = tuple(accumulate(sizes, initial=0))
@@ -116,9 +114,9 @@ def _fits_field(question: Question, room: int) -> bool:
     return all("\n" not in name.strip() and cell_width(brief(name)) + kept <= 2 * room for name in names)
 
 
-def _blocks(ask: Ask, signs: Signs, room: int) -> Iterator[Block]:
+def _blocks(ask: Ask, room: int) -> Iterator[Block]:
     if ask.body.strip():
-        yield _body(ask, signs)
+        yield _body(ask)
     elif ask.kind not in (AskKind.QUESTION, AskKind.FORM):
         yield nothing("The agent shows no details.")
     files = [below(path, ask.cwd) or path for path in ask.paths]
@@ -130,12 +128,12 @@ def _blocks(ask: Ask, signs: Signs, room: int) -> Iterator[Block]:
         yield PlainText(f"{ask.left_out}: too long to be shown, so it can only be denied", _caption("left out"))
 
 
-def _body(ask: Ask, signs: Signs) -> Block:
+def _body(ask: Ask) -> Block:
     body = unhidden(ask.body)
     if ask.kind is AskKind.COMMAND:
         return CodeBlock(Code(body, "bash"))
     if ask.kind is AskKind.PLAN:
-        return Markdown(body, (), signs)
+        return Markdown(body)
     if ask.kind is AskKind.EDIT:
         if len(body) <= DIFF_READ and _DIFF.search(body):
             return Diff(body)

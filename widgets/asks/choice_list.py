@@ -10,7 +10,6 @@ from textual.strip import Strip
 
 from ...sessions.asks.model import Choice
 from ..document.flow import cut_spans, flow
-from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.spans import Row
 from ..lists.row_list import RowList
 from ..lists.virtual_list import VirtualList
@@ -27,7 +26,6 @@ class ChoiceList(RowList, can_focus=True):
         choices: the choices, whose texts are hostile.
         several: True if several may be marked.
         marked: the labels of the choices that are marked at first.
-        signs: the characters to draw with.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,10 +41,8 @@ class ChoiceList(RowList, can_focus=True):
     class Marked(Message):
         """The marks changed."""
 
-    def __init__(
-        self, choices: Sequence[Choice], *, several: bool, marked: Collection[str] = (), signs: Signs = UNICODE
-    ) -> None:
-        super().__init__(signs=signs)
+    def __init__(self, choices: Sequence[Choice], *, several: bool, marked: Collection[str] = ()) -> None:
+        super().__init__()
         self._choices = choices
         self._several = several
         self._most = MOST_LINES

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from ...sessions.asks.model import Verdict
 from ...sessions.text.sanitize import cut, pad
-from ..drawing.glyphs import UNICODE, Signs
+from ..drawing import glyphs
 from ..drawing.roles import MUTED
 
 
@@ -44,12 +44,11 @@ class Decisions(Widget, can_focus=True):
             super().__init__()
             self.verdict = verdict
 
-    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._decisions: Sequence[Decision] = ()
         self._at: int | None = None
         self._enabled = False
-        self._signs = signs
         self._focused = False
         """Set by the focus events, because ``has_focus`` changes after them."""
 
@@ -107,8 +106,8 @@ class Decisions(Widget, can_focus=True):
 
     def _line(self, at: int, one: Decision) -> Content:
         under = at == self._at and self._enabled
-        edge = self._signs.cursor if under and self._focused else " "
-        text = cut(self._signs.plain(f"{edge} {pad(one.key or ' ', 2)} {one.text}"), self.size.width)
+        edge = glyphs.CURSOR if under and self._focused else " "
+        text = cut(f"{edge} {pad(one.key or ' ', 2)} {one.text}", self.size.width)
         if not self._enabled or not one.possible:
             return Content.styled(text, MUTED)
         if not under:

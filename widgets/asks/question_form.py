@@ -9,7 +9,6 @@ from textual.containers import VerticalScroll
 from textual.message import Message
 
 from ...sessions.asks.model import Question
-from ..drawing.glyphs import UNICODE, Signs
 from .answer_field import AnswerDraft, AnswerField
 
 MOST = 100
@@ -23,7 +22,6 @@ class QuestionForm(VerticalScroll, can_focus=False):
         questions: the questions, at most ``MOST``.
         all_at_once: True shows all of them, False the first until it is answered.
         drafts: the unfinished answers with which it begins, in the order of the questions.
-        signs: the characters to draw with.
     """
 
     class Moved(Message):
@@ -49,11 +47,10 @@ class QuestionForm(VerticalScroll, can_focus=False):
         *,
         all_at_once: bool,
         drafts: Sequence[AnswerDraft] = (),
-        signs: Signs = UNICODE,
     ) -> None:
         super().__init__()
         begun = zip_longest(questions, drafts[: len(questions)])
-        self._fields = [AnswerField(one, draft=draft, signs=signs) for one, draft in begun]
+        self._fields = [AnswerField(one, draft=draft) for one, draft in begun]
         self._all_at_once = all_at_once
         self._at = 0
 

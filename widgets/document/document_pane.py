@@ -5,7 +5,6 @@ from typing import ClassVar, Protocol
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.spans import Row
 from ..lists.virtual_list import VirtualList
 
@@ -39,8 +38,8 @@ class DocumentPane(VirtualList):
             super().__init__()
             self.direction = direction
 
-    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(signs=signs, id=id)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
         self._document: Lines | None = None
 
     def show(self, document: Lines, *, same: bool = False) -> None:

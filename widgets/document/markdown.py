@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from ...sessions.text.sanitize import cell_width, clean, one_line
-from ..drawing.glyphs import UNICODE, Signs
+from ..drawing import glyphs
 from ..drawing.spans import Row
 from .lines import TAB
 from .model import Block
@@ -36,9 +36,8 @@ class Markdown(Block):
     that are nested too deeply).
     """
 
-    def __init__(self, text: str, caption: Row = (), signs: Signs = UNICODE) -> None:
+    def __init__(self, text: str, caption: Row = ()) -> None:
         self._text = text
-        self._signs = signs
         self.caption = caption
 
     def __len__(self) -> int:
@@ -68,7 +67,7 @@ class Markdown(Block):
         kept = chain.from_iterable((token.content, token.info) for token in tokens)
         if sum(map(_letters, kept)) < _letters(text):
             return []
-        return list(_Walk(text, self._signs).blocks(SyntaxTreeNode(tokens).children, Margin()))
+        return list(_Walk(text).blocks(SyntaxTreeNode(tokens).children, Margin()))
 
 
 def _letters(text: str) -> int:
@@ -78,9 +77,8 @@ def _letters(text: str) -> int:
 class _Walk:
     """Walks the tree of a text, which is at most twenty levels deep."""
 
-    def __init__(self, text: str, signs: Signs) -> None:
+    def __init__(self, text: str) -> None:
         self._source = text.split("\n")
-        self._signs = signs
 
     def blocks(self, nodes: "Sequence[Node]", margin: Margin, *, tight: bool = False) -> Iterator[Piece]:
         """Sibling nodes, with a blank row between them unless they are in a tight list."""
@@ -125,7 +123,7 @@ class _Walk:
         children = item.children
         text = _inner(children[0]) if children and children[0].type == "paragraph" else ""
         state = _TASKS.get(text[:4].lower())
-        mark = mark if state is None else self._signs.plan[state]
+        mark = mark if state is None else glyphs.PLAN[state]
         inside = margin.inside((mark + " ", "dim"), (" " * (cell_width(mark) + 1), ""))
         if state is None and children:
             return self.blocks(children, inside, tight=tight)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
 
-from ..drawing.glyphs import UNICODE, Signs
+from ..drawing import glyphs
 from ..drawing.spans import Row
 from .flow import dotted, flow, row_width
 
@@ -32,11 +32,11 @@ class Block(ABC):
 class Document:
     """The content of a step's pane, numbered by items: first the title, then each block with its own head."""
 
-    def __init__(self, title: Row, blocks: Sequence[Block], signs: Signs = UNICODE) -> None:
+    def __init__(self, title: Row, blocks: Sequence[Block]) -> None:
         self.title = title
         """Facts, one span each: kind, turn, step, ending, duration and start time."""
         self.blocks = tuple(blocks)
-        self._rule = signs.rule
+        self._rule = glyphs.RULE
 
     def __len__(self) -> int:
         """The number of items."""

@@ -5,7 +5,6 @@ from enum import StrEnum
 from textual.content import Content
 
 from ...sessions.text.sanitize import cell_width, cut, cut_middle, one_line
-from .glyphs import UNICODE, Signs
 from .line import Line
 from .wrap import wrap
 
@@ -38,13 +37,9 @@ class MessageLine(Line):
         background: $background; text-wrap: nowrap; }
     """
 
-    def __init__(self, *, signs: Signs = UNICODE) -> None:
-        super().__init__(signs=signs)
-        self._signs = signs
-
     def show(self, text: str, kind: Kind, width: int) -> None:
         """Show a message in ``width`` cells."""
-        lines = message_rows(text, kind, width, self._signs)
+        lines = message_rows(text, kind, width)
         self.styles.height = len(lines)
         self.show_text(Content.styled("\n".join(lines), _STYLES[kind]))
         self.styles.offset = (0, 0)
@@ -55,13 +50,12 @@ class MessageLine(Line):
         self.styles.offset = (0, 1)
 
 
-def message_rows(text: str, kind: Kind, width: int, signs: Signs = UNICODE) -> list[str]:
+def message_rows(text: str, kind: Kind, width: int) -> list[str]:
     """Return the lines of a message that fit into ``width`` cells: one, or two for an error on a narrow screen.
 
     An error begins with the cause and loses its end; other messages end with what matters, and lose their middle.
     """
-    mark = _MARKS[kind] if not signs.ascii_only else _MARKS[kind].replace("✗", "x")
-    whole = mark + one_line(text)
+    whole = _MARKS[kind] + one_line(text)
     if kind is not Kind.ERROR:
         return [cut_middle(whole, width)]
     if width >= NARROW or cell_width(whole) <= width:

@@ -8,7 +8,6 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from ...sessions.text.sanitize import cell_width, cut, cut_middle
-from .glyphs import UNICODE, Signs
 
 
 class CommandLine(NamedTuple):
@@ -27,10 +26,9 @@ class MiddleLines(Widget):
 
     DEFAULT_CSS = "MiddleLines { height: auto; }"
 
-    def __init__(self, lines: Sequence[str | CommandLine] = (), *, signs: Signs = UNICODE) -> None:
+    def __init__(self, lines: Sequence[str | CommandLine] = ()) -> None:
         super().__init__()
         self._lines = list(lines)
-        self._signs = signs
 
     def show(self, lines: Sequence[str | CommandLine]) -> None:
         """Replace the lines."""
@@ -49,4 +47,4 @@ class MiddleLines(Widget):
         """Return the lines, each cut to the width."""
         width = self.size.width
         fitted = (cut(line, width) if isinstance(line, str) else line.fitted(width) for line in self._lines)
-        return Content("\n".join(map(self._signs.plain, fitted)))
+        return Content("\n".join(fitted))

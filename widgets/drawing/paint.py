@@ -10,16 +10,14 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ...sessions.text.sanitize import cell_width
-from .glyphs import Signs
 from .roles import ROLES, Ground, resolved
 
 
 class Painter:
     """Builds the strips of one widget; drops its styles when the theme changes."""
 
-    def __init__(self, widget: Widget, signs: Signs) -> None:
+    def __init__(self, widget: Widget) -> None:
         self._widget = widget
-        self._plain = signs.plain
         self._styles: dict[str, Style] = {}
         self._ground: Ground | None = None
         """The theme and colours that the styles were made for; None if there are no styles."""
@@ -64,7 +62,7 @@ class Painter:
         """The text as it is painted, with as many cells as were counted on: Rich (15) can use fewer, a terminal not."""
         if text.isascii():
             return text
-        text = painted(self._plain(text))
+        text = painted(text)
         return text + " " * (cell_width(text) - cell_len(text))
 
 

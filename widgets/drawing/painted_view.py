@@ -8,18 +8,15 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 
-from .glyphs import Signs
 from .paint import Painter
 
 
 class PaintedView(ScrollView):
     """Has a painter for its lines, and drops them when a style behind them changes."""
 
-    def __init__(self, signs: Signs, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self.signs = signs
-        """The characters to draw with."""
-        self._painter = Painter(self, signs)
+        self._painter = Painter(self)
 
     @abstractmethod
     def forget_strips(self) -> None:

@@ -15,7 +15,7 @@ from textual.widgets import Static, TextArea
 
 from ...sessions.model import StepKind
 from ...sessions.text.sanitize import cell_width, cut
-from ..drawing.glyphs import UNICODE, Signs
+from ..drawing import glyphs
 from .completing_text import CompletingText
 from .history import History
 
@@ -185,9 +185,8 @@ class TitledRule(Widget):
 
     DEFAULT_CSS = "TitledRule { height: 1; }"
 
-    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._signs = signs
         self._title = self._note = ""
         self._alarming = False
 
@@ -204,8 +203,8 @@ class TitledRule(Widget):
         """Return the text, and the line after it."""
         note = f"{cut(self._note, self.size.width - 2)} " if self._note else ""
         text = f"{cut(self._title, self.size.width - 2 - cell_width(note))} " if self._title else ""
-        line = self._signs.rule * max(0, self.size.width - cell_width(text + note))
-        shown = Content(self._signs.plain(f"{text}{note}{line}")).stylize("$rule", len(text + note))
+        line = glyphs.RULE * max(0, self.size.width - cell_width(text + note))
+        shown = Content(f"{text}{note}{line}").stylize("$rule", len(text + note))
         return shown.stylize("bold $text-error" if self._alarming else "bold", len(text), len(text + note))
 
 
@@ -226,11 +225,11 @@ class PromptBox(Vertical):
     PromptBox PromptInput { width: 1fr; height: auto; max-height: 8; padding: 0; background: $background; }
     """
 
-    def __init__(self, drafts: DraftBook, *, signs: Signs = UNICODE) -> None:
+    def __init__(self, drafts: DraftBook) -> None:
         super().__init__()
-        self.target = TitledRule(signs=signs, id="prompt-target")
+        self.target = TitledRule(id="prompt-target")
         """The rule that shows what sending will do."""
-        self._sign = signs.kinds[StepKind.PROMPT]
+        self._sign = glyphs.KINDS[StepKind.PROMPT]
         self._drafts = drafts
         self._session_id: str | None = None
         self._stored = ""

@@ -8,7 +8,6 @@ from textual.message import Message
 from textual.strip import Strip
 
 from ...sessions.text.sanitize import cell_width, cut_left, one_line, pad
-from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.spans import Row
 from .virtual_list import VirtualList
 
@@ -33,8 +32,8 @@ class FileList(VirtualList):
     class Opened(Message):
         """The user asked for the diffs of the file."""
 
-    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(signs=signs, id=id)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
         self._files: Sequence[FileRow] = ()
         self.cursor = 0
         """The number of the file under the cursor."""

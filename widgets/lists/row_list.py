@@ -7,7 +7,6 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.spans import Row
 from .virtual_list import VirtualList
 
@@ -23,8 +22,8 @@ class RowList(VirtualList, can_focus=False):
     class Highlighted(Message):
         """The cursor moved to another item."""
 
-    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(signs=signs, id=id)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
         self._items: Sequence[Draw] = ()
         self.cursor = 0
         """The number of the item under the cursor."""

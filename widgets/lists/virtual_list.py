@@ -16,7 +16,6 @@ from textual.reactive import var
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.painted_view import PaintedView
 from ..drawing.spans import Row
 from .heights import Heights
@@ -50,8 +49,8 @@ class VirtualList(PaintedView, can_focus=True):
             super().__init__()
             self.following = following
 
-    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(signs, id=id)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
         self._heights = Heights()
         self._strips: LRUCache[int, list[Strip]] = LRUCache(CACHED_ITEMS)
         self._top: Place = (0, 0)

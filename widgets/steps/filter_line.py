@@ -6,7 +6,7 @@ from msgspec import Struct
 from textual.content import Content
 
 from ...sessions.text import units
-from ..drawing.glyphs import UNICODE, Signs
+from ..drawing import glyphs
 from ..drawing.roles import MUTED
 from .step_groups import GROUPS, LOG_LINES, Group
 from .step_lines import BRIEF, USUAL, WHOLE
@@ -43,12 +43,12 @@ class Shown(Struct, frozen=True):
         return not self.groups and self.level == USUAL and self.found is None
 
 
-def filter_line(count: Callable[[bytes], int], shown: Shown, width: int, *, signs: Signs = UNICODE) -> Content:
+def filter_line(count: Callable[[bytes], int], shown: Shown, width: int) -> Content:
     """Counts of the steps, with the keys of their groups while a filter is on; the search at the end."""
     note = " · ".join(filter(None, (LEVELS.get(shown.level), shown.note)))
     right = found_words(shown.found) if shown.found is not None else note
     room = width - len(right) - (2 if right else 0)
-    left = _keyed(count, shown.groups, room, signs) if shown.groups else _counted(count, room, plain=shown.plain)
+    left = _keyed(count, shown.groups, room) if shown.groups else _counted(count, room, plain=shown.plain)
     gap = " " * max(2, width - len(left.plain) - len(right))
     return Content.assemble(left, gap, (right, "$text-warning")) if right else left
 
@@ -70,12 +70,12 @@ def _counted(count: Callable[[bytes], int], room: int, *, plain: bool) -> Conten
 _BETWEEN = " · "
 
 
-def _keyed(count: Callable[[bytes], int], groups: Collection[str], room: int, signs: Signs) -> Content:
+def _keyed(count: Callable[[bytes], int], groups: Collection[str], room: int) -> Content:
     """Key, label and count of each group, chosen ones strong; signs instead of labels if there is little room."""
     numbers = [(group, count(group.marked)) for group in GROUPS]
     there = [(group, number) for group, number in numbers if number or group.key in groups]
     named = [f"{group.key} {group.label} {number:,}" for group, number in there]
-    short = [f"{group.key} {signs.kinds[group.kind]} {number:,}" for group, number in there]
+    short = [f"{group.key} {glyphs.KINDS[group.kind]} {number:,}" for group, number in there]
     shown = named if sum(map(len, named)) + 2 * len(named) - 2 <= room else short
     while shown and sum(map(len, shown)) + 2 * len(shown) - 2 > room:
         shown.pop()

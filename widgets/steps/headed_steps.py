@@ -6,7 +6,6 @@ from msgspec import Struct, structs
 
 from ...sessions.model import Step
 from ...sessions.transcript.mark_steps import MarkStep
-from ..drawing.glyphs import Signs
 from ..drawing.spans import Row
 from .filtered_steps import FilteredSteps
 from .mark_rows import EDGE_CELLS, NO_CUTS, Cuts, cut_rows, mark_rows
@@ -40,8 +39,8 @@ _NEXT_LEVEL = {USUAL: WHOLE, WHOLE: BRIEF, BRIEF: USUAL}
 class HeadedSteps:
     """Draws steps below the headings of their turn and of the new steps."""
 
-    def __init__(self, signs: Signs) -> None:
-        self.manner = Manner(signs=signs)
+    def __init__(self) -> None:
+        self.manner = Manner()
         self.clear()
 
     def clear(self) -> None:
@@ -86,15 +85,15 @@ class HeadedSteps:
 
     def rows(self, steps: FilteredSteps, position: int, width: int) -> list[Row]:
         """Return the rows of the step at a position, below its headings."""
-        step, signs = steps.step(position), self.manner.signs
+        step = steps.step(position)
         rows: list[Row] = []
         if steps.begins_turn(position):
             note = self._note(step.turn)
-            rows.append(rule(f"turn {step.turn}", width, signs, note=note.text))
+            rows.append(rule(f"turn {step.turn}", width, note=note.text))
             lines = (line for line in (note.mode, note.prompt) if line)
             rows += [edged(cut_row(line, max(1, width - _MARGIN)), _MARGIN) for line in lines]
         if self.unread is not None and self.unread.item == steps.item(position):
-            rows.append(self.unread.row(width, signs))
+            rows.append(self.unread.row(width))
         manner = structs.replace(self.manner, level=self._level_of(step))
         cells = self.digits + 1 if self.digits and width >= NUMBERS_ROOM else 0
         own = [marked(row, self.needle) for row in self._own_rows(step, width - 1 - cells, manner)]
@@ -104,7 +103,7 @@ class HeadedSteps:
         if isinstance(step, MarkStep):
             return mark_rows(step, width, manner, self.cuts)
         if self.cuts.cuts(step):
-            return cut_rows(step_rows(step, width - EDGE_CELLS, manner), manner.signs)
+            return cut_rows(step_rows(step, width - EDGE_CELLS, manner))
         return step_rows(step, width, manner)
 
     def lines_above(self, steps: FilteredSteps, position: int) -> int:

@@ -8,7 +8,7 @@ from ...sessions.conversation.shown import Shown
 from ...sessions.model import Step
 from ...sessions.text.sanitize import cell_width, one_line
 from ...sessions.transcript.mark_steps import MarkStep
-from ..drawing.glyphs import Signs
+from ..drawing import glyphs
 from ..drawing.spans import Row
 from ..drawing.wrap import cuts
 from .step_lines import BRIEF, Manner
@@ -35,7 +35,7 @@ NO_CUTS = Cuts()
 
 def mark_rows(step: MarkStep, width: int, manner: Manner, known: Cuts) -> list[Row]:
     """Return a mark: the act, and the effect of a key on it."""
-    sign = f"{manner.signs.marks.get(step.mark.kind, '?')} "
+    sign = f"{glyphs.MARKS.get(step.mark.kind, '?')} "
     hint = known.hints.get(step.mark.id, "")
     ignored = known.shown is not None and step.mark.id in known.shown.ignored
     words = f"{one_line(step.text)}{' (without an effect)' if ignored else ''}"
@@ -54,6 +54,6 @@ def _head(sign: str, words: str, hint: str, width: int) -> list[Row]:
     return rows
 
 
-def cut_rows(rows: list[Row], signs: Signs) -> list[Row]:
+def cut_rows(rows: list[Row]) -> list[Row]:
     """Return the rows of a cut step: faint, and with an edge that shows it without colours too."""
-    return [((f"{signs.cut} ", "dim"), *((text, "dim") for text, _ in row)) for row in rows]
+    return [((f"{glyphs.CUT} ", "dim"), *((text, "dim") for text, _ in row)) for row in rows]

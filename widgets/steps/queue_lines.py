@@ -5,23 +5,19 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.widgets import Static
 
-from ..drawing.glyphs import UNICODE, Signs
-
 
 class QueueLines(Static):
     """Up to a few lines; takes no room while there are none, and draws nothing while they stay the same."""
 
     DEFAULT_CSS = "QueueLines { height: auto; display: none; }"
 
-    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, markup=False)
-        self._plain = signs.plain
         self._shown: list[Content] = []
 
     def show_lines(self, lines: Sequence[Content]) -> None:
         """Show other lines."""
-        lines = [Content(self._plain(line.plain), spans=list(line.spans)) for line in lines]
-        former, self._shown = self._shown, lines
+        former, self._shown = self._shown, list(lines)
         if [(line.plain, line.spans) for line in former] == [(line.plain, line.spans) for line in lines]:
             return
         self.display = bool(lines)

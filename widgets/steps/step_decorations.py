@@ -3,7 +3,6 @@
 from msgspec import Struct
 
 from ...sessions.text.sanitize import cell_width, cut
-from ..drawing.glyphs import Signs
 from ..drawing.spans import Row
 from .step_lines import rule
 
@@ -14,9 +13,9 @@ class Unread(Struct, frozen=True):
     item: int
     label: str
 
-    def row(self, width: int, signs: Signs) -> Row:
+    def row(self, width: int) -> Row:
         """A rule with the label."""
-        return rule(self.label, width, signs, role="good")
+        return rule(self.label, width, role="good")
 
 
 def edged(row: Row, cells: int = 1) -> Row:

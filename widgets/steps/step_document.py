@@ -16,7 +16,7 @@ from ..document.model import NAME, Block, Document
 from ..document.plain import PlainText, Spans, facts
 from ..document.pretty import pretty_json
 from ..document.syntax import Code, CodeBlock, language_of
-from ..drawing.glyphs import UNICODE, Signs
+from ..drawing import glyphs
 from ..drawing.short_forms import below, place
 from ..drawing.spans import Row, Span
 from .answers import answer, arguments, nothing
@@ -26,32 +26,30 @@ from .document_title import title
 class Look(Struct, frozen=True):
     """Settings shared by all blocks of a document."""
 
-    signs: Signs
     cwd: str | None
     source: bool
 
     def prose(self, text: str, caption: Row = ()) -> Block:
         """A text that a person or a model wrote."""
-        return PlainText(text, caption) if self.source else Markdown(text, caption, self.signs)
+        return PlainText(text, caption) if self.source else Markdown(text, caption)
 
 
-def step_document(step: Step, *, cwd: str | None = None, signs: Signs = UNICODE, source: bool = False) -> Document:
+def step_document(step: Step, *, cwd: str | None = None, source: bool = False) -> Document:
     """The document of a step; slow work waits until its rows are requested.
 
     Args:
         step: the whole step; its document notes any text that was left out.
         cwd: the folder of its session; paths below it are shown relative to it.
-        signs: the characters of the screen.
         source: show texts as they were written, not as Markdown.
     """
     described = blocks.describe(step)
-    look = Look(signs, cwd, source)
+    look = Look(cwd, source)
     parts = [part for block in described.body for part in _parts(block, look, step)]
     if described.remark:
         parts.append(nothing(described.remark))
     if step.cut:
         parts.append(nothing(f"{units.count(step.cut, 'character')} not shown"))
-    return Document(title(step, described, signs), parts, signs)
+    return Document(title(step, described), parts)
 
 
 def _parts(block: blocks.Block, look: Look, step: Step) -> Iterator[Block]:
@@ -152,7 +150,7 @@ def _plan(block: blocks.Plan, look: Look) -> Block:
         return look.prose(block.text) if block.text.strip() else nothing("empty")
     lines: list[tuple[Row, Row]] = []
     for item in block.items:
-        mark, role = look.signs.plan.get(item.status, look.signs.plan["pending"]), _PLAN_ROLES.get(item.status, "text")
+        mark, role = glyphs.PLAN.get(item.status, glyphs.PLAN["pending"]), _PLAN_ROLES.get(item.status, "text")
         lines.append((((mark + " ", role),), ((one_line(item.text, NAME), role),)))
     return Spans(lines, ((f"{block.done} of {len(block.items)} done", "strong"),))
 

@@ -17,7 +17,7 @@ from ...sessions.text.units import line_change
 from ...sessions.transcript import blocks
 from ...sessions.transcript.blocks import Origin, Voice
 from ..document.markdown import Markdown
-from ..drawing.glyphs import UNICODE, Signs
+from ..drawing import glyphs
 from ..drawing.short_forms import below
 from ..drawing.spans import Row
 from ..drawing.step_roles import DIFF_ROLES, ENDING_ROLES, error_role
@@ -52,7 +52,6 @@ SET_OUT = 8_000
 class Manner(Struct, frozen=True):
     """Settings for showing steps."""
 
-    signs: Signs = UNICODE
     level: int = USUAL
     now: int | None = None
     """UTC ms, for the age of running steps."""
@@ -79,13 +78,13 @@ def step_rows(step: Step, width: int, manner: Manner = Manner()) -> list[Row]:  
     """The step wrapped to ``width`` cells; at level ``BRIEF``, one line cut to them."""
     if manner.plain and step.kind in _LOGGED:
         return _log_rows(step.text, width, manner)
-    indent = f"  {manner.signs.nested} " if step.parent else ""
+    indent = f"  {glyphs.NESTED} " if step.parent else ""
     described = blocks.describe(step)
     first = described.body[0]
     if manner.level == BRIEF:
         return [_brief(_in_short(first, _lines(step, described, manner)[0]), indent, width)]
     if type(first) is blocks.Prose and first.voice in _SET_OUT_ROLES and len(first.text) <= SET_OUT:
-        return _prose(first, f"{indent}{manner.signs.kinds[step.kind]} ", indent, width, manner)
+        return _prose(first, f"{indent}{glyphs.KINDS[step.kind]} ", indent, width, manner)
     rows: list[Row] = []
     for line in _lines(step, described, manner):
         rows.extend(_rows(line, indent, width))
@@ -111,7 +110,7 @@ def _prose(block: blocks.Prose, mark: str, indent: str, width: int, manner: Mann
     """A text as Markdown, below its mark; folded after as many rows as its limit of lines."""
     role = _SET_OUT_ROLES[block.voice]
     margin = indent + " " * (cell_width(mark) - cell_width(indent))
-    text = Markdown(block.text, signs=manner.signs)
+    text = Markdown(block.text)
     room = _room(manner, FOLD[block.voice])
     rows: list[Row] = []
     for item in range(len(text)):
@@ -142,7 +141,7 @@ def _lines(step: Step, described: blocks.Description, manner: Manner) -> list[Li
     if described.is_act:
         tail, tail_role = _ending(step, described, manner)
     of_command = manner.plain and step.kind is StepKind.PROMPT
-    mark = first.mark or manner.signs.kinds[StepKind.COMMAND if of_command else step.kind]
+    mark = first.mark or glyphs.KINDS[StepKind.COMMAND if of_command else step.kind]
     lines = [Line(first.text, first.role, tail, tail_role, mark, first.mark_role or first.role), *rest]
     if manner.level != BRIEF:
         for block in others:
@@ -152,11 +151,11 @@ def _lines(step: Step, described: blocks.Description, manner: Manner) -> list[Li
     return lines
 
 
-def rule(label: str, width: int, signs: Signs = UNICODE, *, note: str = "", role: str = "rule") -> Row:
+def rule(label: str, width: int, *, note: str = "", role: str = "rule") -> Row:
     """A horizontal rule with a label near its beginning and a note at its end."""
-    left = cut(f"{signs.rule * 2} {label} ", width)
-    right = f" {note} {signs.rule * 2}" if note and cell_width(left) + cell_width(note) + 6 <= width else ""
-    return ((left + signs.rule * max(0, width - cell_width(left) - cell_width(right)) + right, role),)
+    left = cut(f"{glyphs.RULE * 2} {label} ", width)
+    right = f" {note} {glyphs.RULE * 2}" if note and cell_width(left) + cell_width(note) + 6 <= width else ""
+    return ((left + glyphs.RULE * max(0, width - cell_width(left) - cell_width(right)) + right, role),)
 
 
 def _in_short(block: blocks.Block, line: Line) -> Line:
@@ -231,7 +230,7 @@ def _raw(block: blocks.Raw, _: Manner) -> list[Line]:
 def _command(block: blocks.Code, manner: Manner) -> list[Line]:
     """A command; the command of a failed start has its own mark."""
     if block.of_failed_start:
-        mark = manner.signs.kinds[StepKind.COMMAND]
+        mark = glyphs.KINDS[StepKind.COMMAND]
         return [Line(one_line(block.text, LINE_LIMIT), "command", block.exit_note, mark=mark)]
     return [Line(text, "command") for text in _folded(block.text, _room(manner))]
 
@@ -283,7 +282,7 @@ def _plan(block: blocks.Plan, manner: Manner) -> list[Line]:
     room = _room(manner, PLAN_FOLD)
     if not block.items:
         return [Line(text) for text in _folded(block.text, room)]
-    plan = manner.signs.plan
+    plan = glyphs.PLAN
     lines = []
     for item in block.items[:room]:
         mark = plan.get(item.status, plan["pending"])
@@ -366,7 +365,7 @@ def _ending(step: Step, described: blocks.Description, manner: Manner) -> tuple[
         return "  ".join(filter(None, (described.exit_note, took))), "dim"
     if step.status is StepStatus.RUNNING and not took and step.at is not None and manner.now is not None:
         took = units.age(manner.now - step.at)
-    ending = " ".join(filter(None, (manner.signs.endings[step.status], described.exit_note)))
+    ending = " ".join(filter(None, (blocks.ENDINGS[step.status], described.exit_note)))
     return "  ".join(filter(None, (ending, took))), ENDING_ROLES[step.status]
 
 

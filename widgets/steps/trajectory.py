@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from ...sessions.model import Step, StepStatus
-from ..drawing.glyphs import UNICODE, Signs
+from ..drawing import glyphs
 from ..drawing.spans import Row
 from ..lists.virtual_list import Place, VirtualList
 from .filtered_steps import FilteredSteps
@@ -54,14 +54,14 @@ class Trajectory(VirtualList):
             super().__init__()
             self.what = what
 
-    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(signs=signs, id=id)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
         self.set_reactive(VirtualList.following, True)
         self.all_key = ""
         """The key that shows all kinds of steps again; empty if it has no name."""
         self._list = FilteredSteps()
         self._cursor = 0
-        self._drawing = HeadedSteps(signs)
+        self._drawing = HeadedSteps()
         self._behind: list[int] = []
         self._resting = False
         """True while the cursor is on the answer of an ended turn, and nothing came after that turn."""
@@ -278,7 +278,7 @@ class Trajectory(VirtualList):
         strips = super().strips(item)
         if self._list.item(item) != self._cursor:
             return strips
-        edge = self._painter.strip([(self.signs.cursor, "running" if self.has_focus else "dim")], 1)
+        edge = self._painter.strip([(glyphs.CURSOR, "running" if self.has_focus else "dim")], 1)
         above = self._drawing.lines_above(self._list, item)
         return [strip if n < above else Strip.join([edge, strip.crop(1)]) for n, strip in enumerate(strips)]
 

@@ -16,7 +16,7 @@ from ...sessions.costs.usage_totals import session_cost, session_tokens
 from ...sessions.model import SHORT_ID, Load, Session, Status
 from ...sessions.text import units
 from ...sessions.text.sanitize import cut, cut_left, one_line, pad
-from ..drawing.glyphs import UNICODE, Signs
+from ..drawing import glyphs
 from ..drawing.short_forms import place
 
 WHAT_LEAST = 20
@@ -43,7 +43,6 @@ class Moment(Struct, frozen=True):
 
     now: int
     """UTC ms, from which ages are counted."""
-    signs: Signs = UNICODE
     loads: Mapping[str, Load] = field(default_factory=dict)
     """Measured process load by session id."""
 
@@ -77,11 +76,11 @@ _SHORT = {str(Status.STOPPED): "stop"}
 """Words that are too long for the column together with ``new``."""
 
 
-def _state(session: Session, moment: Moment) -> str:
+def _state(session: Session, _: Moment) -> str:
     word = state_word(session)
     if is_new(session):
         word = f"{_SHORT.get(word, word)} new"
-    return f"{state_mark(session, moment.signs)} {word}"
+    return f"{state_mark(session)} {word}"
 
 
 def is_new(session: Session) -> bool:
@@ -100,23 +99,23 @@ def state_word(session: Session) -> str:
     return "stuck" if session.is_stuck else str(session.status)
 
 
-def gutter(session: Session, signs: Signs, *, marked: bool = False) -> str:
+def gutter(session: Session, *, marked: bool = False) -> str:
     """The cell at the left edge: the sign of a marked or a pinned session, else a blank."""
-    return signs.marked if marked else signs.pinned if session.pinned_at is not None else " "
+    return glyphs.MARKED if marked else glyphs.PINNED if session.pinned_at is not None else " "
 
 
-def fork_sign(session: Session, signs: Signs) -> str:
+def fork_sign(session: Session) -> str:
     """The sign before the title of a session that began as a fork; empty for another one."""
-    return f"{signs.marks[MarkKind.FORK]} " if session.source == MarkKind.FORK else ""
+    return f"{glyphs.MARKS[MarkKind.FORK]} " if session.source == MarkKind.FORK else ""
 
 
-def state_mark(session: Session, signs: Signs) -> str:
+def state_mark(session: Session) -> str:
     """The character of the state: that of a turn by hand while the agent's own interface is open."""
     if session.taken_by is not None and not session.put_away:
-        return signs.marks[MarkKind.TAKEOVER]
+        return glyphs.MARKS[MarkKind.TAKEOVER]
     if session.asks_user:
-        return signs.states[Status.WAITING]
-    return signs.stuck if session.is_stuck else signs.states[session.status]
+        return glyphs.STATES[Status.WAITING]
+    return glyphs.STUCK if session.is_stuck else glyphs.STATES[session.status]
 
 
 def _age(session: Session, moment: Moment) -> str:
@@ -138,14 +137,14 @@ def _time(session: Session, moment: Moment) -> str:
     return units.runtime((session.ended_at or moment.now) - session.started_at)
 
 
-def _cost(session: Session, moment: Moment) -> str:
-    return moment.signs.plain(cost_words(session_cost(session), "?", _COST_CELLS))
+def _cost(session: Session, _: Moment) -> str:
+    return cost_words(session_cost(session), "?", _COST_CELLS)
 
 
-def _tokens(session: Session, moment: Moment) -> str:
+def _tokens(session: Session, _: Moment) -> str:
     words = session_tokens(session)
     # A lower bound without its decimals stays one.
-    return moment.signs.plain(words if len(words) <= _TOKEN_CELLS else _DECIMALS.sub("", words))
+    return words if len(words) <= _TOKEN_CELLS else _DECIMALS.sub("", words)
 
 
 def _context(session: Session, _: Moment) -> str:
@@ -175,7 +174,7 @@ def _load(text_of: Callable[[Load], str]) -> Callable[[Session, Moment], str]:
 STATE = Column("state", 12, _state)
 """Mark and word of the state."""
 
-LEAD = Column("", 2, lambda session, moment: f"{gutter(session, moment.signs)}{state_mark(session, moment.signs)}")
+LEAD = Column("", 2, lambda session, _: f"{gutter(session)}{state_mark(session)}")
 """The gutter, which shows marks and pins, and the mark of the state."""
 
 _NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True, help="unread steps")

@@ -7,7 +7,7 @@ from ...sessions.costs.family_sums import FamilySum
 from ...sessions.model import Session, Status
 from ...sessions.text import units
 from ...sessions.text.sanitize import cell_width
-from ..drawing.glyphs import Signs
+from ..drawing import glyphs
 
 Cell = tuple[str, str]
 """Text and the role of its colour."""
@@ -25,10 +25,10 @@ _ROLES = {
 }
 
 
-def family_cells(total: FamilySum, room: int, signs: Signs) -> list[Cell]:
+def family_cells(total: FamilySum, room: int) -> list[Cell]:
     """The longest form that fits into ``room`` cells, each cell with a blank before it; the shortest if none fits."""
     form: list[Cell] = []
-    for form in _forms(total, signs):
+    for form in _forms(total):
         if cells_taken(form) <= room:
             break
     return form
@@ -39,18 +39,18 @@ def cells_taken(cells: Sequence[Cell]) -> int:
     return sum(cell_width(text) + 1 for text, _ in cells)
 
 
-def lifecycle_sign(session: Session, signs: Signs) -> str:
+def lifecycle_sign(session: Session) -> str:
     """The sign before the title of a worker that ends with its lead; empty for another session."""
-    return "" if session.lifecycle == "detached" else f"{signs.linked} "
+    return "" if session.lifecycle == "detached" else f"{glyphs.LINKED} "
 
 
-def _forms(total: FamilySum, signs: Signs) -> Iterator[list[Cell]]:
+def _forms(total: FamilySum) -> Iterator[list[Cell]]:
     """The forms from the longest to the shortest: without tokens, without words, without money."""
     words = (f"{units.count(total.workers, 'worker')}:", "dim")
-    spaced = [(f"{number} {_mark(state, signs)}", _ROLES[_status(state)]) for state, number in total.states]
+    spaced = [(f"{number} {_mark(state)}", _ROLES[_status(state)]) for state, number in total.states]
     dense = [(text.replace(" ", ""), role) for text, role in spaced]
-    tokens = [(f" {text}", "dim")] if (text := _tokens(total, signs)) else []
-    money = [(f" {text}", "dim")] if (text := signs.plain(cost_words(total.cost))) else []
+    tokens = [(f" {text}", "dim")] if (text := _tokens(total)) else []
+    money = [(f" {text}", "dim")] if (text := cost_words(total.cost)) else []
     yield [words, *spaced, *tokens, *money]
     yield [words, *spaced, *money]
     yield [*dense, *money]
@@ -61,12 +61,12 @@ def _status(state: str) -> str:
     return state if state == STUCK else Status(state)
 
 
-def _mark(state: str, signs: Signs) -> str:
-    return signs.stuck if state == STUCK else signs.states[Status(state)]
+def _mark(state: str) -> str:
+    return glyphs.STUCK if state == STUCK else glyphs.STATES[Status(state)]
 
 
-def _tokens(total: FamilySum, signs: Signs) -> str:
+def _tokens(total: FamilySum) -> str:
     """The tokens: ``412k``; ``≥412k`` if some are not known; "" if none were used."""
     if total.tokens is None:
         return "? tok" if total.tokens_missing else ""
-    return signs.plain(tokens_words(total.tokens, total.tokens_missing))
+    return tokens_words(total.tokens, total.tokens_missing)

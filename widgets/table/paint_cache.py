@@ -9,7 +9,7 @@ from ...sessions.model import Session
 from ...sessions.rules.family_facts import outside_name
 from ...sessions.text import units
 from ...sessions.text.sanitize import cell_width, cut, one_line, pad
-from ..drawing.glyphs import UNICODE, Signs
+from ..drawing import glyphs
 from .columns import Cell, Moment
 from .family_cells import cells_taken, family_cells
 from .ordering import Heading, Row
@@ -27,7 +27,7 @@ class PaintCache:
     """Cells of rows in one form and moment; another form clears them."""
 
     def __init__(self) -> None:
-        self.moment = Moment(0, UNICODE)
+        self.moment = Moment(0)
         self._form = Form(0)
         self._painted: dict[str, Painted] = {}
         self._steady: dict[str, tuple[int, int]] = {}
@@ -74,22 +74,22 @@ class PaintCache:
         now = self.moment.now
         self._steady[row.key] = now, _FOREVER if session is None else steady_until(session, now)
         if session is None:
-            return heading_cells(row.heading, form.width, self.moment.signs, family) if row.heading else (), ()
+            return heading_cells(row.heading, form.width, family) if row.heading else (), ()
         return row_cells(session, self.moment, form, marked=marked, lead=row.lead, family=family)
 
 
-def heading_cells(heading: Heading, width: int, signs: Signs, family: FamilySum | None = None) -> tuple[Cell, ...]:
+def heading_cells(heading: Heading, width: int, family: FamilySum | None = None) -> tuple[Cell, ...]:
     """The heading of a section or a group: its name, its number of sessions, and how many of them need the user.
 
     That of an outside lead has the sum of its workers.
     """
     if family is not None:
-        return _lead_cells(heading, width, signs, family)
+        return _lead_cells(heading, width, family)
     mark = "▸" if heading.folded else "▾"
     if heading.section:
         name = cut(f"{heading.name.upper()} {len(heading.sessions):,}{f' {mark}' if heading.folded else ''}", width)
         return (name, _SECTION_ROLES.get(heading.name, "heading")), (
-            signs.rule * (width - cell_width(name) - 1),
+            glyphs.RULE * (width - cell_width(name) - 1),
             "line",
         )
     counted = [units.count(len(heading.sessions), "session")]
@@ -98,10 +98,10 @@ def heading_cells(heading: Heading, width: int, signs: Signs, family: FamilySum 
     return ((pad(cut(f"{mark} {one_line(heading.name)}{tail}", width), width), "strong"),)
 
 
-def _lead_cells(heading: Heading, width: int, signs: Signs, family: FamilySum) -> tuple[Cell, ...]:
+def _lead_cells(heading: Heading, width: int, family: FamilySum) -> tuple[Cell, ...]:
     """The heading of an outside lead: ``▾ claude 0b1c2d3e (outside)`` and the sum of its workers."""
     title = f"{'▸' if heading.folded else '▾'} {outside_name(heading.lead)} (outside)"
-    cells = family_cells(family, width - cell_width(title), signs)
+    cells = family_cells(family, width - cell_width(title))
     title = cut(title, max(1, width - cells_taken(cells)))
     used = cell_width(title) + cells_taken(cells)
     *first, (text, role) = cells

@@ -12,7 +12,6 @@ from textual.strip import Strip
 
 from ...sessions.model import Load, Session
 from ...sessions.text.sanitize import cell_width, cut
-from ..drawing.glyphs import Signs
 from ..drawing.painted_view import PaintedView
 from .columns import USUAL, Cell, Choice, Column, Moment, empty_columns, headings
 from .density import Density, lines_for
@@ -37,11 +36,10 @@ class RowCanvas(PaintedView, can_focus=True):
 
     Args:
         clock: returns the time in UTC ms, from which ages are counted.
-        signs: the characters to draw with.
     """
 
-    def __init__(self, clock: Callable[[], int], signs: Signs, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(signs, id=id)
+    def __init__(self, clock: Callable[[], int], *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
         self._clock = clock
         self._now = clock()
         self._rows = RowModel()
@@ -49,7 +47,7 @@ class RowCanvas(PaintedView, can_focus=True):
         self._cursor: str | None = None
         """The key of a row; it stays the same when other rows come and go."""
         self._painting = PaintCache()
-        self._painting.moment = Moment(self._now, signs)
+        self._painting.moment = Moment(self._now)
         self._choice = USUAL
         self._empty_columns: frozenset[str] = frozenset()
         self._agent_cells = _AGENT_CELLS[0]
@@ -192,7 +190,7 @@ class RowCanvas(PaintedView, can_focus=True):
         """Set the current time, and the process loads if they are given."""
         self._now = self._clock()
         known = self._painting.moment.loads if loads is None else loads
-        self._painting.moment = Moment(self._now, self.signs, known)
+        self._painting.moment = Moment(self._now, known)
 
     def _redraw_all(self, only: Callable[[str], bool] = lambda _: True) -> None:
         """Redraw the differences in the visible rows."""

@@ -8,6 +8,7 @@ from msgspec import Struct
 from ...sessions.costs.family_sums import FamilySum
 from ...sessions.model import Session
 from ...sessions.text.sanitize import cell_width, cut, one_line, pad
+from ..drawing import glyphs
 from .columns import LEAD, USUAL, Cell, Choice, Column, Moment, columns, fitted, fork_sign, gutter, is_new, role, taken
 from .family_cells import cells_taken, family_cells, lifecycle_sign
 from .row_detail import detail
@@ -83,7 +84,7 @@ def row_cells(
 
     Args:
         session: the session.
-        moment: the time and the characters.
+        moment: the time, and measured loads.
         form: the form of all rows.
         marked: True if the user marked it.
         lead: the branches before the title in a tree.
@@ -91,21 +92,21 @@ def row_cells(
     """
     colour = role(session)
     left, right, below = form.left, form.right, form.below
-    mark = gutter(session, moment.signs, marked=marked) + fitted(LEAD, session, moment)[1:]
+    mark = gutter(session, marked=marked) + fitted(LEAD, session, moment)[1:]
     start = [(mark, "prompt" if marked else colour), *_cells(left[1:], session, moment, colour)]
     indent, ends = taken(left), max(taken(right), taken(below))
     title_role = "dim" if colour == "dim" else "strong" if marked or is_new(session) else "text"
-    remark = detail(session, moment.now, moment.signs)
+    remark = detail(session, moment.now)
     room = max(0, form.width - indent - (ends if right else 0))
-    signs = lifecycle_sign(session, moment.signs) + fork_sign(session, moment.signs)
+    signs = lifecycle_sign(session) + fork_sign(session)
     title, marks = f"{lead}{signs}{one_line(session.label)}", queue_marks(session)
     if family is not None:
         beside = room - taken_by(marks) - min(cell_width(title), _TITLE_BESIDE_FAMILY)
-        marks = [*family_cells(family, beside, moment.signs), *marks]
+        marks = [*family_cells(family, beside), *marks]
     if form.lines == 1:
         return (
             *start,
-            *_on_one_line(title, title_role, marks, remark, room, moment),
+            *_on_one_line(title, title_role, marks, remark, room),
             *_cells(right, session, moment, colour),
         ), ()
     room_below = max(0, form.width - indent - (ends if below else 0))
@@ -131,14 +132,12 @@ def _cut_before(ending: re.Pattern[str], text: str, room: int) -> str:
     return cut(text[: found.start()], room - len(found[0])) + found[0]
 
 
-def _on_one_line(
-    title: str, title_role: str, marks: Sequence[Cell], remark: Cell, room: int, moment: Moment
-) -> list[Cell]:
+def _on_one_line(title: str, title_role: str, marks: Sequence[Cell], remark: Cell, room: int) -> list[Cell]:
     """The title, the marks of its queue and, if there is room, the detail."""
     rest = room - cell_width(title) - 1 - taken_by(marks)
     if not remark[0] or rest < min(DETAIL_LEAST, cell_width(remark[0]) + 2):
         return _titled(title, title_role, marks, room)
-    shortened = (pad(_cut_detail(f"{moment.signs.between} {remark[0]}", rest), rest), remark[1])
+    shortened = (pad(_cut_detail(f"{glyphs.BETWEEN} {remark[0]}", rest), rest), remark[1])
     return [(title, title_role), *marks, shortened]
 
 

@@ -7,7 +7,7 @@ from ...sessions.rules.attention import SILENT_MS, silence, unconfirmed
 from ...sessions.text import units
 from ...sessions.text.relative_paths import below
 from ...sessions.text.sanitize import one_line
-from ..drawing.glyphs import UNICODE, Signs
+from ..drawing import glyphs
 from .columns import Cell, role
 
 TOGETHER_MS = 600_000
@@ -26,29 +26,29 @@ _TIMED = frozenset({StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.WEB_SEARCH, S
 """The activities whose duration is shown while they run."""
 
 
-def detail(session: Session, now: int, signs: Signs = UNICODE) -> Cell:
+def detail(session: Session, now: int) -> Cell:
     """The line and its role: a remark if there is one, else the present activity, or the beginning of the answer."""
     if session.status is Status.QUEUED and session.stopping is None:
         return one_line(session.reason or ""), "attention" if session.blocked else "dim"
     if text := remark(session, now):
         return text, _remark_role(session)
     if not session.status.ended:
-        return _work(session, now, signs), "dim"
+        return _work(session, now), "dim"
     return one_line(session.reason or "") or answer(session), "dim"
 
 
-def in_full(session: Session, now: int, signs: Signs = UNICODE, *, lines: int = 1) -> str:
+def in_full(session: Session, now: int, *, lines: int = 1) -> str:
     """The detail and the answer, for a line of its own below rows of this many lines.
 
     A question and a failure are always named, because a row may cut them.  Others are named if rows have one line.
     """
-    remark_text, answer_text = detail(session, now, signs)[0], answer(session)
+    remark_text, answer_text = detail(session, now)[0], answer(session)
     failed = session.status.ended and session.status is not Status.DONE
     if session.asks_user:
         return remark_text
     if lines > 1 and answer_text and not failed:
         return answer_text
-    return f" {signs.between} ".join(dict.fromkeys(filter(None, (remark_text, answer_text))))
+    return f" {glyphs.BETWEEN} ".join(dict.fromkeys(filter(None, (remark_text, answer_text))))
 
 
 def remark(session: Session, now: int) -> str:
@@ -112,12 +112,12 @@ def _plain(text: str) -> str:
     return _EMPHASIS.sub(r"\2", text)
 
 
-def _work(session: Session, now: int, signs: Signs) -> str:
+def _work(session: Session, now: int) -> str:
     """The open item of the plan and the present activity."""
     plan, activity = session.plan, session.activity
     parts = [_open_item(plan)] if plan is not None else []
-    parts += [_doing(activity, now, signs, session.cwd)] if activity is not None else []
-    return f" {signs.between} ".join(parts)
+    parts += [_doing(activity, now, session.cwd)] if activity is not None else []
+    return f" {glyphs.BETWEEN} ".join(parts)
 
 
 def _open_item(plan: Plan) -> str:
@@ -125,12 +125,12 @@ def _open_item(plan: Plan) -> str:
     return one_line(f"{min(plan.done + 1, plan.total)}/{plan.total} {plan.item}")
 
 
-def _doing(activity: Activity, now: int, signs: Signs, cwd: str) -> str:
+def _doing(activity: Activity, now: int, cwd: str) -> str:
     """The activity after its sign: ``$ pytest -q  12s``; a file below the session's folder by its path in there."""
     took = f"  {units.age(now - activity.since)}" if _is_timed(activity) else ""
     text = below(activity.text, cwd) or activity.text if activity.kind is StepKind.FILE_CHANGE else activity.text
     text = _plain(text) if activity.kind in _WORDS else text
-    return f"{signs.kinds[activity.kind]} {one_line(text)}{took}"
+    return f"{glyphs.KINDS[activity.kind]} {one_line(text)}{took}"
 
 
 def _is_timed(activity: Activity | None) -> bool:

@@ -13,7 +13,6 @@ from textual.message import Message
 
 from ...sessions.model import Load, Session
 from ...sessions.rules.urgency import is_to_visit
-from ..drawing.glyphs import UNICODE, Signs
 from .ordering import Arrangement
 from .row_canvas import RowCanvas
 from .row_model import Chooser
@@ -28,7 +27,6 @@ class SessionTable(RowCanvas):
     Args:
         clock: returns the time in UTC ms, from which ages are counted.
         on_open: opens the selected session.  Not a message: a key typed right after it must find the steps focused.
-        signs: the characters to draw with.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -79,10 +77,9 @@ class SessionTable(RowCanvas):
         clock: Callable[[], int],
         *,
         on_open: Callable[[], None] = lambda: None,
-        signs: Signs = UNICODE,
         id: str | None = None,  # noqa: A002
     ) -> None:
-        super().__init__(clock, signs, id=id)
+        super().__init__(clock, id=id)
         self._on_open = on_open
         self._touched_at = self._now - HAND_MS
         self._holding = False

@@ -11,7 +11,7 @@ from ...sessions.costs.cost_count import CostCount
 from ...sessions.costs.usage_totals import lacks_tokens, session_cost
 from ...sessions.model import Session, Status
 from ...sessions.text.sanitize import cell_width
-from ..drawing.glyphs import UNICODE, Signs
+from ..drawing import glyphs
 from ..drawing.line import Line
 from ..drawing.roles import MUTED
 
@@ -88,44 +88,41 @@ class Tally:
 class StatusLine(Line):
     """Counts on the left, tokens and money on the right."""
 
-    def __init__(self, *, signs: Signs = UNICODE, note: str = "", id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, note: str = "", id: str | None = None) -> None:  # noqa: A002
         """Create the line; ``note`` comes before everything else."""
-        super().__init__(signs=signs, id=id)
-        self._signs = signs
+        super().__init__(id=id)
         self._note = note
 
     def show(self, tally: Tally, where: str, plan: Sequence[str] = ()) -> None:
         """Show the current counts; ``plan`` has the forms of the words about a plan, the longest first."""
-        self.show_text(counts(tally, where, self.size.width, self._signs, note=self._note, plan=plan))
+        self.show_text(counts(tally, where, self.size.width, note=self._note, plan=plan))
 
 
-def counts(
-    tally: Tally, where: str, width: int, signs: Signs = UNICODE, *, note: str = "", plan: Sequence[str] = ()
-) -> Content:
+def counts(tally: Tally, where: str, width: int, *, note: str = "", plan: Sequence[str] = ()) -> Content:
     """The line: sessions that need the user first; a plan, the folder and the sums if there is room."""
     for words in plan:
         beside = width - cell_width(words) - 2
-        line = counts(tally, where, beside, signs, note=note)
+        line = counts(tally, where, beside, note=note)
         if beside > 0 and line.cell_length <= beside:
             room = width - line.cell_length - cell_width(words)
-            return Content.assemble(line, " " * room, (signs.plain(words), "$text-warning"))
+            return Content.assemble(line, " " * room, (words, "$text-warning"))
     first = Content.assemble((note, "$text-warning bold"), "   ") if note else Content("")
     title = first + Content.assemble(("agentdash", "bold"), "   ") if width >= 70 else first
     placed = first + Content.assemble(("agentdash", "bold"), (f"  {where}" if where else "", MUTED), "   ")
-    sums = signs.plain(_sums(tally))
+    sums = _sums(tally)
     beside = width - len(sums) - 2
     line = title
     # Drop the folder first, then shorten the words to keep the sums, then drop the sums to keep the words.
     forms = ((title, 0, beside), (title, 1, beside), (title, 0, width), (title, 1, width), (title, 2, width))
     for lead, form, room in ((placed, 0, beside), *forms) if width >= 100 else forms:
-        line = lead + _groups(tally, signs, form)
+        line = lead + _groups(tally, form)
         if line.cell_length <= room:
             break
     gap = width - line.cell_length - len(sums)
     return line + Content.styled(" " * gap + sums, MUTED) if gap >= 2 else line
 
 
-def _groups(tally: Tally, signs: Signs, form: int) -> Content:
+def _groups(tally: Tally, form: int) -> Content:
     """The counts with words (form 0), with short words (1), or as numbers after their marks (2)."""
     parts = []
     for name, short, status, style in _GROUPS:
@@ -133,7 +130,7 @@ def _groups(tally: Tally, signs: Signs, form: int) -> Content:
         if form == _NUMBERS and status is Status.WAITING:  # one mark, one number
             number = tally.groups["waiting"] + tally.groups["asking"] if name == "waiting" else 0
         if number:
-            mark = signs.states[status] if status else _without_status(name, signs)
+            mark = glyphs.STATES[status] if status else _without_status(name)
             text = f"{mark} {number} {(name, short, '')[form]}"
             parts.append(Content.styled(text.rstrip(), style))
     return Content("   " if form == 0 else "  ").join(parts) if parts else Content.styled("nothing running", MUTED)
@@ -145,9 +142,9 @@ def _sums(tally: Tally) -> str:
     return "  ".join(filter(None, (tokens, cost_words(cost) if cost.known_usd or cost.missing else "")))
 
 
-def _without_status(name: str, signs: Signs) -> str:
+def _without_status(name: str) -> str:
     """The character of a group that has no status of its own."""
-    return signs.marks[MarkKind.TAKEOVER] if name == "by hand" else signs.stuck
+    return glyphs.MARKS[MarkKind.TAKEOVER] if name == "by hand" else glyphs.STUCK
 
 
 def _group(session: Session) -> str:

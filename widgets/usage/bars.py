@@ -1,4 +1,4 @@
-"""Stacked columns of block characters, or of ASCII, in any width and height.  Pure."""
+"""Stacked columns of block characters in any width and height.  Pure."""
 
 import math
 from collections.abc import Sequence
@@ -10,11 +10,8 @@ EIGHTHS = 8
 """Parts of a cell that a column can end at."""
 
 _PARTS = "▁▂▃▄▅▆▇"
-_ASCII_PARTS = "___---="
-"""ASCII has three heights: low, middle, nearly full."""
 
 FILLS = "█▓▒░▚≡"
-ASCII_FILLS = "#+o%:."
 """A series has a character of its own, so that the plot can be read without colours; the last is for the others."""
 
 UNKNOWN = "?"
@@ -56,12 +53,16 @@ def heights(bar: Bar, maximum: float, rows: int) -> tuple[int, ...]:
     return tuple(upper - lower for lower, upper in pairwise(edges))
 
 
-def column(bar: Bar, maximum: float, rows: int, *, plain_ascii: bool = False) -> list[Cell]:
+def fill(series: int) -> str:
+    """Return the character of a series."""
+    return FILLS[min(series, len(FILLS) - 1)]
+
+
+def column(bar: Bar, maximum: float, rows: int) -> list[Cell]:
     """Return the cells of a column, from the bottom up: ``rows`` of them.
 
     A cell has the character of the series that fills most of it; only the highest cell of a column is a part of one.
     """
-    fills, partly = (ASCII_FILLS, _ASCII_PARTS) if plain_ascii else (FILLS, _PARTS)
     parts = heights(bar, maximum, rows)
     height = sum(parts)
     cells: list[Cell] = []
@@ -70,8 +71,7 @@ def column(bar: Bar, maximum: float, rows: int, *, plain_ascii: bool = False) ->
         if filled <= 0:
             break
         series = _most(parts, row * EIGHTHS)
-        fill = fills[min(series, len(fills) - 1)]
-        cells.append((fill if filled == EIGHTHS else partly[filled - 1], series))
+        cells.append((fill(series) if filled == EIGHTHS else _PARTS[filled - 1], series))
     if bar.unknown and rows:
         cells = [*cells[: rows - 1], (UNKNOWN, MARK)]
     return [*cells, *[_NOTHING] * (rows - len(cells))]

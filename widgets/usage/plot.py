@@ -6,7 +6,6 @@ from msgspec import Struct
 from textual.strip import Strip
 
 from ...sessions.text.sanitize import cell_width, cut, cut_left, one_line, pad
-from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.painted_view import PaintedView
 from ..drawing.spans import Span
 from . import bars
@@ -39,8 +38,8 @@ class UsagePlot(PaintedView, can_focus=False):
 
     DEFAULT_CSS = "UsagePlot { overflow: hidden; }"
 
-    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(signs, id=id)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
         self._picture = Picture()
         self.cursor = 0
         """The number of the column under the cursor."""
@@ -70,37 +69,31 @@ class UsagePlot(PaintedView, can_focus=False):
     def render_line(self, y: int) -> Strip:
         """One line of the plot."""
         if self._lines is None:
-            self._lines = drawn(
-                self._picture, self.size.width, self.size.height, self.cursor, self.signs, active=self.active
-            )
+            self._lines = drawn(self._picture, self.size.width, self.size.height, self.cursor, active=self.active)
         spans = self._lines[y] if y < len(self._lines) else []
         return self._painter.strip(spans, self.size.width)
 
 
-def drawn(
-    picture: Picture, width: int, height: int, cursor: int, signs: Signs, *, active: bool = False
-) -> list[list[Span]]:
+def drawn(picture: Picture, width: int, height: int, cursor: int, *, active: bool = False) -> list[list[Span]]:
     """Return the lines of a plot, at most ``height``, none wider than ``width``."""
     rows = height - _BELOW
     if rows < 1 or not picture.columns:
         return []
     scale = axis(max(sum(one.parts) for one in picture.columns), rows, picture.words)
-    legend = _legend(picture, signs) if width >= _LEGEND_FROM else []
+    legend = _legend(picture) if width >= _LEGEND_FROM else []
     room = width - scale.width - 2 - (_LEGEND_CELLS if legend else 0)
     if room < 1:
         return []
     place = bars.layout(len(picture.columns), room, cursor)
-    lines = _columns(picture, scale, rows, place, signs, cursor if active else -1)
+    lines = _columns(picture, scale, rows, place, cursor if active else -1)
     for (number, line), entry in zip(enumerate(lines), legend, strict=False):
         lines[number] = [*line, (" " * (room - place.width + 2), ""), *entry]
     return [*lines, *_feet(picture, place, scale.width, cursor, active=active)]
 
 
-def _columns(
-    picture: Picture, scale: Axis, rows: int, place: bars.Layout, signs: Signs, chosen: int
-) -> list[list[Span]]:
+def _columns(picture: Picture, scale: Axis, rows: int, place: bars.Layout, chosen: int) -> list[list[Span]]:
     shown = range(place.first, place.first + place.shown)
-    cells = [bars.column(picture.columns[n], scale.maximum, rows, plain_ascii=signs.ascii_only) for n in shown]
+    cells = [bars.column(picture.columns[n], scale.maximum, rows) for n in shown]
     labels = dict(scale.labels)
     lines = []
     for row in reversed(range(rows)):
@@ -125,21 +118,20 @@ def _feet(picture: Picture, place: bars.Layout, left: int, cursor: int, *, activ
     return [base, [(" " * (left + 2) + bars.captions(picture.labels, place), "dim")]]
 
 
-def _legend(picture: Picture, signs: Signs) -> list[list[Span]]:
+def _legend(picture: Picture) -> list[list[Span]]:
     """Return the legend's lines, the highest series first, as in the columns."""
     wide = max((cell_width(value) for *_, value in picture.legend), default=0)
     room = max(4, min(_LEGEND_NAME, _LEGEND_CELLS - 6 - wide))
     kept = cut_left if picture.ends else cut
     return [
-        [key(series, signs), (f"{pad(kept(one_line(name), room), room)} {value:>{wide}}", "text")]
+        [key(series), (f"{pad(kept(one_line(name), room), room)} {value:>{wide}}", "text")]
         for series, name, value in reversed(picture.legend)
     ]
 
 
-def key(series: int, signs: Signs) -> Span:
+def key(series: int) -> Span:
     """Return the sign of a series, as the columns have it."""
-    fills = bars.ASCII_FILLS if signs.ascii_only else bars.FILLS
-    return f"{fills[min(series, len(fills) - 1)]} ", role(series)
+    return f"{bars.fill(series)} ", role(series)
 
 
 def role(series: int) -> str:

@@ -2,15 +2,14 @@
 
 from textual.strip import Strip
 
-from ..drawing.glyphs import UNICODE, Signs
 from ..lists.row_list import RowList
 
 
 class UsageRows(RowList):
     """A list whose cursor is pale while the keys act on the columns of the plot."""
 
-    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(signs=signs, id=id)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
         self.active = True
         """True if the keys act on the rows."""
 

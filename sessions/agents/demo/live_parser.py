@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec import field, structs
 
+from ...asks.answers import sentence
 from ...asks.model import AskKind
-from ...asks.sentence import sentence
 from ...model import Change, Step, StepKind, StepStatus, Usage
 from ..parsing.event_parser import EventState
 from ..parsing.tolerant_decoder import TolerantDecoder

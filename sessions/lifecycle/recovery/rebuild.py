@@ -1,24 +1,52 @@
-"""Rebuild the database from the session folders, each of which holds a readable record of its rows."""
+"""Rebuild the database from the session folders, each of which holds a readable record of its rows.
 
+A turn whose final event is in its file and was not read is corrected too: it is done, and was recorded as failed.
+"""
+
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct, structs
 
+from ...agents.registry import agent_named
 from ...clock import now_ms
-from ...errors import NewerStoreError, OlderStoreError, StoreError
+from ...errors import AgentdashError, NewerStoreError, OlderStoreError, StoreError
+from ...model import Turn
 from ...processes import processes
+from ...rules.status import NO_PROOF, EndFacts, at_the_end
 from ...storage.deleted import remember
 from ...storage.files import trash
 from ...storage.files.restore import restore
 from ...storage.files.session_record import Identity, read_identity, write_identity
 from ...storage.paths import Layout, SessionFolder
 from ...storage.store import Store
+from ...storage.turns.claim import Owner
+from ...storage.turns.turn_log import TurnLog
 from ...storage.use.day_sums import forget as forget_days
 from .ghosts import Ghost, ghosts, remove_empty
-from .reconcile import settle
+from .reconcile import read_facts, settle
 from .salvage import salvaged
-from .unread_ends import correct_ends
+
+
+def correct_ends(layout: Layout, store: Store) -> Iterator[str]:
+    """Read the ends of all such turns again; yield the id of the session of each that is corrected."""
+    for turn in store.ended_by(NO_PROOF):
+        with suppress(AgentdashError, OSError):  # one broken session must not keep the others from being corrected
+            if _correct(layout, store, turn):
+                write_identity(store, layout.session(turn.session))
+                yield turn.session
+
+
+def _correct(layout: Layout, store: Store, turn: Turn) -> bool:
+    session = store.session(turn.session)
+    facts, steps = read_facts(layout, store, turn)
+    if session is None or facts.end is None:
+        return False
+    good = agent_named(session.agent).succeeded(facts, turn.exit_code)
+    verdict = at_the_end(EndFacts(facts=facts, succeeded=good, exit_code=turn.exit_code))
+    owner = Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")
+    return TurnLog(store, turn.session, turn.n, owner).correct(facts, verdict, steps)
 
 
 class Rebuilt(Struct, frozen=True, kw_only=True):
@@ -92,16 +120,11 @@ def _mend(layout: Layout, store: Store, folder: SessionFolder, kind: Ghost, done
             return structs.replace(done, trashed=(*done.trashed, folder.id))
     if identity is not None and restore(store, identity):
         if kind is Ghost.UNRECORDED:
-            _keep_damaged(folder)
+            with suppress(FileNotFoundError):  # the unreadable record stays beside the new one
+                folder.identity.rename(folder.identity.with_name("session.json.damaged"))
             write_identity(store, folder)
         return structs.replace(done, restored=(*done.restored, folder.id))
     return done
-
-
-def _keep_damaged(folder: SessionFolder) -> None:
-    """Keep an unreadable record beside the new one."""
-    with suppress(FileNotFoundError):
-        folder.identity.rename(folder.identity.with_name("session.json.damaged"))
 
 
 def _marker_lost(identity: Identity) -> Identity:

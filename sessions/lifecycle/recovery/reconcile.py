@@ -19,7 +19,7 @@ from ...costs.reports import Reported
 from ...errors import AgentdashError
 from ...launch import model_at_start
 from ...model import LIVE, Left, Session, Status, Turn, left_text
-from ...processes import agent_group, processes, runner_lock
+from ...processes import process_ownership, processes, runner_lock
 from ...processes.process_ownership import SessionProcesses
 from ...rules.compaction import judged
 from ...rules.prompts.delivery import TurnEvidence, evidence, fate
@@ -252,7 +252,7 @@ def _goes_on(store: Store, turn: Turn) -> bool:
     session = store.session(turn.session)
     if session is None or not processes.is_here(turn.boot_id, turn.pid_ns) or not agent_named(session.agent).prompted:
         return False
-    return bool(agent_group.members(turn.run_id, turn.agent_pid))
+    return bool(process_ownership.group_members(turn.run_id, turn.agent_pid))
 
 
 def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
@@ -263,12 +263,15 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
             move_times(store.database, turn.session, turn.n, surplus)
     facts, steps = read_facts(layout, store, turn)
     known = _evidence(layout, store, turn, facts, steps)
-    log = TurnLog(store, turn.session, turn.n, _nobody(turn))
+    nobody = Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")  # a turn without a runner
+    log = TurnLog(store, turn.session, turn.n, nobody)
     if turn.transport:
         recover_steered(store, turn.session, turn.n, facts.agent_session)
         store.asks.lose(turn.session, turn.stream_number)
-    if fate(known).again and known.crashed and turn.launches < MAX_LAUNCHES and _start_again(layout, turn, log):
-        return
+    if fate(known).again and known.crashed and turn.launches < MAX_LAUNCHES:
+        remove_output(layout, turn.session, turn.n)  # its files are empty
+        if log.start_again():
+            return
     session = store.session(turn.session)
     agent = agent_named(session.agent) if session else None
     verdict = at_the_end(
@@ -302,11 +305,6 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
         run_end_hook(layout, store, turn.session, turn.n, outcome.status, outcome.reason)
 
 
-def _nobody(turn: Turn) -> Owner:
-    """Return the identity under which a turn without a runner is concluded."""
-    return Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")
-
-
 def _evidence(layout: Layout, store: Store, turn: Turn, facts: Facts, steps: int) -> TurnEvidence:
     """Return the facts about the turn's prompt; the turn's file is made just before the agent is started."""
     folder = layout.session(turn.session)
@@ -323,12 +321,6 @@ def _evidence(layout: Layout, store: Store, turn: Turn, facts: Facts, steps: int
         stopped=turn.stop_requested_at is not None,
     )
     return with_transcript(known, store, turn.session, turn.n, facts.agent_session)
-
-
-def _start_again(layout: Layout, turn: Turn, log: TurnLog) -> bool:
-    """Queue a turn again that came to nothing, without its empty files; False if it has ended meanwhile."""
-    remove_output(layout, turn.session, turn.n)
-    return log.start_again()
 
 
 def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:

@@ -1,4 +1,10 @@
-"""Reconstruct the record of a session folder that has lost it, from the turn files."""
+"""Reconstruct the record of a session folder that has lost it, from the turn files.
+
+The turns of a live agent's stream, whose boundaries are lost, are found again from what the agent printed.  claude
+(2.1.197, 2.1.330) names its folder in ``system/init`` and repeats a prompt as a ``user`` line; codex (app-server
+0.169.0) names its folder in the thread, and repeats a prompt as an item.  ``codex exec`` names neither; its own
+transcript of the thread begins with the folder (``session_meta``, 0.169.0 and 0.171.0).
+"""
 
 import os
 import re
@@ -7,11 +13,15 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, field, structs
 
 from ...agents.base import Agent
+from ...agents.dialogue import Delivery, Dialogue, Event, Received, TurnBegan, TurnEnded
 from ...agents.format_detection import LOOKED_AT, guess_agent, guess_transport
+from ...agents.parsing.line_parts import by_parts
 from ...agents.registry import agent_named
+from ...clock import monotonic
 from ...launch import Launch
 from ...model import Prompt, Session, Status, Turn, Usage
 from ...rules.status import EndFacts, at_the_end
@@ -24,8 +34,145 @@ from ...storage.queries import Recipe
 from ...storage.turns.live_log import OWN
 from ..starts.launch_plan import title_of
 from .reconcile import parsed_facts
-from .stream_turns import turns_in
-from .told import Told, told
+
+LINES = 2_000
+"""Lines at the beginning of a turn that are read."""
+
+
+class Told(Struct, frozen=True):
+    """The folder and the prompt; None if the stream does not name it."""
+
+    cwd: str | None = None
+    prompt: str | None = None
+
+
+class _Text(Struct):
+    type: str = ""
+    text: str = ""
+
+
+class _Message(Struct):
+    content: list[_Text] | str = ""
+
+
+class _Thread(Struct):
+    cwd: str | None = None
+
+
+class _Item(Struct):
+    type: str = ""
+    content: list[_Text] = []
+
+
+class _Parameters(Struct):
+    thread: _Thread | None = None
+    item: _Item | None = None
+
+
+class _Meta(Struct):
+    cwd: str | None = None
+
+
+class _Line(Struct):
+    type: str = ""
+    payload: _Meta | None = None
+    cwd: str | None = None
+    is_replay: bool = field(default=False, name="isReplay")
+    message: _Message | None = None
+    params: _Parameters | None = None
+
+
+def told(lines: Iterable[bytes]) -> Told:
+    """Return the first folder and the first prompt that the lines of a turn name."""
+    cwd = prompt = None
+    for line in islice(lines, LINES):
+        try:
+            read = _DECODER.decode(line)
+        except msgspec.MsgspecError:
+            continue
+        parameters = read.params or _Parameters()
+        meta = read.payload.cwd if read.type == "session_meta" and read.payload is not None else None
+        cwd = cwd or read.cwd or meta or (parameters.thread.cwd if parameters.thread is not None else None)
+        prompt = prompt or _prompt_in(read, parameters.item)
+        if cwd and prompt:
+            break
+    return Told(cwd, prompt)
+
+
+_DECODER = msgspec.json.Decoder(_Line)
+
+
+def _prompt_in(line: _Line, item: _Item | None) -> str | None:
+    content: list[_Text] | str = ""
+    if item is not None and item.type == "userMessage":
+        content = item.content
+    elif line.type == "user" and line.is_replay and line.message is not None:
+        content = line.message.content
+    texts = [content] if isinstance(content, str) else [part.text for part in content if part.type == "text"]
+    return "\n".join(texts) or None
+
+
+READ_SECONDS = 5.0
+"""Time limit for reading a stream; the rest of it then belongs to the last turn."""
+
+
+class Found(Struct, frozen=True):
+    """One turn of a stream."""
+
+    begin: int
+    """The offset of its output."""
+    end: int | None
+    """The offset behind its output; None for the end of the file."""
+    own: bool
+    """The agent began it by itself."""
+
+
+def turns_in(output: Path, dialogue: Dialogue, most: int | None) -> list[Found]:
+    """Return the turns of a stream, at least one.
+
+    Args:
+        dialogue: a new dialogue with the agent that wrote it.
+        most: the number of turns that it can have, at least 1: the last one has all the rest.  None: any number.
+    """
+    found: list[Found] = []
+    current, deadline = _Current(), monotonic() + READ_SECONDS
+    with LineReader(output) as reader:
+        for position, line in by_parts(reader.lines()):
+            for event in dialogue.feed(line):
+                current.hear(event)
+            if not current.over:
+                continue
+            if len(found) + 1 == most or monotonic() > deadline:
+                break
+            found.append(Found(current.begin, position, current.own))
+            current = _Current(position)
+    last = Found(current.begin, None, current.own)
+    if found and not (current.began or current.over):  # what the agent printed behind its last turn belongs to that one
+        last = structs.replace(found.pop(), end=None)
+    return [*found, last]
+
+
+class _Current:
+    """The turn that is being read."""
+
+    def __init__(self, begin: int = 0) -> None:
+        self.begin = begin
+        self.began = self.over = self._prompted = False
+
+    @property
+    def own(self) -> bool:
+        return self.began and not self._prompted
+
+    def hear(self, event: Event) -> None:
+        match event:
+            case TurnBegan(key=key):
+                self.began = True
+                self._prompted = self._prompted or key is not None
+            case Received(delivery=Delivery.SEEN):
+                self._prompted = True
+            case TurnEnded():
+                self.over = True
+
 
 UNKNOWN_FOLDER = "?"
 """The working folder of a session whose record is lost, if its agent did not name it."""
@@ -45,7 +192,8 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     numbers = _turn_numbers(folder)
     if not numbers:
         return None
-    agent = agent_named(_agent_of(next(filter(Path.exists, map(folder.output, numbers)))))
+    with LineReader(next(filter(Path.exists, map(folder.output, numbers)))) as reader:
+        agent = agent_named(guess_agent(islice(reader.all_lines(), LOOKED_AT)))
     parts = _parts(folder, agent, numbers)
     turns, facts, thread, model, running = [], Facts(), Usage(), None, 0.0
     for part in parts:
@@ -55,7 +203,7 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
         model = facts.model or model
         facts.cost_usd, running = _cost(facts, running)
         turns.append(_turn(folder, part, facts, usage, steps, good=agent.succeeded(facts, None)))
-    named = [_told(part.output(folder)) for part in parts]
+    named = [_told_in(part.output(folder)) for part in parts]
     prompts = tuple(
         _prompt(folder, turn, one.prompt) for part, turn, one in zip(parts, turns, named, strict=True) if not part.own
     )
@@ -120,11 +268,6 @@ def _turn_numbers(folder: SessionFolder) -> list[int]:
     return list(range(1, max((int(match[1]) for match in matches if match), default=0) + 1))
 
 
-def _agent_of(output: Path) -> str:
-    with LineReader(output) as reader:
-        return guess_agent(islice(reader.all_lines(), LOOKED_AT))
-
-
 def _cost(facts: Facts, before: float) -> tuple[float | None, float]:
     """Return a turn's own cost, and the running total that a live agent reported.
 
@@ -150,7 +293,7 @@ def _turn(folder: SessionFolder, part: _Part, facts: Facts, usage: Usage, steps:
     )  # fmt: skip
 
 
-def _told(output: FilePart) -> Told:
+def _told_in(output: FilePart) -> Told:
     with LineReader(output.path, output.begin, end=output.end) as reader:
         return told(reader.all_lines())
 

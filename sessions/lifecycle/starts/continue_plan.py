@@ -19,7 +19,7 @@ from ...launch import Launch, Start, requested_model
 from ...model import Session, short_id
 from ...processes import processes
 from ...settings.config import Loaded
-from ...settings.merge import merged
+from ...settings.toml_keys import merged
 from ...storage.files import trash
 from ...storage.paths import Layout
 from ...storage.queries import Queries, Recipe
@@ -27,8 +27,7 @@ from ...text.sanitize import one_line
 from ...text.units import count
 from ...transcript.visible.retelling import Record, framed, recorded
 from ...transcript.visible.visible_steps import Source, source_of, visible_steps
-from ..session_ref import find_session
-from ..taken_check import check_free
+from ..session_ref import check_free, find_session
 from .launch_plan import build_launch, checked_prompt, completed, session_folder
 
 GO_ON = "Continue from where the conversation ended."

@@ -18,7 +18,7 @@ from ...model import Session
 from ...rules.prompts.chained_prompt import FIELD
 from ...settings.config import PROFILE, Config
 from ...settings.place import CONFIG
-from ...settings.prices.imported import in_force
+from ...settings.prices import in_force
 from ...text.sanitize import one_line
 from ...values.turn_mode import TurnMode
 from .limit_checks import judged

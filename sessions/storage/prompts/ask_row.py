@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import structs
 
+from ...asks.answers import title_repeats_body
 from ...asks.model import MOST_BODY_BYTES, Ask, Choice, Question
-from ...asks.sentence import title_repeats_body
 from ...text.sanitize import shorten
 from ...text.unhidden import unhidden
 

@@ -6,8 +6,8 @@ import sys
 import threading
 
 from ...clock import now_ms
-from ...processes.helpers import WAITER_MODE, arguments
 from ...processes.processes import RUNNER_MARK
+from ...processes.runner_lock import WAITER_MODE, arguments
 from ...storage.paths import Layout
 from ..base_environment import base_for
 

@@ -10,7 +10,7 @@ from ...errors import StoreError
 from ...launch import Ladder
 from ...model import Left, Receipt, Status, StoppedBy
 from ...own_code import keep
-from ...processes import agent_group, processes
+from ...processes import process_ownership, processes
 from ...processes.process_ownership import SessionProcesses
 from ...processes.stop_ladder import POLL
 from ...storage.paths import Layout
@@ -372,7 +372,7 @@ class TurnRunner:
         """Kill what goes on with the turn after its launcher was killed; False if nothing does."""
         if self._run_id is None or self._child.exit_code is not None or self._recorder.facts.end is not None:
             return False
-        return agent_group.kill(self._run_id, self._child.identity)
+        return process_ownership.kill_group(self._run_id, self._child.identity)
 
     def _may_leave(self) -> bool:
         """Return whether the runner may exit: not while processes are left, unless a later turn is queued."""

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from agentdash.sessions import recheck
-from agentdash.sessions.recheck import Rechecks, rechecked
+from agentdash.sessions import watch
+from agentdash.sessions.watch import Rechecks, rechecked
 
 AFTER = (0.1, 0.3, 0.9)
 
@@ -82,7 +82,7 @@ async def looks(source, monkeypatch):
             clock[0] += timeout
         return done, pending
 
-    monkeypatch.setattr(recheck, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(watch, "monotonic", lambda: clock[0])
     monkeypatch.setattr(asyncio, "wait", wait)
     stream = rechecked(source.stream(), lambda item: item > 0, AFTER)
     stream_and_waits = stream, waits

@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.text.sanitize import cell_width, cut_middle
-from agentdash.widgets.drawing.glyphs import ASCII
 from agentdash.widgets.drawing.message_line import Kind, message_rows
 
 
@@ -25,10 +24,6 @@ def test_a_narrow_screen_has_a_second_row_for_a_long_error_only():
     words = "the key of this project was revoked by its owner"
     assert message_rows(words, Kind.ERROR, 30) == ["✗ the key of this project was", "revoked by its owner"]
     assert len(message_rows(words, Kind.WARNING, 30)) == 1
-
-
-def test_the_marks_have_ascii_twins():
-    assert message_rows("no", Kind.ERROR, 30, ASCII) == ["x no"]
 
 
 @given(st.text(), st.integers(0, 60))

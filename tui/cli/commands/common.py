@@ -129,7 +129,6 @@ def prompt_argument(command: F) -> F:
 def style(*, full: bool = False, err: bool = False) -> "Style":
     """Return the style of stdout or stderr; a pipe gets wide lines without colours."""
     from ....sessions.text.colours import has_colours
-    from ....sessions.text.plain_ascii import is_wanted
     from ...render.style import Style
 
     stream = sys.stderr if err else sys.stdout
@@ -137,7 +136,6 @@ def style(*, full: bool = False, err: bool = False) -> "Style":
         width=max(20, shutil.get_terminal_size((160, 50)).columns),
         now=now_ms(),
         colour=stream.isatty() and has_colours(os.environ),
-        plain_ascii=is_wanted(getattr(stream, "encoding", None), os.environ),
         full=full,
     )
 
@@ -149,13 +147,20 @@ MOST_NUMBER = (1 << 63) - 1
 def print_lines(lines: Iterable[str], *, err: bool = False, painted: bool = True) -> None:
     """Print lines of text; a terminal gets no control characters except the colours of :func:`style`.
 
-    Lines that are not ``painted`` contain a raw path or name: a pipe gets it unchanged, and a terminal cleaned.
+    Lines that are not ``painted`` contain a raw path, name or text: a pipe gets it unchanged, and a terminal cleaned.
+    All other output gets the twins of the characters that we draw with, if the user or the encoding excludes them.
     """
-    text = "\n".join(lines)
-    if (sys.stderr if err else sys.stdout).isatty():
+    from ....sessions.text.plain_ascii import is_wanted
+
+    text, stream = "\n".join(lines), sys.stderr if err else sys.stdout
+    if stream.isatty():
         from ....sessions.text.sanitize import clean, clean_but_colours
 
         text = clean_but_colours(text) if painted else clean(text)
+    if (painted or stream.isatty()) and is_wanted(getattr(stream, "encoding", None), os.environ):
+        from ....widgets.drawing.glyphs import twins
+
+        text = twins(text)
     # style() has decided about colours; click must not decide again.
     click.echo(text, color=True, err=err)
 

@@ -26,7 +26,7 @@ def complete_limits(_: click.Context, __: click.Parameter, incomplete: str) -> l
 def complete_settings(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return the settings of the agent that the command names, else of all agents; and behind ``=`` their values."""
     from ....sessions.settings.catalog import settings
-    from ....sessions.settings.toml_positions import dotted
+    from ....sessions.settings.toml_keys import dotted
 
     agent = context.params.get("agent")
     found: dict[str, tuple[str, ...]] = {}

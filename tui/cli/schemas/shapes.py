@@ -23,7 +23,7 @@ from ....sessions.events.model import StepEvent as PlainStepEvent
 from ....sessions.launch import Launch
 from ....sessions.model import Change, Prompt, Receipt, Session, Status, Step, Turn, TurnMode
 from ....sessions.rules.attention import Attention
-from ....sessions.settings.presets import Preset
+from ....sessions.settings.sections import Preset
 from ....sessions.storage.counts import Counts
 from ....sessions.values.adjustments import Adjustment
 from ....sessions.values.compaction import RecordedCompaction

@@ -9,7 +9,7 @@ from ....sessions.lifecycle.process_list import ProcessInfo
 from ....sessions.lifecycle.starts.resume_command import ResumeCommand
 from ....sessions.model import Receipt
 from ....sessions.prompts.effects import Effect
-from ....sessions.settings.prices.entries import PriceEntry
+from ....sessions.settings.prices import PriceEntry
 from ....sessions.storage.files.trash import Trashed
 from ....sessions.storage.turns.takeovers import ByHand
 from ....sessions.values.adjustments import Adjustment

@@ -20,7 +20,6 @@ from ....widgets.asks.answer_field import AnswerDraft
 from ....widgets.asks.choice_list import ChoiceList
 from ....widgets.asks.decisions import Decisions
 from ....widgets.asks.question_form import MOST, QuestionForm
-from ....widgets.drawing.glyphs import UNICODE, Signs
 from ....widgets.drawing.line import Line
 from ....widgets.inputs.field import Field
 from ...messages import SessionsChanged
@@ -77,7 +76,6 @@ class AskScreen(ModalScreen[None]):
         desk: reads and answers them.
         clock: returns the time in UTC ms.
         typed: returns the time at which the key that is being handled was typed, on the monotonic clock.
-        signs: the characters to draw with.
     """
 
     DECIDING: ClassVar[frozenset[str]] = frozenset({"y", "a", "d", "D", "enter"})
@@ -107,14 +105,12 @@ class AskScreen(ModalScreen[None]):
         *,
         clock: Callable[[], int],
         typed: Callable[[], float],
-        signs: Signs = UNICODE,
     ) -> None:
         super().__init__()
         self._session = session
         self._desk = desk
         self._clock = clock
         self._typed = typed
-        self._signs = signs
         self._seen = [one.id for one in waiting]
         """The ids of all asks that waited while the card was open, in their order."""
         self._ask = waiting[0]
@@ -131,14 +127,14 @@ class AskScreen(ModalScreen[None]):
         self._dialog = Vertical(classes="dialog")
         self.settling = Settling(self._dialog, self._fit, self._focus_first, self._appeared)
         self._remarked = ""
-        self._facts = AskFacts(self._ask, signs=signs, questions=desk.read_only)
+        self._facts = AskFacts(self._ask, questions=desk.read_only)
         self._questions = Vertical(id="ask-questions")
         self._remark = Static("", markup=False, id="ask-remark")
-        self._decisions = Decisions(signs=signs, id="ask-decisions")
+        self._decisions = Decisions(id="ask-decisions")
         self._words = Input(placeholder=ask_texts.DENY_HINT, compact=True, id="ask-words")
         self._words.cursor_blink = False
         self._words_field = Field("deny", self._words)
-        self._keys = Line(signs=signs)
+        self._keys = Line()
         self._keys.add_class("keys")
 
     def compose(self) -> ComposeResult:
@@ -241,7 +237,6 @@ class AskScreen(ModalScreen[None]):
                 ask.questions,
                 all_at_once=ask.kind is AskKind.FORM,
                 drafts=self._desk.drafts.get(self._ask.id),
-                signs=self._signs,
             )
             await self._questions.mount(self._form)
         self._questions.display = self._form is not None
@@ -262,7 +257,7 @@ class AskScreen(ModalScreen[None]):
     def _show_title(self) -> None:
         at = self._seen.index(self._ask.id) + 1
         title = ask_texts.card_title(self._session, at, len(self._seen), self._dialog.content_size.width - 2)
-        self._dialog.border_title = Content(self._signs.plain(title))
+        self._dialog.border_title = Content(title)
 
     def _tick(self) -> None:
         """Show the age; it is drawn only if its words changed."""
@@ -313,7 +308,7 @@ class AskScreen(ModalScreen[None]):
     def _say(self, words: str) -> None:
         if words != self._remarked:
             self._remarked = words
-            self._remark.update(self._signs.plain(clean(words)))
+            self._remark.update(clean(words))
             self._remark.display = bool(words)
             self.call_after_refresh(self._fit)
 

@@ -9,7 +9,6 @@ from textual.message import Message
 from ....sessions.asks.recorded import RecordedAsk
 from ....widgets.asks.ask_document import SHORT, AskDocument, cut_facts, cut_questions
 from ....widgets.document.document_pane import DocumentPane
-from ....widgets.drawing.glyphs import UNICODE, Signs
 from ....widgets.drawing.line import Line
 from ....widgets.lists.virtual_list import Place
 from ...texts import ask_texts
@@ -41,7 +40,6 @@ class AskFacts(Vertical):
 
     Args:
         ask: the ask that is shown first.
-        signs: the characters to draw with.
         questions: True to show the questions of an ask in its text, because no fields show them.
     """
 
@@ -50,19 +48,18 @@ class AskFacts(Vertical):
     class ReadToEnd(Message):
         """The end of the text is on the screen."""
 
-    def __init__(self, ask: RecordedAsk, *, signs: Signs = UNICODE, questions: bool = False) -> None:
+    def __init__(self, ask: RecordedAsk, *, questions: bool = False) -> None:
         super().__init__()
         self._ask = ask
-        self._signs = signs
         self._with_questions = questions
         self._room = SHORT
         """Cells of the line of a fact."""
         self._document = self._new_document()
-        self._what, self._where, self._why, self._since = (Line(signs=signs) for _ in range(4))
-        self.text = AskText(signs=signs, id="ask-body")
+        self._what, self._where, self._why, self._since = (Line() for _ in range(4))
+        self.text = AskText(id="ask-body")
         """The whole text; the keys of the card scroll it."""
         self.text.can_focus = False
-        self._more = Line(signs=signs, id="ask-more")
+        self._more = Line(id="ask-more")
         self._measured: tuple[AskDocument, int, int] = (self._document, 0, 0)
         """The text, a width, and the lines that it takes there."""
         self._on_screen = False
@@ -93,7 +90,7 @@ class AskFacts(Vertical):
         self._placed()
 
     def _new_document(self) -> AskDocument:
-        return AskDocument(self._ask.ask, self._signs, questions=self._with_questions, room=self._room)
+        return AskDocument(self._ask.ask, questions=self._with_questions, room=self._room)
 
     def show_age(self, ask: RecordedAsk | None, now: int) -> None:
         """Show the age at ``now`` (UTC ms), or none; it is drawn only if its words changed."""

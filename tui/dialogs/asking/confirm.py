@@ -10,7 +10,6 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from ....widgets.drawing.glyphs import UNICODE, Signs
 from ....widgets.drawing.middle_lines import CommandLine, MiddleLines
 
 
@@ -42,12 +41,11 @@ class ConfirmScreen(ModalScreen[Answer]):
         *,
         more: str | None = None,
         keep: str = "cancel",
-        signs: Signs = UNICODE,
     ) -> None:
         """``more`` is the label of ``a``, which else does nothing; ``keep`` is that of ``n``."""
         super().__init__()
         self._question = question
-        self._details = MiddleLines(details, signs=signs)
+        self._details = MiddleLines(details)
         self._consequence = consequence
         self._verb = verb
         self._more = more

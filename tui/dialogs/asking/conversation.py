@@ -13,7 +13,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from ....sessions.text.sanitize import cell_width
-from ....widgets.drawing.glyphs import UNICODE, Signs
 from ....widgets.drawing.roles import MUTED
 from ....widgets.drawing.wrap import wrap
 from ....widgets.inputs.field import Field
@@ -40,17 +39,16 @@ class FactLines(Static):
 
     LABEL_CELLS = 12
 
-    def __init__(self, facts: Sequence[tuple[str, str]], signs: Signs) -> None:
+    def __init__(self, facts: Sequence[tuple[str, str]]) -> None:
         super().__init__(markup=False)
         self._facts = facts
-        self._signs = signs
 
     def on_resize(self) -> None:
         """Wrap the texts to the width."""
         room = max(1, self.size.width - self.LABEL_CELLS)
         lines = []
         for label, text in self._facts:
-            for number, row in enumerate(wrap(self._signs.plain(text), room)):
+            for number, row in enumerate(wrap(text, room)):
                 name = label if number == 0 else ""
                 blank = " " * max(1, self.LABEL_CELLS - cell_width(name))
                 lines.append(Content.assemble((name + blank, MUTED), row))
@@ -66,7 +64,6 @@ class ConversationScreen(ModalScreen[bool]):
         verb: the word for doing it.
         act: does it.
         box: the box for a text; None for none.
-        signs: the characters to draw with.
     """
 
     DECIDING: ClassVar[frozenset[str]] = frozenset({"y", "enter"})
@@ -83,7 +80,6 @@ class ConversationScreen(ModalScreen[bool]):
         act: Act,
         *,
         box: Box | None = None,
-        signs: Signs = UNICODE,
     ) -> None:
         super().__init__()
         self._title = title
@@ -91,7 +87,6 @@ class ConversationScreen(ModalScreen[bool]):
         self._verb = verb
         self._act = act
         self._box = box
-        self._signs = signs
         self._acting = False
         self._input = PromptInput(placeholder=box.placeholder if box is not None else "", id="conversation-text")
         self._error = Static("", id="conversation-error", markup=False)
@@ -99,9 +94,9 @@ class ConversationScreen(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         """Yield the facts, the box and the keys; the question is the border title."""
         with Vertical(classes="dialog") as dialog:
-            dialog.border_title = Content(self._signs.plain(self._title))
+            dialog.border_title = Content(self._title)
             with VerticalScroll(can_focus=False):
-                yield FactLines(self._facts, self._signs)
+                yield FactLines(self._facts)
             if self._box is not None:
                 yield Field(self._box.label, self._input)
             yield self._error
@@ -151,5 +146,5 @@ class ConversationScreen(ModalScreen[bool]):
         if reason is None:
             self.dismiss(True)
         else:
-            self._error.update(self._signs.plain(reason))
+            self._error.update(reason)
             self._error.display = True

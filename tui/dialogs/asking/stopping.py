@@ -14,7 +14,6 @@ from ....sessions.launch import Ladder
 from ....sessions.model import Receipt, Status
 from ....sessions.text import units
 from ....sessions.text.sanitize import one_line, pad
-from ....widgets.drawing.glyphs import UNICODE, Signs
 from ....widgets.drawing.line import Line
 from ....widgets.drawing.middle_lines import CommandLine, MiddleLines
 from ....widgets.drawing.short_forms import command
@@ -42,7 +41,6 @@ class StoppingScreen(ModalScreen[None]):
         hurry: Callable[[], Awaitable[object]],
         *,
         workers: int = 0,
-        signs: Signs = UNICODE,
     ) -> None:
         super().__init__()
         self._workers = workers
@@ -52,9 +50,9 @@ class StoppingScreen(ModalScreen[None]):
         self._began = monotonic()
         self._receipt: Receipt | None = None
         self._dialog = Vertical(classes="dialog")
-        self._countdown = Line(signs=signs)
+        self._countdown = Line()
         self._summary = Static("", markup=False)
-        self._lines = MiddleLines(signs=signs)
+        self._lines = MiddleLines()
         self._keys = Static("X kill now   Esc close (keeps stopping)", classes="keys")
 
     def compose(self) -> ComposeResult:

@@ -7,7 +7,7 @@ from textual.widgets import Static
 
 from ....sessions.lifecycle.agent_list import AgentInfo
 from ....sessions.projects.review import Review
-from ....sessions.settings.presets import Preset
+from ....sessions.settings.sections import Preset
 from ....sessions.text.sanitize import clean
 from ...texts.project_texts import project_line
 

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static, TextArea
 
 from ....sessions.errors import UsageError
 from ....sessions.launch import Launch
-from ....sessions.settings.presets import MOST_COPIES
+from ....sessions.settings.sections import MOST_COPIES
 from ....sessions.text.sanitize import cell_width, clean
 from ....widgets.inputs.choice import Choice
 from ....widgets.inputs.prompt_box import PromptInput

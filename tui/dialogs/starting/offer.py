@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from ....sessions.launch import Launch, Start
 from ....sessions.lifecycle.agent_list import AgentInfo
 from ....sessions.projects.review import Review
-from ....sessions.settings.presets import Preset
+from ....sessions.settings.sections import Preset
 from ....widgets.inputs.prompt_box import PromptTools
 from ...state.ui_state import LastStart
 

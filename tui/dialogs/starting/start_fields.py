@@ -11,7 +11,7 @@ from textual.widgets import Input, Label
 from ....sessions.launch import Start
 from ....sessions.lifecycle.agent_list import AgentInfo
 from ....sessions.rules.limits.limits import parsed, typed
-from ....sessions.settings.presets import Preset
+from ....sessions.settings.sections import Preset
 from ....widgets.drawing.short_forms import place
 from ....widgets.inputs.choice import Choice
 from ....widgets.inputs.field import Field

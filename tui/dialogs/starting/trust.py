@@ -10,7 +10,6 @@ from textual.widgets import Static
 
 from ....sessions.projects.review import Review
 from ....sessions.text.sanitize import clean
-from ....widgets.drawing.glyphs import Signs
 from ...render.setup.trust import review_lines
 
 Choice = Literal["trust", "forget"]
@@ -30,10 +29,9 @@ class TrustScreen(ModalScreen[Choice | None]):
         Binding("pageup", "page(-1)", "page up", show=False),
     ]
 
-    def __init__(self, review: Review, signs: Signs, *, read_only: bool = False) -> None:
+    def __init__(self, review: Review, *, read_only: bool = False) -> None:
         super().__init__()
         self._review = review
-        self._signs = signs
         trusts = {"untrusted": ("trust",), "changed": ("trust", "forget"), "trusted": ("forget",)}
         self._choices = () if read_only else trusts.get(review.state, ())
 
@@ -42,7 +40,7 @@ class TrustScreen(ModalScreen[Choice | None]):
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "Settings of the project"
             with VerticalScroll(id="trust-text", can_focus=False):
-                yield Static(self._signs.plain(clean("\n".join(review_lines(self._review)))), markup=False)
+                yield Static(clean("\n".join(review_lines(self._review))), markup=False)
             keys = {"trust": "y trust", "forget": "f stop trusting"}
             close = "n cancel" if "trust" in self._choices else "Esc close"
             yield Static("   ".join([*(keys[one] for one in self._choices), "j k move", close]), classes="keys")

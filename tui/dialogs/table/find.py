@@ -13,7 +13,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from ....sessions.text.sanitize import cell_width, clean, cut, one_line, pad
-from ....widgets.drawing.glyphs import UNICODE, Signs
 from ....widgets.drawing.spans import Row
 from ....widgets.lists.entry import Entry
 from ....widgets.lists.row_list import RowList
@@ -36,17 +35,16 @@ class FindScreen(ModalScreen[int | None]):
         Binding("pageup", "page(-1)", "page up", show=False),
     ]
 
-    def __init__(self, title: str, entries: Sequence[Entry], *, signs: Signs = UNICODE) -> None:
+    def __init__(self, title: str, entries: Sequence[Entry]) -> None:
         super().__init__()
         self._title = title
-        self._signs = signs
         self._entries = entries
         self._searched = [f"{entry.head} {entry.note} {entry.text}".casefold() for entry in entries]
         self._head = min(_HEAD_CELLS, max((cell_width(one_line(entry.head)) for entry in entries), default=0))
         self._shown: list[int] = []
         self._input = Input(placeholder="type to search", compact=True, id="find-words")
         self._input.cursor_blink = False
-        self._list = RowList(signs=signs, id="find-list")
+        self._list = RowList(id="find-list")
         self._whole = Static("", markup=False, id="find-whole")
 
     def compose(self) -> ComposeResult:
@@ -80,7 +78,7 @@ class FindScreen(ModalScreen[int | None]):
     @on(RowList.Highlighted)
     def _highlighted(self) -> None:
         whole = clean(self._entries[self._shown[self._list.cursor]].text) if self._shown else ""
-        self._whole.update(self._signs.plain(whole[:_WHOLE_CHARACTERS]))
+        self._whole.update(whole[:_WHOLE_CHARACTERS])
 
     def action_move(self, by: int) -> None:
         """Move the cursor by ``by`` entries."""

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from textual.widget import Widget
 
 from ....widgets.document.document_pane import DocumentPane
-from ....widgets.drawing.glyphs import Signs
 from ...services.background import Requests
 from .step_actions import Chosen
 from .step_documents import StepDocuments
@@ -14,8 +13,8 @@ from .step_documents import StepDocuments
 class StepDocumentPane(DocumentPane):
     """Shows a step, its raw line, stderr or an explanation; keeps its scroll position while the step is the same."""
 
-    def __init__(self, documents: StepDocuments, requests: Requests, signs: Signs) -> None:
-        super().__init__(signs=signs, id="pane")
+    def __init__(self, documents: StepDocuments, requests: Requests) -> None:
+        super().__init__(id="pane")
         self._documents = documents
         self._requests = requests
         self._subject: tuple[str, int, int] | None = None

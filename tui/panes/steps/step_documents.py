@@ -13,7 +13,6 @@ from ....widgets.document.model import Document
 from ....widgets.document.plain import PlainText, Spans, facts
 from ....widgets.document.pretty import pretty_json
 from ....widgets.document.syntax import Code, CodeBlock
-from ....widgets.drawing.glyphs import Signs
 from ....widgets.drawing.spans import Row
 from ....widgets.steps.step_document import step_document
 from ...render.steps import step_text as rendered
@@ -26,9 +25,8 @@ RAW_MOST = 4 << 20
 class StepDocuments:
     """Makes the documents of the pane; reads files, so call it in a thread."""
 
-    def __init__(self, reader: SessionReader, signs: Signs) -> None:
+    def __init__(self, reader: SessionReader) -> None:
         self._reader = reader
-        self._signs = signs
         self.file_key = ""
         """The key that opens the whole file."""
         self.source = False
@@ -51,12 +49,10 @@ class StepDocuments:
                 return self._raw(session_id, turn, *view.where(item))
             case "stderr":
                 text, left_out = self._reader.outputs.stderr_tail(session_id, turn)
-                return stderr(text, left_out, turn, self._signs, self.file_key)
+                return stderr(text, left_out, turn, self.file_key)
             case "explain":
-                return explanation(self._reader.explain(session_id), self._signs)
-        return step_document(
-            self.whole(view, item), cwd=self._folder(session_id), signs=self._signs, source=self.source
-        )
+                return explanation(self._reader.explain(session_id))
+        return step_document(self.whole(view, item), cwd=self._folder(session_id), source=self.source)
 
     def _folder(self, session_id: str) -> str:
         """Return the session's folder, to shorten paths; "" for a session in the trash: its steps can be read too."""
@@ -75,26 +71,26 @@ class StepDocuments:
 
     def _raw(self, session_id: str, turn: int, offset: int, size_: int) -> Document:
         if not size_:
-            return notes("no raw line", ["This step has no line in the turn file."], self._signs)
+            return notes("no raw line", ["This step has no line in the turn file."])
         path = self._reader.outputs.path(session_id, turn)
         try:
             with path.open("rb") as file:
                 file.seek(offset)
-                return raw_line(file.read(min(size_, RAW_MOST)), offset, self._signs)
+                return raw_line(file.read(min(size_, RAW_MOST)), offset)
         except OSError as error:
             raise StoreError(f"{path}: {error.strerror or error}.") from None
 
 
-def raw_line(data: bytes, offset: int, signs: Signs) -> Document:
+def raw_line(data: bytes, offset: int) -> Document:
     """Return one line of a turn file: as it is, or indented if it is JSON."""
     text = data.decode("utf-8", "replace").rstrip("\n")
     title: Row = (("raw line", "heading"), (f"at byte {offset:,}", "dim"), (size(len(data)), "dim"))
     pretty = pretty_json(text)
     block = PlainText(text) if pretty is None else CodeBlock(Code(pretty, "json"))
-    return Document(title, [block], signs)
+    return Document(title, [block])
 
 
-def stderr(text: str, left_out: int, turn: int, signs: Signs, file_key: str) -> Document:
+def stderr(text: str, left_out: int, turn: int, file_key: str) -> Document:
     """Return the stderr of an agent in a turn; if it is long only its end, with the key that opens the whole file."""
     lines = text.rstrip("\n").count("\n") + 1 if text.strip() else 0
     amount = count(lines, "line") if lines else "empty"
@@ -103,22 +99,22 @@ def stderr(text: str, left_out: int, turn: int, signs: Signs, file_key: str) -> 
         Spans([((), ((f"{size(left_out)} before this not shown: {file_key} opens the whole file", "attention"),))])
     ]
     blocks = [PlainText(text.strip("\n"))] if lines else []
-    return Document(title, [*(missing if left_out else []), *blocks], signs)
+    return Document(title, [*(missing if left_out else []), *blocks])
 
 
-def explanation(why: Explanation, signs: Signs) -> Document:
+def explanation(why: Explanation) -> Document:
     """Return the status, its rule, and every fact with its source."""
     reason: Row = ((one_line(why.reason), "dim"),) if why.reason else ()
     title: Row = ((f'why "{why.status}"', "heading"), *reason)
     rows = [
         (one_line(fact.name), (f"{one_line(fact.value)}   ({one_line(fact.source)})", "text")) for fact in why.facts
     ]
-    return Document(title, [PlainText(clean(why.rule)), facts(rows, caption=(("facts", "heading"),))], signs)
+    return Document(title, [PlainText(clean(why.rule)), facts(rows, caption=(("facts", "heading"),))])
 
 
-def notes(title: str, lines: Sequence[str], signs: Signs) -> Document:
+def notes(title: str, lines: Sequence[str]) -> Document:
     """Return a few lines under a title."""
-    return Document(((title, "heading"),), [PlainText(clean("\n".join(lines)))], signs)
+    return Document(((title, "heading"),), [PlainText(clean("\n".join(lines)))])
 
 
 def step_text(step: Step) -> str:

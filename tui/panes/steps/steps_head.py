@@ -7,7 +7,6 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from ....sessions.text.sanitize import cell_width, cut, one_line
-from ....widgets.drawing.glyphs import Signs
 from ....widgets.drawing.line import Line
 from ....widgets.drawing.roles import MUTED
 from ....widgets.steps.filter_line import Shown, filter_line
@@ -22,16 +21,15 @@ class StepsHead(Vertical):
     StepsHead.-news > #news, StepsHead.-news.-last > #news-last { display: block; }
     """
 
-    def __init__(self, signs: Signs) -> None:
+    def __init__(self) -> None:
         super().__init__(id="head")
-        self._signs = signs
         self._label = ""
         self._facts: tuple[str, ...] = ()
         self._count: Callable[[bytes], int] | None = None
         self._shown = Shown()
-        self.news = Line(signs=signs, id="news")
-        self.last = Line(signs=signs, id="news-last")
-        self.counts = Line(signs=signs, id="counts")
+        self.news = Line(id="news")
+        self.last = Line(id="news-last")
+        self.counts = Line(id="counts")
 
     def compose(self) -> ComposeResult:
         """Yield the digest and the counts."""
@@ -59,7 +57,7 @@ class StepsHead(Vertical):
 
     def _draw_counts(self) -> None:
         count, width = self._count, self.size.width
-        text = filter_line(count, self._shown, width, signs=self._signs) if count is not None and width else ""
+        text = filter_line(count, self._shown, width) if count is not None and width else ""
         self.counts.show_text(text)
 
     def _draw_news(self) -> None:

@@ -16,7 +16,6 @@ from ....sessions.reader import SessionReader
 from ....sessions.transcript.session_steps import Growth
 from ....sessions.transcript.snapshot import View
 from ....widgets.document.document_pane import DocumentPane
-from ....widgets.drawing.glyphs import Signs
 from ....widgets.inputs.history_input import HistoryInput
 from ....widgets.lists.virtual_list import VirtualList
 from ....widgets.steps.filter_line import Shown
@@ -65,14 +64,13 @@ class StepsPane(StepActionKeys):
         reader: SessionReader,
         requests: Requests,
         outside: ExternalPrograms,
-        signs: Signs,
         *,
         clock: Callable[[], int],
     ) -> None:
         super().__init__()
         self.reader = reader
         self.requests = requests
-        self.documents = StepDocuments(reader, signs)
+        self.documents = StepDocuments(reader)
         self._actions = StepActions(reader, requests, outside, self.documents)
         self._clock = clock
         self._following: TrajectoryReader | None = None
@@ -90,12 +88,12 @@ class StepsPane(StepActionKeys):
         self.growth: Growth | None = None
         """The result of the last read."""
         self._keymap = DEFAULT
-        self.steps = Trajectory(signs=signs, id="steps")
-        self.head = StepsHead(signs)
+        self.steps = Trajectory(id="steps")
+        self.head = StepsHead()
         self._unread = UnreadSteps(self, self.steps, self.head, requests)
         self._name_keys()
         self._seeker = DiffSeeker(requests, self.steps, lambda: self._view)
-        self.pane = StepDocumentPane(self.documents, requests, signs)
+        self.pane = StepDocumentPane(self.documents, requests)
 
     def compose(self) -> ComposeResult:
         """Yield the digest and the counts, the steps, the pane, and the field for searches and numbers."""

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from textual.timer import Timer
 from textual.widget import Widget
 
-from ....sessions.lifecycle.process_load import Loads
+from ....sessions.lifecycle.process_list import Loads
 from ....sessions.reader import SessionReader
 from ....widgets.table.columns import LOADS
 from ....widgets.table.session_table import SessionTable

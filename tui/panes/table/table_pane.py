@@ -18,7 +18,6 @@ from ....sessions.model import Session
 from ....sessions.reader import SessionReader
 from ....sessions.rules.filter_query import while_typing
 from ....sessions.text.sanitize import clean, cut
-from ....widgets.drawing.glyphs import Signs
 from ....widgets.drawing.line import Line
 from ....widgets.drawing.roles import MUTED
 from ....widgets.drawing.short_forms import place
@@ -66,7 +65,6 @@ class TablePane(Vertical):
         table: the table to show.
         ui_state: stores the choices.
         requests: runs reads in a thread, and shows messages.
-        signs: the characters to draw with.
         reader: reads the archived and the deleted sessions.
         keys_wait: returns whether keys were typed that have not been handled yet.
     """
@@ -92,7 +90,6 @@ class TablePane(Vertical):
         table: SessionTable,
         ui_state: UiState,
         requests: Requests,
-        signs: Signs,
         reader: SessionReader,
         keys_wait: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -100,7 +97,6 @@ class TablePane(Vertical):
         self.table = table
         self._ui_state = ui_state
         self._requests = requests
-        self._signs = signs
         # A filter from an earlier run would hide sessions created since.
         self.view = structs.replace(ui_state.now.view, filter="", quick="", folder="")
         self.missing = 0
@@ -117,10 +113,10 @@ class TablePane(Vertical):
         self._keys_wait = keys_wait
         self._later: Timer | None = None
         """Tries the filter that was not tried because keys waited."""
-        self.bar = Line(signs=signs, id="bar")
-        self.count = Line(signs=signs, id="filter-count")
+        self.bar = Line(id="bar")
+        self.count = Line(id="filter-count")
         """The number of sessions that match the filter while the user writes it."""
-        self.preview = Line(signs=signs, id="preview")
+        self.preview = Line(id="preview")
 
     def compose(self) -> ComposeResult:
         """Yield the bar, the filter field and the table."""

@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 
 from ....sessions.asks.always import scope
-from ....sessions.asks.answers import decision_line, due_words, taken
-from ....sessions.asks.constraints import constraints
+from ....sessions.asks.answers import constraints, decision_line, due_words, taken, title_repeats_body
 from ....sessions.asks.model import Question
 from ....sessions.asks.recorded import RecordedAsk
-from ....sessions.asks.sentence import title_repeats_body
 from ....sessions.model import Session, short_id
 from ....sessions.text.sanitize import clean, pad
 from ....sessions.text.unhidden import unhidden, unhidden_line

@@ -74,7 +74,7 @@ def marks_text(
     waiting = list(compactions)
     for mark in shown.marks:
         while waiting and waiting[0].at <= mark.at:
-            yield compaction_line(waiting.pop(0), style)
+            yield compaction_line(waiting.pop(0))
         note = ""
         if mark.id in shown.ignored:
             note = "  (without effect)"
@@ -82,13 +82,13 @@ def marks_text(
             note = f"  (taken back by mark {taken_back[mark.id]})"
         elif shown.undoable is not None and mark.id == shown.undoable.id:
             note = f"  (take it back: agentdash rewind {short_id(session_id)} --undo)"
-        yield f"{style.signs.plain(mark_line(mark, by_id, shown))}{style.paint(note, 'dim') if note else ''}"
-    yield from (compaction_line(one, style) for one in waiting)
+        yield f"{mark_line(mark, by_id, shown)}{style.paint(note, 'dim') if note else ''}"
+    yield from (compaction_line(one) for one in waiting)
 
 
-def compaction_line(compaction: RecordedCompaction, style: Style) -> str:
+def compaction_line(compaction: RecordedCompaction) -> str:
     """Return a compaction of the agent, on one line."""
-    return style.signs.plain(f"turn {compaction.turn}: context compacted, {compaction_words(compaction)}".rstrip(", "))
+    return f"turn {compaction.turn}: context compacted, {compaction_words(compaction)}".rstrip(", ")
 
 
 def effect_text(effect: Effect) -> Iterator[str]:

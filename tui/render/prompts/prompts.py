@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ....sessions.settings.prompt_templates import PromptTemplate
+from ....sessions.settings.sections import PromptTemplate
 from ....sessions.storage.prompts.prompt_history import PastPrompt
 from ....sessions.text.sanitize import one_line, pad
 from ....sessions.text.units import age

@@ -16,11 +16,11 @@ from ....sessions.text.sanitize import cell_width, clean, one_line, pad
 from ....sessions.text.units import count, duration, moment, share, tokens
 from ....sessions.values.adjustments import Adjustment
 from ....sessions.values.compaction import RecordedCompaction
-from ....widgets.drawing.glyphs import Signs
+from ....widgets.drawing import glyphs
 from ....widgets.drawing.short_forms import place
 from ...texts.context_texts import compact_command, compaction_advised
 from ..prompts.adjustments import adjustment_line
-from ..style import Style, mark
+from ..style import Style
 from .table import queue_words, session_line
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ def session_card(
     compactions: Sequence[RecordedCompaction] = (),
 ) -> list[str]:
     """Return all facts of a session."""
-    lines = [session_line(session, style), *_facts(_session_facts(session, style.signs) | _reading_facts(turns), style)]
+    lines = [session_line(session, style), *_facts(_session_facts(session) | _reading_facts(turns), style)]
     changes = changes_by_turn(turns)
     for turn in turns:
         lines += _turn_lines(turn, changes.get(turn.n, ()), style)
-        lines += [_compaction_line(one, style) for one in compactions if one.turn == turn.n]
+        lines += [_compaction_line(one) for one in compactions if one.turn == turn.n]
     lines += [f" changed  {adjustment_line(one)} (during turn {one.turn}, by {one.asked_by})" for one in adjustments]
     waiting = [prompt for prompt in prompts if prompt.state != "seen"]
     lines += [f"{prompt.state:>8}  {one_line(prompt.text, max(20, style.width - 10))}" for prompt in waiting]
@@ -81,7 +81,7 @@ def explanation_text(explanation: "Explanation", style: Style) -> list[str]:
     reason = f" ({one_line(explanation.reason)})" if explanation.reason else ""
     status = explanation.status
     lines = [
-        f"{short_id(explanation.session)}  {mark(style, status)} {status}{reason}",
+        f"{short_id(explanation.session)}  {glyphs.STATES[status]} {status}{reason}",
         f"rule: {one_line(explanation.rule)}",
     ]
     rows = [[one_line(text) for text in (fact.name, fact.value, fact.source)] for fact in explanation.facts]
@@ -104,7 +104,7 @@ def _facts(facts: dict[str, str | None], style: Style) -> list[str]:
     return [f"{style.paint(f'{name:>8}', 'dim')}  {value}" for name, value in facts.items() if value]
 
 
-def _session_facts(session: Session, signs: Signs) -> dict[str, str | None]:
+def _session_facts(session: Session) -> dict[str, str | None]:
     return {
         "reason": one_line(session.reason or ""),
         "id": session.id,
@@ -113,8 +113,8 @@ def _session_facts(session: Session, signs: Signs) -> dict[str, str | None]:
         "task": one_line(session.task, 400),
         "created": moment(session.created_at),
         "ended": moment(session.ended_at),
-        "tokens": signs.plain(session_tokens(session)),
-        "cost": signs.plain(cost_words(session_cost(session), "?")),
+        "tokens": session_tokens(session),
+        "cost": cost_words(session_cost(session), "?"),
         "context": _context(session),
         "exit": " ".join(str(v) for v in (session.exit_code, session.signal) if v is not None),
         "unknown": count(session.unknown, "line") if session.unknown else None,
@@ -147,19 +147,19 @@ def _reading_facts(turns: Sequence[Turn]) -> dict[str, str | None]:
 def _turn_lines(turn: Turn, changes: Sequence[ModeChange], style: Style) -> list[str]:
     """Return the line of a turn and, if any of its settings changed, a line with these."""
     words = "  ".join(style.paint(change.text, "danger" if change.dangerous else "dim") for change in changes)
-    return [_turn_line(turn, style), *([f"          {words}"] if words else [])]
+    return [_turn_line(turn), *([f"          {words}"] if words else [])]
 
 
-def _compaction_line(compaction: RecordedCompaction, style: Style) -> str:
-    return style.signs.plain(f"          context compacted, {compaction_words(compaction)}".rstrip(", "))
+def _compaction_line(compaction: RecordedCompaction) -> str:
+    return f"          context compacted, {compaction_words(compaction)}".rstrip(", ")
 
 
-def _turn_line(turn: Turn, style: Style) -> str:
+def _turn_line(turn: Turn) -> str:
     parts = (
-        f"{mark(style, turn.status)} {turn.status}",
+        f"{glyphs.STATES[turn.status]} {turn.status}",
         "" if turn.duration_ms is None else duration(turn.duration_ms),
-        style.signs.plain(f"{turn_tokens(turn)} tok"),
-        style.signs.plain(cost_words(turn_cost(turn), "?")),
+        f"{turn_tokens(turn)} tok",
+        cost_words(turn_cost(turn), "?"),
         count(turn.steps, "step"),
         one_line(turn.reason or ""),
     )

@@ -8,6 +8,7 @@ from ....sessions.changes.git import GitDiff
 from ....sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
 from ....sessions.text.sanitize import cell_width, cut_left, one_line, pad
 from ....sessions.text.units import count
+from ....widgets.drawing import glyphs
 from ....widgets.drawing.short_forms import place
 from ..steps import diff_lines
 from ..style import Style
@@ -34,7 +35,7 @@ def changes_text(changes: SessionChanges, style: Style) -> Iterator[str]:
 def file_diffs(file: FileChanges, style: Style, find: Callable[[str], GitDiff] | None) -> Iterator[str]:
     """Yield the diff of each edit of a file; if no edit has one, git's diff from ``find`` (None: do not ask git)."""
     yield ""
-    yield style.paint(f"{style.signs.rule * 2} {one_line(file.path)}", "strong")
+    yield style.paint(f"{glyphs.RULE * 2} {one_line(file.path)}", "strong")
     for edit in file.edits:
         yield from _edit_diff(edit, style)
     if more := words.more_edits(file):

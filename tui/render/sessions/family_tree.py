@@ -6,6 +6,7 @@ from ....sessions.costs.family_sums import Families, FamilySum
 from ....sessions.model import Session
 from ....sessions.rules.family_facts import outside_name
 from ....sessions.text.sanitize import cell_width, cut
+from ....widgets.drawing import glyphs
 from ....widgets.table.columns import fitting, headings
 from ....widgets.table.family_cells import family_cells, lifecycle_sign
 from ....widgets.table.ordering import Grouping, rows_of
@@ -39,24 +40,24 @@ def tree_text(sessions: Sequence[Session], style: Style, *, older: Sequence[Sess
         if one.heading is not None and total is not None:
             lines.append(_outside(one.heading.lead, total, style))
         elif (session := there.get(one.key)) is not None:
-            sign = lifecycle_sign(session, style.signs)
-            lines.append(row(session, columns, style, style.signs.plain(one.lead.replace("▾ ", "")) + sign))
+            sign = lifecycle_sign(session)
+            lines.append(row(session, columns, style, one.lead.replace("▾ ", "") + sign))
             lines += [_sum(total, style)] if total is not None else []
             lines += below(session, style)
     if older:
-        lines.append(style.paint(style.signs.plain(f"… and {len(older):,} more (--all)"), "dim"))
+        lines.append(style.paint(f"… and {len(older):,} more (--all)", "dim"))
     return lines
 
 
 def _outside(lead: str, total: FamilySum, style: Style) -> str:
     name = f"{outside_name(lead)} (outside) "
-    return style.paint(cut(f"{name} {_words(total, style, style.width - cell_width(name))}", style.width), "strong")
+    return style.paint(cut(f"{name} {_words(total, style.width - cell_width(name))}", style.width), "strong")
 
 
 def _sum(total: FamilySum, style: Style) -> str:
-    return style.paint(cut(f"  {style.signs.below} {_words(total, style, style.width - 3)}", style.width), "dim")
+    return style.paint(cut(f"  {glyphs.BELOW} {_words(total, style.width - 3)}", style.width), "dim")
 
 
-def _words(total: FamilySum, style: Style, room: int) -> str:
+def _words(total: FamilySum, room: int) -> str:
     """Return the longest form of a sum that fits."""
-    return " ".join(text for text, _ in family_cells(total, room, style.signs))
+    return " ".join(text for text, _ in family_cells(total, room))

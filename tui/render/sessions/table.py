@@ -11,6 +11,7 @@ from ....sessions.model import SHORT_ID, Session, Status
 from ....sessions.rules.urgency import needs_you
 from ....sessions.text.sanitize import cut, one_line
 from ....sessions.text.units import count
+from ....widgets.drawing import glyphs
 from ....widgets.drawing.short_forms import place
 from ....widgets.table.columns import (
     OTHERS,
@@ -72,13 +73,13 @@ def sessions_text(
         words = count(needing, "needs you", "need you")
         lines.append(style.paint(cut(f"{words}: agentdash ls --filter is:needs_you", style.width), "dim"))
     if more := len(older) + len(quiet):
-        lines.append(style.paint(style.signs.plain(f"… and {more:,} more (--all)"), "dim"))
+        lines.append(style.paint(f"… and {more:,} more (--all)", "dim"))
     return lines
 
 
 def session_line(session: Session, style: Style) -> str:
     """Return one session as one line, as ``spawn``, ``inject`` and ``wait`` print it."""
-    state = style.paint(fitted(STATE, session, _moment(style)).rstrip(), role(session))
+    state = style.paint(fitted(STATE, session, Moment(style.now)).rstrip(), role(session))
     waits = _in_brackets(queue_words(session))
     title = cut(what(session), max(WHAT_LEAST, style.width - 24 - len(waits)))
     return f"{session.short_id}  {state}  {title}{waits}"
@@ -91,19 +92,19 @@ def session_lines(session: Session, style: Style) -> list[str]:
 
 def row(session: Session, columns: Sequence[Column], style: Style, lead: str = "") -> str:
     """Return the row of a session; ``lead`` is drawn before its title."""
-    moment = _moment(style)
+    moment = Moment(style.now)
     cells = [fitted(column, session, moment) for column in columns]
     cells[0] = style.paint(cells[0], role(session))
-    return " ".join([*cells, _title(session, style, style.width - taken(columns), lead)]).rstrip()
+    return " ".join([*cells, _title(session, style.width - taken(columns), lead)]).rstrip()
 
 
-def _title(session: Session, style: Style, room: int, lead: str) -> str:
+def _title(session: Session, room: int, lead: str) -> str:
     """Return the title; the words for an agent that waits for prompts, and for prompts that wait, are not cut."""
     words, short = queue_words(session), f"+{session.queued}{' held' if session.held else ''}"
     whole = ["warm", *words] if session.warm_since is not None else words
     forms = (_in_brackets(whole), _in_brackets([short] if words else []))
     waits = next((form for form in forms if room - len(form) >= WHAT_LEAST // 2), "")
-    signs = lead + _pinned(session, style) + fork_sign(session, style.signs)
+    signs = lead + _pinned(session) + fork_sign(session)
     return cut(signs + what(session), room - len(waits)) + waits
 
 
@@ -116,18 +117,14 @@ def _in_brackets(words: Sequence[str]) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-def _pinned(session: Session, style: Style) -> str:
-    return f"{style.signs.pinned} " if session.pinned_at is not None else ""
-
-
-def _moment(style: Style) -> Moment:
-    return Moment(style.now, style.signs)
+def _pinned(session: Session) -> str:
+    return f"{glyphs.PINNED} " if session.pinned_at is not None else ""
 
 
 def below(session: Session, style: Style) -> list[str]:
     """Return a line for the session's remark, if there is one."""
     text = remark(session, style.now)
-    line = cut(f"  {style.signs.below} {text}", style.width)
+    line = cut(f"  {glyphs.BELOW} {text}", style.width)
     return [style.paint(line, role(session))] if text else []
 
 
@@ -135,15 +132,15 @@ def counts(sessions: Sequence[Session], style: Style) -> str:
     """Return the header: the number of sessions, those in each state, and what they used."""
     words = [state_word(session) for session in sessions]
     numbers, examples = Counter(words), dict(zip(words, sessions, strict=True))
-    parts = [f"{_mark(examples[word], style)}{numbers[word]} {word}" for word in _COUNTED if numbers[word]]
+    parts = [f"{_mark(examples[word])}{numbers[word]} {word}" for word in _COUNTED if numbers[word]]
     total = sums(sessions)
     used = tokens_words(total.tokens, total.tokens_missing)
-    parts += [style.signs.plain(f"{used} tok")] if total.tokens is not None else []
-    parts += filter(None, [style.signs.plain(cost_words(total.cost))])
+    parts += [f"{used} tok"] if total.tokens is not None else []
+    parts += filter(None, [cost_words(total.cost)])
     line = "   ".join([count(len(sessions), "session"), *parts])
     return style.paint(cut(line, style.width), "strong")
 
 
-def _mark(session: Session, style: Style) -> str:
+def _mark(session: Session) -> str:
     """Return the mark of all sessions whose state has the same word; "" if they have several."""
-    return "" if session.put_away else f"{state_mark(session, style.signs)} "
+    return "" if session.put_away else f"{state_mark(session)} "

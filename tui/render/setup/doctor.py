@@ -6,6 +6,8 @@ from ....sessions.doctor.model import Finding, State
 from ....sessions.model import StepKind, StepStatus
 from ....sessions.text.sanitize import cell_width, one_line, pad
 from ....sessions.text.units import count
+from ....sessions.transcript.blocks import ENDINGS
+from ....widgets.drawing import glyphs
 from ..style import Style
 
 _ROLES: dict[State, str] = {"ok": "good", "warn": "attention", "fail": "danger"}
@@ -21,18 +23,17 @@ def findings_text(findings: Sequence[Finding], style: Style) -> list[str]:
 
 
 def _lines(finding: Finding, width: int, style: Style) -> list[str]:
-    mark = style.paint(_mark(finding.state, style), _ROLES[finding.state])
+    mark = style.paint(_mark(finding.state), _ROLES[finding.state])
     lines = [f"{mark} {pad(finding.name, width)}  {finding.found}"]
     if finding.state != "ok" and finding.remedy:
-        lines.append(f"  {style.signs.below} {one_line(finding.remedy)}")
+        lines.append(f"  {glyphs.BELOW} {one_line(finding.remedy)}")
     return lines
 
 
-def _mark(state: State, style: Style) -> str:
-    signs = style.signs
+def _mark(state: State) -> str:
     marks: dict[State, str] = {
-        "ok": signs.endings[StepStatus.OK],
-        "warn": signs.kinds[StepKind.ERROR],
-        "fail": signs.endings[StepStatus.FAILED],
+        "ok": ENDINGS[StepStatus.OK],
+        "warn": glyphs.KINDS[StepKind.ERROR],
+        "fail": ENDINGS[StepStatus.FAILED],
     }
     return marks[state]

@@ -7,7 +7,7 @@ from msgspec import structs
 from ....sessions.costs.cost import cost_words
 from ....sessions.costs.prices import Price
 from ....sessions.costs.repricing import RepricedCosts
-from ....sessions.settings.prices.entries import PriceEntry
+from ....sessions.settings.prices import PriceEntry
 from ....sessions.text.sanitize import cut, one_line
 from ....sessions.text.units import count, tokens
 from ..style import Style

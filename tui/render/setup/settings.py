@@ -6,9 +6,9 @@ from typing import Any
 
 from ....sessions.agents.codex.toml_values import toml_value
 from ....sessions.settings.catalog import ENVIRONMENT
-from ....sessions.settings.docs import default_text
+from ....sessions.settings.catalog_texts import default_text
 from ....sessions.settings.effective import Held
-from ....sessions.settings.presets import Preset
+from ....sessions.settings.sections import Preset
 from ....sessions.text.sanitize import cell_width, clean, cut, one_line, pad
 from ....widgets.drawing.short_forms import place
 from ....widgets.drawing.spans import Row

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ....sessions.errors import AgentdashError
 from ....sessions.model import Session
-from ....sessions.prompts.broadcast import Delivery, broadcast
+from ....sessions.prompts.filling import Delivery, broadcast
 from ....sessions.prompts.prompter import PromptOptions
 from ....sessions.text import units
 from ....sessions.text.sanitize import clean

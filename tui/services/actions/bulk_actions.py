@@ -12,7 +12,6 @@ from ....sessions.model import Receipt, Session
 from ....sessions.reader import SessionReader
 from ....sessions.text import units
 from ....sessions.text.sanitize import clean
-from ....widgets.drawing.glyphs import Signs
 from ...dialogs.asking.confirm import Answer, ConfirmScreen
 from ...keys.availability import can_retry, can_stop
 from ...keys.key_queue import KeysInOrder
@@ -36,14 +35,11 @@ PART = 200
 class BulkActions:
     """Stops, retries, deletes and archives several sessions; a failure is reported and the rest continue."""
 
-    def __init__(
-        self, app: KeysInOrder[Any], reader: SessionReader, access: WriteAccess, requests: Requests, signs: Signs
-    ) -> None:
+    def __init__(self, app: KeysInOrder[Any], reader: SessionReader, access: WriteAccess, requests: Requests) -> None:
         self._app = app
         self._reader = reader
         self._access = access
         self._requests = requests
-        self._signs = signs
         self.moving = asyncio.Lock()
         """Held while sessions move to or from the archive or the trash; an undo waits for it."""
         self.progress: Callable[[str], object] = lambda _: None
@@ -256,10 +252,10 @@ class BulkActions:
         """Ask a question that lists the sessions; return whether the user agreed."""
         with self._app.keys_held():
             question = f"{verb} {units.count(len(sessions), 'session')}{how}?"
-            lines = [texts.listed(session, self._signs) for session in sessions[:LISTED]]
+            lines = [texts.listed(session) for session in sessions[:LISTED]]
             lines += [f"and {len(sessions) - LISTED:,} more"] if len(sessions) > LISTED else []
             answer = self._app.push_screen(
-                ConfirmScreen(question, lines, consequence, verb.partition(" ")[0].lower(), signs=self._signs),
+                ConfirmScreen(question, lines, consequence, verb.partition(" ")[0].lower()),
                 wait_for_dismiss=True,
             )
         return await answer is not Answer.NO

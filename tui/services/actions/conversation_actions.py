@@ -6,7 +6,6 @@ from typing import Any
 from ....sessions.agents.registry import takes_prompts
 from ....sessions.model import Session
 from ....sessions.transcript.session_steps import Growth
-from ....widgets.drawing.glyphs import Signs
 from ...keys.key_queue import KeysInOrder
 from ...texts import conversation_texts as words
 from ..background import Requests
@@ -22,7 +21,6 @@ class ConversationActions:
         access: the manager.
         requests: runs blocking calls, and shows messages.
         drafts: unsent prompts.
-        signs: the characters to draw with.
         started: called with the session that a fork started.
     """
 
@@ -32,14 +30,12 @@ class ConversationActions:
         access: WriteAccess,
         requests: Requests,
         drafts: Drafts,
-        signs: Signs,
         started: Callable[[Session], object],
     ) -> None:
         self._app = app
         self._access = access
         self._requests = requests
         self._drafts = drafts
-        self._signs = signs
         self._started = started
 
     async def change(self, verb: str, session: Session, growth: Growth | None, item: int, undo_key: str) -> None:
@@ -62,9 +58,7 @@ class ConversationActions:
         from .conversation_dialogs import ConversationDialogs, RefusedError
 
         with self._app.keys_held():
-            dialogs = ConversationDialogs(
-                session, growth, self._access, self._requests, self._drafts, self._signs, undo_key
-            )
+            dialogs = ConversationDialogs(session, growth, self._access, self._requests, self._drafts, undo_key)
             try:
                 screen = await dialogs.screen(verb, item, self._started)
             except RefusedError as refused:

@@ -10,7 +10,6 @@ from ....sessions.prompts.effects import Effect
 from ....sessions.storage.prompts.drafts import FORK
 from ....sessions.transcript.session_steps import Growth
 from ....sessions.transcript.visible.going_back import Here, NoPlaceError, place_of
-from ....widgets.drawing.glyphs import Signs
 from ...dialogs.asking.conversation import Act, Box, ConversationScreen
 from ...texts import conversation_texts as words
 from ...texts.queue_texts import sent
@@ -34,7 +33,6 @@ class ConversationDialogs:
         access: the manager.
         requests: runs blocking calls, and shows messages.
         drafts: unsent prompts.
-        signs: the characters to draw with.
         undo_key: the key that takes a change back.
     """
 
@@ -45,7 +43,6 @@ class ConversationDialogs:
         access: WriteAccess,
         requests: Requests,
         drafts: Drafts,
-        signs: Signs,
         undo_key: str,
     ) -> None:
         self._session = session
@@ -55,7 +52,6 @@ class ConversationDialogs:
         self._access = access
         self._requests = requests
         self._drafts = drafts
-        self._signs = signs
         self._undo_key = undo_key
 
     async def screen(self, verb: str, item: int, started: Callable[[Session], object]) -> ConversationScreen:
@@ -156,7 +152,7 @@ class ConversationDialogs:
     def _made(
         self, title: str, facts: list[words.Fact], verb: str, act: Act, box: Box | None = None
     ) -> ConversationScreen:
-        return ConversationScreen(title, facts, verb, act, box=box, signs=self._signs)
+        return ConversationScreen(title, facts, verb, act, box=box)
 
     def _last(self, here: Here) -> Step | None:
         """Return the last step that stays."""

@@ -10,7 +10,6 @@ from ....sessions.prompts.prompter import PromptOptions, Sent
 from ....sessions.prompts.queue import SessionQueue
 from ....sessions.reader import SessionReader
 from ....sessions.storage.prompts.queued_prompt import QueuedPrompt
-from ....widgets.drawing.glyphs import Signs
 from ...dialogs.asking.confirm import Answer, ConfirmScreen
 from ...keys.availability import can_retry
 from ...keys.key_queue import KeysInOrder
@@ -34,14 +33,12 @@ class PromptActions:
         access: WriteAccess,
         requests: Requests,
         bulk: BulkActions,
-        signs: Signs,
     ) -> None:
         self._app = app
         self._reader = reader
         self._access = access
         self._requests = requests
         self._bulk = bulk
-        self._signs = signs
 
     async def send(self, session: Session, text: str, options: PromptOptions | None = None) -> bool:
         """Send a prompt to a session, show its place, and return whether it was accepted."""
@@ -121,10 +118,9 @@ class PromptActions:
         with self._app.keys_held():
             screen = ConfirmScreen(
                 f'Interrupt "{texts.title(session)}"?',
-                [texts.listed(session, self._signs)],
+                [texts.listed(session)],
                 queue_texts.interrupt_effect(session),
                 "interrupt",
-                signs=self._signs,
             )
             answer = self._app.push_screen(screen, wait_for_dismiss=True)
         if await answer is Answer.YES:

@@ -10,8 +10,7 @@ from ....sessions.clock import now_ms
 from ....sessions.launch import Start
 from ....sessions.model import Session
 from ....sessions.reader import SessionReader
-from ....sessions.settings.prompt_templates import PromptTemplate
-from ....widgets.drawing.glyphs import Signs
+from ....sessions.settings.sections import PromptTemplate
 from ...keys.key_queue import KeysInOrder
 from ...texts import prompt_texts
 from ..background import Requests
@@ -58,11 +57,10 @@ class PromptHelp:
 class PromptWriting:
     """Helps the user to write prompts; an error is shown."""
 
-    def __init__(self, app: KeysInOrder[Any], reader: SessionReader, requests: Requests, signs: Signs) -> None:
+    def __init__(self, app: KeysInOrder[Any], reader: SessionReader, requests: Requests) -> None:
         self._app = app
         self._reader = reader
         self._requests = requests
-        self._signs = signs
         self.programs = ExternalPrograms(app, requests)
         self.finder = PathFinder()
 
@@ -98,7 +96,7 @@ class PromptWriting:
         """Open the list, and return its answer."""
         from ...dialogs.table.find import FindScreen
 
-        return self._app.push_screen(FindScreen(title, entries, signs=self._signs), wait_for_dismiss=True)
+        return self._app.push_screen(FindScreen(title, entries), wait_for_dismiss=True)
 
     async def filled_for(self, name: str, template: PromptTemplate, session: Session) -> str | None:
         """Return a template's prompt for a session; None if a field has no value."""

@@ -13,7 +13,6 @@ from ....sessions.lifecycle.process_list import ProcessInfo
 from ....sessions.model import Session
 from ....sessions.reader import SessionReader
 from ....sessions.text import units
-from ....widgets.drawing.glyphs import Signs
 from ....widgets.drawing.short_forms import place
 from ....widgets.inputs.history import History
 from ...keys.key_queue import KeysInOrder
@@ -48,7 +47,6 @@ class SessionActions:
         reader: SessionReader,
         access: WriteAccess,
         requests: Requests,
-        signs: Signs,
         *,
         drafts: Drafts,
         asks: AskActions,
@@ -67,15 +65,13 @@ class SessionActions:
         self._reader = reader
         self._access = access
         self._requests = requests
-        self.signs = signs
-        """The characters to draw with."""
-        self.bulk = BulkActions(app, reader, access, requests, signs)
+        self.bulk = BulkActions(app, reader, access, requests)
         """The same actions for several sessions at once."""
         self.broadcasts = Broadcasts(self.bulk, access, requests)
         """One prompt to several sessions."""
-        self.writing = PromptWriting(app, reader, requests, signs)
+        self.writing = PromptWriting(app, reader, requests)
         """Tools for writing a prompt."""
-        self.prompts = PromptActions(app, reader, access, requests, self.bulk, signs)
+        self.prompts = PromptActions(app, reader, access, requests, self.bulk)
         """Prompts to sessions, and their queues."""
         self.continuing = ContinueActions(app, reader, access, requests, self._await)
         """Conversations that go on in a new session."""
@@ -89,19 +85,19 @@ class SessionActions:
             access,
             requests,
             drafts=drafts,
-            projects=ProjectActions(app, reader, access, requests, signs),
+            projects=ProjectActions(app, reader, access, requests),
             writing=self.writing,
             keymap=lambda: self.keymap,
             begun=self._await,
         )
         """New sessions."""
-        self.stopping = StopActions(app, reader, access, requests, self.bulk, signs)
+        self.stopping = StopActions(app, reader, access, requests, self.bulk)
         """The end of sessions."""
         self.putting_away = PutAwayActions(access, requests, self.bulk, self.stopping, lambda: self.keymap, self._await)
         """The archive and the trash."""
         self.interfaces = OwnInterfaces(app, access, requests)
         """The agents' own interfaces."""
-        self.conversation = ConversationActions(app, access, requests, drafts, signs, self._await)
+        self.conversation = ConversationActions(app, access, requests, drafts, self._await)
         """Forks, steps back and summaries of conversations."""
         self.command_history = History()
         """The history of the command line."""

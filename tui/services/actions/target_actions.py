@@ -39,9 +39,7 @@ def _processes(operations: SessionActions, target: ActionTarget) -> None:
     from ...dialogs.processes import ProcessesScreen
 
     if (session := target.current) is not None:
-        operations.app.push_screen(
-            ProcessesScreen(texts.title(session), operations.processes_of(session), signs=operations.signs)
-        )
+        operations.app.push_screen(ProcessesScreen(texts.title(session), operations.processes_of(session)))
 
 
 TARGET_ACTIONS: Mapping[str, Act] = {

@@ -2,8 +2,8 @@
 
 from msgspec import Struct, field, structs
 
+from ....asks.answers import sentence
 from ....asks.model import AskKind
-from ....asks.sentence import sentence
 from ....model import Step
 from ...parsing.json_lines import NULL, value_of
 from ..control_events import Decision, Request, Response

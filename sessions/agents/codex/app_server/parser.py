@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import structs
 
-from ....asks.sentence import sentence
+from ....asks.answers import sentence
 from ....model import PlanItem, Step, StepKind, StepStatus, Usage
 from ...names import UUID
 from ...parsing.json_lines import UNREADABLE

@@ -2,8 +2,8 @@
 
 import pytest
 
+from agentdash.sessions.asks.answers import MOST_CELLS, sentence
 from agentdash.sessions.asks.model import Ask, AskKind
-from agentdash.sessions.asks.sentence import MOST_CELLS, sentence
 
 
 def ask(kind: AskKind, title: str) -> Ask:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from workplace import PROGRAM_OPTIONS, SECRET, Workplace
 
 from agentdash.sessions.asks import git_forms, reader_forms
-from agentdash.sessions.asks.understood import not_understood
+from agentdash.sessions.asks.dangerous import not_understood
 
 BASH = {"decide": "allow", "tool": "Bash"}
 

@@ -19,20 +19,18 @@ import pytest
 from real_clis import EVERY_CLI, versions_of
 
 from agentdash.sessions.agents.registry import agent_named, agent_names
-from agentdash.sessions.doctor import commands
-from agentdash.sessions.doctor.agents import agent_clis, limits, mcp_server, versions
+from agentdash.sessions.doctor import agents, commands, files, machine
 from agentdash.sessions.doctor.checks import CHECKS, examine, findings_of
 from agentdash.sessions.doctor.commands import Answer
-from agentdash.sessions.doctor.machine import clipboard, inotify, logind, supervision, terminal, tmux, ulimits
-from agentdash.sessions.doctor.machine.mounts import mount_of, parse
+from agentdash.sessions.doctor.machine import mount_of, parse
 from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, warn
-from agentdash.sessions.doctor.state import database, own_files, records, settings, state_folder, strays
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.schema import VERSION
 from agentdash.sessions.storage.store import Store
 from agentdash.tui.render.setup.doctor import findings_text
 from agentdash.tui.render.style import Style
+from agentdash.widgets.drawing.glyphs import twins
 
 SESSION = "0123456789abcdef"
 
@@ -111,27 +109,27 @@ def patient(tmp_path: Path) -> Patient:
 
 
 def test_versions_are_told(patient: Patient) -> None:
-    assert [finding.name for finding in patient.told(versions.versions)] == ["agentdash", "Python", "SQLite"]
-    assert {finding.state for finding in patient.told(versions.versions)} == {"ok"}
+    assert [finding.name for finding in patient.told(agents.versions)] == ["agentdash", "Python", "SQLite"]
+    assert {finding.state for finding in patient.told(agents.versions)} == {"ok"}
 
 
 def test_a_sqlite_without_strict_tables_is_too_old(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
     monkeypatch.setattr(sqlite3, "sqlite_version", "3.34.1")
-    assert patient.named(versions.versions, "SQLite").state == "fail"
-    assert patient.named(versions.versions, "SQLite").found == "3.34.1 is too old"
+    assert patient.named(agents.versions, "SQLite").state == "fail"
+    assert patient.named(agents.versions, "SQLite").found == "3.34.1 is too old"
 
 
 def test_an_agent_that_is_installed_is_told_with_version_and_place(patient: Patient) -> None:
     # A CLI that reads its stdin gets an end of file, not the keyboard.
     path = patient.command("codex", "while read -r line; do :; done; echo codex-cli 0.169.0")
-    assert patient.named(agent_clis.agent_clis, "codex") == ok(
+    assert patient.named(agents.agent_clis, "codex") == ok(
         "codex", f"0.169.0 ({path}), tested with 0.169.0 and 0.171.0"
     )
 
 
 def test_an_agent_that_is_missing_is_told_with_how_to_get_it(patient: Patient) -> None:
-    told = patient.told(agent_clis.agent_clis)
+    told = patient.told(agents.agent_clis)
     assert [(finding.name, finding.state, finding.found) for finding in told] == [
         ("codex", "warn", "not installed"),
         ("claude", "warn", "not installed"),
@@ -141,7 +139,7 @@ def test_an_agent_that_is_missing_is_told_with_how_to_get_it(patient: Patient) -
 
 def test_an_agent_older_than_the_tested_one_is_told(patient: Patient) -> None:
     path = patient.command("claude", "echo '2.1.99 (Claude Code)'")
-    finding = patient.named(agent_clis.agent_clis, "claude")
+    finding = patient.named(agents.agent_clis, "claude")
     assert finding.state == "warn"
     assert finding.found == f"2.1.99 ({path}) is older than the tested 2.1.197"
 
@@ -150,12 +148,12 @@ def test_an_agent_older_than_the_tested_one_is_told(patient: Patient) -> None:
 def test_an_agent_among_the_tested_versions_is_fine(patient: Patient, version: str) -> None:
     path = patient.command("claude", f"echo '{version} (Claude Code)'")
     tested = "tested with 2.1.197, 2.1.330 and 2.1.332"
-    assert patient.named(agent_clis.agent_clis, "claude") == ok("claude", f"{version} ({path}), {tested}")
+    assert patient.named(agents.agent_clis, "claude") == ok("claude", f"{version} ({path}), {tested}")
 
 
 def test_an_agent_newer_than_every_tested_one_is_told(patient: Patient) -> None:
     path = patient.command("claude", "echo '2.10.0 (Claude Code)'")
-    finding = patient.named(agent_clis.agent_clis, "claude")
+    finding = patient.named(agents.agent_clis, "claude")
     assert (finding.state, finding.found) == ("warn", f"2.10.0 ({path}) is newer than the tested 2.1.332")
     assert finding.remedy == "check the steps marked ??, or install 2.1.332"
 
@@ -168,21 +166,21 @@ def test_each_tested_version_runs_in_the_tests() -> None:
 
 def test_an_agent_that_does_not_start_is_broken(patient: Patient) -> None:
     path = patient.command("codex", "echo 'no native binary' >&2; exit 3")
-    finding = patient.named(agent_clis.agent_clis, "codex")
+    finding = patient.named(agents.agent_clis, "codex")
     assert (finding.state, finding.found) == ("fail", f"{path} --version exited with code 3: no native binary")
     path.write_bytes(b"\x7fELF nothing")
-    finding = patient.named(agent_clis.agent_clis, "codex")
+    finding = patient.named(agents.agent_clis, "codex")
     assert (finding.state, finding.found) == ("fail", f"{path} cannot be started: Exec format error")
 
 
 def test_the_command_of_the_settings_is_what_is_asked(patient: Patient) -> None:
     path = patient.command("my-codex", "echo 1.0.0")
     patient.config.write_text(f"[agents.codex]\nbin = '{path}'\n")
-    assert patient.named(agent_clis.agent_clis, "codex").found == f"1.0.0 ({path}) is newer than the tested 0.171.0"
+    assert patient.named(agents.agent_clis, "codex").found == f"1.0.0 ({path}) is newer than the tested 0.171.0"
     patient.config.write_text("[agents.codex]\nbin = 'her-codex'\n")
-    assert patient.named(agent_clis.agent_clis, "codex").found == "her-codex not found"
+    assert patient.named(agents.agent_clis, "codex").found == "her-codex not found"
     patient.config.write_text("broken")
-    assert patient.named(agent_clis.agent_clis, "codex").found == "not installed"
+    assert patient.named(agents.agent_clis, "codex").found == "not installed"
 
 
 @pytest.mark.parametrize(
@@ -195,7 +193,7 @@ def test_the_command_of_the_settings_is_what_is_asked(patient: Patient) -> None:
     ],
 )
 def test_what_an_agent_answers_to_version(answer: Answer, state: str, found: str) -> None:
-    finding = agent_clis.judge(agent_named("codex"), "/bin/codex", answer)
+    finding = agents.judge(agent_named("codex"), "/bin/codex", answer)
     assert finding.state == state
     assert finding.found.startswith(found)
     assert finding.remedy
@@ -215,26 +213,26 @@ def test_a_command_that_does_not_answer_is_ended_with_all_it_started(tmp_path: P
 
 
 def test_settings_that_cannot_be_used_are_told_with_file_line_and_key(patient: Patient) -> None:
-    assert patient.one(settings.settings_file) == ok("settings", f"defaults ({patient.config} does not exist)")
+    assert patient.one(files.settings_file) == ok("settings", f"defaults ({patient.config} does not exist)")
     patient.config.write_text('default_agent = "codex"\n')
-    assert patient.one(settings.settings_file) == ok("settings", str(patient.config))
+    assert patient.one(files.settings_file) == ok("settings", str(patient.config))
     patient.config.write_text('default_agent = "codex"\n[agents.codex]\nsandbocks = 1\n')
-    finding = patient.one(settings.settings_file)
+    finding = patient.one(files.settings_file)
     assert finding.state == "fail"
     assert finding.found.startswith(f"{patient.config}:3: agents.codex.sandbocks: Unknown key.")
     patient.config.write_text("a = \n")
-    assert patient.one(settings.settings_file).found.startswith(f"{patient.config}:1: ")
+    assert patient.one(files.settings_file).found.startswith(f"{patient.config}:1: ")
 
 
 def test_limits_that_cannot_act_are_told_for_the_agents_that_are_installed(
     patient: Patient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patient.env["CODEX_HOME"] = str(patient.root)
-    assert patient.one(limits.limits) == ok("limits", "none configured")
+    assert patient.one(agents.limits) == ok("limits", "none configured")
     patient.config.write_text('[limits]\ntokens = 5\ncost_usd = 1.0\n[agents.codex]\nmodel = "gpt-nope"\n')
-    assert patient.one(limits.limits) == ok("limits", "all configured limits work")  # codex is not there
+    assert patient.one(agents.limits) == ok("limits", "all configured limits work")  # codex is not there
     patient.command("codex", "echo codex-cli 0.169.0")
-    finding = patient.one(limits.limits)
+    finding = patient.one(agents.limits)
     assert finding.state == "warn"
     assert finding.found.startswith(
         "codex: The cost limit cannot work: codex reports no cost, and gpt-nope has no price"
@@ -242,49 +240,49 @@ def test_limits_that_cannot_act_are_told_for_the_agents_that_are_installed(
     assert "[prices]" in str(finding.remedy)
     with patient.config.open("a") as file:
         file.write('[prices."gpt-nope"]\ninput = 1.0\noutput = 2.0\n[agents.command.limits]\ntokens = 7\n')
-    found = [finding.found for finding in patient.told(limits.limits)]
+    found = [finding.found for finding in patient.told(agents.limits)]
     assert found == [
         "command: The tokens limit cannot work: a command reports no tokens",
         "command: The cost limit cannot work: a command reports no cost",
     ]
     patient.config.write_text("broken")
-    assert patient.told(limits.limits) == []
+    assert patient.told(agents.limits) == []
 
 
 def test_a_state_folder_that_is_not_there_yet_is_fine_and_is_not_made(patient: Patient) -> None:
     home = patient.layout.home
-    assert patient.one(state_folder.folder) == ok("state folder", f"{home}, created on first use")
-    for check in (state_folder.permissions, inotify.file_events):
+    assert patient.one(files.folder) == ok("state folder", f"{home}, created on first use")
+    for check in (files.permissions, machine.file_events):
         assert patient.told(check) == []
     assert not home.exists()
     patient.layout.create()
-    assert patient.one(state_folder.folder) == ok("state folder", str(home))
+    assert patient.one(files.folder) == ok("state folder", str(home))
 
 
 def test_a_state_folder_that_cannot_be_used_is_told(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     patient.layout.home.write_text("a file")
-    finding = patient.one(state_folder.folder)
+    finding = patient.one(files.folder)
     assert finding.state == "fail"
     assert finding.found.endswith("is not a folder")
     assert "AGENTDASH_HOME" in str(finding.remedy)
     patient.layout.home.unlink()
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert "cannot be written" in patient.one(state_folder.folder).found
+    assert "cannot be written" in patient.one(files.folder).found
 
 
 def test_what_others_can_read_is_told(patient: Patient) -> None:
     layout = patient.store()
     layout.session(SESSION).create()
-    assert patient.one(state_folder.permissions) == ok("permissions", "folders 0700, files 0600")
+    assert patient.one(files.permissions) == ok("permissions", "folders 0700, files 0600")
     layout.session(SESSION).path.chmod(0o755)
-    finding = patient.one(state_folder.permissions)
+    finding = patient.one(files.permissions)
     assert finding == warn(
         "permissions",
         f"accessible to other users: {layout.sessions / SESSION} (0755)",
         f"chmod -R go-rwx {layout.home}",
     )
     layout.database.chmod(0o640)
-    assert patient.one(state_folder.permissions).found.endswith("agentdash.db (0640) and 1 more")
+    assert patient.one(files.permissions).found.endswith("agentdash.db (0640) and 1 more")
 
 
 @pytest.mark.parametrize(
@@ -299,7 +297,7 @@ def test_a_disk_that_is_nearly_full_is_told(
     patient: Patient, monkeypatch: pytest.MonkeyPatch, free: int, state: str, found: str
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: type("Usage", (), {"free": free}))
-    finding = patient.one(state_folder.disk_space)
+    finding = patient.one(files.disk_space)
     assert (finding.state, finding.found, finding.remedy is None) == (state, found, state == "ok")
 
 
@@ -307,9 +305,9 @@ def test_a_disk_that_is_nearly_full_is_told(
 def test_a_state_folder_on_a_network_is_told(patient: Patient, tmp_path: Path, kind: str) -> None:
     local = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
     patient.file("proc/self/mountinfo", local)
-    assert patient.one(state_folder.file_system) == ok("file system", "ext4 on /")
+    assert patient.one(files.file_system) == ok("file system", "ext4 on /")
     patient.file("proc/self/mountinfo", f"{local}30 22 0:40 / {tmp_path} rw - {kind} server:/home rw\n")
-    finding = patient.one(state_folder.file_system)
+    finding = patient.one(files.file_system)
     assert finding.state == "warn"
     assert finding.found.startswith(f"{kind} on {tmp_path}: ")
     assert finding.remedy == "set AGENTDASH_HOME to a folder on a local disk"
@@ -339,25 +337,25 @@ def test_mounts_are_read_with_blanks_and_the_last_one_at_a_place_counts() -> Non
 
 def test_no_database_is_fine_and_none_is_made(patient: Patient) -> None:
     patient.layout.create()
-    assert patient.one(database.database) == ok("database", "none yet")
-    assert patient.one(records.folders_and_rows) == ok("session folders", "none yet")
+    assert patient.one(files.database) == ok("database", "none yet")
+    assert patient.one(files.folders_and_rows) == ok("session folders", "none yet")
     assert not patient.layout.database.exists()
 
 
 def test_a_whole_database_is_told_with_its_schema(patient: Patient) -> None:
     patient.store()
-    assert patient.one(database.database) == ok("database", f"ok, schema {VERSION}")
+    assert patient.one(files.database) == ok("database", f"ok, schema {VERSION}")
 
 
 def test_a_file_that_is_no_database_is_told(patient: Patient) -> None:
     patient.layout.create()
     patient.layout.database.write_bytes(b"something else entirely" * 100)
-    finding = patient.one(database.database)
+    finding = patient.one(files.database)
     assert (finding.state, finding.remedy) == ("fail", "agentdash doctor --rebuild")
     assert finding.found == f"{patient.layout.database} is damaged: file is not a database"
     # What needs the rows says nothing of its own about it.
-    assert patient.told(records.folders_and_rows) == []
-    assert patient.told(records.live_turns) == []
+    assert patient.told(files.folders_and_rows) == []
+    assert patient.told(files.live_turns) == []
 
 
 def test_a_damaged_page_is_told(patient: Patient) -> None:
@@ -365,7 +363,7 @@ def test_a_damaged_page_is_told(patient: Patient) -> None:
     with path.open("r+b") as file:
         file.seek(4096 * 2)
         file.write(b"\xff" * 4096 * 2)
-    finding = patient.one(database.database)
+    finding = patient.one(files.database)
     assert (finding.state, finding.remedy) == ("fail", "agentdash doctor --rebuild")
     assert "damaged: " in finding.found
     assert "\n" not in finding.found
@@ -374,7 +372,7 @@ def test_a_damaged_page_is_told(patient: Patient) -> None:
 def test_a_database_that_cannot_be_opened_is_told(patient: Patient) -> None:
     patient.layout.create()
     patient.layout.database.mkdir()
-    finding = patient.one(database.database)
+    finding = patient.one(files.database)
     assert (finding.state, "cannot be read: " in finding.found) == ("fail", True)
 
 
@@ -391,7 +389,7 @@ def test_another_schema_is_told(patient: Patient, version: int, state: str, foun
     with sqlite3.connect(path) as db:
         db.execute(f"PRAGMA user_version = {version}")
     db.close()
-    finding = patient.one(database.database)
+    finding = patient.one(files.database)
     assert (finding.state, finding.remedy) == (state, remedy)
     assert found in finding.found
 
@@ -402,7 +400,7 @@ def test_the_sessions_of_an_older_schema_that_run_are_told(patient: Patient) -> 
         db.execute("PRAGMA user_version = 14")
     db.close()
     with runner_lock.hold(patient.layout.session(SESSION).lock) or pytest.fail("another process has the lock"):
-        finding = patient.one(database.database)
+        finding = patient.one(files.database)
     assert "run and have to end first: 01234567" in finding.found
     assert finding.remedy == "agentdash stop ID, or wait; then agentdash doctor --rebuild"
 
@@ -418,21 +416,21 @@ def aged(folder: SessionFolder) -> SessionFolder:
 def test_folders_and_rows_that_do_not_match_are_told_with_what_mends_each(patient: Patient) -> None:
     patient.session("done")
     layout = patient.layout
-    assert patient.one(records.folders_and_rows) == ok("session folders", "1, all in the database")
+    assert patient.one(files.folders_and_rows) == ok("session folders", "1, all in the database")
     layout.session("fedcba9876543210").create()
     (layout.sessions / "no id").mkdir()
     # It may be a start that is under way.
-    assert patient.one(records.folders_and_rows) == ok("session folders", "1, all in the database")
+    assert patient.one(files.folders_and_rows) == ok("session folders", "1, all in the database")
     aged(layout.session("fedcba9876543210"))
     empty = warn(
         "session folders",
         "1 (fedcba98) empty in sessions/ (interrupted starts)",
         "agentdash doctor --rebuild removes them",
     )
-    assert patient.told(records.folders_and_rows) == [empty]
+    assert patient.told(files.folders_and_rows) == [empty]
     shutil.rmtree(layout.session(SESSION).path)
     found = "1 (01234567) in the database, folder missing"
-    assert patient.told(records.folders_and_rows) == [empty, warn("session folders", found, "agentdash rm 01234567")]
+    assert patient.told(files.folders_and_rows) == [empty, warn("session folders", found, "agentdash rm 01234567")]
 
 
 def test_a_folder_with_output_and_no_record_is_told(patient: Patient) -> None:
@@ -440,13 +438,13 @@ def test_a_folder_with_output_and_no_record_is_told(patient: Patient) -> None:
     folder = patient.layout.session("1" * 16)
     folder.create()
     folder.output(1).write_bytes(b"a line\n")
-    assert patient.one(records.folders_and_rows) == warn(
+    assert patient.one(files.folders_and_rows) == warn(
         "session folders",
         "1 (11111111) in sessions/, missing in the database, session.json unreadable",
         "agentdash doctor --rebuild recovers them from their turn files",
     )
     folder.identity.write_text('{"format": 99}')
-    assert patient.one(records.folders_and_rows).remedy == "upgrade agentdash"
+    assert patient.one(files.folders_and_rows).remedy == "upgrade agentdash"
 
 
 def test_all_folders_are_unknown_once_the_database_is_gone(patient: Patient) -> None:
@@ -454,15 +452,15 @@ def test_all_folders_are_unknown_once_the_database_is_gone(patient: Patient) -> 
     for digit in "4321":
         patient.layout.session(digit * 16).create()
         aged(patient.layout.session(digit * 16))
-    found = patient.one(records.folders_and_rows).found
+    found = patient.one(files.folders_and_rows).found
     assert found == "4 (11111111, 22222222, 33333333, ...) empty in sessions/ (interrupted starts)"
 
 
 def test_a_live_turn_needs_a_runner(patient: Patient) -> None:
     patient.session()
     with runner_lock.hold(patient.layout.session(SESSION).lock) or pytest.fail("another process has the lock"):
-        assert patient.one(records.live_turns) == ok("live turns", "every live turn has its runner")
-    assert patient.one(records.live_turns) == warn(
+        assert patient.one(files.live_turns) == ok("live turns", "every live turn has its runner")
+    assert patient.one(files.live_turns) == warn(
         "live turns", "1 (01234567) recorded as live, runner missing", "run agentdash ls"
     )
 
@@ -472,8 +470,8 @@ def test_an_agent_that_waits_for_prompts_needs_a_runner(patient: Patient) -> Non
     with closing(sqlite3.connect(patient.layout.database)) as db, db:
         db.execute("UPDATE sessions SET warm_since = 5")
     with runner_lock.hold(patient.layout.session(SESSION).lock) or pytest.fail("another process has the lock"):
-        assert patient.one(records.live_turns).state == "ok"
-    assert patient.one(records.live_turns) == warn(
+        assert patient.one(files.live_turns).state == "ok"
+    assert patient.one(files.live_turns) == warn(
         "live turns", "1 (01234567) wait for prompts, runner missing", "run agentdash ls"
     )
 
@@ -483,18 +481,18 @@ def test_an_agent_that_waits_for_prompts_needs_a_runner(patient: Patient) -> Non
 )
 def test_what_is_not_live_here_needs_none(patient: Patient, facts: dict[str, str]) -> None:
     patient.session(**facts)
-    assert patient.one(records.live_turns).state == "ok"
+    assert patient.one(files.live_turns).state == "ok"
 
 
 def test_the_kernel_of_this_machine_can_supervise(patient: Patient) -> None:
-    for check in (supervision.subreaper, supervision.pidfd, supervision.environments):
+    for check in (machine.subreaper, machine.pidfd, machine.environments):
         assert patient.one(check).state == "ok"
 
 
 def test_asking_for_subreapers_makes_none() -> None:
     code = (
         "import ctypes\n"
-        "from agentdash.sessions.doctor.machine.supervision import subreaper_known\n"
+        "from agentdash.sessions.doctor.machine import subreaper_known\n"
         "assert subreaper_known()\n"
         "is_one = ctypes.c_int(7)\n"
         "ctypes.CDLL(None).prctl(37, ctypes.byref(is_one), 0, 0, 0)\n"
@@ -509,18 +507,18 @@ def test_a_kernel_that_cannot_supervise_is_told(patient: Patient, monkeypatch: p
 
     monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace(prctl=lambda *_: -1))
     monkeypatch.setattr(os, "pidfd_open", forbidden)
-    assert patient.one(supervision.subreaper).state == "warn"
-    finding = patient.one(supervision.pidfd)
+    assert patient.one(machine.subreaper).state == "warn"
+    finding = patient.one(machine.pidfd)
     assert finding.state == "fail"
     assert finding.found.endswith("Operation not permitted")
 
 
 def test_hidden_processes_matter_if_our_own_are_hidden(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     patient.file("proc/self/mountinfo", "22 1 0:21 / /proc rw,relatime - proc proc rw,hidepid=2\n")
-    finding = patient.one(supervision.environments)
+    finding = patient.one(machine.environments)
     assert finding == ok("processes", "/proc is mounted with hidepid=2: tags of own processes are readable")
     monkeypatch.setattr(processes, "environment", lambda _: {})
-    finding = patient.one(supervision.environments)
+    finding = patient.one(machine.environments)
     assert finding.state == "fail"
     assert finding.found.startswith("/proc is mounted with hidepid=2: tags of own processes are not readable")
     assert "hidepid=0" in str(finding.remedy)
@@ -535,17 +533,17 @@ def tagged(patient: Patient) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_process_of_a_forgotten_session_is_told(patient: Patient, tagged: subprocess.Popen[bytes]) -> None:
-    finding = patient.one(strays.strays)
+    finding = patient.one(files.strays)
     assert finding == warn("strays", f"1 process of deleted sessions: cat {tagged.pid}", f"kill {tagged.pid}")
 
 
 def test_a_process_of_a_known_session_is_none(patient: Patient, tagged: subprocess.Popen[bytes]) -> None:
     assert tagged.poll() is None
     patient.session("done")
-    assert patient.one(strays.strays) == ok("strays", "no processes of deleted sessions")
+    assert patient.one(files.strays) == ok("strays", "no processes of deleted sessions")
     # The folder alone will do: the database may be the broken part.
     patient.layout.database.write_bytes(b"something else entirely" * 100)
-    assert patient.one(strays.strays).state == "ok"
+    assert patient.one(files.strays).state == "ok"
 
 
 def test_a_process_of_another_state_folder_is_none(
@@ -553,17 +551,17 @@ def test_a_process_of_another_state_folder_is_none(
 ) -> None:
     assert tagged.poll() is None
     patient.layout = Layout(tmp_path / "another")
-    assert patient.one(strays.strays).state == "ok"
+    assert patient.one(files.strays).state == "ok"
 
 
 def inotify_limits(patient: Patient, instances: int, watches: int) -> Finding:
     patient.file("proc/sys/fs/inotify/max_user_instances", f"{instances}\n")
     patient.file("proc/sys/fs/inotify/max_user_watches", f"{watches}\n")
-    return patient.one(inotify.instances_and_watches)
+    return patient.one(machine.instances_and_watches)
 
 
 def test_small_limits_of_inotify_are_told(patient: Patient) -> None:
-    assert patient.told(inotify.instances_and_watches) == []
+    assert patient.told(machine.instances_and_watches) == []
     assert inotify_limits(patient, 128, 65536) == ok("inotify", "128 instances, 65536 watches for this user")
     assert "max_user_instances=" in str(inotify_limits(patient, 16, 65536).remedy)
     assert "max_user_watches=" in str(inotify_limits(patient, 128, 100).remedy)
@@ -572,18 +570,18 @@ def test_small_limits_of_inotify_are_told(patient: Patient) -> None:
 def test_file_events_are_tried_in_the_state_folder_and_nothing_stays(patient: Patient) -> None:
     patient.layout.create()
     before = sorted(patient.layout.home.rglob("*"))
-    assert patient.one(inotify.file_events) == ok("file events", "writes in the state folder are reported")
+    assert patient.one(machine.file_events) == ok("file events", "writes in the state folder are reported")
     assert sorted(patient.layout.home.rglob("*")) == before
 
 
 def test_a_kernel_that_reports_nothing_is_told(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     patient.layout.create()
-    monkeypatch.setattr(inotify, "watch_growth", lambda _: None)
-    assert patient.one(inotify.file_events).found.startswith("the kernel refuses a watch")
+    monkeypatch.setattr(machine, "watch_growth", lambda _: None)
+    assert patient.one(machine.file_events).found.startswith("the kernel refuses a watch")
     reader, writer = os.pipe()
-    monkeypatch.setattr(inotify, "watch_growth", lambda _: reader)
-    monkeypatch.setattr(inotify, "_SECONDS", 0)
-    finding = patient.one(inotify.file_events)
+    monkeypatch.setattr(machine, "watch_growth", lambda _: reader)
+    monkeypatch.setattr(machine, "_SECONDS", 0)
+    finding = patient.one(machine.file_events)
     os.close(writer)
     assert finding.state == "warn"
     assert finding.found.startswith("writes in the state folder are not reported")
@@ -596,12 +594,12 @@ def systemd(patient: Patient, settings_text: str = "", *, linger: bool = False, 
     patient.file("proc/self/cgroup", f"0::/user.slice/user-1000.slice/{below or 'session-2.scope'}\n")
     if linger:
         patient.file("var/lib/systemd/linger/ada")
-    return patient.one(logind.logout)
+    return patient.one(machine.logout)
 
 
 def test_without_systemd_nothing_ends_agents(patient: Patient) -> None:
     patient.file("etc/systemd/logind.conf", "KillUserProcesses=yes\n")
-    assert patient.one(logind.logout) == ok("logout", "no systemd that could end agents")
+    assert patient.one(machine.logout) == ok("logout", "no systemd that could end agents")
 
 
 def test_a_logind_that_kills_is_told_with_the_way_out(patient: Patient) -> None:
@@ -651,15 +649,15 @@ def test_logind_itself_is_believed_before_its_files(patient: Patient) -> None:
     [(256, "warn", "256 at most"), (1024, "ok", "1024 at most"), (resource.RLIM_INFINITY, "ok", "no limit")],
 )
 def test_small_limits_of_the_shell_are_told(limit: int, state: str, found: str) -> None:
-    finding = ulimits.judge("open files", "n", limit, ulimits.FEW_FILES)
+    finding = machine.judge_limit("open files", "n", limit, machine.FEW_FILES)
     assert (finding.state, finding.found) == (state, found)
     assert finding.remedy == ("ulimit -n 4096, in the shell that starts agentdash" if state == "warn" else None)
 
 
 def test_the_limits_of_this_process_are_looked_at(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", {resource.RLIMIT_NOFILE: (64, 64), resource.RLIMIT_NPROC: (99, 99)}.get)
-    assert patient.one(ulimits.open_files).found == "64 at most"
-    assert patient.one(ulimits.user_processes).found == "99 at most"
+    assert patient.one(machine.open_files).found == "64 at most"
+    assert patient.one(machine.user_processes).found == "99 at most"
 
 
 @pytest.mark.parametrize(
@@ -695,7 +693,7 @@ def test_the_limits_of_this_process_are_looked_at(patient: Patient, monkeypatch:
 )
 def test_what_the_terminal_can_do(patient: Patient, env: dict[str, str], states: str, found: list[str]) -> None:
     patient.env |= env
-    told = patient.told(terminal.terminal)
+    told = patient.told(machine.terminal)
     assert [finding.name for finding in told] == ["terminal", "characters", "colours"]
     assert [finding.found for finding in told] == found
     assert " ".join(finding.state for finding in told) == states
@@ -706,13 +704,13 @@ TMUX = 'case "$3" in allow-passthrough) {};; set-clipboard) {};; escape-time) ec
 
 def test_tmux_is_asked_only_inside_of_it(patient: Patient) -> None:
     patient.command("tmux", "echo off")
-    assert patient.told(tmux.options) == []
+    assert patient.told(machine.tmux_options) == []
 
 
 def test_a_tmux_that_lets_nothing_through_is_told(patient: Patient) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
     patient.command("tmux", TMUX.format("echo off", "echo external"))
-    through, clip, _ = patient.told(tmux.options)
+    through, clip, _ = patient.told(machine.tmux_options)
     assert (through.state, through.remedy) == ("warn", "add to ~/.tmux.conf: set -g allow-passthrough on")
     assert through.found == "allow-passthrough is off: notifications are blocked"
     assert (clip.state, clip.remedy) == ("warn", "add to ~/.tmux.conf: set -s set-clipboard on")
@@ -724,24 +722,24 @@ def test_a_tmux_is_told_to_pass_on_all_only_if_it_can(patient: Patient, version:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
     tell = f'case "$1" in display-message) echo {version}; exit;; esac; '
     patient.command("tmux", tell + TMUX.format("echo off", "echo on"))
-    assert patient.told(tmux.options)[0].remedy == f"add to ~/.tmux.conf: set -g allow-passthrough {value}"
+    assert patient.told(machine.tmux_options)[0].remedy == f"add to ~/.tmux.conf: set -g allow-passthrough {value}"
     patient.command("tmux", tell + TMUX.format("echo on", "echo on"))
-    assert ("allow-passthrough all" in patient.told(tmux.options)[0].found) is (value == "all")
+    assert ("allow-passthrough all" in patient.told(machine.tmux_options)[0].found) is (value == "all")
 
 
 def test_a_tmux_that_lets_it_through_is_fine(patient: Patient) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
     patient.command("tmux", TMUX.format("echo all", "echo on"))
-    assert [finding.state for finding in patient.told(tmux.options)] == ["ok", "ok", "ok"]
+    assert [finding.state for finding in patient.told(machine.tmux_options)] == ["ok", "ok", "ok"]
     patient.command("tmux", TMUX.format("echo invalid option: allow-passthrough >&2; exit 1", "echo on"))
-    assert [finding.state for finding in patient.told(tmux.options)] == ["ok", "ok", "ok"]
+    assert [finding.state for finding in patient.told(machine.tmux_options)] == ["ok", "ok", "ok"]
 
 
 @pytest.mark.parametrize(("milliseconds", "state"), [("500", "warn"), ("51", "warn"), ("50", "ok"), ("0", "ok")])
 def test_a_tmux_that_holds_esc_back_is_told(patient: Patient, milliseconds: str, state: str) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
     patient.command("tmux", TMUX.format("echo on", "echo on").replace("echo 10", f"echo {milliseconds}"))
-    found = patient.told(tmux.options)[2]
+    found = patient.told(machine.tmux_options)[2]
     assert (found.name, found.state) == ("tmux escape-time", state)
     assert found.found.startswith(f"escape-time is {milliseconds} ms")
     assert found.remedy == ("add to ~/.tmux.conf: set -sg escape-time 10" if state == "warn" else None)
@@ -749,9 +747,9 @@ def test_a_tmux_that_holds_esc_back_is_told(patient: Patient, milliseconds: str,
 
 def test_a_tmux_that_does_not_answer_is_told(patient: Patient) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
-    assert patient.one(tmux.options).found == "inside tmux, but no tmux command in PATH"
+    assert patient.one(machine.tmux_options).found == "inside tmux, but no tmux command in PATH"
     patient.command("tmux", "echo no server running >&2; exit 1")
-    through, _, escape = patient.told(tmux.options)
+    through, _, escape = patient.told(machine.tmux_options)
     assert (through.state, escape.state) == ("warn", "warn")
     assert through.found.startswith("allow-passthrough is not known (no server running)")
     assert escape.found.startswith("escape-time is not known (no server running)")
@@ -770,7 +768,7 @@ def test_a_tmux_that_does_not_answer_is_told(patient: Patient) -> None:
 def test_how_something_gets_onto_the_clipboard(patient: Patient, env: dict[str, str], helper: str, found: str) -> None:
     patient.env |= env
     patient.command(helper, "exit")
-    assert patient.one(clipboard.clipboard).found.startswith(found)
+    assert patient.one(machine.clipboard).found.startswith(found)
 
 
 def test_a_check_that_breaks_is_a_finding(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -789,7 +787,7 @@ def test_what_may_not_be_read_is_no_bug(patient: Patient, monkeypatch: pytest.Mo
         raise PermissionError(13, "Permission denied", "/state")
 
     monkeypatch.setattr(shutil, "disk_usage", forbidden)
-    finding = patient.one(state_folder.disk_space)
+    finding = patient.one(files.disk_space)
     assert finding.found == "check failed: [Errno 13] Permission denied: '/state'"
     assert "owner" in str(finding.remedy)
 
@@ -821,13 +819,12 @@ def test_every_finding_that_is_not_fine_says_what_to_do_below_it() -> None:
         "  ↳ do that",
         "1 ok, 1 warning, 1 error",
     ]
-    assert "\n".join(findings_text(findings, Style(plain_ascii=True))).isascii()
-    assert findings_text(findings, Style(plain_ascii=True))[3:5] == ["x three   bad", "  > do that"]
+    assert list(map(twins, findings_text(findings, Style())))[3:5] == ["x three   bad", "  > do that"]
     assert findings_text(findings, Style(colour=True))[3].startswith("\x1b[31m")
 
 
 def test_the_start_of_the_mcp_server_is_measured(patient: Patient) -> None:
-    finding = patient.one(mcp_server.start)
+    finding = patient.one(agents.mcp_server)
     assert finding.state in ("ok", "warn")
     assert re.match(r"\d+ tools after \d+\.\d\d s", finding.found)
 
@@ -837,55 +834,55 @@ def test_an_mcp_server_that_lists_no_tools_is_an_error(
     patient: Patient, monkeypatch: pytest.MonkeyPatch, script: str
 ) -> None:
     broken = patient.command("broken", f"echo because >&2; {script}")
-    monkeypatch.setattr(mcp_server, "server_argv", lambda: (str(broken),))
-    finding = patient.one(mcp_server.start)
+    monkeypatch.setattr(agents, "server_argv", lambda: (str(broken),))
+    finding = patient.one(agents.mcp_server)
     assert finding.state == "fail"
     assert "did not list its tools" in finding.found
 
 
 def test_a_slow_mcp_server_is_a_warning(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcp_server, "PATIENCE", 0.0)
-    finding = patient.one(mcp_server.start)
+    monkeypatch.setattr(agents, "MCP_PATIENCE", 0.0)
+    finding = patient.one(agents.mcp_server)
     assert (finding.state, "codex waits 0 s" in finding.found) == ("warn", True)
 
 
 def test_clients_that_know_the_mcp_server_are_found(patient: Patient, tmp_path: Path) -> None:
     patient.env |= {"CLAUDE_CONFIG_DIR": str(tmp_path), "CODEX_HOME": str(tmp_path)}
-    assert patient.told(mcp_server.clients) == []
+    assert patient.told(agents.mcp_clients) == []
     patient.command("claude", "exit 0")
     patient.command("codex", "exit 0")
     known = patient.command("agentdash", "exit 0")
-    codex, claude = patient.told(mcp_server.clients)
+    codex, claude = patient.told(agents.mcp_clients)
     assert codex.found == "not set up; spawn --lead needs no set-up, other starts do: agentdash mcp --config codex"
     assert claude.state == "ok"
     (tmp_path / ".claude.json").write_text("{")
     (tmp_path / "config.toml").write_text('[mcp_servers.agentdash]\ncommand = "gone"\n')
-    codex, claude = patient.told(mcp_server.clients)
+    codex, claude = patient.told(agents.mcp_clients)
     assert (codex.state, codex.found, codex.remedy) == (
         "warn", "its command gone is not found", "replace it: agentdash mcp --config codex",
     )  # fmt: skip
     assert (claude.state, "cannot be read" in claude.found) == ("warn", True)
     (tmp_path / "config.toml").write_text(f'[mcp_servers.agentdash]\ncommand = "{known}"\n')
-    assert patient.told(mcp_server.clients)[0].found == f"set up ({known})"
+    assert patient.told(agents.mcp_clients)[0].found == f"set up ({known})"
 
 
 def test_a_session_that_can_change_the_own_files_is_named(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir("/usr")
-    assert patient.one(own_files.own_files).state == "ok"
+    assert patient.one(files.own_files).state == "ok"
     patient.session()
     above = patient.layout.home.parent
     with sqlite3.connect(patient.layout.database) as db:
         db.execute("UPDATE sessions SET agent = 'codex', cwd = ?", (str(above),))
         db.execute("""UPDATE turns SET launch = '{"mode": {"permissions": "workspace-write"}}'""")
-    finding = patient.one(own_files.own_files)
+    finding = patient.one(files.own_files)
     assert (finding.state, SESSION[:8] in finding.found) == ("warn", True)
     with sqlite3.connect(patient.layout.database) as db:
         db.execute("""UPDATE turns SET launch = '{"mode": {"permissions": "read-only"}}'""")
     db.close()
-    assert patient.one(own_files.own_files).state == "ok"
+    assert patient.one(files.own_files).state == "ok"
 
 
 def test_a_current_folder_with_the_own_files_is_named(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     patient.store()
     monkeypatch.chdir(patient.layout.home.parent)
-    assert "the current folder" in patient.one(own_files.own_files).found
+    assert "the current folder" in patient.one(files.own_files).found

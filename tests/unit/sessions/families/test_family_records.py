@@ -34,7 +34,7 @@ from agentdash.sessions.families.permissions import Bound, check_mode
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, StepKind, StepStatus, Usage
-from agentdash.sessions.orchestration.arguments import Delegate
+from agentdash.sessions.orchestration.schemas import Delegate
 from agentdash.sessions.processes import processes
 from agentdash.sessions.rules import status as rules
 from agentdash.sessions.rules.compaction import judged

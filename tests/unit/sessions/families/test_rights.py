@@ -11,9 +11,8 @@ from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.costs.repricing import Choice
 from agentdash.sessions.errors import AgentdashError, NotAllowedError, NotYoursError
 from agentdash.sessions.families.caller import Caller
-from agentdash.sessions.families.guarded import Guarded
 from agentdash.sessions.families.permissions import Bound, check_mode, rank
-from agentdash.sessions.families.rights import Rights
+from agentdash.sessions.families.rights import Guarded, Rights
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.stop_family import at_work
 from agentdash.sessions.manager import SessionManager

@@ -1,7 +1,6 @@
 """What the processes of sessions cost."""
 
-from agentdash.sessions.lifecycle.process_list import ProcessInfo
-from agentdash.sessions.lifecycle.process_load import Loads
+from agentdash.sessions.lifecycle.process_list import Loads, ProcessInfo
 
 
 class Machine:

@@ -5,7 +5,7 @@ from msgspec import structs
 from recorded_sessions import lines, record, said
 
 from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.lifecycle.taken_check import held_elsewhere
+from agentdash.sessions.lifecycle.session_ref import held_elsewhere
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import TakenBy
 from agentdash.sessions.processes import processes, runner_lock

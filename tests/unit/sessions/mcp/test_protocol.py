@@ -12,11 +12,10 @@ from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.mcp import protocol
 from agentdash.sessions.mcp import server as server_module
-from agentdash.sessions.mcp.callers import Managers, call_of, lead_of
-from agentdash.sessions.mcp.clients import client_of
-from agentdash.sessions.mcp.instructions import INSTRUCTIONS
+from agentdash.sessions.mcp.clients import Managers, call_of, client_of, lead_of
+from agentdash.sessions.mcp.listing import INSTRUCTIONS
 from agentdash.sessions.mcp.server import Server
-from agentdash.sessions.settings.orchestration import OrchestrationSettings
+from agentdash.sessions.settings.sections import OrchestrationSettings
 
 META = {protocol.VERSION_KEY: "2026-07-28", protocol.CLIENT_KEY: {"name": "tester", "version": "1"}}
 

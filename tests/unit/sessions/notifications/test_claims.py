@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from agentdash.sessions.notifications import claims as claims_module
-from agentdash.sessions.notifications.claims import KEPT_SECONDS, Claims
+from agentdash.sessions.notifications import tmux as claims_module
 from agentdash.sessions.notifications.events import Notice
+from agentdash.sessions.notifications.tmux import KEPT_SECONDS, Claims
 
 SERVER = "/tmp/tmux-0/default,4121"
 

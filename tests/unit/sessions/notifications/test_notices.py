@@ -12,12 +12,11 @@ from msgspec import structs
 
 from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.model import Status, Stopping
-from agentdash.sessions.notifications import escape_sequences
-from agentdash.sessions.notifications.escape_sequences import notification
+from agentdash.sessions.notifications import terminal_support
 from agentdash.sessions.notifications.events import Notice, Watcher, event_between, merged
-from agentdash.sessions.notifications.outer_terminal import outer_terminals
 from agentdash.sessions.notifications.settings import NotifySettings
-from agentdash.sessions.notifications.terminal_support import way
+from agentdash.sessions.notifications.terminal_support import notification, way
+from agentdash.sessions.notifications.tmux import outer_terminals
 from agentdash.sessions.settings.config import load_config
 
 T0 = 1_790_000_000_000
@@ -52,7 +51,7 @@ def test_what_tmux_takes_the_wrapping_off_is_the_same(kind, title, body):
 
 @given(texts)
 def test_whatever_the_text_it_is_one_title(text):
-    assert re.fullmatch(rf"\x1b\]2;{TEXT}\x1b\\", escape_sequences.title(text))
+    assert re.fullmatch(rf"\x1b\]2;{TEXT}\x1b\\", terminal_support.title(text))
 
 
 def test_a_long_text_is_cut():

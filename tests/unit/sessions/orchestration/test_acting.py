@@ -10,7 +10,7 @@ from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
-from agentdash.sessions.orchestration.folders import worker_folder
+from agentdash.sessions.orchestration.delegate import worker_folder
 
 
 @pytest.fixture

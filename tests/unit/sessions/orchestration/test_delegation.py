@@ -10,7 +10,7 @@ from agentdash.sessions.families.joining import source_of
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
-from agentdash.sessions.orchestration.folders import worker_folder
+from agentdash.sessions.orchestration.delegate import worker_folder
 from agentdash.sessions.orchestration.registry import TOOLS
 
 

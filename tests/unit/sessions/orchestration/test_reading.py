@@ -14,10 +14,10 @@ from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, Usage
-from agentdash.sessions.orchestration import facts
-from agentdash.sessions.orchestration.arguments import LONGEST_READ
+from agentdash.sessions.orchestration import views
 from agentdash.sessions.orchestration.registry import TOOLS
-from agentdash.sessions.orchestration.transcript import step_texts
+from agentdash.sessions.orchestration.schemas import LONGEST_READ
+from agentdash.sessions.orchestration.viewing import step_texts
 from agentdash.sessions.orchestration.views import MOST_CHARACTERS
 from agentdash.sessions.text.sanitize import clean
 from agentdash.tui.render.setup.budget import budget_json, budget_line
@@ -85,7 +85,7 @@ def test_a_file_that_a_worker_at_work_changes_is_named_too(lead):
 
 
 def test_the_steps_of_a_worker_are_read_once_or_twice_by_a_call_whatever_the_number_of_workers(lead, monkeypatch):
-    monkeypatch.setattr(facts, "_REMEMBERED", 3)
+    monkeypatch.setattr(views, "_REMEMBERED", 3)
     for n in range(12):
         lead.worker("word " * 2_000, edited("a.py"), title=f"{n}")
     read, reads = lead.manager.reader.steps.each_step, Counter()
@@ -372,7 +372,7 @@ def test_a_page_of_steps_costs_what_it_shows_whatever_is_before_it(lead, monkeyp
         drawn["steps"] += len(steps)
         return step_texts(steps, full=full)
 
-    monkeypatch.setattr("agentdash.sessions.orchestration.tools.read.step_texts", counted)
+    monkeypatch.setattr("agentdash.sessions.orchestration.viewing.step_texts", counted)
     found, sizes = read_all(lead, one, part="steps", limit=400)
     assert [f"$ make {n} " in found for n in range(400)] == [True] * 400
     assert len(sizes) > 40

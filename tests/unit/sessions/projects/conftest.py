@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.projects.apply import in_folder
 from agentdash.sessions.projects.file import NAME, read
+from agentdash.sessions.projects.review import in_folder
 from agentdash.sessions.projects.trust import TrustStore
 from agentdash.sessions.settings.config import Loaded, read_settings
 

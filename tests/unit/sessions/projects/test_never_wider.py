@@ -17,13 +17,13 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.starts.launch_plan import build_launch, completed
-from agentdash.sessions.projects.apply import in_folder
 from agentdash.sessions.projects.file import NAME, read
+from agentdash.sessions.projects.review import in_folder
 from agentdash.sessions.projects.trust import TrustStore
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.settings.catalog import Setting, settings
 from agentdash.sessions.settings.config import Loaded, read_settings
-from agentdash.sessions.settings.merge import merged
+from agentdash.sessions.settings.toml_keys import merged
 
 ALL = [one for one in settings() if one.path[0] not in ("profiles", "keys", "asks")]
 OWN = [one for one in ALL if one.path[:2] != ("projects", "allow")]

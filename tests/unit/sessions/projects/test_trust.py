@@ -188,7 +188,7 @@ def test_every_refused_key_is_listed_in_the_order_of_the_lines(place: Place) -> 
 
 
 def test_a_gone_current_folder_has_no_project(place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from agentdash.sessions.projects.apply import project_of
+    from agentdash.sessions.projects.review import project_of
 
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -6,7 +6,7 @@ from typing import Any
 import factories
 
 from agentdash.sessions.errors import SessionBusyError, UsageError
-from agentdash.sessions.prompts.broadcast import broadcast
+from agentdash.sessions.prompts.filling import broadcast
 from agentdash.sessions.prompts.prompter import PromptOptions
 
 SESSIONS = [factories.session(name) for name in ("first001", "second01", "third001")]

@@ -9,7 +9,7 @@ import pytest
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.prompts.filling import filled_for, filled_for_start
-from agentdash.sessions.settings.prompt_templates import PromptTemplate
+from agentdash.sessions.settings.sections import PromptTemplate
 
 
 def filled(text, *, answers=None, **facts):

@@ -8,8 +8,8 @@ from agentdash.sessions.digest.collect import digest
 from agentdash.sessions.digest.summary import digest_lines
 from agentdash.sessions.export.tally import Tally
 from agentdash.sessions.model import Change, Step, StepKind, StepStatus
-from agentdash.sessions.orchestration.facts import collected, did
-from agentdash.sessions.orchestration.transcript import change_lines
+from agentdash.sessions.orchestration.viewing import change_lines
+from agentdash.sessions.orchestration.views import collected, did
 from agentdash.tui.render.sessions.changes import changes_text
 from agentdash.tui.render.style import Style
 

@@ -9,12 +9,12 @@ import pytest
 
 from agentdash.sessions.errors import ConfigError, UsageError
 from agentdash.sessions.launch import Ladder
+from agentdash.sessions.settings.catalog_texts import write_first
 from agentdash.sessions.settings.config import Config, as_toml, in_force, load_config, read_settings
 from agentdash.sessions.settings.effective import held
 from agentdash.sessions.settings.place import config_path
 from agentdash.sessions.settings.source import Source
-from agentdash.sessions.settings.template import write_first
-from agentdash.sessions.settings.toml_positions import line_of
+from agentdash.sessions.settings.toml_keys import line_of
 from agentdash.tui.render.setup.settings import value_text
 
 Write = Callable[[str], Path]

@@ -4,7 +4,7 @@ import pytest
 
 from agentdash.sessions.agents.demo.place import find_demo
 from agentdash.sessions.settings.config import settings_of
-from agentdash.sessions.settings.faults import MOST, faults
+from agentdash.sessions.settings.source import MOST, faults
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.rules.limits.limits import Limits
-from agentdash.sessions.settings.presets import Preset, preset_named
+from agentdash.sessions.settings.sections import Preset, preset_named
 
 REVIEW = Preset(
     agent="codex",

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.errors import ConfigError, UsageError
 from agentdash.sessions.settings.config import load_config
-from agentdash.sessions.settings.prompt_templates import FIELDS, PromptTemplate, template_named, unusable_field
+from agentdash.sessions.settings.sections import FIELDS, PromptTemplate, template_named, unusable_field
 
 
 def filled(text, **values):

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from agentdash.sessions.agents.registry import agent_names
 from agentdash.sessions.errors import ConfigError, UsageError
 from agentdash.sessions.settings.catalog import VARIABLES, Setting, setting_named, settings
+from agentdash.sessions.settings.catalog_texts import first_file
 from agentdash.sessions.settings.config import as_toml, in_force, load_config, read_settings
 from agentdash.sessions.settings.effective import held
 from agentdash.sessions.settings.place import config_path
-from agentdash.sessions.settings.template import first_file
-from agentdash.sessions.settings.toml_positions import dotted, parts, place_of
+from agentdash.sessions.settings.toml_keys import dotted, parts, place_of
 
 ALL = list(settings())
 PRESENT = [one for one in ALL if one.path[0] != "profiles"]

@@ -5,7 +5,6 @@ from agentdash.sessions.model import StepStatus
 from agentdash.tui.panes.change_documents import file_document, title
 from agentdash.tui.render.sessions.changes import changes_text, file_diffs
 from agentdash.tui.render.style import Style
-from agentdash.widgets.drawing.glyphs import UNICODE
 
 
 def edit(**facts) -> Edit:
@@ -24,7 +23,7 @@ def both(changes: SessionChanges) -> tuple[str, str]:
 
 def diffs(one: FileChanges) -> tuple[str, str]:
     """All lines about one file on the screen and of the verb."""
-    document = file_document(one, None, UNICODE)
+    document = file_document(one, None)
     rows = [row for item in range(len(document)) for row in document.rows(item, 80)]
     return "\n".join("".join(text for text, _ in row) for row in rows), "\n".join(file_diffs(one, Style(), None))
 

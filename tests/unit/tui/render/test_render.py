@@ -37,6 +37,7 @@ from agentdash.tui.render.sessions.cards import explanation_text, launch_text, r
 from agentdash.tui.render.sessions.table import session_line, sessions_text
 from agentdash.tui.render.steps import step_text, steps_text
 from agentdash.tui.render.style import Style
+from agentdash.widgets.drawing.glyphs import twins
 from agentdash.widgets.table.columns import COLUMNS, Moment
 
 LOOK = Style(width=120, now=100_000)
@@ -172,11 +173,10 @@ def test_an_unknown_number_is_a_question_mark_never_zero() -> None:
 
 
 def test_each_state_has_its_own_mark_in_unicode_and_ascii() -> None:
-    for look in (LOOK, Style(plain_ascii=True)):
-        marks = {session_line(session(status=status), look).split()[1] for status in Status}
-        assert len(marks) == len(Status)
-    row = session_line(session(status=Status.FAILED), Style(plain_ascii=True))
-    assert row.isascii()
+    lines = [session_line(session(status=status), LOOK) for status in Status]
+    for shown in (lines, list(map(twins, lines))):
+        assert len({line.split()[1] for line in shown}) == len(Status)
+    assert twins("".join(lines)).isascii()
 
 
 def test_a_reason_stands_on_a_second_line_only_where_there_is_one() -> None:
@@ -318,7 +318,7 @@ def test_steps_of_each_kind() -> None:
     assert step_text(usage, LOOK) == ["Σ 1.0k in · 5 out · $0.50"]
     assert step_text(unknown, LOOK) == ['?? new.thing: {"type":"new.thing"}']
     assert step_text(tool, LOOK) == ['⚙ docs.search({"q": 1})  ✓']
-    assert step_text(start, LOOK) == ["▸ gpt t-1"]
+    assert step_text(start, LOOK) == ["▹ gpt t-1"]
     assert list(steps_text([Step(kind=StepKind.MESSAGE, text="sub", parent="c")], LOOK))[1] == "    ✦ sub"
 
 

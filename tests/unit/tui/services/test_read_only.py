@@ -11,9 +11,8 @@ from agentdash.sessions.managing.housekeeping import Housekeeping
 from agentdash.sessions.prompts.prompter import Prompter
 from agentdash.sessions.prompts.queue import SessionQueue
 from agentdash.sessions.reader import SessionReader
-from agentdash.sessions.reading.outputs import OutputReader
 from agentdash.sessions.reading.settings_in_force import SettingsReader
-from agentdash.sessions.reading.steps import StepsReader
+from agentdash.sessions.reading.steps import OutputReader, StepsReader
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.queries import Queries
 from agentdash.sessions.storage.store import Store

@@ -13,7 +13,6 @@ from agentdash.sessions.model import Status, TurnMode, Usage
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.texts.headline_texts import headline, headline_facts
 from agentdash.tui.texts.screen_texts import listed, process_lines, stop_effect, trash
-from agentdash.widgets.drawing.glyphs import UNICODE
 
 NOW = 1_790_000_000_000
 
@@ -29,7 +28,7 @@ session = partial(
 
 
 def told(width, *, following=True, **own):
-    return headline(session(**own), width, UNICODE, following=following).plain
+    return headline(session(**own), width, following=following).plain
 
 
 def parts(width, **own):
@@ -60,7 +59,7 @@ def test_no_fact_is_torn():
 
 
 def below(width, **own):
-    return headline_facts(session(**own), width, UNICODE).plain
+    return headline_facts(session(**own), width).plain
 
 
 def test_the_facts_have_a_line_of_their_own_if_there_is_room():
@@ -68,38 +67,38 @@ def test_the_facts_have_a_line_of_their_own_if_there_is_room():
     assert below(90, **known) == "● running · demo demo-large · ~/code/api · turn 2 · 19.2k tokens · $0.31 · s1"
     assert below(60, **known) == "● running · demo demo-large · ~/code/api · turn 2 · $0.31"
     assert below(20, **known) == "● running · demo"
-    assert headline(session(**known), 80, UNICODE, following=True, facts=False).plain.split("  ")[0] == TITLE
+    assert headline(session(**known), 80, following=True, facts=False).plain.split("  ")[0] == TITLE
 
 
 def test_the_facts_have_the_permissions_of_the_newest_turn_and_their_danger():
     held, free = (TurnMode(permissions=word, dangerous=word == "no-sandbox") for word in ("read-only", "no-sandbox"))
-    shown = headline_facts(session(), 90, UNICODE, held)
+    shown = headline_facts(session(), 90, held)
     assert shown.plain == "● running · demo demo-large · ~/code/api · read-only · turn 2 · s1"
-    shown = headline_facts(session(), 90, UNICODE, free)
+    shown = headline_facts(session(), 90, free)
     [alarming] = [shown.plain[span.start : span.end] for span in shown.spans if span.style == "$text-error"]
     assert alarming == " · no-sandbox"
-    text = headline(session(), 130, UNICODE, following=True, mode=free).plain
+    text = headline(session(), 130, following=True, mode=free).plain
     assert "~/code/api · no-sandbox · turn 2" in text
-    assert headline_facts(session(), 90, UNICODE, TurnMode()).plain == headline_facts(session(), 90, UNICODE).plain
+    assert headline_facts(session(), 90, TurnMode()).plain == headline_facts(session(), 90).plain
 
 
 def test_a_mode_that_codex_uses_from_the_next_turn_on_is_not_that_of_the_running_turn():
     free = TurnMode(permissions="danger-full-access", dangerous=True)
-    shown = headline_facts(session(agent="codex", mode="read-only"), 90, UNICODE, free)
+    shown = headline_facts(session(agent="codex", mode="read-only"), 90, free)
     [alarming] = [shown.plain[span.start : span.end] for span in shown.spans if span.style == "$text-error"]
     assert alarming == " · danger-full-access"
-    ended = headline_facts(session(agent="codex", mode="read-only", status=Status.DONE), 90, UNICODE, free).plain
+    ended = headline_facts(session(agent="codex", mode="read-only", status=Status.DONE), 90, free).plain
     assert "read-only" in ended
-    assert "plan" in headline_facts(session(agent="claude", mode="plan"), 90, UNICODE, free).plain
+    assert "plan" in headline_facts(session(agent="claude", mode="plan"), 90, free).plain
 
 
 def test_the_facts_of_a_session_whose_agent_this_version_does_not_have_are_shown():
-    shown = headline_facts(session(agent="other", mode="plan"), 90, UNICODE, TurnMode(permissions="ask")).plain
+    shown = headline_facts(session(agent="other", mode="plan"), 90, TurnMode(permissions="ask")).plain
     assert "other demo-large" in shown
 
 
 def test_a_state_has_its_colour():
-    shown = headline_facts(session(status=Status.FAILED), 80, UNICODE)
+    shown = headline_facts(session(status=Status.FAILED), 80)
     state = shown.spans[0]
     assert (state.style, shown.plain[state.start : state.end]) == ("$text-error", "✗ failed")
 
@@ -117,16 +116,16 @@ def test_the_state_always_stands(title, status, width, following):
 
 
 def test_the_folders_of_several_sessions_stand_below_each_other():
-    lines = [listed(session(title=title), UNICODE) for title in ("x", "修复登录测试", "a long title " * 9)]
+    lines = [listed(session(title=title)) for title in ("x", "修复登录测试", "a long title " * 9)]
     assert len({cell_width(line.partition("~/code")[0]) for line in lines}) == 1
 
 
 def test_an_ended_session_in_a_list_says_what_is_left_of_it():
-    left = listed(session(status=Status.DONE, left=2), UNICODE)
+    left = listed(session(status=Status.DONE, left=2))
     assert "  2 processes left  ~/code/api" in left
-    assert left.index("~/code") == listed(session(), UNICODE).index("~/code")
-    assert "1 process left" in listed(session(status=Status.DONE, left=1), UNICODE)
-    assert "left" not in listed(session(left=2), UNICODE)
+    assert left.index("~/code") == listed(session()).index("~/code")
+    assert "1 process left" in listed(session(status=Status.DONE, left=1))
+    assert "left" not in listed(session(left=2))
 
 
 def test_a_session_whose_process_waits_says_so_where_it_is_shown():
@@ -134,8 +133,8 @@ def test_a_session_whose_process_waits_says_so_where_it_is_shown():
     assert "warm: its process waits for prompts" in told(160, status=Status.DONE, warm_since=NOW)
     assert "warm" in parts(120, status=Status.DONE, warm_since=NOW)
     assert "warm" not in told(140, status=Status.DONE)
-    assert "its process waits" in listed(waits, UNICODE)
-    assert listed(waits, UNICODE).index("~/code") == listed(session(), UNICODE).index("~/code")
+    assert "its process waits" in listed(waits)
+    assert listed(waits).index("~/code") == listed(session()).index("~/code")
 
 
 def test_the_stop_of_a_waiting_process_says_that_the_turn_is_over():

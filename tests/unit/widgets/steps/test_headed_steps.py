@@ -5,7 +5,6 @@ from array import array
 import pytest
 
 from agentdash.sessions.model import Step, StepKind
-from agentdash.widgets.drawing.glyphs import UNICODE
 from agentdash.widgets.steps.filtered_steps import FilteredSteps
 from agentdash.widgets.steps.headed_steps import HeadedSteps, TurnNote
 from agentdash.widgets.steps.step_decorations import Unread
@@ -32,7 +31,7 @@ def texts(drawing, position):
 
 @pytest.fixture
 def drawing():
-    return HeadedSteps(UNICODE)
+    return HeadedSteps()
 
 
 def test_the_first_step_of_a_turn_has_a_heading_with_the_turns_note(drawing):

@@ -3,9 +3,10 @@
 import pytest
 
 from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.render.steps import steps_text
 from agentdash.tui.render.style import Style
-from agentdash.widgets.drawing.glyphs import ASCII
+from agentdash.widgets.drawing.glyphs import in_ascii
 from agentdash.widgets.steps.step_document import step_document
 from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE, Manner, step_rows
 from hostile import big, make, streams
@@ -86,5 +87,5 @@ def test_a_big_step_has_rows_that_fit_and_not_too_many(big_file, agent, tmp_path
 def test_a_terminal_that_knows_only_ascii_is_given_nothing_else():
     for path, agent in EVERY:
         for step in parsed(path, agent_named(agent))[:5]:
-            rows = step_rows(step, 80, Manner(signs=ASCII))
-            assert all(ASCII.plain(part).isascii() for row in rows for part, _ in row)
+            for row in step_rows(step, 80, Manner()):
+                assert all(in_ascii(part).isascii() and len(in_ascii(part)) == cell_width(part) for part, _ in row)

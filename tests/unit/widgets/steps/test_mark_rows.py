@@ -7,7 +7,6 @@ from agentdash.sessions.conversation.marks import Mark, MarkKind
 from agentdash.sessions.conversation.shown import shown
 from agentdash.sessions.model import Step, StepKind
 from agentdash.sessions.transcript.mark_steps import MarkStep
-from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
 from agentdash.widgets.steps.mark_rows import NO_CUTS, Cuts, cut_rows, mark_rows
 from agentdash.widgets.steps.step_lines import BRIEF, Manner, step_rows
 
@@ -44,12 +43,11 @@ def test_a_mark_without_an_effect_says_so():
     assert plain(mark_rows(rewind(), 90, Manner(), Cuts(known)))[0].endswith("(without an effect)")
 
 
-@pytest.mark.parametrize(("signs", "edge"), [(UNICODE, "╎ "), (ASCII, ": ")])
-def test_a_cut_step_is_faint_and_has_an_edge_in_every_line(signs, edge):
+def test_a_cut_step_is_faint_and_has_an_edge_in_every_line():
     step = Step(kind=StepKind.COMMAND, command="ls", exit_code=1, output="a\nb", text="")
-    rows = cut_rows(step_rows(step, 40, Manner(signs=signs)), signs)
+    rows = cut_rows(step_rows(step, 40, Manner()))
     assert len(rows) > 1
-    assert all(line.startswith(edge) for line in plain(rows))
+    assert all(line.startswith("╎ ") for line in plain(rows))
     assert {role for row in rows for _, role in row} == {"dim"}
 
 

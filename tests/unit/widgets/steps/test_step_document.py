@@ -8,7 +8,7 @@ from transcript_files import read
 
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.text.sanitize import cell_width
-from agentdash.widgets.drawing.glyphs import ASCII
+from agentdash.widgets.drawing.glyphs import twins
 from agentdash.widgets.drawing.roles import ROLES
 from agentdash.widgets.steps.step_document import step_document
 
@@ -69,7 +69,7 @@ def test_the_title_of_each_kind(step, title):
 def test_every_kind_has_a_document_even_if_it_holds_nothing():
     for kind in StepKind:
         assert len(text(Step(kind=kind))) > 1, kind
-        assert all(line.isascii() for line in map(ASCII.plain, text(Step(kind=kind), signs=ASCII))), kind
+        assert all(line.isascii() for line in map(twins, text(Step(kind=kind)))), kind
 
 
 def test_messages_are_markdown_unless_their_source_is_wanted():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agentdash.sessions.model import Status
 from agentdash.sessions.rules.attention import SILENT_MS
 from agentdash.tui.state.table_views import QUICK, View
-from agentdash.widgets.drawing.glyphs import UNICODE
+from agentdash.widgets.drawing.glyphs import STATES
 from agentdash.widgets.table.columns import STATE, Moment, fitted
 from agentdash.widgets.table.ordering import Arrangement, Grouping
 from agentdash.widgets.table.row_model import RowModel
@@ -96,4 +96,4 @@ def test_the_header_says_new_at_every_width_that_has_room(width, told):
     many = {Status.RUNNING: 3, Status.QUEUED: 2, Status.FAILED: 11, Status.DONE: 286}
     sessions = [session(f"{status}-{n:08}", status) for status, count in many.items() for n in range(count)]
     line = header(sessions, width)
-    assert " ".join(told.split()) == " ".join(line.split()).replace(UNICODE.states[Status.QUEUED], "…")
+    assert " ".join(told.split()) == " ".join(line.split()).replace(STATES[Status.QUEUED], "…")

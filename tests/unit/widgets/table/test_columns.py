@@ -21,7 +21,7 @@ from agentdash.sessions.model import (
 from agentdash.sessions.rules.attention import attention
 from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import cell_width, one_line
-from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
+from agentdash.widgets.drawing.glyphs import MARKED, PINNED, STATES, twins
 from agentdash.widgets.table.columns import COLUMNS, OTHERS, STATE, Choice, Moment, columns, empty_columns, headings
 from agentdash.widgets.table.row_cells import Form, cut_title, row_cells
 from agentdash.widgets.table.row_detail import TOGETHER_MS, detail, in_full, remark, steady_until
@@ -39,17 +39,17 @@ session = partial(
 EVERY = Choice(tuple(column.heading for column in OTHERS))
 
 
-def painted(one, width=120, signs=UNICODE, **form):
-    return row_cells(one, Moment(NOW, signs), Form(width, **form))
+def painted(one, width=120, **form):
+    return row_cells(one, Moment(NOW), Form(width, **form))
 
 
-def line(one, width=120, signs=UNICODE, **form):
-    return " ".join(text for text, _ in painted(one, width, signs, **form)[0])
+def line(one, width=120, **form):
+    return " ".join(text for text, _ in painted(one, width, **form)[0])
 
 
-def below(one, width=120, signs=UNICODE):
+def below(one, width=120):
     """The second line."""
-    return " ".join(text for text, _ in painted(one, width, signs, lines=2)[1])
+    return " ".join(text for text, _ in painted(one, width, lines=2)[1])
 
 
 def test_a_row_shows_mark_age_title_folder_and_agent():
@@ -141,11 +141,9 @@ def test_copies_show_their_number_if_the_title_is_cut():
 
 
 def test_every_state_has_a_mark_of_its_own_and_an_ascii_twin():
-    for signs in (UNICODE, ASCII):
-        ended = [signs.states[s] for s in (Status.DONE, Status.FAILED, Status.STOPPED, Status.LOST)]
-        told = [*ended, signs.states[Status.RUNNING], signs.states[Status.WAITING], signs.states[Status.QUEUED]]
-        assert len(set(told)) == len(told)
-    assert all(mark.isascii() for mark in ASCII.states.values())
+    for marks in (set(STATES.values()), set(map(twins, STATES.values()))):
+        assert len(marks) == len(Status)
+    assert all(twins(mark).isascii() for mark in STATES.values())
 
 
 def test_an_outcome_is_bright_until_the_user_opened_it():
@@ -161,7 +159,7 @@ def test_marks_and_pins_are_in_the_gutter_and_move_no_title():
     marked = row_cells(plain, Moment(NOW), Form(120), marked=True)[0]
     starts.add(" ".join(text for text, _ in marked).index("fix"))
     assert len(starts) == 1
-    assert (line(pinned)[0], marked[0][0][0]) == (UNICODE.pinned, UNICODE.marked)
+    assert (line(pinned)[0], marked[0][0][0]) == (PINNED, MARKED)
 
 
 def test_a_question_is_marked_and_shown_until_the_user_opens_it():

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentdash.sessions.text.sanitize import cell_width
-from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
+from agentdash.widgets.drawing.glyphs import twins
 from agentdash.widgets.usage import bars, series
 from agentdash.widgets.usage.axis import axis
 from agentdash.widgets.usage.plot import Picture, drawn
@@ -41,11 +41,11 @@ def test_a_larger_part_is_never_lower_by_more_than_an_eighth(parts, rows):
     assert all(abs(height - right) <= 1.01 for height, right in zip(heights, exact, strict=True))
 
 
-@given(st.lists(ANY, max_size=6), ANY, st.integers(0, 30), st.booleans(), st.booleans())
-def test_no_number_is_an_error(parts, maximum, rows, unknown, plain):
-    cells = bars.column(bars.Bar(tuple(parts), unknown), maximum, rows, plain_ascii=plain)
+@given(st.lists(ANY, max_size=6), ANY, st.integers(0, 30), st.booleans())
+def test_no_number_is_an_error(parts, maximum, rows, unknown):
+    cells = bars.column(bars.Bar(tuple(parts), unknown), maximum, rows)
     assert len(cells) == rows
-    assert all(char.isascii() for char, _ in cells) or not plain
+    assert all(twins(char).isascii() for char, _ in cells)
 
 
 @given(st.integers(0, 400), st.integers(1, 300), st.integers(0, 399))
@@ -69,10 +69,11 @@ def test_an_unknown_value_is_marked_and_never_drawn_as_nothing():
 
 
 def test_series_differ_without_colours():
-    for fills, plain in ((bars.FILLS, False), (bars.ASCII_FILLS, True)):
+    stack = bars.column(bars.Bar((1.0,) * series.MOST), float(series.MOST), series.MOST)
+    for fills in ("".join(char for char, _ in stack), "".join(twins(char) for char, _ in stack)):
         assert len(set(fills)) == len(fills) == series.MOST
-        stack = bars.column(bars.Bar((1.0,) * series.MOST), float(series.MOST), series.MOST, plain_ascii=plain)
-        assert "".join(char for char, _ in stack) == fills
+    ends = {bars.column(bars.Bar((float(eighth),)), 8.0, 1)[0][0] for eighth in range(1, 8)}
+    assert not set(map(twins, ends)) & {twins(char) for char, _ in stack}
 
 
 def test_the_groups_beyond_the_largest_are_one_series():
@@ -109,15 +110,14 @@ def test_labels(top, rows, labels):
     st.integers(1, 200),
     st.integers(0, 60),
     st.integers(0, 369),
-    st.booleans(),
 )
-def test_a_plot_is_never_wider_or_higher_than_its_place(columns, width, height, cursor, plain):
+def test_a_plot_is_never_wider_or_higher_than_its_place(columns, width, height, cursor):
     picture = Picture(
         tuple(bars.Bar(tuple(parts), unknown) for parts, unknown in columns),
         tuple(f"Nov {n}" for n in range(len(columns))),
         tuple((n, "模型 " * 9, "≥≈$1,234.00") for n in range(series.MOST)),
         lambda value: f"${value:g}",
     )
-    lines = drawn(picture, width, height, min(cursor, len(columns) - 1), ASCII if plain else UNICODE)
+    lines = drawn(picture, width, height, min(cursor, len(columns) - 1))
     assert len(lines) <= height
     assert all(cell_width("".join(text for text, _ in line)) <= width for line in lines)

@@ -62,7 +62,7 @@ def _stopped(
 def _stopped_unread(ref: str, why: StoreError) -> "Receipt | AgentdashError":
     """Stop a session although no row can be read, for the user alone: nothing shows what an agent may stop."""
     from .....sessions.families.caller import find_caller
-    from .....sessions.lifecycle.stop_unread import stop_unread
+    from .....sessions.lifecycle.stop import stop_unread
     from .....sessions.storage.paths import Layout, default_home
 
     if not find_caller().acts_for_user:

@@ -43,7 +43,7 @@ def fork(
     Without PROMPT, or with "-", the prompt is read from stdin.  With both, stdin is appended.
     """
     from .....sessions.conversation.places import parsed_place
-    from .....sessions.prompts.forking import ForkOptions
+    from .....sessions.prompts.conversations import ForkOptions
 
     at = parsed_place(place) if place is not None else None
     turn, step = (at.turn, at.step) if at is not None else (None, None)

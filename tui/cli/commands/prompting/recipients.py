@@ -16,7 +16,7 @@ from ..starting.start import follow
 if TYPE_CHECKING:
     from .....sessions.manager import SessionManager
     from .....sessions.model import Session
-    from .....sessions.prompts.broadcast import Delivery
+    from .....sessions.prompts.filling import Delivery
     from .....sessions.prompts.prompter import PromptOptions, Sent
     from .....sessions.reader import SessionReader
 
@@ -141,7 +141,7 @@ def texts_for(reader: "SessionReader", to: Recipients, template: str | None) -> 
         text = common.read_prompt(to.words)
         return lambda _: text
     from .....sessions.prompts.filling import filled_for
-    from .....sessions.settings.prompt_templates import template_named
+    from .....sessions.settings.sections import template_named
     from ..setting_up.templates import without_prompt
 
     without_prompt(to.words)
@@ -163,7 +163,7 @@ def send_to_all(
     as_json: bool,
 ) -> int:
     """Send a prompt to several sessions, report the outcome for each, and return the exit code."""
-    from .....sessions.prompts.broadcast import broadcast
+    from .....sessions.prompts.filling import broadcast
 
     outcomes = broadcast(manager.prompts, sessions, text_for, options)
     waits = wait or timeout is not None

@@ -295,7 +295,7 @@ def _with_put_away(
 
 def _say_missing(home: "Path") -> bool:
     """Report session folders that the database does not have, as `doctor` does; return whether there are any."""
-    from .....sessions.doctor.state.records import differences
+    from .....sessions.doctor.files import differences
     from .....sessions.storage.paths import Layout
 
     found = [finding for finding in differences(Layout(home)) if finding.state != "ok"]

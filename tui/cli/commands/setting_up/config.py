@@ -47,7 +47,7 @@ def config_show(as_json: bool) -> None:
 
         common.print_json(to_builtins(settings))
     else:
-        common.print_lines([as_toml(settings).rstrip()])
+        common.print_lines([as_toml(settings).rstrip()], painted=False)
 
 
 @config.command("list")
@@ -84,7 +84,7 @@ def settings_in(folder: str) -> "Loaded":
         UsageError: there is no such folder.
     """
     from .....sessions.lifecycle.starts.launch_plan import checked_folder
-    from .....sessions.projects.apply import in_folder
+    from .....sessions.projects.review import in_folder
     from .....sessions.settings.config import read_settings
     from .....sessions.storage.paths import default_home
 
@@ -115,7 +115,7 @@ def config_get(key: str, as_json: bool) -> int:
     if as_json:
         common.print_json(value)
     elif value is not None:
-        common.print_lines([_plain(value)])
+        common.print_lines([_plain(value)], painted=False)
     return FAILED if value is None else 0
 
 
@@ -139,9 +139,9 @@ def config_check(as_json: bool) -> None:
 @common.json_option
 def config_init(as_json: bool) -> None:
     """Create a settings file with every setting commented out."""
-    from .....sessions.families.user_only import check_user
+    from .....sessions.families.enclosing import check_user
+    from .....sessions.settings.catalog_texts import write_first
     from .....sessions.settings.place import config_path
-    from .....sessions.settings.template import write_first
 
     check_user("A change of the settings")
     path = config_path()
@@ -161,9 +161,9 @@ def config_edit(key: str | None) -> int:
     """
     import os
 
-    from .....sessions.families.user_only import check_user
+    from .....sessions.families.enclosing import check_user
+    from .....sessions.settings.catalog_texts import write_first
     from .....sessions.settings.place import config_path
-    from .....sessions.settings.template import write_first
     from ....services.pager_editor import at_line, editor, run
 
     check_user("A change of the settings")
@@ -185,9 +185,9 @@ def config_edit(key: str | None) -> int:
 @config.command("docs")
 def config_docs() -> None:
     """Print the settings reference as Markdown."""
-    from .....sessions.settings.docs import page
+    from .....sessions.settings.catalog_texts import page
 
-    common.print_lines([page().rstrip("\n")])
+    common.print_lines([page().rstrip("\n")], painted=False)
 
 
 @click.command()
@@ -237,7 +237,7 @@ def _value(key: str) -> Any:
     from .....sessions.settings.catalog import setting_named
     from .....sessions.settings.config import read_settings
     from .....sessions.settings.effective import held_at, value_at, values_of
-    from .....sessions.settings.toml_positions import parts
+    from .....sessions.settings.toml_keys import parts
 
     loaded = read_settings()
     value = value_at(values_of(loaded), parts(key))
@@ -257,7 +257,7 @@ def _plain(value: Any) -> str:
 
 def _line(path: Path, key: str) -> int:
     from .....sessions.settings.catalog import setting_named
-    from .....sessions.settings.toml_positions import parts, place_of
+    from .....sessions.settings.toml_keys import parts, place_of
 
     setting_named(key)
     return place_of(path.read_text(encoding="utf-8", errors="replace"), parts(key))
@@ -271,9 +271,9 @@ def _checked() -> tuple[Path, list[str]]:
     """
     from .....sessions.agents.demo.place import find_demo
     from .....sessions.settings.config import settings_of
-    from .....sessions.settings.faults import faults
     from .....sessions.settings.place import config_path
-    from .....sessions.settings.prices.own import check_prices
+    from .....sessions.settings.prices import check_prices
+    from .....sessions.settings.source import faults
     from .....sessions.storage.paths import default_home
     from ....keys.keymap import check_keys
 

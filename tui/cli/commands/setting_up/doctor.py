@@ -39,7 +39,7 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
 
 def _rebuild() -> "Rebuilt":
     """Rebuild the database, and print the result."""
-    from .....sessions.families.user_only import check_user
+    from .....sessions.families.enclosing import check_user
     from .....sessions.lifecycle.recovery.rebuild import rebuild
     from .....sessions.settings.config import load_config
     from .....sessions.storage.paths import Layout, default_home

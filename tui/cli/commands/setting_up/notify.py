@@ -24,9 +24,9 @@ def notify(kind: "Chosen | None", text: str, as_json: bool) -> None:
 
     Reports which escape sequence was sent, so that you can check a setup with SSH or tmux.
     """
-    from .....sessions.families.user_only import check_user
-    from .....sessions.notifications.outer_terminal import outer_terminals
+    from .....sessions.families.enclosing import check_user
     from .....sessions.notifications.terminal_support import way
+    from .....sessions.notifications.tmux import outer_terminals
     from .....sessions.settings.config import load_config
 
     check_user("A notification")

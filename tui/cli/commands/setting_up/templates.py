@@ -80,8 +80,7 @@ def from_template(reader: "SessionReader", name: str, start: "Start", preset: st
 
     from .....sessions.lifecycle.starts.launch_plan import completed
     from .....sessions.prompts.filling import filled_for_start
-    from .....sessions.settings.presets import preset_named
-    from .....sessions.settings.prompt_templates import template_named
+    from .....sessions.settings.sections import preset_named, template_named
 
     config = reader.settings.in_folder(start.cwd).config
     template = template_named(config.templates, name)

@@ -153,7 +153,7 @@ def spawn(
     text = common.read_prompt(words, needed=preset is None) if template is None else without_prompt(words)
     options = with_limits(parse_pairs(pairs), limits) | chosen_settings(own, danger=danger)
     from .....sessions.launch import Start
-    from .....sessions.settings.presets import preset_named
+    from .....sessions.settings.sections import preset_named
     from ..usage.budget import budget_of
 
     start = Start(
@@ -375,7 +375,7 @@ def _print_answer(reader: "SessionReader", session: "Session", *, raw: bool) -> 
     if not takes_prompts(session.agent):
         common.print_pieces(reader.outputs.part(session.id).pieces(), raw=raw)
     elif answer := reader.steps.answer(session.id):
-        common.print_lines([clean(answer)])
+        common.print_lines([clean(answer)], painted=False)
 
 
 def _words(session: "Session") -> tuple[str, str | None, str]:

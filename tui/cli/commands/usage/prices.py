@@ -24,8 +24,7 @@ def prices(model: str | None, file: str | None, as_json: bool) -> None:
         _import(file, as_json=as_json)
         return
     from .....sessions.settings.config import load_config
-    from .....sessions.settings.prices.entries import entries, entry_of
-    from .....sessions.settings.prices.imported import imported
+    from .....sessions.settings.prices import entries, entry_of, imported
 
     own = load_config().prices
     if model is None:
@@ -44,7 +43,7 @@ def prices(model: str | None, file: str | None, as_json: bool) -> None:
 
 
 def _import(file: str, *, as_json: bool) -> None:
-    from .....sessions.settings.prices.entries import outdated
+    from .....sessions.settings.prices import outdated
     from .....sessions.text.sanitize import one_line
     from .....sessions.text.units import count
 

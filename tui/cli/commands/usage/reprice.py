@@ -40,5 +40,4 @@ def reprice(every: bool, since: str | None, model: str | None, dry_run: bool, as
         return
     from ....render.setup.prices import repriced_lines
 
-    style = common.style()
-    common.print_lines(map(style.signs.plain, repriced_lines(found, dry_run=dry_run)))
+    common.print_lines(repriced_lines(found, dry_run=dry_run))

@@ -118,4 +118,4 @@ def _say(table: "UsageTable") -> None:
     if table.more:
         lines.append(style.paint(usage_texts.MORE.format(count=table.more), "dim"))
     lines.append(style.paint(usage_texts.fitting(usage_texts.sums(table), style.width), "strong"))
-    common.print_lines(map(style.signs.plain, lines))
+    common.print_lines(lines)

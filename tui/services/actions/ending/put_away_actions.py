@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from .....sessions.lifecycle.taken_check import held_elsewhere
+from .....sessions.lifecycle.session_ref import held_elsewhere
 from .....sessions.model import Session
 from ....dialogs.asking.confirm import Answer
 from ....keys.keymap import Keymap

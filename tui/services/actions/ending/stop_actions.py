@@ -10,7 +10,6 @@ from .....sessions.launch import Ladder
 from .....sessions.lifecycle.stop_family import StopHow, StopPreview
 from .....sessions.model import Receipt, Session
 from .....sessions.reader import SessionReader
-from .....widgets.drawing.glyphs import Signs
 from ....dialogs.asking.confirm import Answer, ConfirmScreen
 from ....keys.key_queue import KeysInOrder
 from ....texts import family_texts
@@ -30,7 +29,6 @@ class StopActions:
         access: gives the manager, which stops.
         requests: runs the calls in threads.
         bulk: stops several sessions at once.
-        signs: the characters to draw with.
     """
 
     def __init__(
@@ -40,14 +38,12 @@ class StopActions:
         access: WriteAccess,
         requests: Requests,
         bulk: BulkActions,
-        signs: Signs,
     ) -> None:
         self._app = app
         self._reader = reader
         self._access = access
         self._requests = requests
         self._bulk = bulk
-        self._signs = signs
 
     async def stop_chosen(self, sessions: Sequence[Session]) -> None:
         """Stop one session with its own dialogs, several with one question."""
@@ -94,7 +90,7 @@ class StopActions:
 
         workers = len(preview.ending) + len(preview.going_on) * family
         hurry = partial(ask, stop, True)
-        screen = StoppingScreen(texts.title(session), preview.ladder, hurry, workers=workers, signs=self._signs)
+        screen = StoppingScreen(texts.title(session), preview.ladder, hurry, workers=workers)
         self._app.push_screen(screen)
         receipt = await ask(stop, now)
         if receipt is None:
@@ -129,11 +125,10 @@ class StopActions:
                 return StopPreview(), Answer.NO
             screen = ConfirmScreen(
                 f'{verb} "{texts.title(session)}"?',
-                texts.process_lines(session, preview.processes) or [texts.listed(session, self._signs)],
+                texts.process_lines(session, preview.processes) or [texts.listed(session)],
                 "\n".join(filter(None, (words_of(preview.ladder), family_texts.stop_effect(preview)))),
                 verb.lower(),
                 more=f"{verb.lower()} these too" if preview.going_on and more else None,
-                signs=self._signs,
             )
             answer = self._app.push_screen(screen, wait_for_dismiss=True)
         return preview, await answer

@@ -9,21 +9,17 @@ from ...background import Requests
 from ...write_access import WriteAccess
 
 if TYPE_CHECKING:
-    from .....widgets.drawing.glyphs import Signs
     from ....dialogs.starting.folder_settings import FolderSettings
 
 
 class ProjectActions:
     """Reads the settings that a folder has, and asks whether they are trusted."""
 
-    def __init__(
-        self, app: KeysInOrder[Any], reader: SessionReader, access: WriteAccess, requests: Requests, signs: "Signs"
-    ) -> None:
+    def __init__(self, app: KeysInOrder[Any], reader: SessionReader, access: WriteAccess, requests: Requests) -> None:
         self._app = app
         self._reader = reader
         self._access = access
         self._requests = requests
-        self._signs = signs
 
     async def settings_in(self, folder: str) -> "FolderSettings | None":
         """Return the agents and the presets of a start in a folder; None after an error, which is shown."""
@@ -50,7 +46,7 @@ class ProjectActions:
             if found is None:
                 self._requests.show_refusal(reason or project_texts.no_project(folder))
                 return False
-            screen = TrustScreen(found, self._signs, read_only=self._access.read_only)
+            screen = TrustScreen(found, read_only=self._access.read_only)
             answer = self._app.push_screen(screen, wait_for_dismiss=True)
         choice = await answer
         if choice is None:

@@ -11,8 +11,7 @@ from unit.sessions.agents.codex.test_codex_usage import THREAD, Transcript
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.launch import Launch
-from agentdash.sessions.lifecycle.recovery.salvage import salvaged
-from agentdash.sessions.lifecycle.recovery.stream_turns import turns_in
+from agentdash.sessions.lifecycle.recovery.salvage import salvaged, turns_in
 from agentdash.sessions.model import Status
 from agentdash.sessions.storage.paths import SessionFolder
 
