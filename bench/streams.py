@@ -24,8 +24,7 @@ from agentdash.sessions.launch import Launch
 from agentdash.sessions.lifecycle.recovery.reconcile import read_facts
 from agentdash.sessions.model import Prompt, Session, Status, Turn
 from agentdash.sessions.reader import SessionReader
-from agentdash.sessions.storage.files.restore import restore
-from agentdash.sessions.storage.files.session_record import Identity
+from agentdash.sessions.storage.files.session_record import Identity, restore
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.storage.store import Store

@@ -5,8 +5,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import Struct, to_builtins
+from msgspec import Struct, structs, to_builtins
 
+from .asks.model import Ask
 from .asks.recorded import RecordedAsk
 from .clock import now_ms
 from .model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Step, StepKind, Turn
@@ -20,20 +21,30 @@ if TYPE_CHECKING:
     from .conversation.shown import Shown
     from .digest.collect import Digest
 
-SESSION_KEYS = (
-    "id", "agent", "title", "task", "status", "reason", "cwd", "model", "turn", "parent", "usage", "cost_usd",
-    "exit_code", "signal", "created_at", "updated_at",
-    "started_at", "ended_at", "last_event_at", "last_message", "agent_session", "steps", "unknown", "left",
-    "left_note", "stopping", "source", "archived_at", "pinned_at", "denied", "asks", "activity", "plan",
-    "deleted_at", "queued", "held", "unconfirmed", "asking", "warm_since", "mode",
-    "context_tokens", "context_window", "cost_about_usd", "cost_missing", "tokens_missing", "after", "blocked",
-    "followed", "taken_by", "lead", "depth", "lifecycle", "key", "call", "budget",
-)  # fmt: skip
-_SESSION_MONEY = tuple(key for key in SESSION_KEYS if key.endswith("_usd"))
+NOT_PRINTED: dict[type[Struct], frozenset[str]] = {
+    Session: frozenset({
+        "host", "seen_at", "seen_steps", "stuck", "stuck_at", "denied_names", "stopped_by", "steers", "reported_turn",
+        "woken_turn", "led", "escalated",
+    }),
+    Step: frozenset({"call_id", "cut"}),
+    Ask: frozenset({"key", "unplaced", "each_time", "for_user"}),
+    RecordedAsk: frozenset({"ask", "stream", "overdue"}),
+}  # fmt: skip
+"""The fields that only the program itself uses; all others are printed."""
+
+
+def printed(kind: type[Struct]) -> list[str]:
+    """Return the names of the fields of a type that are printed, in their order."""
+    return [field.name for field in structs.fields(kind) if field.name not in NOT_PRINTED.get(kind, ())]
+
+
+_SESSION_KEYS = printed(Session)
+_SESSION_MONEY = [key for key in _SESSION_KEYS if key.endswith("_usd")]
+_ASK_KEYS, _RECORDED_KEYS = printed(Ask), printed(RecordedAsk)
 
 
 def session_json(session: Session, now: int | None = None) -> dict[str, Any]:
-    """Return a session with its keys in the documented order.
+    """Return a session with the fields that are printed.
 
     ``attention`` is the reason why the session needs the user, null if it does not; silence is counted up to ``now``
     (UTC ms).  ``context_percent`` is the part of the model's context in use, as the table shows it; null if it is not
@@ -45,7 +56,7 @@ def session_json(session: Session, now: int | None = None) -> dict[str, Any]:
         data[key] = dollars(data[key])
     data["task"] = shorten(session.task, MESSAGE_CHARACTERS)
     data["budget"] = data["budget"] and rounded(data["budget"])
-    return {key: data[key] for key in SESSION_KEYS} | {
+    return {key: data[key] for key in _SESSION_KEYS} | {
         "context_percent": share_percent(session.context_tokens, session.context_window),
         "attention": to_builtins(attention(session, now_ms() if now is None else now)),
         "unread": session.unread,
@@ -83,13 +94,6 @@ def step_json(step: Step, *, cut: bool = False) -> dict[str, Any]:
     return {key: data[key] for key in keys} | ({"cut": True} if cut else {})
 
 
-ASK_PLACE_KEYS = ("id", "session", "turn", "state", "asked_at", "due_at")
-ASK_KEYS = (
-    "kind", "tool", "title", "body", "cwd", "paths", "why", "verdicts", "always", "questions", "left_out",
-)  # fmt: skip
-ASK_FATE_KEYS = ("answer", "answered_by", "answered_at", "settled_at")
-
-
 def turn_json(turn: Turn) -> dict[str, Any]:
     """Return a turn: the recorded facts."""
     return _facts(turn)
@@ -115,11 +119,7 @@ def ask_json(recorded: RecordedAsk) -> dict[str, Any]:
 
     ask: dict[str, Any] = to_builtins(recorded.ask) | {"verdicts": list(taken(recorded.ask))}
     place: dict[str, Any] = to_builtins(recorded)
-    return (
-        {key: place[key] for key in ASK_PLACE_KEYS}
-        | {key: ask[key] for key in ASK_KEYS}
-        | {key: place[key] for key in ASK_FATE_KEYS}
-    )
+    return {key: place[key] for key in _RECORDED_KEYS} | {key: ask[key] for key in _ASK_KEYS}
 
 
 def adjustment_json(adjustment: Adjustment) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Starts as values: :class:`Start` is a caller's request, :class:`Launch` the exact start made from it.
 
-A launch holds the argv and everything that a runner needs; it is recorded with the turn.  A :class:`TurnPlan` is the
-part of a later turn's start that is known when its prompt is queued.
+A launch holds everything that a runner needs; it is recorded with the turn.  It is made in one place, of the
+:class:`Terms` in a :class:`TurnPlan`, which are known when a prompt is queued, and the agent's :class:`Command`.
 """
 
 from collections.abc import Mapping
@@ -20,6 +20,9 @@ from .values.membership import Budget, Lifecycle
 from .values.turn_mode import TurnMode
 
 Seconds = Annotated[float, Meta(ge=0, le=600)]
+
+Prices = Mapping[str, Price]
+"""The user's own prices, by the names of models."""
 
 
 class Ladder(Struct, frozen=True, kw_only=True):
@@ -140,14 +143,28 @@ that contains what is visible.  ``new``: a new conversation begins.  Empty: the 
 """
 
 
-class Launch(Struct, frozen=True, kw_only=True):
-    """One exact start: shown by a dry run, recorded in the turn, executed without a shell."""
+class Command(Struct, frozen=True, kw_only=True):
+    """The process that an agent makes of the request for a turn, and the way to talk to it."""
 
-    argv: tuple[str, ...]
+    argv: tuple[str, ...]  # in a launch empty only if the record of the turn was lost
     stdin: str | None = None
     """Text fed to standard input from a file; None means ``/dev/null``."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables set on top of the environment of the process that starts the turn."""
+    model: str | None = None
+    transport: str = ""
+    """The protocol of a live agent, whose process serves several turns; empty for a process of one turn."""
+    opening: tuple[str, ...] = ()
+    """The lines of a live agent's handshake, in the order in which they are written."""
+    plain_argv: tuple[str, ...] = ()
+    """The argv of a process of one turn, used if the handshake of a live agent fails."""
+    warnings: tuple[str, ...] = ()
+    """A sentence for each setting that has another effect than its name says."""
+
+
+class Terms(Struct, frozen=True, kw_only=True):
+    """The settings of a turn, whatever its conversation is: they are known when its prompt is requested."""
+
     ladder: Ladder | None = None
     """The user's own times for a stop; None uses the agent's."""
     limits: Limits = Limits()
@@ -155,31 +172,38 @@ class Launch(Struct, frozen=True, kw_only=True):
     """The limits of the sessions that agents start, as the settings have them."""
     led: bool = False
     """An agent started the session."""
-    prices: Mapping[str, Price] = field(default_factory=dict)
+    prices: Prices = field(default_factory=dict)
     """The user's own prices, from which a runner estimates the cost."""
     warnings: tuple[str, ...] = ()
-    """A sentence for each limit that cannot act, or not before the turn ends."""
+    """A sentence for each limit that cannot act, or not before the turn ends; those of the command and the settings."""
     attention: AttentionSettings = AttentionSettings()
     """The thresholds from which its runner considers it stuck."""
     after_turn: Literal["keep", "sweep"] = "keep"
     """``sweep`` ends the processes that outlive the turn; ``keep`` leaves them."""
     hook: Hook = Hook()
     """The command that is run when its state changes."""
-    model: str | None = None
-    model_before: str | None = None
-    """The model that the session had when the turn began; it is counted if the agent names none, never requested."""
     mode: TurnMode | None = None
     """The settings with which it runs; None for a plain command, and in the records of older versions."""
-    transport: str = ""
-    """The protocol of a live agent, whose process serves several turns; empty for a process of one turn."""
-    opening: tuple[str, ...] = ()
-    """The lines of a live agent's handshake, in the order in which they are written."""
-    plain_argv: tuple[str, ...] = ()
-    """The argv of a process of one turn, used if the handshake of a live agent fails."""
-
     warm: WarmSettings = WarmSettings()
     asks: AsksSettings = AsksSettings()
     """The rules and the time limit for what a live agent asks."""
+    compacts: Compaction | None = None
+    """The turn compacts the conversation, and answers no prompt; None for an ordinary turn."""
+
+
+class Launch(Terms, frozen=True, kw_only=True):
+    """One exact start: shown by a dry run, recorded in the turn, executed without a shell."""
+
+    # A struct cannot have two bases: these are the fields of Command, which describes them.
+    argv: tuple[str, ...]
+    stdin: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    model: str | None = None
+    transport: str = ""
+    opening: tuple[str, ...] = ()
+    plain_argv: tuple[str, ...] = ()
+    model_before: str | None = None
+    """The model that the session had when the turn began; it is counted if the agent names none, never requested."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """The agent's section of the settings from which it was made, as plain values; empty in older records."""
     how: Way = ""
@@ -188,15 +212,13 @@ class Launch(Struct, frozen=True, kw_only=True):
     """The agent's conversation that it resumes or forks, if :attr:`how` is ``native``."""
     fork: Fork | None = None
     """The place behind which it forks that conversation; None if it resumes it."""
-    compacts: Compaction | None = None
-    """The turn compacts the conversation, and answers no prompt; None for an ordinary turn."""
 
 
 class TurnPlan(Struct, frozen=True, kw_only=True):
-    """The settings of a later turn as they were when its prompt was requested; never secrets.
+    """The settings of a turn as they were when its prompt was requested; never secrets.
 
-    A runner makes the launch from it when the turn before has ended: only then is the conversation to resume known, and
-    runners do not read the settings.
+    A runner makes the launch of a later turn from it when the turn before has ended: only then is the conversation to
+    resume known, and runners do not read the settings.
     """
 
     settings: Mapping[str, Any]
@@ -204,10 +226,20 @@ class TurnPlan(Struct, frozen=True, kw_only=True):
     model: str | None = None
     argv: tuple[str, ...] = ()
     """For the ``command`` agent: the command to run."""
-    frame: Launch
-    """The launch without what depends on the conversation: its argv and stdin are empty."""
+    terms: Terms = field(name="frame")
     on_failure: Literal["hold", "send"] = "hold"
     """``send`` sends the prompt even if the turn before failed, was lost, or was stopped by a limit."""
+
+    def launch(
+        self, command: Command, *, how: Way = "", conversation: str | None = None, fork: Fork | None = None
+    ) -> Launch:
+        """Return the start of the turn, with the command that its agent made of it."""
+        parts = structs.asdict(command) | structs.asdict(self.terms)  # the warnings of the terms have the command's
+        return Launch(**parts, settings=self.settings, how=how, conversation=conversation, fork=fork)
+
+    def on(self, **terms: Any) -> "TurnPlan":
+        """Return the plan with other terms."""
+        return structs.replace(self, terms=structs.replace(self.terms, **terms))
 
 
 def with_mode(plan: TurnPlan, options: Mapping[str, Any], mode: str, *, dangerous: bool) -> TurnPlan:
@@ -219,17 +251,16 @@ def with_mode(plan: TurnPlan, options: Mapping[str, Any], mode: str, *, dangerou
         mode: what the turn may do on its own.
         dangerous: nothing limits the agent in this mode.
     """
-    former = plan.frame.mode
+    former = plan.terms.mode
     changed = structs.replace(former, permissions=mode, dangerous=dangerous) if former is not None else None
-    frame = structs.replace(plan.frame, mode=changed)
-    return structs.replace(plan, settings={**plan.settings, **options}, frame=frame)
+    return structs.replace(plan.on(mode=changed), settings={**plan.settings, **options})
 
 
 def with_model(plan: TurnPlan, model: str) -> TurnPlan:
     """Return a plan with another model."""
-    former = plan.frame.mode
+    former = plan.terms.mode
     changed = structs.replace(former, model=model) if former is not None else None
-    return structs.replace(plan, model=model, frame=structs.replace(plan.frame, mode=changed))
+    return structs.replace(plan.on(mode=changed), model=model)
 
 
 def model_at_start(launch: Launch | None) -> str | None:
@@ -262,5 +293,5 @@ def following(launch: Launch) -> Launch:
 
 def plan_like(launch: Launch) -> TurnPlan:
     """Return the plan of a turn with the settings of a launch, for a prompt that the runner itself adds."""
-    frame = structs.replace(following(launch), argv=(), stdin=None, settings={})
-    return TurnPlan(settings=launch.settings, model=launch.model, frame=frame)
+    terms = {name: getattr(launch, name) for name in Terms.__struct_fields__} | {"compacts": None}
+    return TurnPlan(settings=launch.settings, model=launch.model, terms=Terms(**terms))

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import structs
 
+from .agents.planned import settings_of
 from .agents.registry import PLAIN_COMMAND, agent_named
 from .asks.recorded import RecordedAsk
+from .conversation.marks import Mark
 from .errors import NotAllowedError, RefusalError
 from .families.caller import Caller, find_caller
 from .families.joining import joined, membership, parent_of, source_of
@@ -25,9 +27,8 @@ from .families.reach import MADE_INSIDE, known_caller, rights_of
 from .families.rights import acts
 from .kept_settings import keep_start
 from .keys import check_same_task
-from .launch import Start
+from .launch import Launch, Start
 from .lifecycle.starts.launch_plan import (
-    Beginning,
     adopt_settings,
     build_launch,
     checked_prompt,
@@ -50,7 +51,7 @@ from .prompts.compacting import SessionCompactor
 from .prompts.prompter import Prompter
 from .prompts.queue import SessionChains, SessionQueue
 from .reader import SessionReader
-from .settings.config import PROFILE, Loaded
+from .settings.config import PROFILE, Config, Loaded
 from .storage.paths import Layout, default_home
 from .storage.store import Store
 from .supervision.base_environment import record
@@ -124,7 +125,7 @@ class SessionManager(Stopping):
         from .prompts.conversations import SessionConversations  # most commands need no steps
 
         return SessionConversations(
-            self.rights, self.layout, self.store, self.reader, self.housekeeping, self.prompts, self._begin_with
+            self.rights, self.layout, self.store, self.reader, self.housekeeping, self.prompts, self._begin_fork
         )
 
     def __enter__(self) -> Self:
@@ -154,9 +155,9 @@ class SessionManager(Stopping):
         settings = self.reader.settings.in_folder(start.cwd)
         if (known := self._keyed(start)) is not None:
             return known
-        start = completed(structs.replace(start, prompt=checked_prompt(start.prompt)), settings.config)
-        start = structs.replace(start, prompt=self.rights.prompt(start.prompt, start.agent))
-        return self._begin(start, settings)
+        prompt = checked_prompt(start.prompt)
+        prompt = self.rights.prompt(prompt, start.agent or settings.config.default_agent)
+        return self._begin(completed(start, settings.config, prompt=prompt), settings)
 
     def spawn_copies(self, start: Start) -> list[Session]:
         """Start ``start.copies`` sessions; those that find no free place wait in the queue, in this order.
@@ -180,10 +181,18 @@ class SessionManager(Stopping):
 
     def continue_session(self, continued: "Continued") -> Session:
         """Start a session that continues another one, exactly as :meth:`.reader.SessionReader.continued` planned it."""
-        asked_by = self.inside or StoppedBy.YOU
-        start, env = continued.start, self._environment(continued.start.agent)
-        mark, config = continued.mark(asked_by), self.reader.settings.in_folder(start.cwd).config
-        return self._begin_with(Beginning(start=start, config=config, launch=continued.launch, env=env, mark=mark))
+        self.layout.check_writable()
+        start, settings = continued.start, self.reader.settings.in_folder(continued.start.cwd)
+        env, mark = self._environment(start.agent), continued.mark(self.inside or StoppedBy.YOU)
+        joined(self.caller, self._parent(), start, settings.config.orchestration)
+        return self._record(start, continued.launch, env, settings, mark)
+
+    def _begin_fork(
+        self, start: Start, config: Config, launch: Launch, env: Mapping[str, str | None], mark: Mark
+    ) -> Session:
+        """Begin a fork; ``config`` and ``env`` are those of its origin, which may have another profile."""
+        joined(self.caller, self._parent(), start, config.orchestration)
+        return self._record(start, launch, env, self.reader.settings.in_folder(start.cwd), mark)
 
     def run(
         self,
@@ -210,41 +219,39 @@ class SessionManager(Stopping):
         """Record a completed start and send its runner."""
         self.layout.check_writable()
         start = joined(self.caller, self._parent(), start, settings.config.orchestration)
-        if start.after:
-            start = structs.replace(start, after=self.reader.get(start.after).id)
-        start = structs.replace(start, led=self.inside is not None or self.caller.lead is not None)
+        after = self.reader.get(start.after).id if start.after else ""
+        led = self.inside is not None or self.caller.lead is not None
+        start = structs.replace(start, after=after, led=led)
         launch = build_launch(settings.config, start, home=self.layout.home, notes=settings.notes)
         if less := self.rights.narrowed(start.agent, launch.mode, start.options):
             start = structs.replace(start, options={**start.options, **less})
             launch = build_launch(settings.config, start, home=self.layout.home, notes=settings.notes)
-        env = self._environment(start.agent)
-        return self._record(Beginning(start=start, config=settings.config, launch=launch, env=env), settings)
+        return self._record(start, launch, self._environment(start.agent), settings)
 
-    def _check_reach(self, beginning: Beginning) -> None:
+    def _check_reach(self, start: Start, launch: Launch) -> None:
         """Refuse a start whose agent could change agentdash's own files, in its folder or in one added to it.
 
         Raises:
             UsageError: it could.
         """
-        start, agent = beginning.start, agent_named(beginning.start.agent)
-        added = agent.writable_folders(beginning.config.settings_for(start.agent, start.options))
-        mode, home, settings = beginning.launch.mode, self.layout.home, self.reader.settings.path
+        agent, home, settings = agent_named(start.agent), self.layout.home, self.reader.settings.path
+        added = agent.writable_folders(settings_of(launch.settings, agent))
         for folder in (start.cwd, *(str(Path(start.cwd, one)) for one in added)):
-            check_reach(agent, mode, folder, home, settings, states_settings=self.rights.states_settings)
+            check_reach(agent, launch.mode, folder, home, settings, states_settings=self.rights.states_settings)
 
-    def _begin_with(self, beginning: Beginning) -> Session:
-        """Begin a session that goes on with the conversation of another one, exactly as it was planned."""
-        self.layout.check_writable()
-        joined(self.caller, self._parent(), beginning.start, beginning.config.orchestration)
-        # Those of the session that it goes on from may have another profile.
-        return self._record(beginning, self.reader.settings.in_folder(beginning.start.cwd))
-
-    def _record(self, beginning: Beginning, settings: Loaded) -> Session:
+    def _record(
+        self,
+        start: Start,
+        launch: Launch,
+        env: Mapping[str, str | None],
+        settings: Loaded,
+        mark: Mark | None = None,
+    ) -> Session:
         """Record the first turn of a session, and the settings for its runner, and send the runner."""
-        start, parent = beginning.start, self._parent()
-        self.rights.check_mode(start.agent, beginning.launch.mode, start.options)
+        parent = self._parent()
+        self.rights.check_mode(start.agent, launch.mode, start.options)
         if parent is None or parent.cwd not in (start.cwd, *map(str, Path(start.cwd).parents)):  # else the lead has it
-            self._check_reach(beginning)
+            self._check_reach(start, launch)
         title = checked_text(start.title or title_of(start.prompt), "title")
         start = structs.replace(start, title=title, source=source_of(self.caller, start))
         if start.over_budget:
@@ -253,16 +260,9 @@ class SessionManager(Stopping):
         folder = self.layout.session(start.session_id)
         folder.create()
         record(folder)
+        place, host = membership(self.caller, parent, start), processes.host_name()
         try:
-            self.store.create(
-                start,
-                beginning.launch,
-                str(uuid.uuid4()),
-                host=processes.host_name(),
-                env=beginning.env,
-                membership=membership(self.caller, parent, start),
-                mark=beginning.mark,
-            )
+            self.store.create(start, launch, str(uuid.uuid4()), host=host, env=env, membership=place, mark=mark)
         except BaseException as error:
             shutil.rmtree(folder.path, ignore_errors=True)
             known = self._keyed(start) if isinstance(error, sqlite3.IntegrityError) else None

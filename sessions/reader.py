@@ -141,8 +141,7 @@ class SessionReader:
         settings = self.settings.in_folder(start.cwd)
         if start.after:
             self.get(start.after)
-        start = structs.replace(start, prompt=checked_prompt(start.prompt))
-        start = completed(start, settings.config)
+        start = completed(start, settings.config, prompt=checked_prompt(start.prompt))
         return build_launch(settings.config, start, home=self.home, notes=settings.notes)
 
     def continued(
@@ -270,7 +269,7 @@ class SessionReader:
 
     def queued(self, ref: str) -> list[QueuedPrompt]:
         """Return the prompts of the session that wait, in the order in which they will be sent."""
-        return self._queries.queued(self.get(ref).id)
+        return self._queries.queue.waiting(self.get(ref).id)
 
     def unconfirmed(self, ref: str) -> list[Unconfirmed]:
         """Return the prompts of the session of which it is not known whether the agent got them, first to last."""
@@ -284,8 +283,8 @@ class SessionReader:
         session = self.get(ref)
         turns = self._queries.turns(session.id)
         launch = self._queries.launch(session.id, session.turn)
-        prompts, asks = self._prompts(session), self._queries.asks_of(session.id)
-        changes, marks = self._queries.adjustments_of(session.id), self._queries.marks_of(session.id)
+        prompts, asks = self._prompts(session), self._queries.asks.of_session(session.id)
+        changes, marks = self._queries.adjustments.of_session(session.id), self._queries.marks.of_session(session.id)
         budgets = self._queries.family_budgets.states(session.id, self._limits(launch))
         family, turn = family_facts(self._queries, session), turns[-1] if turns else None
         periods = self._queries.period_budgets.of_session(session.id)
@@ -345,11 +344,11 @@ class SessionReader:
 
     def asks(self, ref: str | None = None) -> list[RecordedAsk]:
         """List the asks that wait for an answer, of one session or of all, the oldest first."""
-        return self._queries.open_asks(self.get(ref).id if ref is not None else None)
+        return self._queries.asks.open(self.get(ref).id if ref is not None else None)
 
     def adjustments(self, ref: str) -> list[Adjustment]:
         """List the changes of the settings of a session, the oldest first."""
-        return self._queries.adjustments_of(self.get(ref).id)
+        return self._queries.adjustments.of_session(self.get(ref).id)
 
     def ask(self, ask_id: int) -> RecordedAsk:
         """Return an ask in any state.
@@ -357,7 +356,7 @@ class SessionReader:
         Raises:
             UnknownSessionError: its session was deleted.
         """
-        found = self._queries.ask(ask_id)
+        found = self._queries.asks.one(ask_id)
         if found is None:
             raise UnknownSessionError(f"There is no ask {ask_id}: its session was deleted.")
         return found

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from agentdash.sessions.launch import Launch, TurnPlan
+from agentdash.sessions.launch import Launch, Terms, TurnPlan
 from agentdash.sessions.model import Session, Status, Step, StepKind, Turn
 from agentdash.sessions.storage.prompts.queued_prompt import Request
 from agentdash.sessions.storage.store import Store
@@ -36,7 +36,7 @@ def step(index: int, kind: StepKind, took: int | None = None, **facts: Any) -> S
 
 def request(session_id: str, text: str = "more", /, **facts: Any) -> Request:
     """Make a request for a prompt, with a key of its own if none is given."""
-    usual: dict[str, Any] = {"key": str(uuid.uuid4()), "plan": TurnPlan(settings={}, frame=Launch(argv=()))}
+    usual: dict[str, Any] = {"key": str(uuid.uuid4()), "plan": TurnPlan(settings={}, terms=Terms())}
     return Request(session=session_id, text=text, **(usual | facts))
 
 

@@ -12,8 +12,7 @@ from agentdash.sessions.launch import Launch
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Prompt, Session, Status, Turn
 from agentdash.sessions.processes import processes
-from agentdash.sessions.storage.files.restore import restore
-from agentdash.sessions.storage.files.session_record import Identity
+from agentdash.sessions.storage.files.session_record import Identity, restore
 from agentdash.sessions.storage.queries import Recipe
 
 Event = Mapping[str, Any]

@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from agentdash.sessions.agents.own_use import count_broken_off, take_rest
+from agentdash.sessions.agents.own_use import count_broken_off, take_rest, total_before
 from agentdash.sessions.agents.parsing.usage_meter import Meter
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.costs.pricing import Pricing
@@ -70,7 +70,7 @@ class Recorded:
         facts.reported = Reported(Pricing())
         facts.thread_before = self.store.thread_total_before(session, self.turns[session])
         if home is not None and stream is None:
-            facts.total_before = agent_named(agent).total_before(launch, env, at)
+            facts.total_before = total_before(agent_named(agent), launch, env, at)
         for number, line in enumerate(lines.splitlines() if isinstance(lines, bytes) else lines):
             parser.feed(line, at + number)
             if meter is not None:

@@ -29,7 +29,7 @@ from ..sessions.notifications.tmux import Claims
 from ..sessions.settings.config import Config, DashboardSettings
 from ..sessions.storage.paths import Layout
 from ..sessions.storage.prompts.drafts import DraftFiles
-from ..sessions.text.plain_ascii import is_wanted
+from ..sessions.text.terminal import is_wanted
 from ..widgets.drawing.plain_ascii import InAscii, PlainScrollBar
 from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
 from ..widgets.drawing.without_colours import WithoutColours
@@ -45,10 +45,10 @@ from .later import load_later
 from .messages import SessionsChanged, SettingsRead
 from .screens.main import MainScreen
 from .screens.session_screen import SessionScreen
-from .services.actions.ask_actions import AskActions
 from .services.actions.session_actions import SessionActions
 from .services.background import Requests
 from .services.change_feed import ChangeFeed
+from .services.desk import Desk
 from .services.drafts import Drafts
 from .services.notifier import Notifier
 from .services.remedies import worded
@@ -146,16 +146,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
         self.drafts = Drafts(DraftFiles(Layout(reader.home), reader.was_requested), self.set_timer)
-        self._operations = SessionActions(
-            self,
-            reader,
-            access,
-            self.requests,
-            drafts=self.drafts,
-            asks=AskActions(reader, access, self.requests),
-            keymap=keymap,
-        )
-        self._operations.stay_in_prompt = settings.stay_in_prompt
+        self._desk = Desk(self, reader, access, self.requests, self.drafts, keymap)
+        self._operations = SessionActions(self._desk, stay_in_prompt=settings.stay_in_prompt)
         self.home: SessionScreen
         """The screen below all others."""
         if watched:
@@ -336,7 +328,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self.requests.show_error(self._settings_trouble)
             return
         if keymap != self.keymap:
-            self.keymap = self._operations.keymap = keymap
+            self.keymap = self._desk.keymap = keymap
             self.set_keymap(keymap.for_textual())
             for screen in self._session_screens():
                 screen.keys_changed()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..sessions.errors import UsageError
-from ..sessions.text.colours import has_colours
+from ..sessions.text.terminal import has_colours
 from .terminal.state import give_size
 
 if TYPE_CHECKING:

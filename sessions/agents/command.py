@@ -4,8 +4,10 @@ The lines may be anything.  Text is a message; a JSON object is an event of an u
 The only proper end is exit code 0.
 """
 
+from typing import ClassVar
+
 from ..errors import UsageError
-from ..launch import Launch
+from ..launch import Command
 from ..model import Step, StepKind
 from ..rules.turn_facts import Facts
 from .base import Agent, LaunchRequest
@@ -40,23 +42,20 @@ def _event_type(line: bytes) -> str | None:
     return kind[:KIND_LENGTH] if isinstance(kind, str) else "json"
 
 
-class Command(Agent):
+class PlainCommand(Agent):
     """A plain command: not an agent, but supervised like one."""
 
     name = "command"
     title = "Any command"
     prompted = False
-    resumable = False
+    conversations = None
+    parsers: ClassVar = {"": CommandParser}
 
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """Return the argv as it was given, with an empty standard input."""
         if not request.argv:
             raise UsageError("No command. Put it after `--`: agentdash run -- make test")
-        return Launch(argv=request.argv)
-
-    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:  # noqa: ARG002
-        """Return a new parser for one turn."""
-        return CommandParser(turn)
+        return Command(argv=request.argv)
 
     def succeeded(self, facts: Facts, exit_code: int | None) -> bool:  # noqa: ARG002 - only the exit code speaks
         """Return whether the exit code is 0; if no process waited for it, a good end is not proven."""

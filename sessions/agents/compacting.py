@@ -11,23 +11,21 @@ def way_of(agent: Agent, launch: Launch, compaction: Compaction, *, resumes: boo
     """Return :data:`BY_AGENT` or :data:`BY_SUMMARY`.
 
     Args:
-        agent: the agent.
-        launch: the start of the turn.
-        compaction: the request.
         resumes: the turn resumes a conversation of the agent, which its own command can compact.
     """
     if not resumes or compaction.by == BY_SUMMARY:
         return BY_SUMMARY
-    if agent.compact_prompt(compaction.words) is not None:
+    if _command(agent, compaction) is not None:
         return BY_AGENT
-    return BY_AGENT if launch.transport and agent.compacts_live and not compaction.words else BY_SUMMARY
+    live = launch.transport and agent.live is not None and agent.live.compacts
+    return BY_AGENT if live and not compaction.words else BY_SUMMARY
 
 
 def text_of(agent: Agent, compaction: Compaction) -> str:
     """Return the text that a turn gives the agent to compact, in the way that the compaction names."""
     if compaction.by == BY_SUMMARY:
         return summary_request(compaction)
-    return agent.compact_prompt(compaction.words) or compaction.prompt
+    return _command(agent, compaction) or compaction.prompt
 
 
 def without_live(agent: Agent, launch: Launch) -> Launch:
@@ -40,3 +38,7 @@ def without_live(agent: Agent, launch: Launch) -> Launch:
         return launch
     asked = structs.replace(compaction, by=way_of(agent, launch, compaction, resumes=True))
     return structs.replace(launch, compacts=asked, stdin=text_of(agent, asked))
+
+
+def _command(agent: Agent, compaction: Compaction) -> str | None:
+    return agent.conversations.compact_prompt(compaction.words) if agent.conversations is not None else None

@@ -23,7 +23,6 @@ class Expansions(Struct, frozen=True, kw_only=True):
         """Return a text that the agent does not replace; one that it would not replace is unchanged.
 
         Args:
-            text: foreign text.
             at_first: the prompt begins with it.
         """
         for pattern, written in self.anywhere:

@@ -1,11 +1,18 @@
-"""The formats that agentdash reads: the turn files of its agents, and the CLIs' own transcripts."""
+"""The formats that agentdash reads: the turn files of its agents, and the CLIs' own transcripts.
 
-from typing import Protocol
+A file's format is known from its first lines, if it is not named: the agent that wrote it, and whether it is a stream
+or a transcript.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Protocol
 
 from ..errors import UsageError
-from .base import Agent
+from .base import Agent, TranscriptFormat
+from .parsing.json_repair import parsed
+from .parsing.line_parts import each_part
 from .parsing.parser import TurnParser
-from .registry import agent_named, agent_names, is_agent, transcript_formats
+from .registry import PLAIN_COMMAND, agent_named, agent_names, is_agent, transcript_formats
 
 
 class Reader(Protocol):
@@ -34,10 +41,9 @@ def format_names() -> tuple[str, ...]:
 
 def _streams() -> dict[str, TransportReader]:
     """Return the readers of the live processes that have a format of their own, by the format's name."""
-    agents = map(agent_named, agent_names(demo=False))
-    return {
-        name: TransportReader(agent, transport) for agent in agents for name, transport in agent.stream_formats.items()
-    }
+    agents = [agent_named(name) for name in agent_names(demo=False)]
+    live = ((agent, agent.live) for agent in agents if agent.live is not None and agent.live.format)
+    return {of.format: TransportReader(agent, of.transport) for agent, of in live}
 
 
 def reader_named(name: str) -> Reader:
@@ -54,3 +60,50 @@ def reader_named(name: str) -> Reader:
         if one.name == name:
             return one
     raise UsageError(f"Unknown format {name!r}. Known formats: {', '.join(format_names())}.")
+
+
+LOOKED_AT = 50
+"""Lines to check; a warning may come before the first event."""
+
+
+def guess_format(lines: Iterable[bytes]) -> str | None:
+    """Return the name of the format; None if no line identifies it."""
+    for event in map(_event, each_part(lines)):
+        if name := _first(transcript_formats(), event) or _agent(event):
+            return name
+    return None
+
+
+def guess_document(beginning: bytes) -> str | None:
+    """Return the name of the format of a file that is one JSON object of many lines; None if it is none."""
+    return next((one.name for one in transcript_formats() if one.begins_document(beginning)), None)
+
+
+def guess_agent(lines: Iterable[bytes]) -> str:
+    """Return the name of the agent that printed these lines; ``command`` if no line identifies it."""
+    return next(filter(None, map(_agent, map(_event, each_part(lines)))), PLAIN_COMMAND)
+
+
+def guess_transport(agent: Agent, lines: Iterable[bytes]) -> str:
+    """Return the transport of the process that printed these lines; empty for a process of one turn."""
+    live = agent.live
+    return live.transport if live is not None and any(map(live.prints, map(_event, each_part(lines)))) else ""
+
+
+def _agent(event: dict[str, Any]) -> str | None:
+    return _first(map(agent_named, agent_names(demo=True)), event)
+
+
+def _first(candidates: Iterable[Agent | TranscriptFormat], event: dict[str, Any]) -> str | None:
+    """Return the name of the first candidate that recognizes an event; None for an empty event."""
+    kind = event.get("type")
+    kind = kind if isinstance(kind, str) else None
+    return next((one.name for one in candidates if one.recognizes(kind, event)), None) if event else None
+
+
+def _event(line: bytes) -> dict[str, Any]:
+    try:
+        event = parsed(line)
+    except (ValueError, RecursionError):
+        return {}
+    return event if isinstance(event, dict) else {}

@@ -1,10 +1,8 @@
 """Agents that can lead others: they get the MCP server of agentdash, whose tools start and read workers."""
 
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -24,26 +22,6 @@ class LeadSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_field
         bool,
         Meta(description="Let the agent start and lead workers, with agentdash's tools.", extra={"offered": True}),
     ] = False
-
-
-class LeadingAgent(ABC):
-    """The part of an adapter that makes its agent a lead, and knows the agent's own MCP settings."""
-
-    @abstractmethod
-    def lead_args(self, settings: AgentSettings) -> tuple[str, ...]:
-        """Return the arguments that add the server and allow its tools; none unless the setting ``lead`` is set."""
-
-    @abstractmethod
-    def setup_lines(self) -> tuple[str, ...]:
-        """Return the lines by which the user adds the server to the agent's own settings; comments begin with #."""
-
-    @abstractmethod
-    def known_server(self, env: Mapping[str, str]) -> Mapping[str, Any] | None:
-        """Return the server as the agent's own settings have it; None if they do not.
-
-        Raises:
-            OSError, ValueError: the settings cannot be read.
-        """
 
 
 def leads(settings: AgentSettings) -> bool:
@@ -67,5 +45,5 @@ def setup_lines(client: str) -> tuple[str, ...]:
         return tuple(json.dumps(servers, indent=2).splitlines())
     from .registry import agent_named
 
-    agent = agent_named(client)
-    return agent.setup_lines() if isinstance(agent, LeadingAgent) else ()
+    leading = agent_named(client).leading
+    return leading.setup_lines() if leading is not None else ()

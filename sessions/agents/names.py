@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..errors import UsageError
 
 if TYPE_CHECKING:
-    from ..launch import Launch
+    from ..launch import Command
     from .base import Agent, LaunchRequest
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -30,14 +30,14 @@ def is_model(name: str) -> bool:
     return bool(name) and not name.startswith("-") and len(name) <= LONGEST_MODEL and name.isprintable()
 
 
-def start_of(agent: "Agent", request: "LaunchRequest") -> "Launch":
-    """Return the agent's start for a request whose names were checked.
+def command_of(agent: "Agent", request: "LaunchRequest") -> "Command":
+    """Return the agent's command for a request whose names were checked.
 
     Raises:
         UsageError: a name is not valid, or the agent cannot take a setting.
     """
     check_names(agent, request)
-    return agent.launch(request)
+    return agent.command(request)
 
 
 def check_names(agent: "Agent", request: "LaunchRequest") -> None:
@@ -47,7 +47,8 @@ def check_names(agent: "Agent", request: "LaunchRequest") -> None:
         UsageError: one is not valid.
     """
     conversation, model = request.agent_session, request.model or request.settings.model
-    if conversation is not None and agent.conversation_ids.fullmatch(conversation) is None:
+    ids = agent.conversations.ids if agent.conversations is not None else PLAIN_NAME
+    if conversation is not None and ids.fullmatch(conversation) is None:
         raise UsageError(
             f"{conversation[:_SHOWN]!r} is not a valid id of a conversation of {agent.title}, so it cannot be resumed. "
             f"Go on in a new conversation: agentdash continue {request.session_id[:8]}"

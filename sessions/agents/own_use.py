@@ -1,7 +1,9 @@
 """The use of a turn from the agent's own files."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from ..costs.reports import Report
+from ..launch import Launch
 from ..rules.turn_facts import Facts
 from .base import Agent
 from .parsing.usage_meter import Meter
@@ -50,10 +52,14 @@ def count_broken_off(agent: Agent, facts: Facts, env: Mapping[str, str | None], 
     """Add the calls of a turn that has ended to its reports, if the agent reported no sum of them.
 
     Args:
-        agent: the agent.
-        facts: the facts of the turn's output.
-        env: the agent's environment.
         began: the start of the turn, UTC ms.
     """
     if facts.unsummed and facts.reported is not None:
-        facts.reported.break_off(agent.own_calls(facts.agent_session or "", env, began))
+        calls = agent.use.calls if agent.use is not None else None
+        facts.reported.break_off(calls(facts.agent_session or "", env, began) if calls is not None else None)
+
+
+def total_before(agent: Agent, launch: Launch, env: Mapping[str, str | None], began: int) -> Sequence[Report] | None:
+    """Return what a process takes over from the conversation (:attr:`.capabilities.Use.total_before`), if known."""
+    known = agent.use.total_before if agent.use is not None else None
+    return known(launch, env, began) if known is not None else None

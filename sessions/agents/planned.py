@@ -1,22 +1,24 @@
 """The start of a later turn, made from its plan when the conversation to resume is known."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
-from msgspec import structs
 
 from ..errors import UsageError
 from ..launch import Fork, Launch, TurnPlan, Way
 from .base import Agent, AgentSettings, LaunchRequest
-from .names import start_of
+from .names import command_of
 
 
-def settings_of(plan: TurnPlan, agent: Agent) -> AgentSettings:
-    """Return the agent's section of the settings of a plan.
+def settings_of(settings: Mapping[str, Any], agent: Agent) -> AgentSettings:
+    """Return the agent's section of the settings from plain values, as a plan or a launch has them.
 
     Raises:
-        UsageError: the agent cannot take the plan: another version of agentdash made it.
+        UsageError: the agent cannot take them: another version of agentdash made it.
     """
     try:
-        return msgspec.convert(plan.settings, agent.settings_type)
+        return msgspec.convert(settings, agent.settings_type)
     except msgspec.ValidationError as error:
         raise UsageError(f"The settings of the queued prompt cannot be used: {error}.") from None
 
@@ -36,12 +38,6 @@ def launch_of(
     """Return the start of a turn.
 
     Args:
-        plan: its settings.
-        agent: its agent.
-        prompt: the text for the agent.
-        cwd: the folder to work in.
-        session_id: the session.
-        turn: the number of the turn.
         agent_session: the conversation to resume or to fork; None if the agent has not named one.
         fork: the place behind which it is forked.
         how: how it takes up the conversation, if it does not follow the turn before it.
@@ -50,28 +46,17 @@ def launch_of(
         UsageError: the agent cannot take the plan (another version of agentdash made it), or a recorded name is not
             valid.
     """
-    settings = settings_of(plan, agent)
-    launch = start_of(
-        agent,
-        LaunchRequest(
-            prompt=prompt,
-            cwd=cwd,
-            session_id=session_id,
-            turn=turn,
-            agent_session=agent_session,
-            fork=fork,
-            model=plan.model,
-            led=plan.frame.led,
-            settings=settings,
-            argv=plan.argv,
-        ),
-    )
-    made = ("argv", "stdin", "env", "model", "transport", "opening", "plain_argv")
-    return structs.replace(
-        plan.frame,
-        settings=plan.settings,
-        how=how,
-        conversation=agent_session if how == "native" else None,
+    request = LaunchRequest(
+        prompt=prompt,
+        cwd=cwd,
+        session_id=session_id,
+        turn=turn,
+        agent_session=agent_session,
         fork=fork,
-        **{name: getattr(launch, name) for name in made},
+        model=plan.model,
+        led=plan.terms.led,
+        settings=settings_of(plan.settings, agent),
+        argv=plan.argv,
     )
+    conversation = agent_session if how == "native" else None
+    return plan.launch(command_of(agent, request), how=how, conversation=conversation, fork=fork)

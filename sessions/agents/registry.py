@@ -28,7 +28,7 @@ PLAIN_COMMAND = "command"
 REGISTRY: dict[str, Entry] = {
     "codex": Entry("codex.adapter:Codex", "codex.rollout.files:CodexRollout"),
     "claude": Entry("claude.adapter:Claude", "claude.transcript:ClaudeProject"),
-    PLAIN_COMMAND: Entry("command:Command"),
+    PLAIN_COMMAND: Entry("command:PlainCommand"),
     "demo": Entry("demo.adapter:Demo"),
     "codex-demo": Entry("demo.adapter:CodexDemo"),
     "claude-demo": Entry("demo.adapter:ClaudeDemo"),

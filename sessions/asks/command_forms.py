@@ -117,6 +117,7 @@ def _one(form: Form, name: str, value: str | None, rest: Iterator[str]) -> list[
 
 def _group(form: Form, letters: str, rest: Iterator[str]) -> list[tuple[str, str]] | None:
     found: list[tuple[str, str]] = []
+    # The first letter that takes a value ends the group: the rest of the word is that value.
     for at, letter in enumerate(letters):
         option = form.options.get(f"-{letter}")
         if option is None:

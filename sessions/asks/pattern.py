@@ -145,6 +145,7 @@ def matches(pattern: str, text: str) -> bool | None:
     if len(expression.tests) * (len(text) + 1) > MOST_WORK:
         return None
     states: set[int] = set()
+    # A match can begin at each character, so that the first state is added at each.
     for at in range(len(text) + 1):
         states = _reached(expression, {*states, expression.first}, begins=at == 0, ends=at == len(text))
         if expression.last in states:

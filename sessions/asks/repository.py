@@ -64,6 +64,7 @@ def _index_entries(path: Path) -> list[tuple[int, bytes]] | None:
             begin = at + (64 if flags & _EXTENDED else 62)
             end = data.index(b"\0", begin)
             found.append((mode, data[begin:end]))
+            # An entry ends with one to eight NUL bytes, up to a multiple of eight.
             at += (end - at + 8) // 8 * 8
         if data[at : at + 4] == _SPLIT:
             return None

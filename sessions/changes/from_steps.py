@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from ..model import Change, Step, StepKind
-from ..rules.changed_files import FilePart, parts_of
-from ..text.diffs import Diff, beginning
+from ..rules.step_outcome import FilePart, parts_of
 from ..text.relative_paths import Place
+from ..text.unified_diff import Diff, beginning
 from .model import Edit, FileChanges
 
 MOST_FILES = 10_000

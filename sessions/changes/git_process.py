@@ -1,4 +1,4 @@
-"""Calls of git that let the repository run no command: bounded in time and size, never waiting for a terminal.
+"""Run git safely in a folder, and ask it for the branch and the files there.
 
 An agent may have written the repository's configuration.  These are always switched off: the file system monitor,
 hooks, external diff programs, text conversion, pagers, every transport (a partial clone would fetch missing objects),
@@ -8,8 +8,7 @@ which git runs on a file whose size or time differs from the index.  Remaining r
 * A file that goes through a filter (git-lfs) can be shown as modified though its filtered content is the same.
 * The names of the filters are read in a first call.  If an agent adds a filter between that call and the next, its
   command runs once, as the user of agentdash, outside of the agent's own sandbox.
-* The configuration is read, so it can make git slow or fail.  After the time limit this is reported as an error.
-"""
+* The configuration is read, so it can make git slow or fail.  After the time limit this is reported as an error."""
 
 import os
 import selectors
@@ -169,3 +168,34 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         # A dead network file system can block the process for ever, and must not block us too.
         with suppress(subprocess.TimeoutExpired):
             process.wait(1)
+
+
+LIST_BYTES = 4 << 20
+"""The most bytes that are read of a list of files; the rest of the list is left out."""
+
+
+def branch_of(folder: str) -> str | None:
+    """Return the branch of the repository that contains a folder; None without a repository or a branch."""
+    output = _asked(folder, "symbolic-ref", "--quiet", "--short", "HEAD")
+    return os.fsdecode(output.out).strip() or None if output is not None else None
+
+
+def files_of(folder: str) -> list[str] | None:
+    """Return the files below a folder, relative to it, as git lists them; None without a repository.
+
+    Files that git ignores are left out, and files that it does not track yet are there.
+    """
+    output = _asked(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if output is None:
+        return None
+    names = output.out.split(b"\0")[:-1]  # a name that the limit cut has no end
+    return list(dict.fromkeys(map(os.fsdecode, names)))
+
+
+def _asked(folder: str, *arguments: str) -> GitOutput | None:
+    """Return the output of git; None if git failed, is not installed or took too long."""
+    try:
+        output = run_git(folder, *arguments, limit=LIST_BYTES)
+    except GitError:
+        return None
+    return output if output.code in (0, None) else None

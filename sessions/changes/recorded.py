@@ -17,7 +17,7 @@ from msgspec import structs
 from ..agents.parsing.recorded_edits import RecordedChange, RecordedEdit, Transcript
 from ..clock import monotonic
 from ..model import Change, Step, Turn
-from ..text.diffs import Diff
+from ..text.unified_diff import Diff
 from ..transcript.additions import files_key
 
 MOST_EDITS = 100_000
@@ -124,7 +124,7 @@ class _Read:
         if self._transcript is None or len(self._edits) >= MOST_EDITS:
             return
         for edit in self._transcript.read_on():
-            kept = edit if self._room > 0 else _without_text(edit)
+            kept = edit if self._room > 0 else structs.replace(edit, changes=tuple(map(_counts_only, edit.changes)))
             self._room -= sum(len(change.diff.text) for change in kept.changes if change.diff)
             self._edits.append(kept)
             if len(self._edits) >= MOST_EDITS:
@@ -177,10 +177,6 @@ def _filled(change: Change, recorded: RecordedChange | None) -> Change:
     return structs.replace(
         change, diff=diff.text, added=diff.added, removed=diff.removed, cut=diff.cut, moved_to=recorded.moved_to
     )
-
-
-def _without_text(edit: RecordedEdit) -> RecordedEdit:
-    return structs.replace(edit, changes=tuple(map(_counts_only, edit.changes)))
 
 
 def _counts_only(change: RecordedChange) -> RecordedChange:

@@ -26,9 +26,7 @@ def session_changes(
     """Fold the steps as they come, and ask git about their files: a few calls of at most five seconds each.
 
     Args:
-        session: the session of the steps.
         steps: all steps, or those of one turn; never all of them in memory.
-        turns: all turns of the session.
         env: the environment that was recorded with the session.
         turn: the turn of the steps; None for all turns.
         git: True to ask git.
@@ -49,10 +47,11 @@ def session_changes(
 
 def recorded_of(session: Session, turns: Sequence[Turn], env: Mapping[str, str | None]) -> Recorded:
     """Return the transcripts of a session's agent; none is opened before a step needs it."""
-    agent = agent_named(session.agent)
-    if not agent.keeps_transcripts:
+    own_files = agent_named(session.agent).own_files
+    edits = own_files.edits if own_files is not None else None
+    if edits is None:
         return Recorded(None)
-    return Recorded(lambda thread, at: agent.recorded_edits(thread, env, at), turns, session.agent_session)
+    return Recorded(lambda thread, at: edits(thread, env, at), turns, session.agent_session)
 
 
 def _with_git(changes: SessionChanges) -> SessionChanges:

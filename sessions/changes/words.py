@@ -1,9 +1,9 @@
-"""A session's changes to files in words, for the screen and the command line.  Pure.
-
-Paths and git's messages are foreign text: they are cleaned here.
-"""
+"""Changes for front ends: in words, and as the output of ``changes --json``."""
 
 from collections.abc import Callable
+from typing import Any
+
+from msgspec import to_builtins
 
 from ..text.sanitize import one_line
 from ..text.units import count, line_change
@@ -60,3 +60,13 @@ def not_stored(edit: Edit) -> str:
 def more_edits(file: FileChanges) -> str:
     """Return the number of a file's edits that are only counted; empty if there are none."""
     return f"{count(file.more_edits, 'more edit')} not stored" if file.more_edits else ""
+
+
+def changes_json(changes: SessionChanges, *, diffs: bool = False) -> dict[str, Any]:
+    """Return the changes, field by field; an edit has the key ``diff`` only on request: null means "not known"."""
+    data: dict[str, Any] = to_builtins(changes)
+    if not diffs:
+        for file in data["files"]:
+            for edit in file["edits"]:
+                del edit["diff"]
+    return data

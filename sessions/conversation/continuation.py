@@ -68,8 +68,6 @@ def continuation(
     """Return where the next turn goes on.
 
     Args:
-        history: the history of the session.
-        marks: its marks.
         conversations: the agent's conversation of each turn; None if the turn ended before the agent named it.
         unstarted: the turns in which nothing was said, so that the next one goes on where they began.
     """

@@ -62,6 +62,7 @@ class History:
         """The place at which the next turn begins."""
         waiting = sorted(marks, key=lambda mark: (mark.after, mark.id))
         for turn in turns:
+            # The marks before a turn move the place at which it begins.
             while waiting and waiting[0].after < turn:
                 self._follow(waiting.pop(0))
             place = Place(turn)
@@ -98,6 +99,7 @@ class History:
     def undoable(self) -> Mark | None:
         """Return the newest rewind, compaction or clearing that was not taken back; None if there is none."""
         undone: set[int] = set()
+        # From the newest on, an undo is met before the mark that it takes back, also if that is an undo.
         for number in sorted(self._before, reverse=True):
             mark = self._marks[number]
             if number in undone:
@@ -136,7 +138,7 @@ class History:
         """Return the position behind a mark; None if it names what is not there."""
         match mark.kind:
             case MarkKind.REWIND if mark.turn is None:
-                return self._beginning()
+                return self._parents.get(Place(1), self.position)
             case MarkKind.REWIND if Place(mark.turn or 0) in self._parents and (mark.step or 0) >= 0:
                 return Place(mark.turn or 0, mark.step)
             case MarkKind.UNDO:
@@ -146,10 +148,6 @@ class History:
             case MarkKind.FORK if isinstance(self.position, Root) and not self._parents:
                 return Marked(mark.id)
         return None
-
-    def _beginning(self) -> Position:
-        """Return the position before the first turn: behind the mark with which a fork begins."""
-        return self._parents.get(Place(1), self.position)
 
 
 def step_is_visible(visible: Mapping[int, int | None], turn: int, step: int) -> bool:

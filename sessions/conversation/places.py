@@ -1,6 +1,6 @@
 """Places in a conversation as people write them, ``TURN`` or ``TURN.STEP``, and the steps that a place can follow.
 
-A step has the number that ``messages``, ``trajectory --json`` and the viewer show: the prompt of a turn is 0.
+A step has the number that ``trajectory`` and the viewer show: the prompt of a turn is 0.
 """
 
 import re

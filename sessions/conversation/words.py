@@ -22,7 +22,6 @@ def mark_words(
     """Return what a mark did, when and by whom, on one line: ``went back to step 2.4 at 14:02, by you``.
 
     Args:
-        mark: the mark.
         undone: the mark that it takes back, if it is an undo.
         turns: the number of turns for which the summary of a compaction stands.
         other: the title of the other session of a fork; empty if that was deleted.

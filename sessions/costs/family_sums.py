@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from ..model import Session, Status
-from .cost import Cost
-from .cost_count import CostCount
+from .cost import Cost, CostCount
 from .usage_totals import lacks_tokens, session_cost
 
 STATES = (
@@ -135,6 +134,7 @@ class Families:
         if (named := _named(session)) is not None:
             self._members.setdefault(named, {})[session.id] = None
         if session.id in self._members:
+            # Its workers came before it: it begins with what they count.
             total = _Total()
             for one in self._valid(session.id):
                 total.add(self._weight(self._sessions[one]))
@@ -170,7 +170,7 @@ class Families:
 
 
 class _Total:
-    """Counts that can be added and subtracted without a remainder: money as in :mod:`.cost_count`."""
+    """Counts that can be added and subtracted without a remainder: money as in :mod:`.cost`."""
 
     def __init__(self) -> None:
         self.workers = 0

@@ -48,7 +48,6 @@ def prices_in(data: bytes, as_of: str) -> dict[str, Price]:
     Models without a price, or with a price of 0, are left out: 0 there stands for an unknown price.
 
     Args:
-        data: the whole file.
         as_of: the date of the prices, ISO.
 
     Raises:

@@ -11,8 +11,7 @@ from msgspec import Struct, structs
 
 from ..values.usage import known_sum
 from .cost import Cost
-from .model_names import plain_name
-from .pricing import Pricing, is_meant
+from .pricing import Pricing, is_meant, plain_name
 from .reports import MESSAGE, RECORD, Report
 
 

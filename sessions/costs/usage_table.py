@@ -1,9 +1,8 @@
-"""The use of tokens and money over time, by groups: the question and its answer.  Pure.
+"""The use of tokens and money over time, by groups: the question and its answer.  Pure but for the time zone.
 
-A day is a local day of the user's time zone.  A week begins on Monday.
-"""
+A day is a local day of the user's time zone.  A week begins on Monday."""
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal, get_args
 
 from msgspec import Struct, field
@@ -77,3 +76,31 @@ class UsageTable(Struct, frozen=True, kw_only=True):
     """The dates of the prices with which costs were computed, ISO, each once, in order."""
     prices_of_settings: bool = False
     """True if costs were computed with prices of the user's settings that have no date."""
+
+
+def day_of(at: int) -> date:
+    """Return the local day of a moment (UTC ms)."""
+    return datetime.fromtimestamp(at / 1000, UTC).astimezone().date()
+
+
+def begin(day: date, step: Step) -> date:
+    """Return the first day of the day's week or month; a week begins on Monday."""
+    return day if step == "day" else day.replace(day=1) if step == "month" else day - timedelta(days=day.weekday())
+
+
+def midnight(day: date) -> datetime:
+    """Return the first moment of a day: 01:00 if summer time begins at its midnight.
+
+    Raises:
+        OverflowError, ValueError: the time zone has no such day.
+    """
+    # astimezone() makes a local time that does not exist one of the day before; timestamp() makes it the next one.
+    return datetime.fromtimestamp(datetime.combine(day, time()).timestamp(), UTC).astimezone()
+
+
+def periods(step: Step, last: date, number: int) -> list[date]:
+    """Return the first days of the ``number`` periods that end with that of the day ``last``, the oldest first."""
+    found = [begin(last, step)]
+    while len(found) < number:
+        found.append(begin(found[-1] - timedelta(days=1), step))
+    return found[::-1]

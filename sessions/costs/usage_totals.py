@@ -1,10 +1,13 @@
-"""The tokens and the cost of turns and sessions, and their totals; a missing figure is counted.  Pure."""
+"""The tokens and the cost of turns and sessions, and their totals: for people and for limits.  Pure.
+
+In a total for people a missing figure is counted.  In a sum for a limit it is nothing, and estimates are added."""
 
 from collections.abc import Iterable
 
 from msgspec import Struct, structs
 
 from ..model import Session, Status, Turn
+from ..values.usage import known_sum
 from .cost import Cost, tokens_words, total_of
 
 WITHOUT_MODEL = frozenset({"command"})
@@ -70,3 +73,26 @@ def _used_a_model(session: Session) -> bool:
         return False
     never_ran = session.exit_code is None and session.signal is None and session.steps == 0
     return not (session.status is Status.FAILED and never_ran)
+
+
+class Spent(Struct, frozen=True):
+    """Tokens and money; None if not known."""
+
+    tokens: int | None = None
+    cost_usd: float | None = None
+    estimated: bool = False
+    """True if part of the cost was computed from tokens and prices, because the agent reported none."""
+
+    def plus(self, other: "Spent") -> "Spent":
+        """Add both; an unknown counts as 0, two unknowns stay unknown."""
+        cost = known_sum(self.cost_usd, other.cost_usd)
+        return Spent(known_sum(self.tokens, other.tokens), cost, self.estimated or other.estimated)
+
+
+def spent_by(turns: Iterable[Turn]) -> Spent:
+    """Return the sum over these turns: the agent's own figures, plus the estimated cost beyond them."""
+    total = Spent()
+    for turn in turns:
+        total = total.plus(Spent(turn.usage.total_tokens, turn.cost_usd))
+        total = total.plus(Spent(None, turn.cost_about_usd, bool(turn.cost_about_usd)))
+    return total

@@ -67,6 +67,7 @@ def _tokens(line: str) -> Iterator[tuple[str, str]]:
             position = _end_of_line(line, position)
         elif kind in ("word", "operator") and not target:
             yield kind, text
+        # The bodies begin behind the line, in the order of their marks; other commands of the line come before.
         if text == "\n" and marks:
             position = _behind(line, position, marks)
             marks = []

@@ -17,7 +17,8 @@ import msgspec
 from msgspec import Struct, structs
 
 from ..agents.base import Agent, LaunchRequest
-from ..agents.leading import LeadingAgent, server_argv
+from ..agents.capabilities import Leading
+from ..agents.leading import server_argv
 from ..agents.registry import agent_named, agent_names
 from ..build import described
 from ..clock import now_ms
@@ -158,14 +159,14 @@ def mcp_clients(subject: Subject) -> Iterator[Finding]:
     """Report for each installed agent that can lead others whether its own settings have the server."""
     for name in agent_names(demo=False):
         agent = agent_named(name)
-        if isinstance(agent, LeadingAgent) and find(agent.binary or name, subject.env) is not None:
-            yield _client(name, agent, subject.env)
+        if agent.leading is not None and find(agent.binary or name, subject.env) is not None:
+            yield _client(name, agent.leading, subject.env)
 
 
-def _client(name: str, agent: LeadingAgent, env: Mapping[str, str]) -> Finding:
+def _client(name: str, leading: Leading, env: Mapping[str, str]) -> Finding:
     what, setup = f"{MCP} in {name}", f"agentdash mcp --config {name}"
     try:
-        server = agent.known_server(env)
+        server = leading.known_server(env)
     except (OSError, ValueError) as error:
         return warn(what, f"its settings cannot be read: {error}", f"correct them, or see {setup}")
     if server is None:
@@ -251,15 +252,13 @@ def _installed(agent: Agent, config: Config, subject: Subject) -> bool:
 def _warnings(config: Config, name: str, subject: Subject) -> tuple[str, ...]:
     agent, settings = agent_named(name), config.settings_for(name, {})
     held = settings.limits.over(config.limits)
+    request = LaunchRequest(prompt="PROMPT", cwd="/", session_id="doctor", settings=settings, argv=("true",))
     try:
-        launch = agent.launch(
-            LaunchRequest(prompt="PROMPT", cwd="/", session_id="doctor", settings=settings, argv=("true",))
-        )
+        command = agent.command(request)
     except AgentdashError:
         return ()
     prices = with_imported(config.prices, imported(subject.config_path))
-    launch = structs.replace(launch, limits=held, prices=prices)
-    return judged(held, agent.measures(launch, subject.env))
+    return judged(held, agent.measures(command, prices, subject.env))
 
 
 def _any(config: Config) -> bool:
@@ -268,7 +267,7 @@ def _any(config: Config) -> bool:
 
 
 STALE_DAYS = 60
-REMEDY = 'import newer prices (agentdash prices --import FILE), or set [prices."MODEL"]'
+REMEDY = 'import newer prices (agentdash usage prices --import FILE), or set [prices."MODEL"]'
 
 Dates = dict[tuple[Origin, str], list[str]]
 """Models by the origin and the date of their price."""
@@ -353,7 +352,7 @@ def prices(subject: Subject) -> Iterator[Finding]:
 def _outdated(subject: Subject, found: Imported) -> Iterator[Finding]:
     if (why := outdated(found)) is not None:
         path = one_line(str(prices_path(subject.config_path)))
-        yield warn("prices", why, f"import newer prices (agentdash prices --import FILE), or remove {path}")
+        yield warn("prices", why, f"import newer prices (agentdash usage prices --import FILE), or remove {path}")
 
 
 def _use(subject: Subject, since: int) -> Use:

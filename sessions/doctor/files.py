@@ -19,14 +19,13 @@ from ..lifecycle.starts.own_folders import within_reach
 from ..model import LIVE, short_id
 from ..processes import processes, runner_lock
 from ..processes.processes import Process
-from ..rules.limits.period_shares import full
+from ..rules.limits.period_budgets import full
 from ..rules.limits.period_words import state_words, used_words
 from ..settings.config import read_settings
 from ..settings.prices import check_prices
 from ..storage import schema
-from ..storage.database import Database
+from ..storage.database import Database, open_read_only
 from ..storage.paths import SESSION_ID, Layout, is_read_only
-from ..storage.read_only import open_read_only
 from ..storage.use.period_budgets import PeriodBudgets
 from ..text.sanitize import one_line
 from ..text.units import count, size
@@ -377,7 +376,8 @@ def own_files(subject: Subject) -> Iterator[Finding]:
     def reached(folder: str) -> str | None:
         return within_reach(folder, home, settings)
 
-    writing = {name: agent_named(name).writing for name in agent_names(demo=True)}
+    modes = {name: agent_named(name).modes for name in agent_names(demo=True)}
+    writing = {name: of.writing for name, of in modes.items() if of is not None}
     found = rows(subject.layout.database, _MODES) or []
     sessions = {row["id"] for row in found if row["mode"] in writing.get(row["agent"], ()) and reached(row["cwd"])}
     remedy = "start agents in the folder of a project, or set AGENTDASH_HOME and AGENTDASH_CONFIG to other folders"

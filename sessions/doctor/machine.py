@@ -15,8 +15,7 @@ from ..clipboard import usable_helper
 from ..processes import processes
 from ..storage.paths import is_read_only
 from ..supervision.inotify import watch_growth
-from ..text.colours import has_colours
-from ..text.plain_ascii import is_forced, is_utf8
+from ..text.terminal import has_colours, is_forced, is_utf8
 from . import commands
 from .commands import Answer
 from .model import Finding, Subject, fail, ok, warn

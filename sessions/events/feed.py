@@ -1,29 +1,81 @@
-"""The events of the sessions, from the change feed: nothing is missed behind the first line, and no end ever.
+"""The events of the sessions that a reader asked for, from the change feed: nothing is missed behind the first line.
 
 A state that was entered and left between two checks is skipped.  An end of a turn is a row of its own
-(:mod:`..storage.change_log`), so it is found whatever followed it.
-"""
+(:mod:`..storage.change_log`), so it is found whatever followed it.  The reader may ask for the sessions of a family, or
+for those that match a filter."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import structs
 
 from ..clock import now_ms
 from ..errors import UsageError
 from ..model import Session, Status
+from ..rules.filter_query import Filter
 from ..storage.change_log import ChangeLog, Deletion, End, SessionAt, changes_after
 from ..storage.database import Database
-from .kinds import kind_of_change
-from .model import Begin, Event, EventKind
-from .selection import Selection
+from .model import Begin, Event, EventKind, kind_of_change
+
+OUTSIDE_LEAD = re.compile(r"(?:claude|codex|mcp):\S+")
+"""The id of a lead that runs outside agentdash."""
+
+
+class Selection:
+    """Decides for each session whether its events are printed.
+
+    A session that matched the filter once stays selected, so that the reader learns when it ceases to match.
+
+    Args:
+        filter_: the sessions to select; an empty one selects all.
+        family: the id of a session, or of an outside lead, that leads the sessions to select; None selects all.
+    """
+
+    def __init__(self, filter_: Filter, family: str | None = None) -> None:
+        self._filter = filter_
+        self._family = family
+        self._members = set() if family is None else {family}
+        self._matched: set[str] = set()
+
+    @property
+    def shows_put_away(self) -> bool:
+        """True if the filter asks for archived or deleted sessions."""
+        return bool(self._filter.away)
+
+    def add(self, sessions: Iterable[Session]) -> None:
+        """Add the sessions that are led by members of the family, in any order."""
+        if self._family is None:
+            return
+        outside = [session for session in sessions if session.id not in self._members]
+        while joined := {s.id for s in outside if s.parent in self._members or s.lead == self._family}:
+            self._members |= joined
+            outside = [session for session in outside if session.id not in joined]
+
+    def has(self, session: Session, now: int) -> bool:
+        """Return whether a session is selected at a time (UTC ms)."""
+        if self._family is not None and session.id not in self._members:
+            return False
+        if session.id in self._matched:
+            return True
+        away = {name for name, at in (("archived", session.archived_at), ("deleted", session.deleted_at)) if at}
+        if not self._filter.matches(session, now) or (self._filter and away - self._filter.away):
+            return False
+        self._matched.add(session.id)
+        return True
+
+    def has_unknown(self, session_id: str) -> bool:
+        """Return whether a session without any record is selected."""
+        return session_id in self._matched or (not self._filter and self._family in (None, session_id))
+
+    def forget(self, session_id: str) -> None:
+        """Forget a session that was deleted; its id stays a member of the family, for the sessions below it."""
+        self._matched.discard(session_id)
 
 
 class EventFeed:
     """Reads the events in turn; holds one state of each session.
 
     Args:
-        database: the database of the sessions.
-        selection: the sessions whose events are returned.
         trashed: returns the record of a deleted session; None if there is none.
         since: the position behind which the first events are; None begins with the sessions that exist.
     """

@@ -1,17 +1,37 @@
-"""The formats of an export: their names, and the suffixes of their files."""
+"""The formats of an export: their names, and the suffixes of their files; the JSON one is written here."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from ..conversation.shown import IsCut, none_cut
 from ..errors import UsageError
+from ..json_schema import dump, mode_json, session_json, step_json
 from ..model import Session, Step, Turn
-from .as_json import as_json
 from .html import html
 from .markdown import markdown
+
+
+def as_json(
+    session: Session, steps: Iterable[Step], turns: Sequence[Turn] = (), is_cut: IsCut = none_cut
+) -> Iterator[str]:
+    """Yield ``{"session": …, "turns": […], "steps": […]}`` in pieces, each step on a line of its own.
+
+    A step that was cut by going back has ``"cut": true``.
+    """
+    modes = dump([mode_json(turn) for turn in turns]).decode().rstrip("\n")
+    yield f'{{"session": {_encoded(session_json(session))}, "turns": {modes}, "steps": ['
+    separator = "\n"
+    for step in steps:
+        yield separator + _encoded(step_json(step, cut=is_cut(step)))
+        separator = ",\n"
+    yield "\n]}\n"
+
+
+def _encoded(value: dict[str, Any]) -> str:
+    return dump(value).decode().rstrip("\n")
 
 
 class Writer(Protocol):

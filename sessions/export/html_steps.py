@@ -1,9 +1,12 @@
-"""One step as HTML.  All text is the agent's: it is cleaned and escaped here, and is never used as markup."""
+"""One step as HTML.  All text is the agent's: it is cleaned and escaped here, and is never used as markup.
+
+The only tags and links of a message are those that Markdown makes, and it has no images."""
 
 from collections.abc import Iterable
 from html import escape
 from itertools import groupby
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from ..model import Change, PlanItem, Step
 from ..text.sanitize import clean, one_line
@@ -11,8 +14,11 @@ from ..text.unified_diff import ADDED, CONTEXT, REMOVED, classified
 from ..text.units import clock, count, moment, utc
 from ..transcript import blocks
 from ..transcript.blocks import Origin, Voice
-from . import words
-from .prose import prose
+from . import quoting, words
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
 
 _PEEK = 100
 """The width, in cells, of the excerpt beside the name of a folded text."""
@@ -76,10 +82,6 @@ def _first(text: str) -> str:
     return text[:_PEEKED].lstrip().partition("\n")[0]
 
 
-def _last(text: str) -> str:
-    return clean(text[-_PEEKED:]).rstrip().rpartition("\n")[2]
-
-
 def _drawn(block: blocks.Block, step: Step, described: blocks.Description) -> str:  # noqa: PLR0911
     match block:
         case blocks.Prose():
@@ -122,7 +124,7 @@ def _prose(block: blocks.Prose) -> str:
 
 
 def _output(block: blocks.Output, *, opened: bool) -> str:
-    peek = _last(block.text) if block.name == "output" else _first(block.text)
+    peek = clean(block.text[-_PEEKED:]).rstrip().rpartition("\n")[2] if block.name == "output" else _first(block.text)
     return _folded(block.name.capitalize(), block.text, opened=opened, peek=peek)
 
 
@@ -178,3 +180,33 @@ def _item(item: PlanItem) -> str:
     sign, kind = {"completed": ("☑", "completed"), "in_progress": ("◐", "doing")}.get(item.status, ("☐", "pending"))
     status = escape(one_line(item.status.replace("_", " ")))
     return f'<li class="{kind}"><span title="{status}">{sign}</span> {escape(one_line(item.text))}</li>'
+
+
+_LOWER = 2
+"""Levels by which a message's headings are below those of the page."""
+
+
+def prose(text: str) -> str:
+    """Return the rendered message, or its plain text if it cannot be read as Markdown (``quoting.read``)."""
+    text = clean(text)
+    tokens = quoting.read(text)
+    if tokens is None:
+        return f'<pre class="plain"><code>{escape(text)}</code></pre>'
+    for token in tokens:
+        _tame(token)
+    markdown = quoting.reader()
+    rendered: str = markdown.renderer.render(tokens, markdown.options, {})
+    return rendered
+
+
+def _tame(token: "Token") -> None:
+    if token.type in ("heading_open", "heading_close"):
+        token.tag = f"h{min(6, int(token.tag[1:]) + _LOWER)}"
+    token.info = ""  # the language of code would become a class that nothing uses
+    if token.attrs.pop("style", None) == "text-align:right":
+        token.attrs["class"] = "right"  # the page allows no style but its own
+    for inner in token.children or ():
+        # Entities and link texts can contain characters that were cleaned from the source.
+        inner.content = clean(inner.content)
+        if "title" in inner.attrs:
+            inner.attrs["title"] = clean(str(inner.attrs["title"]))

@@ -12,8 +12,7 @@ from ..rules.prompts.mode_changes import changes_by_turn, line_of
 from ..text.json_text import json_text
 from ..text.sanitize import clean, one_line
 from ..text.units import count, moment, money
-from ..transcript.blocks import ENDINGS, Call, Description, Prose, Tokens
-from ..transcript.kind_names import kind_name
+from ..transcript.blocks import ENDINGS, Call, Description, Prose, Tokens, kind_name
 
 NOT_KNOWN = "unknown"
 

@@ -54,6 +54,7 @@ def _recorded(line: Sequence[Link], layout: Layout, families: "Families") -> tup
     for n, link in enumerate(line):
         if _keeps_hook(link, line[n:], layout):
             return None, n
+        # A claim is believed only if the rows have this very process for the session that it names.
         for claimed in filter(None, (link.session, link.runs)):
             if families.has_run(claimed, link.key, boot, namespace):
                 return claimed, n

@@ -34,7 +34,7 @@ def family_facts(queries: Queries, session: Session) -> tuple[Fact, ...]:
     if family is None:
         return tuple(facts)
     gather = wakes.gather(session.id)
-    now = decision(family, takes_prompts=agent_named(family.lead.agent).resumable)
+    now = decision(family, takes_prompts=agent_named(family.lead.agent).conversations is not None)
     if gather is not None and now.wakes:
         value = f"in {max(0, gather.due_at - now_ms()) // 1000} s: {now.reason}"
     else:
@@ -61,7 +61,7 @@ def _worker(queries: Queries, session: Session) -> Fact:
     name = short_id(session.parent or "")
     value = f"{name} {_LEADS[session.led or Led.OVER]}"
     if session.escalated:
-        reserved = any(asked.ask.for_user for asked in queries.open_asks(session.id))
+        reserved = any(asked.ask.for_user for asked in queries.asks.open(session.id))
         value += "; only you can allow what it asks" if reserved else "; it did not see to this in time"
     if session.status.ended:
         read = "has" if session.reported_turn >= session.turn else "has not"

@@ -1,4 +1,4 @@
-"""What is recorded of a caller: the place, folder and agent of a session that it starts, and its name for a stop."""
+"""The record of a caller: the place, folder and agent of a session that it starts, and its name for a stop."""
 
 import os
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from ..settings.sections import OrchestrationSettings
 from ..storage.store import Store
 from ..text.sanitize import one_line
 from ..values.membership import Budget, Membership
-from ..values.stopped_by import StoppedBy
+from ..values.stops import StoppedBy
 from .caller import Caller
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from ..values.turn_mode import TurnMode
 
 if TYPE_CHECKING:
     from ..agents.base import Agent
+    from ..agents.capabilities import Modes
     from ..settings.sections import OrchestrationSettings
     from ..storage.queries import Queries
     from .caller import Caller
@@ -46,7 +47,11 @@ def rank(agent: "Agent", mode: TurnMode | None) -> int | None:
         return None
     if not agent.prompted or mode is None or mode.dangerous or mode.permissions is None:
         return FULL
-    return agent.ranks.get(mode.permissions, FULL)
+    return _rank_named(agent, mode.permissions)
+
+
+def _rank_named(agent: "Agent", mode: str) -> int:
+    return agent.modes.ranks.get(mode, FULL) if agent.modes is not None else FULL
 
 
 def bound_of(caller: "Caller", queries: "Queries", settings: "OrchestrationSettings") -> Bound | None:
@@ -63,7 +68,7 @@ def bound_of(caller: "Caller", queries: "Queries", settings: "OrchestrationSetti
     permissions = session.mode or (mode.permissions if mode is not None else None)
     agent = agent_named(session.agent)
     if mode is not None and session.mode is not None:
-        mode = TurnMode(setting=mode.setting, permissions=session.mode, dangerous=session.mode in agent.dangerous)
+        mode = TurnMode(setting=mode.setting, permissions=session.mode, dangerous=agent.is_dangerous(session.mode))
     own = rank(agent, mode)
     return None if own is None or own >= FULL else Bound(rank=own, agent=session.agent, permissions=permissions)
 
@@ -73,7 +78,8 @@ def is_wider(bound: Bound, agent: "Agent", mode: TurnMode | None) -> bool:
     own = rank(agent, mode)
     if own is None:
         return False
-    wider = agent.name == bound.agent and bound.permissions in agent.narrower.get(_name(mode), ())
+    is_same, modes = agent.name == bound.agent, agent.modes
+    wider = is_same and modes is not None and modes.permits_no_more(bound.permissions, _name(mode))
     return own > bound.rank or wider
 
 
@@ -82,18 +88,19 @@ def narrowed(bound: Bound | None, agent: "Agent", mode: TurnMode | None) -> dict
 
     The caller's own mode comes first, if the agent is the same; an agent without such a mode has none to return.
     """
-    if bound is None or not is_wider(bound, agent, mode):
+    modes = agent.modes
+    if bound is None or modes is None or not is_wider(bound, agent, mode):
         return {}
-    permitted = [one for one in agent.modes() if not is_wider(bound, agent, _mode(agent, one))]
+    permitted = [one for one in modes.names if not is_wider(bound, agent, _mode(modes, one))]
     if not permitted:
         return {}
     own = bound.permissions if agent.name == bound.agent else None
-    best = max(permitted, key=lambda one: (one == own, agent.ranks.get(one, FULL), len(agent.narrower.get(one, ()))))
-    return agent.mode_options(best)
+    best = max(permitted, key=lambda one: (one == own, modes.ranks.get(one, FULL), len(modes.narrower.get(one, ()))))
+    return modes.options(best)
 
 
-def _mode(agent: "Agent", name: str) -> TurnMode:
-    return TurnMode(setting=agent.mode_key, permissions=name, dangerous=name in agent.dangerous)
+def _mode(modes: "Modes", name: str) -> TurnMode:
+    return TurnMode(setting=modes.key, permissions=name, dangerous=name in modes.dangerous)
 
 
 def _name(mode: TurnMode | None) -> str:

@@ -70,8 +70,9 @@ def _hidden(caller: Caller, layout: Layout, store: "Store") -> Caller:
 def _gave(store: "Store", session_id: str, agent: str, conversation: str) -> bool:
     from ..agents.registry import agent_named  # few callers are outside leads
 
-    launches = store.launches(session_id).values()
-    return any(agent_named(agent).given_conversation(launch) == conversation for launch in launches)
+    named = agent_named(agent).conversations
+    given = named.given if named is not None else None
+    return given is not None and any(given(one) == conversation for one in store.launches(session_id).values())
 
 
 def _own_lead(caller: Caller, session: str, store: "Store") -> str | None:

@@ -139,7 +139,8 @@ class Rights:
             options: the keys of the agent's section that the request names itself; a named mode is not changed.
         """
         adapter = agent_named(agent)
-        if self.caller.acts_for_user or {adapter.mode_key, "full_danger"} & set(options):
+        key = adapter.modes.key if adapter.modes is not None else None
+        if self.caller.acts_for_user or {key, "full_danger"} & set(options):
             return {}
         return narrowed(self._bound(), adapter, mode)
 

@@ -102,6 +102,7 @@ def wake_text(
     room = MOST_CHARACTERS - len(tail) - 2
     kept, used = [], 0
     for number, part in enumerate(parts):
+        # The ids of all ends that get no entry must still fit behind those that do.
         if number and used + len(part) + 2 > room - _LISTED * (SHORT_ID + 2):
             tail = _tail(ends[number - 1 :], spoken)
             break
@@ -145,5 +146,5 @@ def _tail(others: Sequence["WorkerEnd"], spoken: Sequence[str]) -> str:
     if spoken:
         more = f" and {len(spoken) - _LISTED} more" if len(spoken) > _LISTED else ""
         parts.append(f"The user spoke to {', '.join(map(short_id, spoken[:_LISTED]))}{more}.")
-    parts.append("Read a whole answer with the tool read, or with: agentdash messages ID")
+    parts.append("Read a whole answer with the tool read, or with: agentdash trajectory ID --messages")
     return "\n".join(parts)

@@ -73,18 +73,18 @@ def agent_list(config: Config, *, demo: bool = False) -> list[AgentInfo]:
 def _info(name: str, config: Config) -> AgentInfo:
     agent, settings = agent_named(name), config.settings_for(name, {})
     binary = settings.bin or agent.binary
-    offered = offered_settings(agent)
+    offered, modes = offered_settings(agent), agent.modes
     return AgentInfo(
         name=name,
         title=agent.title,
         installed=binary is None or shutil.which(binary) is not None,
         hint=agent.install_hint,
         model=settings.model,
-        mode_key=agent.mode_key,
-        modes=agent.modes(),
-        mode=getattr(settings, agent.mode_key) if agent.mode_key else None,
-        dangerous=agent.dangerous,
-        unlimited=agent.unlimited,
+        mode_key=modes.key if modes is not None else None,
+        modes=modes.names if modes is not None else (),
+        mode=getattr(settings, modes.key) if modes is not None else None,
+        dangerous=modes.dangerous if modes is not None else frozenset(),
+        unlimited=modes.unlimited if modes is not None else None,
         full_danger=getattr(settings, "full_danger", False),
         offered=offered,
         values={one.key: getattr(settings, one.key) for one in offered},

@@ -117,7 +117,8 @@ def record_by_hand(
         if not folder.path.is_dir():
             folder.create()  # it was removed while the interface was open
         remove_output(layout, session.id, n)
-        if _copy(folder, n, taken.talks, agent_named(session.agent).line_id):
+        own_files = agent_named(session.agent).own_files
+        if _copy(folder, n, taken.talks, own_files.line_id if own_files is not None else None):
             content, prompts = _read(folder, n, _parser(store, session, n, taken), session, taken)
             _count_unsummed(store, session, taken, content.facts)
             done = ByHand(
@@ -160,11 +161,11 @@ class _TranscriptError(Exception):
     """A transcript cannot be read; the text is the reason."""
 
 
-def _copy(folder: SessionFolder, n: int, talks: tuple[Talk, ...], line_id: LineId) -> int:
+def _copy(folder: SessionFolder, n: int, talks: tuple[Talk, ...], line_id: LineId | None) -> int:
     """Copy what the transcripts have gained into the turn's file; return the number of bytes.
 
     Args:
-        line_id: the agent's id of a line; a line with the id of an earlier one is left out.
+        line_id: the agent's id of a line; a line with the id of an earlier one is left out.  None: no line has one.
 
     Raises:
         _TranscriptError: a transcript cannot be read.
@@ -177,7 +178,7 @@ def _copy(folder: SessionFolder, n: int, talks: tuple[Talk, ...], line_id: LineI
         return sum(target.write(line) for talk in talks for line in _gained(talk, line_id))
 
 
-def _gained(talk: Talk, line_id: LineId) -> Iterator[bytes]:
+def _gained(talk: Talk, line_id: LineId | None) -> Iterator[bytes]:
     """Yield the lines that a transcript has gained since the interface began to show its conversation.
 
     Raises:
@@ -192,11 +193,11 @@ def _gained(talk: Talk, line_id: LineId) -> Iterator[bytes]:
             left = status.st_size - talk.begin
             if not stat.S_ISREG(status.st_mode) or left < 0:
                 raise _TranscriptError("it became shorter" if left < 0 else "it is not a plain file")
-            known = _ids_before(file, talk.begin, line_id)
+            known = _ids_before(file, talk.begin, line_id) if line_id is not None else set()
             file.seek(talk.begin)
             while left > 0 and (line := file.readline(left)):
                 left -= len(line)
-                if line_id(line) not in known:
+                if line_id is None or line_id(line) not in known:
                     yield line
     except OSError as error:
         raise _TranscriptError(error.strerror or str(error)) from None

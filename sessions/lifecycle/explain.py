@@ -20,7 +20,7 @@ from ..rules.compaction import should_compact
 from ..rules.limits.family_account import budget_words
 from ..rules.limits.period_budgets import PeriodBudget, PeriodState
 from ..rules.limits.period_words import state_words
-from ..rules.prompts.queue_state import queue_state
+from ..rules.prompts.delivery import queue_state
 from ..rules.status import MEANINGS
 from ..storage.families.family_budgets import FamilyState
 from ..storage.paths import Layout
@@ -38,7 +38,7 @@ _LOG_BYTES = 4096
 _NO_RUNNERS = "held by a process that is not the runner"
 
 _MOST_MARKS = 5
-"""Marks that are listed, the newest; `agentdash marks` lists all."""
+"""Marks that are listed, the newest; `agentdash rewind ID --list` lists all."""
 
 _TAKEN_UP = {
     "native": "a conversation of the agent, behind a mark",

@@ -26,7 +26,7 @@ from ..supervision.hooks.hooks import run_end_hook
 from ..supervision.runner_process import poke, send_runner
 from ..text.unhidden import unhidden_line
 from ..text.units import count
-from ..values.stopped_by import given_reason
+from ..values.stops import given_reason
 from .recovery.reconcile import is_foreign, survivors
 from .recovery.usurpers import end_usurpers, runner_is_gone
 
@@ -51,7 +51,7 @@ def stop_session(
     Stopping an ended session changes nothing, unless it left processes behind: those are ended.  ``only`` is the one
     turn to stop: if it has ended, the turn that follows it goes on, and so does the process of a live agent.  ``by`` is
     recorded with the stop: the requester, and the reason if there is one
-    (:meth:`..values.stopped_by.StoppedBy.because`).
+    (:meth:`..values.stops.StoppedBy.because`).
 
     Raises:
         AgentdashError: no runner carried it out.
@@ -170,6 +170,7 @@ class _Errand:
     def run(self, patience: float) -> Receipt | None:
         """Return the receipt; None if the session began another turn before any runner answered."""
         stage: object = None
+        # The first attempt is for the runner that is there, the second for the one that replaces it.
         for attempt in (1, 2):
             deadline = monotonic() + patience
             while monotonic() < deadline:

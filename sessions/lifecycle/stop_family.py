@@ -94,6 +94,7 @@ def _until_none(
 ) -> tuple[dict[str, Receipt], dict[str, AgentdashError]]:
     receipts: dict[str, Receipt] = {}
     failed = dict(errors)
+    # A worker can start others until its own end, so that each round searches for those that are new.
     for _ in range(_MOST_ROUNDS):
         late = [one for one in at_work(store, session.id) if one.id not in failed]
         if not late:

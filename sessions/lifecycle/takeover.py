@@ -10,10 +10,10 @@ import os
 import threading
 import uuid
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from msgspec import structs
 
-from ..agents.base import Agent
 from ..agents.registry import agent_named
 from ..clock import now_ms
 from ..errors import AgentdashError, Remedy, SessionBusyError, StoreError, UnknownSessionError
@@ -96,9 +96,10 @@ class Takeover:
             return
         self._taken = structs.replace(self._taken, interface_pid=pid, interface_start=process.start)
         self._record()
-        agent = agent_named(self.session.agent)
-        if agent.follows_interface:
-            self._watch = threading.Thread(target=self._follow, args=(agent, pid), name="interface", daemon=True)
+        interface = agent_named(self.session.agent).interface
+        if interface is not None and interface.shown is not None:
+            shown = partial(interface.shown, pid, self._env)
+            self._watch = threading.Thread(target=self._follow, args=(shown,), name="interface", daemon=True)
             self._watch.start()
 
     def finish(self, exit_code: int | None = None) -> ByHand:
@@ -124,10 +125,10 @@ class Takeover:
         except StoreError:
             return  # it is only needed if this process is killed
 
-    def _follow(self, agent: Agent, pid: int) -> None:
+    def _follow(self, shown_now: Callable[[], str | None]) -> None:
         """Record each conversation that the interface begins to show."""
         while not self._over.wait(CHECK_SECONDS):
-            shown, talks = agent.shown_conversation(pid, self._env), self._taken.talks
+            shown, talks = shown_now(), self._taken.talks
             if shown is None or shown == talks[-1].conversation or len(talks) >= MOST_TALKS:
                 continue
             if self._is_other(shown):

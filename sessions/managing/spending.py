@@ -1,4 +1,4 @@
-"""What sessions may use, and what their use costs: budgets that change while they are at work, and prices."""
+"""The budgets of sessions, which change while they are at work, and the prices by which their costs are computed."""
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import AgentdashError, UnknownSessionError, UsageError
 from ..families.rights import acts
-from ..rules.limits.period_budgets import Period, PeriodState
-from ..rules.limits.period_shares import Kind
+from ..rules.limits.period_budgets import Kind, Period, PeriodState
 from ..settings.sections import real
 from ..storage.families.family_budgets import FamilyState
 from ..storage.files import trash

@@ -1,4 +1,4 @@
-"""Who calls the MCP server: the client, with the time for which it waits, and the caller in whose name it acts.
+"""The client of the MCP server, with the time for which it waits, and the caller in whose name it acts.
 
 A call must be answered before its client gives up.  Seen with claude 2.1.197 and codex 0.169.0: progress reports
 prolong no time limit (docs/protocols/claude.md, "MCP servers"; docs/protocols/codex.md, "MCP servers").

@@ -1,4 +1,4 @@
-"""What a client is told: the introduction of the server, and the tools that it can use with their schemas.
+"""The answers to a client that begins: the introduction of the server, and the usable tools with their schemas.
 
 At ``orchestration.max_depth`` ``delegate`` is not listed: a tool that is not there costs a model less than one that
 refuses. Outside any session nothing is read, so a server whose tools are only listed never touches the state folder
@@ -132,6 +132,7 @@ def _flat(schema: Any, parts: Mapping[str, Any], inside: tuple[str, ...]) -> Any
     if name:
         own = {key: value for key, value in schema.items() if key != "$ref"}
         return {**_flat(parts[name], parts, (*inside, name)), **own}
+    # A field can have the name "title", which is left out everywhere else.
     return {
         key: {field: _flat(one, parts, inside) for field, one in value.items()}
         if key == "properties"

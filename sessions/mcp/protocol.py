@@ -207,6 +207,7 @@ def lines(descriptor: int, longest: int = LONGEST_LINE) -> Iterator[bytes | type
     size, passing = 0, False
     while piece := _piece_of(descriptor):
         first, *others = piece.split(b"\n")
+        # Each part behind the first begins after a line end, so that what is held so far is a whole line.
         for following in (None, *others):
             if following is not None:
                 yield TooLong if passing else b"".join(held)

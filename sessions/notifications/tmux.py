@@ -1,4 +1,4 @@
-"""What only tmux knows: the terminals around it, which its own variables hide (3.3a), and panes that are seen together.
+"""Facts that only tmux knows: the terminals around it, hidden by its variables (3.3a), and panes seen together.
 
 Panes of one window get the same news at once, and one of them notifies for all.  A claim is an empty file that only one
 front end can create.  If no claim can be created, all of them notify: better twice than never.

@@ -75,7 +75,7 @@ def _check_takes_prompts(calls: Calls, session: Session) -> None:
     from ..agents.registry import agent_named
     from ..lifecycle.recovery.reconcile import survivors
 
-    if not agent_named(session.agent).resumable:
+    if agent_named(session.agent).conversations is None:
         fact = f"Worker {session.short_id} is a {session.agent}, which takes no prompts."
         raise refusal("takes_no_prompt", fact, "delegate a new worker.")
     layout, store = calls.manager.layout, calls.manager.store

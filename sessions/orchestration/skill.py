@@ -26,7 +26,7 @@ ended in time: call it again.
 ```sh
 agentdash wait --any --timeout 240 ID ID
 agentdash digest --since-start ID
-agentdash messages ID
+agentdash trajectory ID --messages
 agentdash changes ID
 ```
 

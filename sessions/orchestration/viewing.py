@@ -10,7 +10,7 @@ from ..text.sanitize import clean
 from ..text.units import line_change
 from ..transcript import blocks
 from ..transcript.blocks import Origin, Voice
-from ..transcript.visible.in_short import ending, file_words
+from ..transcript.visible.retelling import ending, file_words
 from .calls import Calls
 from .quoting import Window, page, words
 from .refusals import refusal, refused

@@ -15,7 +15,7 @@ from ..digest.collect import Digest, digest
 from ..digest.summary import changed_lines
 from ..errors import AgentdashError
 from ..model import Session, Step, StepKind
-from ..rules.changed_files import changed_files
+from ..rules.step_outcome import changed_files
 from ..text.units import dollars
 from .family import Family, need
 from .quoting import words
@@ -68,9 +68,9 @@ def facts_of(reader: "SessionReader", session: Session, turn: int | None = None)
     if found is None:
         try:
             found = collected(reader.steps.each_step(session.id, number), session.cwd)
-            unnamed = agent_named(session.agent).failed_edits(
-                reader.outputs.stderr_tail(session.id, number, _STDERR_BYTES)[0]
-            )
+            complaints = agent_named(session.agent).complaints
+            stderr = reader.outputs.stderr_tail(session.id, number, _STDERR_BYTES)[0] if complaints is not None else ""
+            unnamed = complaints.failed_edits(stderr) if complaints is not None else 0
             counted = structs.replace(found.digest, edits_failed=found.digest.edits_failed + unnamed)
             found = structs.replace(found, digest=counted)
         except (AgentdashError, OSError):

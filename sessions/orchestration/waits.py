@@ -82,6 +82,7 @@ class Wait:
             self._check_cancelled()
             now, current = monotonic(), store.data_version()
             over = now >= deadline
+            # Nothing can have changed without a commit, so that most rounds cost one query of the version.
             if current != version or over:
                 version = current
                 moment = self._moment()

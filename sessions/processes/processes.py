@@ -168,6 +168,7 @@ def descendants(
     stack = list(roots)
     seen = set(stack)
     while stack:
+        # A scan takes time: with reused pids it can have a circle, so that no process is taken twice.
         for child in below.get(stack.pop(), ()):
             if child.pid not in seen and not skip(child.pid):
                 seen.add(child.pid)

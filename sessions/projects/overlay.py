@@ -1,4 +1,4 @@
-"""What a project may set, and the user's settings with it.  Pure.
+"""The keys that a project may set, and the user's settings with those of a project over them.  Pure.
 
 A key is refused unless a rule here permits its value, so a setting that an adapter adds is refused until the adapter
 names it in ``project_keys``.  What is permitted is laid over the user's own: limits can only become lower, instructions
@@ -14,9 +14,10 @@ import msgspec
 from msgspec import structs
 
 from ..agents.base import Agent, AgentSettings
+from ..agents.capabilities import Modes
 from ..agents.parsing.usage_meter import When
 from ..agents.registry import agent_named
-from ..launch import Launch
+from ..launch import Command
 from ..rules.limits.limits import Limits
 from ..settings.config import Config
 from ..settings.sections import BudgetSettings, Preset
@@ -96,8 +97,8 @@ def why_not(agent: Agent, own: AgentSettings, key: str, value: Any, allow: Colle
     """
     if key in ("limits", "model") or key in agent.project_keys:
         return ""
-    if key == agent.mode_key:
-        return _why_not_mode(agent, own, str(value))
+    if agent.modes is not None and key == agent.modes.key:
+        return _why_not_mode(agent, agent.modes, own, str(value))
     if key == "instructions":
         return "" if agent.takes_instructions else f"{agent.title} takes no instructions."
     rule = _RULES.get(key)
@@ -122,11 +123,11 @@ _RULES: Mapping[str, Callable[[Any, Any, bool], str]] = {
 """By key: takes the user's own value, the project's, and whether the user's own settings allow the key."""
 
 
-def _why_not_mode(agent: Agent, own: AgentSettings, mode: str) -> str:
-    if mode in agent.dangerous:
+def _why_not_mode(agent: Agent, modes: Modes, own: AgentSettings, mode: str) -> str:
+    if mode in modes.dangerous:
         return _NO_LIMITS
     mine = agent.turn_mode(own, None).permissions or ""
-    if mine in (agent.unlimited, mode) or mode in agent.narrower.get(mine, ()):
+    if mine in (modes.unlimited, mode) or modes.permits_no_more(mode, mine):
         return ""
     return f"{mode} is wider than {mine}, which your own settings have."
 
@@ -142,7 +143,7 @@ def _why_not_model(name: str, model: str, own: Config) -> str:
 
 
 def _cost(name: str, model: str | None, own: Config) -> When:
-    return agent_named(name).measures(Launch(argv=(), model=model, prices=own.prices), {}).cost.when
+    return agent_named(name).measures(Command(argv=(name,), model=model), own.prices, {}).cost.when
 
 
 _RANK = {When.LIVE: 0, When.END: 1, When.NEVER: 2}
@@ -212,8 +213,8 @@ def _section(own: Config, theirs: Config, name: str, stated: Mapping[str, Any]) 
 def _options(agent: Agent, own: AgentSettings, stated: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of a section without its limits, as options over the user's own section."""
     options = {key: value for key, value in stated.items() if key != "limits"}
-    if agent.mode_key in options:
-        options |= agent.mode_options(options[agent.mode_key])
+    if agent.modes is not None and agent.modes.key in options:
+        options |= agent.modes.options(options[agent.modes.key])
     if own.instructions and "instructions" in options:
         options["instructions"] = f"{own.instructions}\n\n{options['instructions']}"
     if "args" in options:

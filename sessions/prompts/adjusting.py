@@ -52,20 +52,20 @@ class SessionAdjuster(Part):
             SessionBusyError: the session runs on another host.
         """
         session, agent = self._adjustable(ref)
-        modes = agent.modes()
-        if agent.mode_key is None or not modes:
+        modes = agent.modes
+        if modes is None:
             raise UsageError(f"{agent.title} has no permission modes.")
-        if mode not in modes:
-            raise UsageError(f"{agent.title} has no mode {mode!r}. It has: {', '.join(modes)}.")
+        if mode not in modes.names:
+            raise UsageError(f"{agent.title} has no mode {mode!r}. It has: {', '.join(modes.names)}.")
         if self.inside == session.id:
             raise UsageError("A session cannot change its own mode.")
-        asked = TurnMode(setting=agent.mode_key, permissions=mode, dangerous=mode in agent.dangerous)
+        asked = TurnMode(setting=modes.key, permissions=mode, dangerous=mode in modes.dangerous)
         self.rights.check_mode(session.agent, asked)
         states_settings = self.rights.states_settings
         check_reach(
             agent, asked, session.cwd, self._layout.home, self._reader.settings.path, states_settings=states_settings
         )
-        return self._adjust(session, agent, "mode", mode, agent.mode_options(mode))
+        return self._adjust(session, agent, "mode", mode, modes.options(mode))
 
     def _adjustable(self, ref: str) -> tuple[Session, Agent]:
         self._layout.check_writable()
@@ -89,7 +89,7 @@ class SessionAdjuster(Part):
         keys = [key for key in options if key != "model"]
 
         def changed_mode(plan: TurnPlan) -> TurnPlan:
-            return with_mode(plan, options, value, dangerous=value in agent.dangerous)
+            return with_mode(plan, options, value, dangerous=agent.is_dangerous(value))
 
         def planned(plan: TurnPlan) -> TurnPlan:
             """Return the plan with the change, unless its prompt was requested with a setting of its own."""
@@ -113,7 +113,7 @@ class SessionAdjuster(Part):
             what,
             value,
             options=options,
-            counts_from=agent.adjusts_from,
+            counts_from=agent.live.adjusts_from if agent.live is not None else "turn",
             asked_by=self.asker,
             planned=planned,
             relaunched=relaunched,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from ..costs.session_usage import spent_by
+from ..costs.usage_totals import spent_by
 from ..errors import Remedy, SessionBusyError
 from ..model import Session, Turn
 from ..rules.limits.limits import Limits, roomier, used_up

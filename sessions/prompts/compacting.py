@@ -73,7 +73,7 @@ class SessionCompactor(Guarded):
 
     def _check(self, session: Session) -> None:
         short = session.short_id
-        if not agent_named(session.agent).resumable:
+        if agent_named(session.agent).conversations is None:
             raise UsageError(f"Session {short} is a {session.agent}: it has no conversation to compact.")
         if not session.status.ended or self._store.queue.waiting(session.id):
             return
@@ -90,7 +90,7 @@ class SessionCompactor(Guarded):
         launch = self._store.launch(session.id, prompt.turn) if prompt.turn is not None else None
         if launch is not None and launch.compacts is not None and launch.compacts.by:
             return launch.compacts.by
-        agent, asked = agent_named(session.agent), prompt.plan.frame.compacts or Compaction()
+        agent, asked = agent_named(session.agent), prompt.plan.terms.compacts or Compaction()
         launch = launch_of(
             prompt.plan,
             agent,

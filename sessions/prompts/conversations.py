@@ -18,13 +18,12 @@ from ..conversation.marks import Mark, MarkKind
 from ..conversation.places import ends_turn, place_text, place_words
 from ..errors import Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.rights import Rights, acts
-from ..launch import Start, TurnPlan, following, requested_model
+from ..launch import Launch, Start, requested_model
 from ..lifecycle.session_ref import check_free
 from ..lifecycle.starts.launch_plan import (
-    Beginning,
-    build_launch,
     checked_prompt,
     completed,
+    plan_turn,
     recorded_profile,
     session_folder,
 )
@@ -32,7 +31,7 @@ from ..managing.housekeeping import Housekeeping, Part
 from ..model import MESSAGE_CHARACTERS, Session, StepKind
 from ..processes import processes
 from ..reader import SessionReader
-from ..settings.config import Loaded
+from ..settings.config import Config, Loaded
 from ..settings.toml_keys import merged
 from ..storage.paths import Layout
 from ..storage.queries import Recipe
@@ -44,6 +43,9 @@ from ..transcript.visible.retelling import retold
 from ..transcript.visible.visible_steps import Source, source_of, visible_steps
 from .effects import Effect, scope
 from .prompter import Prompter
+
+Begin = Callable[[Start, Config, Launch, Mapping[str, str | None], Mark], Session]
+"""Records a new session, under the settings and with the environment of its origin, and sends its runner."""
 
 
 class Opened(Struct, frozen=True):
@@ -89,7 +91,7 @@ class SessionConversations(Part):
         reader: SessionReader,
         housekeeping: Housekeeping,
         prompter: Prompter,
-        begin: Callable[[Beginning], Session],
+        begin: Begin,
     ) -> None:
         super().__init__(rights, layout, store, reader, housekeeping)
         self._prompter = prompter
@@ -140,7 +142,7 @@ class SessionConversations(Part):
         if history.position_before(mark) is None:
             raise UsageError(
                 f"Session {session.short_id} has no mark {mark} that can be taken back. "
-                f"List them: agentdash marks {session.short_id}"
+                f"List them: agentdash rewind {session.short_id} --list"
             )
         undo = _next_mark(opened, MarkKind.UNDO, undoes=mark)
         effect = self._effect(opened, undo)
@@ -194,6 +196,7 @@ class SessionConversations(Part):
 
     def _last_message(self, source: Source, history: History) -> str | None:
         """Return the last visible message of the agent, as long as a row keeps it; None if the session has none."""
+        # The newest visible part with a message has the last one; a part without a turn begins the conversation.
         for part in reversed(history.parts()):
             if part.turn is None:
                 return None
@@ -250,7 +253,7 @@ class SessionConversations(Part):
             loaded.config,
             session_folder(origin),
         )
-        usual = build_launch(loaded.config, start, home=self._layout.home, notes=loaded.notes)
+        plan, _ = plan_turn(loaded.config, start, home=self._layout.home, notes=loaded.notes)
         mark = _fork_mark(opened, turn, step, self.asker)
         settings = loaded.config.settings_for(start.agent, start.options)
         taken = self._taken(start.session_id, mark, settings).with_prompt(agent_named(start.agent), prompt)
@@ -260,9 +263,9 @@ class SessionConversations(Part):
             text = retold(origin.cwd, steps, prompt, agent_named(start.agent).expands)
         elif taken.follows is not None:
             before = self._store.one_turn(*taken.follows)
-            text = with_instructions(before.mode if before is not None else None, usual.mode, prompt)
+            text = with_instructions(before.mode if before is not None else None, plan.terms.mode, prompt)
         launch = launch_of(
-            TurnPlan(settings=usual.settings, model=start.model, frame=following(usual)),
+            plan,
             agent_named(start.agent),
             prompt=text,
             cwd=start.cwd,
@@ -272,7 +275,7 @@ class SessionConversations(Part):
             fork=taken.fork,
             how=taken.how,
         )
-        return self._begin(Beginning(start=start, config=loaded.config, launch=launch, env=recipe.env, mark=mark))
+        return self._begin(start, loaded.config, launch, recipe.env, mark)
 
     def _fork_place(self, source: Source, turn: int | None, step: int | None) -> tuple[int, int | None]:
         """Return the place of a fork.
@@ -307,7 +310,7 @@ class SessionConversations(Part):
             SessionBusyError: it takes none.
         """
         session = self._housekeeping.settled(ref)
-        if not agent_named(session.agent).resumable:
+        if agent_named(session.agent).conversations is None:
             raise SessionBusyError(f"Session {session.short_id} is a {session.agent} and has no conversation.")
         source = source_of(self._layout, self._store, session.id)
         if source is None:

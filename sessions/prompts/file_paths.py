@@ -7,7 +7,7 @@ import heapq
 import os
 from collections.abc import Iterator, Sequence
 
-from ..changes.git_folder import files_of
+from ..changes.git_process import files_of
 from ..text.sanitize import one_line
 
 MOST_FILES = 20_000

@@ -87,7 +87,7 @@ def _last_message(reader: SessionReader, session: Session) -> str | None:
 
 
 def _branch(folder: str) -> str | None:
-    from ..changes.git_folder import branch_of  # most templates need no git
+    from ..changes.git_process import branch_of  # most templates need no git
 
     return branch_of(folder)
 

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field, structs, to_builtins
 
-from ..agents.allowance import Allowance
 from ..agents.base import AgentSettings
+from ..agents.capabilities import Allowance
 from ..agents.registry import agent_named
 from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from ..families.rights import Rights, acts
@@ -134,7 +134,7 @@ class Prompter(Part):
         checked_prompt(prompt)
         self._layout.check_writable()
         session, options = self._housekeeping.settled(ref), options or PromptOptions()
-        if not agent_named(session.agent).resumable:
+        if agent_named(session.agent).conversations is None:
             again = f"Run it again: agentdash retry {session.short_id}" if session.status.ended else ""
             raise SessionBusyError(
                 f"Session {session.short_id} is a {session.agent} and takes no prompts.",
@@ -170,7 +170,7 @@ class Prompter(Part):
                 raise UsageError(f"Session {session.short_id} was denied nothing that a setting allows.")
             options = structs.replace(options, settings=merged(allowance.options, options.settings))
         changed = bool(options.settings or options.model)
-        if session.status is Status.DONE and agent_named(session.agent).resumable and not changed:
+        if session.status is Status.DONE and agent_named(session.agent).conversations is not None and not changed:
             raise SessionBusyError(
                 f"Session {session.short_id} is done: nothing to retry.",
                 Remedy.PROMPT,
@@ -201,7 +201,7 @@ class Prompter(Part):
     def _send_waiting(self, session: Session, waiting: QueuedPrompt, options: PromptOptions) -> Sent:
         """Send the prompt of the newest turn that waits again: a copy of it would be sent twice."""
         self.check_reachable(session)
-        options = structs.replace(options, compacts=waiting.plan.frame.compacts)
+        options = structs.replace(options, compacts=waiting.plan.terms.compacts)
         plan = self.plan(session, waiting.text, options, verb="retry")
         self._store.queue.edit(waiting.id, waiting.text, plan)
         self._store.queue.send_now(waiting.id, self._build)
@@ -222,7 +222,8 @@ class Prompter(Part):
         settings = self._settings_of(session, recipe.env).config.settings_for(session.agent, recipe.options)
         if mode is not None and mode.setting is not None and mode.permissions is not None:
             settings = _with_mode(settings, mode.setting, mode.permissions)
-        return agent_named(session.agent).allowance(settings, names)
+        modes = agent_named(session.agent).modes
+        return modes.allowance(settings, names) if modes is not None and modes.allowance is not None else None
 
     @acts("interrupt")
     def interrupt(
@@ -272,7 +273,7 @@ class Prompter(Part):
         self, session: Session, prompt: str, options: PromptOptions, recipe: Recipe, kept: dict[str, Any], verb: str
     ) -> TurnPlan:
         settings, before = self._settings_of(session, recipe.env), self._store.newest_turn(session.id).mode
-        plan = plan_turn(
+        plan, _ = plan_turn(
             settings.config,
             Start(
                 prompt,
@@ -295,13 +296,13 @@ class Prompter(Part):
             ),
             notes=settings.notes,
         )
-        self.rights.check_mode(session.agent, plan.frame.mode, options.settings)
-        mode = plan.frame.mode
+        self.rights.check_mode(session.agent, plan.terms.mode, options.settings)
+        mode = plan.terms.mode
         if before is not None and mode is not None and mode.permissions != before.permissions:
             home, path, own = self._layout.home, self._reader.settings.path, self.rights.states_settings
             check_reach(agent_named(session.agent), mode, session.cwd, home, path, states_settings=own)
-        check_affordable(session, lambda: self._store.turns(session.id), plan.frame.limits, verb)
-        return structs.replace(plan, frame=structs.replace(plan.frame, compacts=options.compacts, mode=mode))
+        check_affordable(session, lambda: self._store.turns(session.id), plan.terms.limits, verb)
+        return plan.on(compacts=options.compacts)
 
     def sent(self, prompt_id: int) -> Sent:
         """Return a prompt and its present place.

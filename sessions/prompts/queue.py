@@ -1,4 +1,4 @@
-"""What waits: the prompts of a session, and the sessions that wait for the end of another one."""
+"""The queue: the prompts of a session that wait, and the sessions that wait for the end of another one."""
 
 from collections.abc import Sequence
 
@@ -10,8 +10,8 @@ from ..reader import SessionReader
 from ..rules.prompts.delivery import PromptState
 from ..storage.paths import Layout
 from ..storage.prompts.chains import Waiting
+from ..storage.prompts.new_turn import limits_now
 from ..storage.prompts.queued_prompt import QueuedPrompt
-from ..storage.prompts.session_limits import limits_now
 from ..storage.prompts.unconfirmed import Unconfirmed, dismiss
 from ..storage.store import Store
 from ..supervision.queue.chains import last_message, release
@@ -71,7 +71,7 @@ class SessionQueue(Guarded):
         """
         checked_prompt(text)
         self._layout.check_writable()
-        if prompt.plan.frame.compacts is not None:
+        if prompt.plan.terms.compacts is not None:
             raise UsageError("A compaction cannot be edited. Cancel it, and ask for another one: agentdash compact.")
         text = self.rights.prompt(text, self._reader.by_id(prompt.session).agent)
         plan = None
@@ -158,7 +158,7 @@ class SessionQueue(Guarded):
             return
         options = self._store.recipe(session.id).options
         for prompt in prompts:
-            limits = limits_now(options, prompt.plan.frame.limits)
+            limits = limits_now(options, prompt.plan.terms.limits)
             check_affordable(session, lambda: self._store.turns(session.id), limits, "inject")
 
     def first_unconfirmed(self, ref: str, turn: int) -> Unconfirmed:

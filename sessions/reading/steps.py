@@ -1,4 +1,4 @@
-"""What agents printed: their output byte for byte, as steps, and the facts that follow from the steps."""
+"""The output of agents: byte for byte, as steps, and the facts that follow from the steps."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..agents.registry import agent_named
-from ..conversation.interrupted import is_conversation
-from ..conversation.shown import Shown, shown
+from ..conversation.shown import Shown, is_conversation, shown
 from ..errors import StoreError, UnknownSessionError
 from ..lifecycle.session_ref import find_turn
 from ..model import Prompt, Session, Step, StepKind
@@ -117,7 +116,7 @@ class StepsReader:
 
     def _opened(self, session: Session, recorded: "Recorded | None" = None) -> "SessionSteps":
         folder, sid, read = self._layout.session(session.id), session.id, self._queries
-        marks, facts = partial(read.marks_around, sid), lambda: (read.turns(sid), self._prompts(session))
+        marks, facts = partial(read.marks.around, sid), lambda: (read.turns(sid), self._prompts(session))
         return self._steps(folder, session.agent, facts, recorded, marks)
 
     def _steps(
@@ -191,7 +190,7 @@ class StepsReader:
             UsageError: it has no such turn.
             StoreError: a turn file cannot be read.
         """
-        from ..digest.scope import digest_of
+        from ..digest.collect import digest_of
 
         session = self._get(ref)
         find_turn(session, turn)
@@ -205,7 +204,7 @@ class StepsReader:
     def shown(self, ref: str) -> Shown:
         """Return the marks of the conversation, and which of its steps they cut."""
         session = self._get(ref)
-        marks = self._queries.marks_of(session.id)
+        marks = self._queries.marks.of_session(session.id)
         return shown(range(1, session.turn + 1), marks)
 
     def compactions(self, ref: str) -> "list[RecordedCompaction]":

@@ -33,9 +33,7 @@ def judged(verdict: Verdict, compacts: Compaction | None, facts: Facts) -> tuple
     found nothing to compact.  An ordinary turn compacted if its prompt was the agent's own command for it.
 
     Args:
-        verdict: the verdict on the turn as an ordinary one.
         compacts: the request of its launch; None for an ordinary turn.
-        facts: the facts of its stream.
     """
     found = facts.compacted
     if compacts is None and found is not None and found.requested and facts.local:
@@ -65,8 +63,6 @@ def cleared(status: Status, facts: Facts, resumed: str | None, *, asked: bool = 
     also in a turn that forks or begins one.
 
     Args:
-        status: the status of the turn.
-        facts: the facts of its stream.
         resumed: the agent's conversation that the turn went on with; None if it began one, or forked one.
         asked: the prompt was such a command.
     """

@@ -17,8 +17,7 @@ from ..errors import UsageError
 from ..model import Session, Status
 from ..text import durations
 from ..text.sanitize import cell_width, one_line, whole_names
-from .attention import is_needed
-from .urgency import needs_you
+from .attention import is_needed, needs_you
 
 Test = Callable[[Session, int], bool]
 """Returns True if a session matches, at a time in UTC ms."""

@@ -1,6 +1,13 @@
-"""The meaning of a step's ending: one rule for the digest, the changes, the exports, the viewer and the loops."""
+"""The result of a step: whether it took effect, and the files of its changes.
 
-from ..model import Step, StepStatus
+The one answer for digests, changes, exports, the viewer, the loops and leads."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct, structs
+
+from ..model import Change, Step, StepKind, StepStatus
+from ..text.relative_paths import Place, place_of
 
 
 def took_effect(status: StepStatus | None) -> bool:
@@ -14,3 +21,39 @@ def failed(step: Step) -> bool:
     A refused or interrupted step has neither failed nor succeeded.
     """
     return step.status is StepStatus.FAILED or (step.status is None and bool(step.exit_code))
+
+
+class FilePart(Struct, frozen=True, kw_only=True):
+    """The part of a step's changes that concerns one file."""
+
+    place: Place
+    change: Change
+    moved_from: str | None = None
+
+
+def changed_files(step: Step, cwd: str) -> Iterator[tuple[Place, tuple[int, int] | None]]:
+    """Yield the files that a step changed, with their added and removed lines; None if their diff is not known.
+
+    A step without an effect changed none.
+    """
+    if step.kind is StepKind.FILE_CHANGE and took_effect(step.status):
+        for part in parts_of(step, cwd):
+            yield part.place, part.change.lines
+
+
+def parts_of(step: Step, cwd: str) -> Iterator[FilePart]:
+    """Yield the parts of a step's changes; a move has one at the old path, and one with the lines at the new path."""
+    for change in step.changes:
+        if change.path:
+            place = place_of(change.path, cwd)
+            if change.moved_to is None:
+                yield FilePart(place=place, change=change)
+            else:
+                yield from _moved(change, place, place_of(change.moved_to, cwd))
+
+
+def _moved(change: Change, old: Place, new: Place) -> Iterator[FilePart]:
+    unchanged = None if change.lines is None else 0
+    left = Change(path=change.path, kind="delete", added=unchanged, removed=unchanged, moved_to=new.shown)
+    yield FilePart(place=old, change=left)
+    yield FilePart(place=new, change=structs.replace(change, kind="add", moved_to=None), moved_from=old.shown)

@@ -87,7 +87,7 @@ Keys = Annotated[
     Meta(
         description="Key or keys of an action of the dashboard; an empty text unbinds it.",
         examples=["Q"],
-        extra={"default": "see `agentdash keys`"},
+        extra={"default": "see `agentdash config keys`"},
     ),
 ]
 """``[keys]``: the front end that owns the actions knows their names and reports which line cannot be used."""

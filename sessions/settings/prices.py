@@ -58,7 +58,7 @@ def imported(settings: Path | None = None) -> Imported:
         return Imported()
     except (OSError, UsageError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(
-            f"{path}: {error}. Remove it, or import prices again: agentdash prices --import FILE"
+            f"{path}: {error}. Remove it, or import prices again: agentdash usage prices --import FILE"
         ) from None
 
 

@@ -202,6 +202,7 @@ def _parsed(path: Path, found: list[ConfigError]) -> Source | None:
         return None
     lines = text.split("\n")
     told = False
+    # Each round removes the line or the tail that is not TOML, so that the next round meets the next error.
     for _ in range(MOST):
         try:
             return Source(path, "\n".join(lines))

@@ -65,6 +65,7 @@ def culprit(data: Any, path: Path, fault: Callable[[Any], str]) -> Path:
     ``fault`` returns a text for the first fault of such data; a fault of several keys together stays at their table.
     """
     whole = fault(data)
+    # Go down for as long as one key of the table alone has the same fault.
     while isinstance(table := at(data, path), Mapping) and 0 < len(table) <= MOST and path:
         if fault(replaced(data, path, {})) == whole:
             break

@@ -54,7 +54,6 @@ def changes_after(database: Database, seq: int | None, *, every_session: bool = 
     """Return the changes after a position, as one snapshot.
 
     Args:
-        database: the database.
         seq: the position; None for the newest, behind which there is no end and no deletion.
         every_session: return all sessions.  The ends before ``seq`` are not read: there is one for each turn ever.
 

@@ -1,4 +1,6 @@
-"""The marks of conversations: appended, and never changed.  Each method is one transaction."""
+"""The marks of conversations, and the compactions that agents reported: appended, and never changed.
+
+Each method is one transaction."""
 
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -11,6 +13,7 @@ from ..conversation.continuation import Recorded
 from ..conversation.marks import Mark, MarkKind
 from ..errors import SessionBusyError, UnknownSessionError
 from ..model import ENDED, Status, short_id
+from ..values.compaction import RecordedCompaction
 from .database import Database
 from .rows import dump, load
 
@@ -55,13 +58,10 @@ class Marks:
         """Record a mark if the session is still as the caller read it: of two front ends at once, one is refused.
 
         Args:
-            session_id: the session.
-            kind: the kind.
             after: the newest turn that the caller read.
             newest: the id of the newest mark that the caller read; 0 if there was none.
             last_message: the last message that is visible behind the mark.
             turn, step, undoes, origin, data: as in :class:`..conversation.marks.Mark`.
-            asked_by: who requested it.
 
         Raises:
             UnknownSessionError: the session was deleted.
@@ -160,3 +160,26 @@ def _mark(row: sqlite3.Row) -> Mark:
         asked_by=row["asked_by"],
         at=row["at"],
     )
+
+
+_FIRST_STEP = 1
+"""The number of a turn's first step: its prompt is 0, and the row has the parser's number, from 0."""
+
+
+def compactions_of(database: Database, session_id: str) -> list[RecordedCompaction]:
+    """Return the compactions of a session, oldest first.
+
+    Raises:
+        StoreError: the database cannot be read.
+    """
+    return [
+        RecordedCompaction(
+            turn=row["turn"],
+            step=None if row["step"] is None else row["step"] + _FIRST_STEP,
+            at=row["at"],
+            trigger=row["trigger"],
+            tokens_before=row["tokens_before"],
+            tokens_after=row["tokens_after"],
+        )
+        for row in database.rows("SELECT * FROM compactions WHERE session = ? ORDER BY turn, n", (session_id,))
+    ]

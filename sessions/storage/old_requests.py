@@ -15,7 +15,6 @@ def answer_old(database: Database, has_runner: Callable[[str], bool]) -> None:
     """Answer such requests.
 
     Args:
-        database: the rows.
         has_runner: whether the runner of a session lives, which answers by itself.
     """
     rows = database.rows(

@@ -5,25 +5,20 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..asks.recorded import RecordedAsk
 from ..conversation.continuation import Recorded
-from ..conversation.marks import Mark
 from ..errors import UnknownSessionError
 from ..launch import Launch
 from ..model import Changes, Prompt, Receipt, Session, Status, Turn, Usage, short_id
 from ..rules.urgency_levels import Urgency
-from ..values.adjustments import Adjustment
 from ..values.compaction import RecordedCompaction
-from .compactions import compactions_of
 from .database import Database
 from .families.families import Families
 from .families.family_budgets import FamilyBudgets
 from .families.workers import FAMILY
-from .marks import Marks, RelatedMark, recorded
+from .marks import Marks, compactions_of, recorded
 from .prompts.adjustments import Adjustments
 from .prompts.asks import Asks
 from .prompts.prompt_queue import PromptQueue
-from .prompts.queued_prompt import QueuedPrompt
 from .prompts.unconfirmed import Unconfirmed, unconfirmed
 from .rows import (
     COUNTED_COLUMNS,
@@ -42,7 +37,7 @@ from .use.period_budgets import PeriodBudgets
 from .use.plan_windows import PlanWindows
 
 FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, created_at DESC, sessions.id LIMIT ?"
-"""The order of :func:`..rules.urgency.by_urgency`, read from an index."""
+"""The order of :func:`..rules.attention.by_urgency`, read from an index."""
 
 _NEWEST = "SELECT rowid FROM sessions WHERE archived_at IS NULL ORDER BY created_at DESC, rowid DESC LIMIT ?"
 _QUIET = (
@@ -78,6 +73,14 @@ class Queries:
         """The budgets of days and weeks."""
         self.plan_windows = PlanWindows(self.database)
         """The windows of the plans of agents."""
+        self.queue = PromptQueue(self.database)
+        """The prompts that wait."""
+        self.asks = Asks(self.database)
+        """The asks of live agents."""
+        self.adjustments = Adjustments(self.database)
+        """The changes of the settings of sessions."""
+        self.marks = Marks(self.database)
+        """The marks of conversations."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -90,9 +93,8 @@ class Queries:
     def sessions(self, statuses: Iterable[Status] = ()) -> list[Session]:
         """All sessions, or those in one of these states; newest first."""
         wanted = tuple(str(status) for status in statuses)
-        where = f" WHERE status IN ({', '.join('?' * len(wanted))})" if wanted else ""
-        rows = self.database.rows(f"{SELECT_SESSION}{where} ORDER BY created_at DESC, sessions.rowid DESC", wanted)
-        return [session_from(row) for row in rows]
+        where = f"WHERE status IN ({', '.join('?' * len(wanted))})" if wanted else ""
+        return self._sessions(f"{where} ORDER BY created_at DESC, sessions.rowid DESC", wanted)
 
     def first(self, limit: int) -> tuple[list[Session], int]:
         """Return the most urgent sessions in use, and the number of all in use; cheap with any number."""
@@ -117,8 +119,7 @@ class Queries:
 
     def session(self, session_id: str) -> Session | None:
         """The session with exactly this id."""
-        rows = self.database.rows(f"{SELECT_SESSION} WHERE id = ?", (session_id,))
-        return session_from(rows[0]) if rows else None
+        return next(iter(self._sessions("WHERE id = ?", (session_id,))), None)
 
     def recorded_parent(self, session_id: str) -> str | None:
         """The session that started this one, even if it is deleted: a restored parent finds its children again."""
@@ -137,11 +138,7 @@ class Queries:
 
     def sessions_like(self, prefix: str, limit: int = 10) -> list[Session]:
         """The sessions whose id begins with this text: a range of the primary key, not a scan."""
-        rows = self.database.rows(
-            f"{SELECT_SESSION} WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
-            (prefix, prefix + "\U0010ffff", limit),
-        )
-        return [session_from(row) for row in rows]
+        return self._sessions("WHERE id >= ? AND id < ? ORDER BY id LIMIT ?", (prefix, prefix + "\U0010ffff", limit))
 
     def descendants(self, session_id: str | None, lead: str | None = None) -> list[Session]:
         """The sessions that a session or an outside lead started, those that they started, and so on; oldest first."""
@@ -155,18 +152,15 @@ class Queries:
     def newest(self, parent: str | None, lead: str | None) -> Session | None:
         """The session that a session or an outside lead created last, or the user, if both are None."""
         order = "ORDER BY created_at DESC, sessions.rowid DESC LIMIT 1"
-        rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.parent IS ? AND lead IS ? {order}", (parent, lead))
-        return session_from(rows[0]) if rows else None
+        return next(iter(self._sessions(f"WHERE sessions.parent IS ? AND lead IS ? {order}", (parent, lead))), None)
 
     def with_left(self) -> list[Session]:
         """Ended sessions that are recorded as having left processes."""
-        rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.left > 0 AND status NOT IN ({OPEN})")
-        return [session_from(row) for row in rows]
+        return self._sessions(f"WHERE sessions.left > 0 AND status NOT IN ({OPEN})")
 
     def taken(self) -> list[Session]:
         """Return the sessions that a user has taken over, or had when their front end was killed."""
-        rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.taken_by IS NOT NULL")
-        return [session_from(row) for row in rows]
+        return self._sessions("WHERE sessions.taken_by IS NOT NULL")
 
     def changes(self, since: int) -> Changes:
         """Everything after ``since`` in the change feed."""
@@ -182,21 +176,16 @@ class Queries:
 
     def turns(self, session_id: str, first: int = 1) -> list[Turn]:
         """The turns of a session from the number ``first`` on, in order; by default all of them."""
-        rows = self.database.rows(f"{SELECT_TURN} WHERE session = ? AND n >= ? ORDER BY n", (session_id, first))
-        return [turn_from(row) for row in rows]
+        return self._turns("session = ? AND n >= ? ORDER BY n", (session_id, first))
 
     def one_turn(self, session_id: str, n: int) -> Turn | None:
         """Return a turn of a session; None if it was deleted."""
-        rows = self.database.rows(f"{SELECT_TURN} WHERE session = ? AND n = ?", (session_id, n))
-        return turn_from(rows[0]) if rows else None
+        return next(iter(self._turns("session = ? AND n = ?", (session_id, n))), None)
 
     def started_before(self, session_id: str, n: int) -> Turn | None:
         """Return the newest turn before a turn whose agent was started; None if there is none."""
-        rows = self.database.rows(
-            f"{SELECT_TURN} WHERE session = ? AND n < ? AND agent_pid IS NOT NULL ORDER BY n DESC LIMIT 1",
-            (session_id, n),
-        )
-        return turn_from(rows[0]) if rows else None
+        started = "session = ? AND n < ? AND agent_pid IS NOT NULL ORDER BY n DESC LIMIT 1"
+        return next(iter(self._turns(started, (session_id, n))), None)
 
     def thread_total_before(self, session_id: str, n: int) -> Usage:
         """Return the thread's tokens as earlier turns of the same process reported them; unknown if none did."""
@@ -228,8 +217,7 @@ class Queries:
 
     def queued_turns(self, session_id: str) -> list[Turn]:
         """Return the turns of a session that no runner has taken."""
-        rows = self.database.rows(f"{SELECT_TURN} WHERE session = ? AND status = 'queued'", (session_id,))
-        return [turn_from(row) for row in rows]
+        return self._turns("session = ? AND status = 'queued'", (session_id,))
 
     def open_requests(self, session_id: str, turn: int) -> list[str]:
         """Return the kinds of the open requests for a turn, or for a later one that never started."""
@@ -262,8 +250,7 @@ class Queries:
 
     def with_warm_agent(self) -> list[Session]:
         """Return the sessions whose live agents wait for prompts, those that wait longest first."""
-        rows = self.database.rows(f"{SELECT_SESSION} WHERE warm_since IS NOT NULL ORDER BY warm_since")
-        return [session_from(row) for row in rows]
+        return self._sessions("WHERE warm_since IS NOT NULL ORDER BY warm_since")
 
     def newest_turn(self, session_id: str) -> Turn:
         """The last turn of a session.
@@ -271,19 +258,17 @@ class Queries:
         Raises:
             UnknownSessionError: the session was deleted.
         """
-        rows = self.database.rows(f"{SELECT_TURN} WHERE session = ? ORDER BY n DESC LIMIT 1", (session_id,))
-        if not rows:
-            raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
-        return turn_from(rows[0])
+        for turn in self._turns("session = ? ORDER BY n DESC LIMIT 1", (session_id,)):
+            return turn
+        raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
 
     def open_turns(self) -> list[Turn]:
         """The queued and live turns of all sessions."""
-        rows = self.database.rows(f"{SELECT_TURN} WHERE status IN ({OPEN}) ORDER BY created_at")
-        return [turn_from(row) for row in rows]
+        return self._turns(f"status IN ({OPEN}) ORDER BY created_at")
 
     def ended_by(self, rule: str) -> list[Turn]:
         """The ended turns of all sessions whose status followed from a rule."""
-        return [turn_from(row) for row in self.database.rows(f"{SELECT_TURN} WHERE rule = ?", (rule,))]
+        return self._turns("rule = ?", (rule,))
 
     def open_elsewhere(self, host: str) -> set[str]:
         """The ids of the sessions in use that another machine than ``host`` started."""
@@ -331,33 +316,9 @@ class Queries:
         )
         return [prompt_from(row) for row in rows]
 
-    def queued(self, session_id: str) -> list[QueuedPrompt]:
-        """The prompts of a session that wait, in the order in which they will be sent."""
-        return PromptQueue(self.database).waiting(session_id)
-
     def unconfirmed(self, session_id: str) -> list[Unconfirmed]:
         """The prompts of a session of which it is not known whether the agent got them."""
         return unconfirmed(self.database, session_id)
-
-    def open_asks(self, session_id: str | None = None) -> list[RecordedAsk]:
-        """The asks that wait for an answer, of one session or of all, the oldest first."""
-        return Asks(self.database).open(session_id)
-
-    def asks_of(self, session_id: str) -> list[RecordedAsk]:
-        """Return the asks of a session in any state, the oldest first."""
-        return Asks(self.database).of_session(session_id)
-
-    def ask(self, ask_id: int) -> RecordedAsk | None:
-        """Return an ask of any state; None if its session was deleted."""
-        return Asks(self.database).one(ask_id)
-
-    def adjustments_of(self, session_id: str) -> list[Adjustment]:
-        """Return the changes of the settings of a session, the oldest first."""
-        return Adjustments(self.database).of_session(session_id)
-
-    def marks_of(self, session_id: str) -> list[Mark]:
-        """Return the marks of the conversation of a session, oldest first."""
-        return Marks(self.database).of_session(session_id)
 
     def compactions_of(self, session_id: str) -> list[RecordedCompaction]:
         """Return the compactions that the agent of a session reported, oldest first."""
@@ -372,10 +333,6 @@ class Queries:
         with self.database.snapshot():
             return recorded(self.database.rows, session_id)
 
-    def marks_around(self, session_id: str) -> list[RelatedMark]:
-        """Return the marks of a session, and those with which forks of it begin, oldest first."""
-        return Marks(self.database).around(session_id)
-
     def answered(self, request: int) -> Receipt | None:
         """The receipt of a request, once a runner has carried it out."""
         rows = self.database.rows("SELECT receipt FROM requests WHERE id = ?", (request,))
@@ -387,3 +344,9 @@ class Queries:
             "SELECT cwd FROM sessions GROUP BY cwd ORDER BY MAX(created_at) DESC LIMIT ?", (limit,)
         )
         return [row["cwd"] for row in rows]
+
+    def _sessions(self, condition: str, values: tuple[object, ...] = ()) -> list[Session]:
+        return [session_from(row) for row in self.database.rows(f"{SELECT_SESSION} {condition}", values)]
+
+    def _turns(self, condition: str, values: tuple[object, ...] = ()) -> list[Turn]:
+        return [turn_from(row) for row in self.database.rows(f"{SELECT_TURN} WHERE {condition}", values)]

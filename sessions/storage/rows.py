@@ -40,10 +40,14 @@ _MODELLESS = ", ".join(f"'{name}'" for name in sorted(WITHOUT_MODEL))
 USES_MODEL = f"sessions.agent NOT IN ({_MODELLESS})"
 """The condition that the agent of a session uses a model, as SQL."""
 
-_LIVE = ", ".join(f"'{status}'" for status in sorted(LIVE))
+LIVE_ONES = ", ".join(f"'{status}'" for status in sorted(LIVE))
+"""The statuses of turns at work, as SQL."""
+
+ENDED_ONES = ", ".join(f"'{status}'" for status in sorted(ENDED))
+"""The statuses of turns that have ended, as SQL."""
 
 WITHOUT_FIGURES = (
-    f"sessions.status IN ({_LIVE}) AND sessions.started_at IS NOT NULL"  # noqa: S608
+    f"sessions.status IN ({LIVE_ONES}) AND sessions.started_at IS NOT NULL"  # noqa: S608
     f" AND {USES_MODEL} AND NOT EXISTS (SELECT 1 FROM use_sums WHERE use_sums.session = sessions.id"
     " AND use_sums.turn = sessions.turn)"
 )
@@ -83,7 +87,6 @@ SELECT_TURN = (
 )
 """Turns, each with whether a part of its cost and of its tokens is not known."""
 
-_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 
 WAKES_USED = (
     "(SELECT COUNT(*) FROM queue WHERE queue.session = leads.id AND queue.asked_by = 'agentdash'"
@@ -96,7 +99,7 @@ MOST_WAKES = "COALESCE((SELECT value FROM settings WHERE name = 'wakes'), 20)"
 
 LED = (
     "CASE WHEN leads.archived_at IS NOT NULL THEN 'over'"  # noqa: S608
-    f" WHEN leads.status NOT IN ({_ENDED}) THEN 'at work'"
+    f" WHEN leads.status NOT IN ({ENDED_ONES}) THEN 'at work'"
     f" WHEN leads.status = '{Status.DONE}' AND leads.agent NOT IN ({_MODELLESS})"
     " AND (SELECT stop_by FROM turns WHERE turns.session = leads.id AND turns.n = leads.turn) IS NULL"
     f" AND {WAKES_USED} < {MOST_WAKES} THEN 'wakes' ELSE 'over' END"
@@ -122,7 +125,7 @@ SELECT_SESSION = (
 def session_from(row: sqlite3.Row) -> Session:
     """The session of a ``SELECT_SESSION`` row; without its parent while the parent is deleted."""
     values = {name: row[name] for name in _SESSION_COLUMNS}
-    usage = Usage(**{name: row[name] for name in USAGE_COLUMNS})
+    usage = usage_from(row)
     status, odd = _status(row["status"])
     stopping = load(row["stopping"], Stopping)
     parent = row["there_parent"]
@@ -173,6 +176,16 @@ def turn_from(row: sqlite3.Row) -> Turn:
         tokens_missing=bool(row["no_tokens"]),
         **values | ({"reason": odd} if odd else {}),
     )
+
+
+def usage_from(row: sqlite3.Row) -> Usage:
+    """Return the tokens in the columns of a row."""
+    return Usage(**{name: row[name] for name in USAGE_COLUMNS})
+
+
+def status_from(text: str) -> Status:
+    """Return a status; LOST for one of another version."""
+    return _status(text)[0]
 
 
 def _status(text: str) -> tuple[Status, str | None]:

@@ -14,20 +14,17 @@ from ..clock import now_ms
 from ..conversation.marks import Mark
 from ..errors import RefusalError, StoreError
 from ..launch import Launch, Start
-from ..model import ENDED, Budget, Membership, Session, Status
+from ..model import Budget, Membership, Session, Status
 from ..rules.limits.period_words import agent_refusal_words, refusal_words, waits_words, warning_words
 from .families.admission import admit
 from .families.families import above_of, hand_up
-from .marks import Marks, add_mark
-from .prompts.adjustments import Adjustments
-from .prompts.asks import Asks
+from .marks import add_mark
 from .prompts.chains import Chains, give_up
 from .prompts.new_turn import insert_turn
-from .prompts.prompt_queue import PromptQueue
-from .prompts.queue_rows import hold_after, put_back
+from .prompts.queued_prompt import hold_after, put_back
 from .queries import Queries
-from .rows import OPEN, dump
-from .use.period_admission import PeriodAdmission
+from .rows import ENDED_ONES, OPEN, dump
+from .use.period_budgets import PeriodAdmission
 from .wakes import Wakes, note_end
 
 _BUSY = (
@@ -59,16 +56,8 @@ class Store(Queries):
 
     def __init__(self, path: Path, cache_kib: int | None = None) -> None:
         super().__init__(path, cache_kib)
-        self.queue = PromptQueue(self.database)
-        """The prompts that wait."""
-        self.asks = Asks(self.database)
-        """The asks of live agents."""
-        self.adjustments = Adjustments(self.database)
-        """The changes of the settings of sessions."""
         self.chains = Chains(self.database)
         """The sessions that wait for the end of others."""
-        self.marks = Marks(self.database)
-        """The marks of conversations."""
         self.wakes = Wakes(self.database)
         """The leads whose workers have ended."""
 
@@ -88,7 +77,6 @@ class Store(Queries):
         Args:
             start: the completed request: with agent, folder, title and id, and the id of the session it waits for.
             launch: the exact start of the first turn.
-            run_id: the tag of the turn's processes.
             host: the machine on which the session runs.
             env: the variables that later turns need.
             membership: its place in a family; None outside any.  A start that an agent requests is admitted by
@@ -230,11 +218,10 @@ class Store(Queries):
 
     def give_place_back(self, session_id: str, n: int) -> None:
         """Release the place of a turn for which no runner could be started."""
-        with self.database.transaction() as db:
-            db.execute(
-                "UPDATE turns SET launches = 0, launched_at = NULL WHERE session = ? AND n = ? AND status = 'queued'",
-                (session_id, n),
-            )
+        self.database.run(
+            "UPDATE turns SET launches = 0, launched_at = NULL WHERE session = ? AND n = ? AND status = 'queued'",
+            (session_id, n),
+        )
 
     def cancel_queued(
         self,
@@ -285,12 +272,11 @@ class Store(Queries):
 
     def request_close(self, session: Session, asked_by: str) -> None:
         """Request that the live agent of a session is closed, unless it began to serve another turn."""
-        with self.database.transaction() as db:
-            db.execute(
-                "INSERT INTO requests (session, turn, kind, asked_by, created_at) SELECT id, turn, 'close', ?, ?"
-                " FROM sessions WHERE id = ? AND turn = ? AND warm_since IS NOT NULL",
-                (asked_by, now_ms(), session.id, session.turn),
-            )
+        self.database.run(
+            "INSERT INTO requests (session, turn, kind, asked_by, created_at) SELECT id, turn, 'close', ?, ?"
+            " FROM sessions WHERE id = ? AND turn = ? AND warm_since IS NOT NULL",
+            (asked_by, now_ms(), session.id, session.turn),
+        )
 
     def delete(self, session_id: str, turn: int, *, archived: bool = True, holder: str = "") -> bool:
         """Remove an ended session's rows; False if a new turn started first or the session is gone.
@@ -298,11 +284,10 @@ class Store(Queries):
         Without ``archived``, also False if the session is archived.  Also False if a user has taken it over, unless
         ``holder`` is the ``run_id`` of that user.
         """
-        ended = ", ".join(f"'{status}'" for status in sorted(ENDED))
         with self.database.transaction() as db:
             above = above_of(db, session_id)
             changed = db.execute(
-                f"DELETE FROM sessions WHERE id = ? AND turn = ? AND status IN ({ended})"  # noqa: S608
+                f"DELETE FROM sessions WHERE id = ? AND turn = ? AND status IN ({ENDED_ONES})"  # noqa: S608
                 f" AND {_FREE} AND (? OR archived_at IS NULL)",
                 (session_id, turn, dump([holder]), archived),
             ).rowcount
@@ -317,19 +302,18 @@ class Store(Queries):
 
         Also False if a user has taken it over, unless ``holder`` is the ``run_id`` of that user.
         """
-        with self.database.transaction() as db:
-            changed = db.execute(
+        return bool(
+            self.database.run(
                 f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({OPEN})"  # noqa: S608
                 f" AND ({_FREE} OR ? IS NULL)",
                 (at, session_id, dump([holder]), at),
-            ).rowcount
-        return bool(changed)
+            )
+        )
 
     def archive_all(self, session_ids: Iterable[str], at: int | None, *, holders: Iterable[str] = ()) -> list[str]:
         """Archive ended sessions (``at``: UTC ms), or take them out of the archive (None).
 
         Args:
-            session_ids: the sessions.
             at: the time, or None.
             holders: the ``run_id`` of each user whose takeover does not prevent it.
 
@@ -349,48 +333,42 @@ class Store(Queries):
 
     def rename(self, session_id: str, title: str) -> bool:
         """Give a session a new title; False if it is gone.  A new title needs no attention."""
-        with self.database.transaction() as db:
-            changed = db.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, session_id)).rowcount
-        return bool(changed)
+        return bool(self.database.run("UPDATE sessions SET title = ? WHERE id = ?", (title, session_id)))
 
     def set_budget(self, session_id: str, budget: Budget) -> bool:
         """Set the budget of a session; without tokens and money it has none.  False if the session is gone."""
         stored = dump(budget) if budget != Budget() else None
-        with self.database.transaction() as db:
-            changed = db.execute("UPDATE sessions SET budget = ? WHERE id = ?", (stored, session_id)).rowcount
-        return bool(changed)
+        return bool(self.database.run("UPDATE sessions SET budget = ? WHERE id = ?", (stored, session_id)))
 
     def pin(self, session_id: str, at: int | None) -> bool:
         """Pin a session (``at``: UTC ms; an earlier time stays), or unpin it (None); False if it is gone."""
-        with self.database.transaction() as db:
-            changed = db.execute(
+        return bool(
+            self.database.run(
                 "UPDATE sessions SET pinned_at = CASE WHEN ? IS NULL THEN NULL ELSE COALESCE(pinned_at, ?) END"
                 " WHERE id = ?",
                 (at, at, session_id),
-            ).rowcount
-        return bool(changed)
+            )
+        )
 
     def count_left(self, session_id: str, left: int, note: str | None) -> None:
         """Correct the number of processes that an ended session has left, if its runner is gone."""
-        with self.database.transaction() as db:
-            db.execute(
-                f"UPDATE sessions SET left = ?, left_note = ? WHERE id = ? AND left <> ? AND status NOT IN ({OPEN})",  # noqa: S608
-                (left, note, session_id, left),
-            )
+        self.database.run(
+            f"UPDATE sessions SET left = ?, left_note = ? WHERE id = ? AND left <> ? AND status NOT IN ({OPEN})",  # noqa: S608
+            (left, note, session_id, left),
+        )
 
     def mark_seen(self, session_id: str, steps: int | None = None) -> None:
         """Record that the user has seen ``steps`` steps (default: all), capped at the number recorded.
 
         The number never decreases.
         """
-        with self.database.transaction() as db:
-            db.execute(
-                "INSERT INTO seen (session, at, steps)"
-                " SELECT id, ?, MIN(COALESCE(?, steps), steps) FROM sessions WHERE id = ?"
-                " ON CONFLICT (session) DO UPDATE SET at = excluded.at,"
-                " steps = MAX(COALESCE(seen.steps, 0), excluded.steps)",
-                (now_ms(), steps, session_id),
-            )
+        self.database.run(
+            "INSERT INTO seen (session, at, steps)"
+            " SELECT id, ?, MIN(COALESCE(?, steps), steps) FROM sessions WHERE id = ?"
+            " ON CONFLICT (session) DO UPDATE SET at = excluded.at,"
+            " steps = MAX(COALESCE(seen.steps, 0), excluded.steps)",
+            (now_ms(), steps, session_id),
+        )
 
     def mark_all_seen(self, session_ids: Iterable[str]) -> None:
         """Record in one transaction that the user has seen all steps of these sessions."""

@@ -1,4 +1,4 @@
-"""The order of urgency as a column: computed by :mod:`..rules.urgency`, written in the transaction that changes a row.
+"""The order of urgency as a column: as :mod:`..rules.attention` says, written in the transaction that changes a row.
 
 A row's urgency is valid only for the position in the change feed (``seq``) for which it was computed, so the rows that
 a transaction changed are found by an index.  Archived sessions are not on the first screen and have no urgency.
@@ -11,8 +11,7 @@ from msgspec import MsgspecError, structs
 
 from ..clock import now_ms
 from ..model import Session
-from ..rules.attention import needs_answer
-from ..rules.urgency import urgency
+from ..rules.attention import needs_answer, urgency
 from .rows import SELECT_SESSION, session_from
 
 OUTDATED = "archived_at IS NULL AND urgency_seq IS NOT sessions.seq"

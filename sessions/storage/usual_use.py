@@ -2,7 +2,7 @@
 
 import math
 
-from ..rules.limits.period_shares import RECENT, usual_of
+from ..rules.limits.period_budgets import RECENT, usual_of
 from ..values.membership import Budget
 from .rows import OPEN, Query
 

@@ -11,12 +11,11 @@ from msgspec import Struct
 
 from ..clock import now_ms
 from ..launch import TurnPlan
-from ..model import ENDED, Status, StoppedBy
+from ..model import Status, StoppedBy
 from .database import Database
 from .prompts.new_turn import take
-from .prompts.queue_rows import insert_prompt
-from .prompts.queued_prompt import Build, Request
-from .rows import MOST_WAKES, WAKES_USED, Query
+from .prompts.queued_prompt import Build, Request, insert_prompt
+from .rows import ENDED_ONES, MOST_WAKES, WAKES_USED, Query, status_from
 
 GATHER_MS = 5_000
 """Time for which the ends of workers are gathered."""
@@ -24,9 +23,8 @@ GATHER_MS = 5_000
 BY_AGENTDASH = StoppedBy.AGENTDASH.value
 """``queue.asked_by`` and ``turns.asked_by`` of a prompt that wakes a lead."""
 
-_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 _LED = "lifecycle <> 'detached'"
-_UNTOLD = f"sessions.{_LED} AND sessions.status IN ({_ENDED}) AND max(reported_turn, woken_turn) < sessions.turn"
+_UNTOLD = f"sessions.{_LED} AND sessions.status IN ({ENDED_ONES}) AND max(reported_turn, woken_turn) < sessions.turn"
 _STOP_BY = "(SELECT stop_by FROM turns WHERE turns.session = sessions.id AND turns.n = sessions.turn) AS stop_by"
 _LEAD_STOP_BY = _STOP_BY.replace("sessions.", "leads.")
 _LEAD = (
@@ -43,7 +41,7 @@ _WAITS = (
 _ENDS = (
     f"SELECT id, agent, title, task, cwd, status, turn, reason, last_message, {_STOP_BY},"  # noqa: S608
     f" woken_turn >= turn AS waits FROM sessions WHERE parent = ? AND sessions.{_LED}"
-    f" AND sessions.status IN ({_ENDED}) AND reported_turn < turn AND (woken_turn < turn OR {_WAITS})"
+    f" AND sessions.status IN ({ENDED_ONES}) AND reported_turn < turn AND (woken_turn < turn OR {_WAITS})"
     " ORDER BY ended_at, id"
 )
 
@@ -130,8 +128,7 @@ class Wakes:
 
     def begin_wait(self, lead_id: str) -> bool:
         """Record that a process is started that waits for the end of the gathering; False if one was."""
-        with self._database.transaction() as db:
-            return bool(db.execute("UPDATE wakes SET sent = 1 WHERE lead = ? AND NOT sent", (lead_id,)).rowcount)
+        return bool(self._database.run("UPDATE wakes SET sent = 1 WHERE lead = ? AND NOT sent", (lead_id,)))
 
     def drop(self, family: Family) -> bool:
         """End a gathering without a prompt; False if the family changed since it was read."""
@@ -221,7 +218,7 @@ def _family(rows: Query, lead_id: str) -> Family | None:
         id=row["id"],
         agent=row["agent"],
         host=row["host"],
-        status=_status(row["status"]),
+        status=status_from(row["status"]),
         turn=row["turn"],
         archived=row["archived_at"] is not None,
         stopped_by=StoppedBy.recorded(row["stop_by"]),
@@ -235,7 +232,7 @@ def _end(row: sqlite3.Row) -> WorkerEnd:
     return WorkerEnd(
         session=row["id"],
         title=row["title"] or row["task"],
-        status=_status(row["status"]),
+        status=status_from(row["status"]),
         stopped_by=StoppedBy.recorded(row["stop_by"]),
         waits=bool(row["waits"]),
         **{name: row[name] for name in ("agent", "cwd", "turn", "reason", "last_message")},
@@ -253,8 +250,3 @@ def _finish(db: sqlite3.Connection, lead_id: str) -> bool:
 
 def _gather(row: sqlite3.Row) -> Gather:
     return Gather(lead=row["lead"], due_at=row["due_at"], sent=bool(row["sent"]))
-
-
-def _status(text: str) -> Status:
-    """Return a status; LOST for one of another version."""
-    return Status(text) if text in tuple(Status) else Status.LOST

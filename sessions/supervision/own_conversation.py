@@ -31,7 +31,7 @@ class OwnConversation:
         self._agent = agent
         self._session = session_id
         self._turn = turn
-        self._launch = launch or Launch(argv=())
+        self._launch = launch
         self._judged: dict[str, str | None] = {}
         """The reason against each conversation that was judged; None if it is the turn's."""
 
@@ -60,7 +60,7 @@ class OwnConversation:
 
     def _resumed(self) -> str | None:
         """Return the conversation that the turn resumes; None if it begins one."""
-        if not self._launch.how:
+        if self._launch is None or not self._launch.how:
             return self._store.conversation_before(self._session, self._turn)
         return self._launch.conversation if self._launch.fork is None else None
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from msgspec import structs
 
 from ..agents.base import Agent
-from ..agents.own_use import count_broken_off
+from ..agents.own_use import count_broken_off, total_before
 from ..clock import now_ms
 from ..costs.pricing import Pricing
 from ..costs.reports import Reported
@@ -24,17 +24,16 @@ from ..processes.processes import uptime
 from ..rules.activity import ActivityWatch
 from ..rules.attention import Stuck
 from ..rules.compaction import judged
-from ..rules.limits.period_shares import Share
+from ..rules.limits.period_budgets import Share
 from ..rules.prompts.delivery import Fate, TurnEvidence, fate
 from ..rules.status import at_the_end, while_running
 from ..rules.turn_facts import Facts
 from ..storage.files.session_record import write_identity
 from ..storage.paths import Layout
 from ..storage.store import Store
-from ..storage.turns.claim import Outcome
+from ..storage.turns.claim import Outcome, move_times
 from ..storage.turns.turn_log import TurnLog
 from ..storage.turns.turn_output import TurnOutput, own_output
-from ..storage.turns.turn_times import move_times
 from ..values.compaction import Compaction
 from .clock_steps import ClockSteps
 from .disk import DiskWatch, Reserve
@@ -178,7 +177,7 @@ class Recorder:
         with contextlib.suppress(StoreError):
             parser.facts.thread_before = self._store.thread_total_before(self._session, self._turn)
         if output.stream == self._turn:
-            parser.facts.total_before = agent.total_before(launch, self._env, began)
+            parser.facts.total_before = total_before(agent, launch, self._env, began)
         self._follower = Follower(
             output.stdout.path,
             output.times,
@@ -337,7 +336,8 @@ class Recorder:
                 count_broken_off(self._agent, facts, self._env, self._began_at)
             self._look_back(self._follower, stopped=ending.stopped_by is not None)
         stderr = end_of(self._output.stderr)
-        for what in self._agent.refusals(stderr) if self._agent is not None else ():
+        complaints = self._agent.complaints if self._agent is not None else None
+        for what in complaints.refusals(stderr) if complaints is not None else ():
             facts.deny(what)
         concluded = end_facts(ending, self._agent, facts, stderr)
         verdict = at_the_end(

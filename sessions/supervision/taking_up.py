@@ -17,10 +17,8 @@ from ..storage.files.line_reader import LineReader
 from ..storage.paths import Layout
 from ..storage.queries import Queries
 from ..storage.turns.turn_output import output_in
-from ..transcript.visible.compacted import retold_compacted
-from ..transcript.visible.retelling import retold
-from ..transcript.visible.visible import VisibleConversation
-from ..transcript.visible.visible_steps import Source, requests_in, source_of, steps_of
+from ..transcript.visible.retelling import retold, retold_compacted
+from ..transcript.visible.visible_steps import Source, VisibleConversation, requests_in, source_of, steps_of
 from ..values.compaction import SUMMARY_EVENT
 
 
@@ -99,7 +97,7 @@ def _fork(
     at = _id_in(source, agent, place, settings)
     if at is None:
         goes_on = any(turn.n > place.turn and turn.agent_session == conversation for turn in source.turns)
-        if is_own or goes_on or place.step is not None or not agent.forks_ends:
+        if is_own or goes_on or place.step is not None or agent.forks is None:
             return None
     return Fork(at=at, session=session_id, turn=place.turn)
 
@@ -121,13 +119,13 @@ def _is_compacted_behind(layout: Layout, source: Source, place: Place, conversat
 def _id_in(source: Source, agent: Agent, place: Place, settings: AgentSettings) -> str | None:
     """Return the agent's own id of a place, from the output of the turn."""
     turn = next((turn for turn in source.turns if turn.n == place.turn), None)
-    if turn is None:
+    if turn is None or agent.forks is None:
         return None
     part = output_in(source.folder, source.turns, place.turn).stdout
     through = place.step - 1 if place.step is not None else None
     try:
         with LineReader(part.path, part.begin, end=part.end) as reader:
-            return agent.fork_point(reader.all_lines(), through, transport=turn.transport, settings=settings)
+            return agent.forks.point(reader.all_lines(), through, turn.transport, settings)
     except OSError:
         return None
 

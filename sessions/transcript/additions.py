@@ -106,8 +106,6 @@ class Additions:
         """Return a step with the additions known so far.
 
         Args:
-            place: its place.
-            step: the step.
             sums: it is the turn's only report of its use, which can lack a call that was stopped, and sub-agents.
         """
         if step.changes:

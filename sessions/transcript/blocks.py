@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..conversation.interrupted import FOR_PEOPLE, is_interrupted
+from ..conversation.shown import FOR_PEOPLE, is_interrupted
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from ..rules.step_outcome import failed
 from ..text.json_text import json_text
@@ -274,7 +274,7 @@ def _error(step: Step) -> tuple[Block, ...]:
 
 # A list describes each row that it draws, and a table is up to two microseconds faster than a match.
 _BODIES: dict[StepKind, Callable[[Step], tuple[Block, ...]]] = {
-    StepKind.PROMPT: lambda step: (Prose(_sent(step), Voice.USER),),
+    StepKind.PROMPT: lambda step: (Prose(f"{step.sender}: {step.text}" if step.sender else step.text, Voice.USER),),
     StepKind.START: _start,
     StepKind.REASONING: lambda step: (Prose(step.text, Voice.THOUGHT, _thought_size(step)),),
     StepKind.MESSAGE: lambda step: (Prose(step.text, Voice.AGENT),),
@@ -289,11 +289,6 @@ _BODIES: dict[StepKind, Callable[[Step], tuple[Block, ...]]] = {
     StepKind.USAGE: _usage,
     StepKind.UNKNOWN: lambda step: (Raw(step.event or "", step.text),),
 }
-
-
-def _sent(step: Step) -> str:
-    """Return the text of a prompt, behind the name of agentdash if that wrote it."""
-    return f"{step.sender}: {step.text}" if step.sender else step.text
 
 
 def _thought_size(step: Step) -> str:
@@ -324,3 +319,19 @@ def _exit_note(step: Step) -> str:
 
 def _failed(step: Step) -> bool:
     return failed(step) or step.status is StepStatus.DECLINED
+
+
+_NAMES = {
+    StepKind.TOOL_CALL: "tool call",
+    StepKind.FILE_CHANGE: "file change",
+    StepKind.WEB_SEARCH: "web search",
+    StepKind.SUBAGENT: "sub-agent",
+    StepKind.USAGE: "tokens",
+    StepKind.UNKNOWN: "unknown event",
+}
+"""The names that differ from the kind's value."""
+
+
+def kind_name(kind: StepKind) -> str:
+    """Return the name of a kind in lower case: ``file change``."""
+    return _NAMES.get(kind, kind.value)

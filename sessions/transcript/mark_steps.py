@@ -96,7 +96,6 @@ def marking(session_id: str, turns: Sequence[int], related: Sequence[Related]) -
     """Return the marks of a session among its turns.
 
     Args:
-        session_id: the session.
         turns: the numbers of its turns, ascending.
         related: its marks, and those with which forks of it begin, oldest first.
     """

@@ -73,6 +73,7 @@ class Search:
         """
         deadline = monotonic() + seconds
         while not self.finished:
+            # One piece at least, however short the time is: so each search comes to its end.
             index, number = self._pieces[self.done]
             for place, step in index.block(number).items():
                 if holds(step, self.needle):
@@ -88,6 +89,7 @@ class Search:
             OSError: a file can no longer be read.
         """
         with self._lock:
+            # Items have other numbers if earlier turns were read since: the hits move with them.
             if not view.extends(self.view):
                 self.hits = array("I", sorted({view.moved(self.view, item) for item in self.hits}))
             self.view = view

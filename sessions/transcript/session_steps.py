@@ -3,6 +3,7 @@
 import os
 import shlex
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from ..storage.turns.turn_output import TurnOutput, outputs_of
 from ..text.units import size
 from .additions import Diffs
 from .index import index_file
-from .index.block_cache import BlockCache
+from .index.block_table import BlockCache
 from .index.turn_index import LINE_CAP, TurnIndex
 from .mark_steps import Marking, MarkSection, Related, marking
 from .snapshot import Gap, Section, View
@@ -77,7 +78,6 @@ class SessionSteps:
     Only one thread at a time may call :meth:`refresh` and :meth:`close`; any thread can use the views.
 
     Args:
-        folder: the session's folder.
         agent: the agent that wrote its turn files.
         facts: reads its turns and prompts from the store.
         index_folder: the folder for the indexes of long files.
@@ -187,14 +187,10 @@ class SessionSteps:
         Raises:
             StoreError: a file cannot be read.
         """
-        try:
+        with self._closing():
             index = next(iter(self._read_whole((turn,))))
             for place, step in enumerate(index.every(first), first):
                 yield index.whole(place) if step.lacks_diffs and index.fill(place) else step
-        except OSError as error:
-            raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
-        finally:
-            self.close()
 
     def every_step_once(self, turns: Container[int] | None = None, *, brief: bool = False) -> Iterator[Step]:
         """Yield the steps of :meth:`every_step`, and close the files after the last one.
@@ -202,8 +198,14 @@ class SessionSteps:
         Raises:
             StoreError: a file cannot be read.
         """
-        try:
+        with self._closing():
             yield from self.every_step(turns, brief=brief)
+
+    @contextmanager
+    def _closing(self) -> Iterator[None]:
+        """Close the files at the end, also after an error of one, which becomes one of the store."""
+        try:
+            yield
         except OSError as error:
             raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
         finally:

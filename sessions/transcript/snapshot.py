@@ -204,6 +204,7 @@ class View:
             lead, added = (section.lead, section.added) if isinstance(section, TurnIndex) else (0, 0)
             own = length - lead - added
             counted = recorded.get(section.turn, own)
+            # A runner of another version may have counted more steps than this reader finds: stay within these.
             if count < counted:
                 return start + lead + min(count, own)
             count -= counted
@@ -223,6 +224,7 @@ class View:
         items, last = array("I"), None
         for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True):
             begun = section.beginnings.copy() if isinstance(section, TurnIndex) else {}
+            # `last` outlives the section: the start of a turn is compared with the one before, in whatever turn.
             for place in sorted(place for place in begun if place < length):
                 if begun[place] == last:
                     items.append(start + place)
@@ -287,6 +289,7 @@ def _after(wanted: re.Pattern[bytes], kinds: bytes, place: int) -> int | None:
 def _before(wanted: re.Pattern[bytes], kinds: bytes, place: int) -> int | None:
     if place <= 0:
         return None
+    # An expression searches forwards only, so the kinds before the place are reversed.
     backwards = kinds[: min(place, len(kinds))][::-1]
     match = wanted.search(backwards)
     return len(backwards) - 1 - match.start() if match else None

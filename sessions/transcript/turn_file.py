@@ -14,13 +14,20 @@ from pathlib import Path
 
 from msgspec import structs
 
-from ..agents.format_detection import LOOKED_AT, guess_document, guess_format, guess_transport
-from ..agents.formats import Reader, TransportReader, reader_named
+from ..agents.formats import (
+    LOOKED_AT,
+    Reader,
+    TransportReader,
+    guess_document,
+    guess_format,
+    guess_transport,
+    reader_named,
+)
 from ..agents.registry import agent_named, is_agent
 from ..errors import NotATranscriptError
 from ..model import Step
 from ..storage.scratch import scratch_parent
-from .index.block_cache import BlockCache
+from .index.block_table import BlockCache
 from .index.turn_index import LINE_CAP, TurnIndex
 
 _BEGINNING = 64 << 10

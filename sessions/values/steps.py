@@ -1,4 +1,4 @@
-"""The steps of an agent: one thing that it did, the files that it changed, the plan that it made."""
+"""The steps of an agent: one thing that it did, the files that it changed, the plan that it made and how far it is."""
 
 from enum import StrEnum
 from typing import Any
@@ -129,3 +129,24 @@ class Step(Struct, frozen=True, kw_only=True):
             and self.status is not StepStatus.RUNNING
             and not any(change.diff or change.added is not None for change in self.changes)
         )
+
+
+class Plan(Struct, frozen=True):
+    """The progress of the agent's own todo list."""
+
+    done: int
+    total: int
+    item: str
+    """The item in progress or, without one, the first that is not done; "" if all are done.  One line."""
+
+
+class Activity(Struct, frozen=True):
+    """The present activity of an agent."""
+
+    kind: StepKind
+    text: str
+    """One line: the command, the path, the query, the beginning of a thought."""
+    since: int
+    """Time at which it began, UTC ms."""
+    running: bool
+    """False if the step has ended and no other has begun: the agent thinks, or waits for its model."""

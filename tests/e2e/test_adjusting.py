@@ -169,11 +169,11 @@ def test_a_waiting_prompt_follows_unless_it_has_a_setting_of_its_own(manager, de
 def test_the_command_line_changes_and_shows_it(manager, demo_agent, session_of, at, printed):
     session = session_of("demo", ASKS)
     at(session, 1, Status.WAITING)
-    assert printed("model", session.id, "demo-2") == "model demo-2: from the agent's next step on\n"
+    assert printed("set", session.id, "--model", "demo-2") == "model demo-2: from the agent's next step on\n"
     assert "model demo-2: from the agent's next step on (during turn 1, by you)" in printed("show", session.id)
     told = json.loads(printed("show", session.id, "--json"))["adjustments"]
     assert [(one["what"], one["value"], one["state"]) for one in told] == [("model", "demo-2", "in_force")]
-    assert json.loads(printed("model", session.id, "demo-3", "--json"))["state"] == "in_force"
+    assert json.loads(printed("set", session.id, "--model", "demo-3", "--json"))["state"] == "in_force"
     notices = [step.text for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.NOTICE]
     assert "model: demo-2" in notices
 

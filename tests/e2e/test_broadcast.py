@@ -131,7 +131,7 @@ def test_a_template_that_cannot_be_filled_in_is_an_error(sessions, settings):
     assert "Use either --template or a PROMPT." in verb("inject", one.id, "-", "--template", "where").stderr
     assert "Unknown template 'x'. Known templates: where, quote, branch." in verb("spawn", "--template", "x").stderr
     settings.write_text(CONFIG.replace("{branch}", "{bransh}"))
-    wrong = verb("templates")
+    wrong = verb("config", "templates")
     assert wrong.returncode == 2
     assert "config.toml:14: templates.branch.text: Unknown field {bransh}." in wrong.stderr
 
@@ -147,13 +147,15 @@ def test_a_start_is_filled_in_from_a_template(manager, settings, tmp_path):
 
 
 def test_templates_are_listed(settings):
-    assert verb("templates").stdout.splitlines()[0].startswith("where   the place  You ({agent} {id}) work in")
-    assert array(verb("templates", "--json"))[0] == {
+    assert (
+        verb("config", "templates").stdout.splitlines()[0].startswith("where   the place  You ({agent} {id}) work in")
+    )
+    assert array(verb("config", "templates", "--json"))[0] == {
         "name": "where", "description": "the place", "fields": ["agent", "cwd", "id", "title"],
         "text": "You ({agent} {id}) work in {cwd} on {title}: {{not a field}}",
     }  # fmt: skip
     settings.write_text("")
-    assert "No templates yet. Add [templates.NAME] to" in verb("templates").stdout
+    assert "No templates yet. Add [templates.NAME] to" in verb("config", "templates").stdout
 
 
 def test_prompts_are_found_again(manager, sessions):

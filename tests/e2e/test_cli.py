@@ -358,14 +358,14 @@ def test_ls_shows_what_is_pinned_first(cli: Cli, monkeypatch: pytest.MonkeyPatch
     assert "★ the older" in out or "^ the older" in out
     assert out.index("the older") < out.index("the newer")
     assert [one["title"] for one in cli("ls", "--json").json] == ["the newer", "the older"]
-    monkeypatch.setattr("agentdash.tui.cli.commands.reading.read._NEWEST", 0)
+    monkeypatch.setattr("agentdash.tui.cli.commands.reading.listing._NEWEST", 0)
     assert "the older" in cli("ls").out
 
 
 def test_ls_keeps_to_the_newest_and_what_matters(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped, failed = cli.started("sleep", "600"), cli.ended("false")
     cli("stop", stopped)
-    monkeypatch.setattr("agentdash.tui.cli.commands.reading.read._NEWEST", 0)
+    monkeypatch.setattr("agentdash.tui.cli.commands.reading.listing._NEWEST", 0)
     rows = cli("ls").out
     assert failed[:8] in rows
     assert stopped[:8] not in rows
@@ -422,7 +422,7 @@ def test_spawn_trajectory_and_inject(cli: Cli, codex: Path) -> None:
     assert followed.json["turn"] == 2
     assert Path(f"{codex}.stdin").read_text() == "größer"
     assert {step["turn"] for step in cli("trajectory", "@last", "--json", "--turn", "2").json} == {2}
-    said = [step["text"] for step in cli("messages", "@last", "--json").json]
+    said = [step["text"] for step in cli("trajectory", "--messages", "@last", "--json").json]
     assert said == ["do it", "[/red] fine", "größer", "[/red] fine"]
     assert "── turn 2 ──" in cli("trajectory", "@last", "--full").out
     assert followed.json["usage"]["total_tokens"] == 12
@@ -451,7 +451,7 @@ def test_stdout_of_a_wait_is_the_whole_answer_and_nothing_else(cli: Cli, codex: 
     result = cli("spawn", "--wait", "talk")
     assert result.out == "word " * 300 + "\n"
     assert "✓ done" in result.err
-    assert "agentdash messages" in cli("show", "@last").out
+    assert "agentdash trajectory --messages" in cli("show", "@last").out
 
 
 def test_the_resume_command_continues_the_conversation_in_its_folder(cli: Cli, codex: Path, tmp_path: Path) -> None:
@@ -459,24 +459,24 @@ def test_the_resume_command_continues_the_conversation_in_its_folder(cli: Cli, c
     folder.mkdir()
     assert cli("spawn", "--wait", "-C", str(folder), "talk").code == 0
     session = cli("ls", "--json").json[0]
-    printed = cli("resume-command", session["id"])
+    printed = cli("takeover", "--print", session["id"])
     assert printed.code == 0
     codex.write_text('#!/bin/sh\necho "$PWD: $*"\n')
     done = subprocess.run(["sh", "-c", printed.out], capture_output=True, text=True, check=True)
     modes = ["-s", "workspace-write", "-a", "on-request", "--"]
     assert done.stdout == f"{folder}: resume --no-daemon {' '.join(modes)} {session['agent_session']}\n"
-    told = cli("resume-command", session["id"], "--json").json
+    told = cli("takeover", "--print", session["id"], "--json").json
     assert told["command"] == printed.out.rstrip("\n")
     argv = [str(codex), "resume", "--no-daemon", *modes, session["agent_session"]]
     assert (told["cwd"], told["argv"]) == (str(folder), argv)
     folder.rmdir()
-    gone = cli("resume-command", session["id"])
+    gone = cli("takeover", "--print", session["id"])
     way = f"Continue it in another one: agentdash continue {session['id'][:8]} -C FOLDER"
     assert (gone.code, gone.err) == (2, f"agentdash: The folder {folder} does not exist. {way}\n")
 
 
 def test_a_command_has_nothing_to_resume(cli: Cli) -> None:
-    result = cli("resume-command", cli.ended("true"))
+    result = cli("takeover", "--print", cli.ended("true"))
     assert result.code == 2
     assert "no conversation to resume" in result.err
 
@@ -555,7 +555,13 @@ def test_config_path_init_and_show(cli: Cli, tmp_path: Path) -> None:
 def test_foreign_text_is_shown_literally(cli: Cli) -> None:
     session = cli("run", "--json", "--title", EVIL, "--", "printf", "%s", EVIL).json["id"]
     cli("wait", session)
-    for verb in (["ls"], ["show", session], ["trajectory", session], ["messages", session], ["explain", session]):
+    for verb in (
+        ["ls"],
+        ["show", session],
+        ["trajectory", session],
+        ["trajectory", "--messages", session],
+        ["explain", session],
+    ):
         out = cli(*verb).out
         assert not set(out) & set("\x1b\x07\u202e")
         if verb[0] != "explain":

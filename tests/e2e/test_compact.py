@@ -43,7 +43,7 @@ def test_a_summary_begins_the_next_conversation_with_every_request(manager, spaw
     assert (mark.turn, mark.data) == (2, {"by": BY_SUMMARY, "words": "keep the names"} | mark.data)
     assert "keep the names" in manager.store.launch(session, 2).stdin
 
-    (line,) = verb("marks", session).stdout.splitlines()
+    (line,) = verb("rewind", "--list", session).stdout.splitlines()
     assert line.startswith(f"mark {mark.id}: a summary stands for 1 turn")
 
     manager.prompts.inject(session, "SECOND request")

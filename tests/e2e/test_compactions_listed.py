@@ -24,10 +24,10 @@ def session(manager, demo_agent):
 
 
 def test_an_automatic_compaction_is_in_marks_and_show(session):
-    first, second = verb("marks", session.id).stdout.splitlines()
+    first, second = verb("rewind", "--list", session.id).stdout.splitlines()
     assert first.startswith("turn 1: context compacted, at step 1.3, automatic, 182k → 24.0k tokens, at ")
     assert second.startswith("turn 1: context compacted, 90.0k tokens before it, at ")
-    listed = json.loads(verb("marks", session.id, "--json").stdout)
+    listed = json.loads(verb("rewind", "--list", session.id, "--json").stdout)
     schema = json.loads((ROOT / "docs" / "schema" / "marks.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema).validate(listed)
     one, other = listed["compactions"]
@@ -42,4 +42,4 @@ def test_an_automatic_compaction_is_in_marks_and_show(session):
 
 def test_the_lines_are_plain_in_an_ascii_terminal(session, monkeypatch):
     monkeypatch.setenv("AGENTDASH_ASCII", "1")
-    assert "182k > 24.0k tokens" in verb("marks", session.id).stdout.replace("->", ">")
+    assert "182k > 24.0k tokens" in verb("rewind", "--list", session.id).stdout.replace("->", ">")

@@ -10,7 +10,7 @@ from msgspec import structs
 from real_clis import NEWEST
 from recorded_sessions import evidence
 
-from agentdash.sessions.conversation.interrupted import FOR_THE_MODEL
+from agentdash.sessions.conversation.shown import FOR_THE_MODEL
 from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.starts.continue_plan import GO_ON
 from agentdash.sessions.model import Status

@@ -43,18 +43,18 @@ def test_a_user_goes_back_takes_it_back_and_forks(manager, talk):
     session = talk()
     dry = verb("rewind", session.id, "1", "--dry-run")
     assert f"Session {session.short_id} would go back: it goes on behind the end of turn 1." in dry.stdout
-    assert verb("marks", session.id).stdout == "No marks: nothing was cut or forked.\n"
+    assert verb("rewind", "--list", session.id).stdout == "No marks: nothing was cut or forked.\n"
 
     done = verb("rewind", session.id, "1", "--json")
     effect = json.loads(done.stdout)
     assert (effect["turn"], effect["step"], effect["how"], effect["hidden"]["turns"]) == (1, None, "retold", 2)
-    assert prompts("messages", session.id) == ["[[demo:quick]] one"]
-    assert len(prompts("messages", session.id, "--all")) == 3
-    shown = verb("messages", session.id, "--all", "--numbers").stdout.splitlines()
+    assert prompts("trajectory", "--messages", session.id) == ["[[demo:quick]] one"]
+    assert len(prompts("trajectory", "--messages", session.id, "--all")) == 3
+    shown = verb("trajectory", "--messages", session.id, "--all", "--numbers").stdout.splitlines()
     assert any(line.startswith("| 3.0 ") and line.endswith("[[demo:quick]] three") for line in shown)
     assert any(line.startswith("1.0 ") for line in shown)
     assert any(line.startswith("mark 1: went back to the end of turn 1") for line in shown)
-    assert "--all prints them too" in verb("messages", session.id).stdout
+    assert "--all prints them too" in verb("trajectory", "--messages", session.id).stdout
 
     manager.prompts.inject(session.id, "[[demo:quick]] four")
     manager.wait([session.id], timeout=60)
@@ -64,15 +64,17 @@ def test_a_user_goes_back_takes_it_back_and_forks(manager, talk):
     assert "two" not in launch.stdin
 
     assert verb("rewind", session.id, "--undo").returncode == 0
-    assert prompts("messages", session.id) == [f"[[demo:quick]] {word}" for word in ("one", "two", "three")]
-    listed = verb("marks", session.id).stdout.splitlines()
+    assert prompts("trajectory", "--messages", session.id) == [
+        f"[[demo:quick]] {word}" for word in ("one", "two", "three")
+    ]
+    listed = verb("rewind", "--list", session.id).stdout.splitlines()
     assert [line.partition(" at ")[0] for line in listed] == [
         "mark 1: went back to the end of turn 1",
         'mark 2: took back "went back to the end of turn 1"',
     ]
     kinds = [
         (mark["kind"], mark["has_effect"], mark["undoable"])
-        for mark in json.loads(verb("marks", session.id, "--json").stdout)["marks"]
+        for mark in json.loads(verb("rewind", "--list", session.id, "--json").stdout)["marks"]
     ]
     assert kinds == [("rewind", True, False), ("undo", True, False)]
 
@@ -80,7 +82,7 @@ def test_a_user_goes_back_takes_it_back_and_forks(manager, talk):
     assert made["fork"] == {"origin": session.id, "turn": 2, "step": None, "how": "retold"}
     assert (made["status"], made["source"], made["task"]) == ("done", "fork", "[[demo:quick]] fork")
     assert "three" not in manager.store.launch(made["id"], 1).stdin
-    assert "forked from the end of turn 2" in verb("marks", made["id"]).stdout
+    assert "forked from the end of turn 2" in verb("rewind", "--list", made["id"]).stdout
 
 
 @pytest.mark.parametrize(
@@ -136,8 +138,8 @@ def test_of_many_front_ends_at_once_each_is_refused_or_has_its_way(manager, talk
     assert set(codes) <= {0, 1}
     assert 0 in codes
     assert all("changed meanwhile" in error for (_, error), code in zip(ended, codes, strict=True) if code)
-    marks = manager.store.marks_of(session.id)
+    marks = manager.store.marks.of_session(session.id)
     assert len(marks) == codes.count(0)
     for mark in reversed(marks):
         manager.conversation.undo(session.id, mark.id)
-    assert len(prompts("messages", session.id)) == 3
+    assert len(prompts("trajectory", "--messages", session.id)) == 3

@@ -114,7 +114,7 @@ def test_two_dashboards_and_the_command_line_see_each_other(open_terminal, manag
     first.keys("Enter")
     second.keys("Enter")
     second.shows("DONE, UNREAD 1")
-    line.type("clear; agentdash messages @last")
+    line.type("clear; agentdash trajectory --messages @last")
     line.keys("Enter")
     line.shows("Once more")
 

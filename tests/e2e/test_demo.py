@@ -80,7 +80,7 @@ def test_spawn_refuses_it_in_a_normal_state_folder(manager, capsys, agent, dry):
 
 
 def test_it_is_neither_completed_nor_listed_in_a_normal_state_folder(manager, tmp_path, monkeypatch):
-    from agentdash.tui.cli.commands.starting.start import complete_agents
+    from agentdash.tui.cli.commands.starting.options import complete_agents
 
     assert complete_agents(None, None, "") == ["codex", "claude", "command"]
     assert [agent.name for agent in manager.reader.settings.agents()] == ["codex", "claude"]
@@ -111,7 +111,7 @@ def test_the_agent_itself_refuses_where_the_mark_is_gone(manager, demo_agent):
     from agentdash.sessions.agents.registry import agent_named
 
     request = LaunchRequest(prompt="x", cwd="/", session_id="0123456789abcdef")
-    argv = agent_named("demo").launch(request).argv
+    argv = agent_named("demo").command(request).argv
     [session] = manager.wait([manager.run(list(argv)).id], timeout=60)
     assert json.loads(manager.reader.outputs.path(session.id).read_text())["error"] == REFUSED
     assert session.exit_code == 1

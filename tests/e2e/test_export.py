@@ -125,23 +125,23 @@ def test_what_cannot_be_written_is_said_and_leaves_nothing(
 
 @pytest.mark.usefixtures("demo_agent")
 def test_no_session_to_export_or_replay() -> None:
-    for verb in ("export", "replay"):
-        told = agentdash(verb, "zzzz")
+    for verb in (["export"], ["trajectory", "--replay"]):
+        told = agentdash(*verb, "zzzz")
         assert told.returncode == 1
         assert "No session with id 'zzzz'" in told.stderr
 
 
 def test_a_replay_prints_what_the_trajectory_does(session: str) -> None:
-    told = agentdash("replay", session, "--max-gap", "0")
+    told = agentdash("trajectory", "--replay", session, "--max-gap", "0")
     assert (told.returncode, told.stderr) == (0, "")
     assert told.stdout == agentdash("trajectory", session).stdout
-    one = agentdash("replay", session, "--max-gap", "0", "--turn", "2").stdout
+    one = agentdash("trajectory", "--replay", session, "--max-gap", "0", "--turn", "2").stdout
     assert "turn 2" in one
     assert "turn 1" not in one
 
 
 def test_a_replay_as_json_is_a_step_a_line(session: str) -> None:
-    told = agentdash("replay", session, "--speed", "1e9", "--json")
+    told = agentdash("trajectory", "--replay", session, "--speed", "1e9", "--json")
     steps = [json.loads(line) for line in told.stdout.splitlines()]
     assert steps == json.loads(agentdash("trajectory", session, "--json").stdout)
 
@@ -160,13 +160,13 @@ def test_a_replay_as_json_is_a_step_a_line(session: str) -> None:
     ],
 )
 def test_a_replay_that_makes_no_sense(session: str, words: list[str], message: str) -> None:
-    told = agentdash("replay", session, *words)
+    told = agentdash("trajectory", "--replay", session, *words)
     assert (told.returncode, told.stdout) == (2, "")
     assert message in told.stderr
 
 
 def test_ctrl_c_ends_a_replay(session: str) -> None:
-    words = [*AGENTDASH, "replay", session, "--speed", "0.000001", "--max-gap", "1h"]
+    words = [*AGENTDASH, "trajectory", "--replay", session, "--speed", "0.000001", "--max-gap", "1h"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -176,7 +176,14 @@ def test_ctrl_c_ends_a_replay(session: str) -> None:
         assert process.wait() == 130
 
 
-@pytest.mark.parametrize("words", [["export"], ["replay", "--speed", "1e9"], ["replay", "--max-gap", "0", "--json"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["export"],
+        ["trajectory", "--replay", "--speed", "1e9"],
+        ["trajectory", "--replay", "--max-gap", "0", "--json"],
+    ],
+)
 def test_a_reader_that_goes_away_is_no_error(session: str, words: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -148,13 +148,17 @@ def test_a_deletion_that_loses_a_race_leaves_no_folder_behind(manager):
     assert list(manager.layout.sessions.iterdir()) == [], "it would be a ghost"
 
 
-@pytest.mark.parametrize("verb", ["trajectory", "messages", "output", "show", "digest", "export", "changes", "replay"])
+@pytest.mark.parametrize(
+    "verb",
+    ["trajectory", "trajectory --messages", "trajectory --replay", "trajectory --lines=1", "output", "show", "digest",
+     "export", "changes"],
+)  # fmt: skip
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_verb_about_a_session_whose_folder_is_gone_says_so(manager, capfd, verb, as_json):
     session = ended(manager)
     shutil.rmtree(manager.layout.session(session.id).path)
     words = ["--format", "json"] if verb == "export" else ["--json"]
-    assert run([verb, session.id, *(words if as_json else ())]) == 1
+    assert run([*verb.split(), session.id, *(words if as_json else ())]) == 1
     out, err = capfd.readouterr()
     assert f"The folder of session {session.id[:8]} is gone: " in err
     if as_json and out:

@@ -42,8 +42,7 @@ def verbs(group=cli, before=""):
         command = group.get_command(context, name)
         if isinstance(command, click.Group):
             yield from verbs(command, f"{before}{name} ")
-        else:
-            yield before + name, command
+        yield before + name, command
 
 
 def schema_of(name):
@@ -101,23 +100,27 @@ def test_unknown_names_and_both_forms_at_once_are_refused():
 
 
 READING = (
-    ("ls",), ("ls", "--tree"), ("ls", "--family", "ID"), ("budget", "ID"), ("budget",), ("plan",),
-    ("show", "ID"), ("trajectory", "ID"), ("messages", "ID"), ("output", "ID"), ("explain", "ID"),
+    ("ls",), ("ls", "--tree"), ("ls", "--family", "ID"), ("budget", "ID"), ("budget",), ("usage plan",),
+    ("show", "ID"), ("trajectory", "ID"), ("trajectory", "ID", "--messages"), ("trajectory", "ID", "--lines", "2"),
+    ("output", "ID"), ("explain", "ID"),
     ("digest", "ID"), ("changes", "ID"), ("changes", "ID", "--diff"), ("ps", "ID"), ("wait", "ID"), ("tail", "ID"),
-    ("logs", "ID"), ("logs", "ID", "-f"), ("peek", "ID"), ("marks", "ID"), ("asks",), ("queue", "ID"), ("prompts",),
-    ("resume-command", "ID"), ("status",), ("events",), ("keys",), ("templates",), ("presets",), ("schema",),
+    ("tail", "ID", "--once"), ("rewind", "ID", "--list"), ("asks",), ("queue", "ID"), ("prompts",),
+    ("takeover", "ID", "--print"), ("status",), ("events",), ("config keys",), ("config templates",),
+    ("config presets",), ("schema",),
     ("config list",), ("config path",), ("config show",), ("config check",), ("config get", "queue.max_running"),
     ("trust", "--list"), ("restore",), ("export", "ID", "-o", "out.json"), ("stop", "ID"),
     ("usage",), ("usage", "--by", "session"),
-    ("prices", "gpt-5"), ("reprice",), ("reprice", "--all", "--dry-run", "--since", "7d"),
-    ("rename", "ID", "x"), ("pin", "ID"), ("mark", "ID"), ("archive", "ID"), ("restore", "ID"), ("clean", "--dry-run"),
-    ("rewind", "ID", "1", "--dry-run"), ("rewind", "ID", "1"), ("replay", "ID", "--speed", "1000"), ("rm", "ID", "-y"),
+    ("usage prices", "gpt-5"), ("usage reprice",), ("usage reprice", "--all", "--dry-run", "--since", "7d"),
+    ("rename", "ID", "x"), ("set", "ID", "--model", "m", "--mode", "read-only"), ("pin", "ID"), ("mark", "ID"),
+    ("archive", "ID"), ("restore", "ID"), ("clean", "--dry-run"),
+    ("rewind", "ID", "1", "--dry-run"), ("rewind", "ID", "1"), ("trajectory", "ID", "--replay", "--speed", "1000"),
+    ("rm", "ID", "-y"),
 )  # fmt: skip
 """Verbs that start nothing, with their arguments."""
 
 ACTING = (
-    "run", "spawn", "inject", "retry", "interrupt", "queue", "model", "mode", "compact", "fork", "continue", "start",
-    "approve", "deny", "answer", "doctor", "config init", "trust", "view", "takeover", "notify",
+    "run", "spawn", "inject", "retry", "interrupt", "queue", "set", "compact", "fork", "continue", "start",
+    "approve", "deny", "answer", "doctor", "config init", "trust", "view", "notify",
 )  # fmt: skip
 
 
@@ -134,7 +137,7 @@ def test_the_output_of_verbs_that_read_and_keep(manager, checked, monkeypatch, t
     window = PlanWindow(agent="claude", window="week", used_percent=71.0, resets_at=now_ms() + 3_600_000)
     manager.store.plan_windows.note([window])
     for name, *words in READING:
-        in_lines = name in LINES and (name != "logs" or "-f" in words)
+        in_lines = name in LINES and (name != "trajectory" or "--replay" in words)
         given = [session.id if word == "ID" else word for word in words]
         code = 1 if name == "notify" else 0
         checked(name, *given, lines=in_lines, code=code)
@@ -165,9 +168,9 @@ def test_the_output_of_verbs_that_start_sessions(manager, at, checked, tmp_path,
     checked("queue", running.id)
     checked("queue", running.id, "cancel", "1")
     checked("queue", running.id, "hold")
-    checked("model", running.id, "demo-2")
+    checked("set", running.id, "--model", "demo-2")
     checked("interrupt", running.id)
-    checked.verbs |= {"mode", "approve", "deny", "answer", "trust", "view", "takeover", "notify"}
+    checked.verbs |= {"approve", "deny", "answer", "trust", "view", "notify"}
     assert set(ACTING) == checked.verbs
 
 

@@ -30,8 +30,8 @@ class Live:
         request = LaunchRequest(
             prompt="", cwd=str(folder), session_id="s", agent_session=thread, settings=chosen, model="gpt-5.5"
         )
-        self.launch = CODEX.launch(request)
-        self.dialogue = CODEX.dialogue(self.launch)
+        self.launch = CODEX.command(request)
+        self.dialogue = CODEX.dialogue(self.launch.transport, self.launch.opening)
         self.parser = CODEX.parser(1, self.launch.transport)
         self.steps = {}
         self.events = []
@@ -198,7 +198,7 @@ def test_prompts_approvals_interrupts_and_a_second_process(live, fake_model, cod
 
     def has(key, said):
         sent = SentPrompt(launch=again.launch, agent_session=thread, env=os.environ, at=0, key=key, recorded=said)
-        return CODEX.has_prompt(sent)
+        return CODEX.own_files.has_prompt(sent)
 
     assert [has(key, "") for key in ("one", "two", "three", "steer", "four", "five", "six")] == [True] * 7
     assert has("dropped", "never read") is False

@@ -27,10 +27,10 @@ class Live:
     def __init__(self, folder: Path, number: int, **settings) -> None:
         resumed = settings.pop("agent_session", None)
         chosen = DemoSettings(**{"live": True, "speed": 50, "script": "quick"} | settings)
-        self.launch = Demo().launch(
+        self.launch = Demo().command(
             LaunchRequest(prompt="", cwd=str(folder), session_id=CONVERSATION, agent_session=resumed, settings=chosen)
         )
-        self.dialogue = Demo().dialogue(self.launch)
+        self.dialogue = Demo().dialogue(self.launch.transport, self.launch.opening)
         self.events: list = []
         self.output = folder / f"output_{number}"
         fifo = folder / f"fifo_{number}"
@@ -373,7 +373,7 @@ def test_json_that_is_not_a_request_is_ignored(start, line):
 
 
 def test_the_end_of_its_input_ends_it(demo_agent, tmp_path):
-    live = Demo().launch(
+    live = Demo().command(
         LaunchRequest(prompt="", cwd=str(tmp_path), session_id=CONVERSATION, settings=DemoSettings(live=True))
     )
     done = subprocess.run(live.argv, stdin=subprocess.DEVNULL, capture_output=True, cwd=tmp_path, check=False)
@@ -391,7 +391,7 @@ def test_a_later_process_ignores_a_key_that_the_conversation_has(start):
 
     def has(key):
         sent = SentPrompt(key=key, launch=live.launch, agent_session=CONVERSATION, env={}, at=0)
-        return Demo().has_prompt(sent)
+        return Demo.own_files.has_prompt(sent)
 
     assert (has("a"), has("unread")) == (True, False)
     again = start(agent_session=CONVERSATION)
@@ -420,12 +420,12 @@ def test_it_does_nothing_while_it_is_idle(start):
 
 
 def test_outside_a_demo_it_is_not_ready(tmp_path, isolated):
-    launch = Demo().launch(
+    launch = Demo().command(
         LaunchRequest(prompt="", cwd=str(tmp_path), session_id=CONVERSATION, settings=DemoSettings(live=True))
     )
     done = subprocess.run(launch.argv, stdin=subprocess.DEVNULL, capture_output=True, cwd=tmp_path, check=False)
     assert done.returncode == 1
-    assert Demo().dialogue(launch).feed(done.stdout.strip()) == [
+    assert Demo().dialogue(launch.transport, launch.opening).feed(done.stdout.strip()) == [
         Failed("The demo agent works only inside `agentdash demo`.")
     ]
 

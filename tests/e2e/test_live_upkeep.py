@@ -39,13 +39,13 @@ def unknown_protocol(monkeypatch):
     """Launches have a protocol that runners do not know; ``plain`` if they can also serve one turn."""
 
     def use(*, plain):
-        usual = Demo.launch
+        usual = Demo.command
 
-        def launch(agent, request):
+        def command(agent, request):
             made = usual(agent, request)
             return structs.replace(made, transport="later-lines", plain_argv=made.plain_argv if plain else ())
 
-        monkeypatch.setattr(Demo, "launch", launch)
+        monkeypatch.setattr(Demo, "command", command)
 
     return use
 

@@ -50,9 +50,10 @@ def files(folder):
 
 
 READING = (
-    ["ls"], ["ls", "--json"], ["show", "@last"], ["trajectory", "@last"], ["messages", "@last"], ["output", "@last"],
+    ["ls"], ["ls", "--json"], ["show", "@last"], ["trajectory", "@last"],
+    ["trajectory", "--messages", "@last"], ["output", "@last"],
     ["explain", "@last"], ["digest", "@last"], ["changes", "@last"], ["export", "@last"], ["ps", "@last"],
-    ["wait", "@last"], ["replay", "@last"], ["queue", "@last"], ["restore"], ["clean", "--dry-run"],
+    ["wait", "@last"], ["trajectory", "--replay", "@last"], ["queue", "@last"], ["restore"], ["clean", "--dry-run"],
 )  # fmt: skip
 CHANGING = (
     ["run", "--", "true"], ["spawn", "-a", "demo", "x"], ["inject", "@last", "x"], ["retry", "@last"],

@@ -29,7 +29,7 @@ class Live:
 
     def __init__(self, folder, wait_until):
         self.agent, self.wait_until = agent_named("claude"), wait_until
-        self.launch = self.agent.launch(
+        self.launch = self.agent.command(
             LaunchRequest(
                 prompt="", cwd=str(folder), session_id=SESSION,
                 settings=ClaudeSettings(live=True, permission_mode="default"),
@@ -45,7 +45,8 @@ class Live:
 
     def adopt(self):
         """Make a new dialogue and feed it all that was printed."""
-        self.dialogue, self.events, self.bounds, self.position = self.agent.dialogue(self.launch), [], [0], 0
+        self.dialogue = self.agent.dialogue(self.launch.transport, self.launch.opening)
+        self.events, self.bounds, self.position = [], [0], 0
         self.read()
 
     def read(self):

@@ -101,7 +101,7 @@ def test_what_was_refused_is_done_with_the_change_that_allows_it(manager, use_ag
     refused = ended(agent, f"[[fake:{part}]] go", **options)
     assert (refused.status, refused.denied) == (Status.DONE, 1)
     settings = manager.reader.settings.config().settings_for(agent, options)
-    allowance = agent_named(agent).allowance(settings, refused.denied_names)
+    allowance = agent_named(agent).modes.allowance(settings, refused.denied_names)
     assert allowance.text == words
     allowed = ended(agent, f"[[fake:{part}]] go", **(options | allowance.options))
     assert (allowed.status, allowed.denied) == (Status.DONE, 0)

@@ -62,7 +62,14 @@ def cli(
 
 
 def test_an_unknown_profile_is_an_error_for_each_verb_but_no_reason_to_hide_the_help(cli: Cli) -> None:
-    for verb in (["ls"], ["ls", "--json"], ["show", "@last"], ["presets"], ["config", "list"], ["config", "check"]):
+    for verb in (
+        ["ls"],
+        ["ls", "--json"],
+        ["show", "@last"],
+        ["config", "presets"],
+        ["config", "list"],
+        ["config", "check"],
+    ):
         code, out, err = cli("--profile", "nope", *verb)
         assert (code, out, "Unknown profile 'nope'. Known profiles: slow." in err) == (2, "", True)
     assert cli("--profile", "nope", "ls", "--help")[0] == 0
@@ -76,7 +83,7 @@ def test_watch_that_only_looks_settles_nothing(
     opened: list[bool] = []
     settled: list[bool] = []
     monkeypatch.setattr("agentdash.tui.startup.check_terminal", lambda: None)
-    monkeypatch.setattr("agentdash.tui.cli.commands.reading.watch._has_screen", lambda: True)
+    monkeypatch.setattr("agentdash.tui.cli.commands.reading.following._has_screen", lambda: True)
     monkeypatch.setattr(
         "agentdash.tui.startup.open_dashboard", lambda *_, read_only, **__: opened.append(read_only) or 0
     )
@@ -211,10 +218,10 @@ def test_a_preset_that_is_not_there_or_says_nothing(cli: Cli) -> None:
 
 
 def test_presets_are_listed(cli: Cli, tmp_path: Path) -> None:
-    assert cli("presets") == (0, "quick  demo x2  Look at {prompt}, please.\n", "")
-    assert cli.json("presets")[0]["name"] == "quick"
+    assert cli("config", "presets") == (0, "quick  demo x2  Look at {prompt}, please.\n", "")
+    assert cli.json("config", "presets")[0]["name"] == "quick"
     (tmp_path / "config.toml").unlink()
-    assert "No presets yet." in cli("presets")[1]
+    assert "No presets yet." in cli("config", "presets")[1]
 
 
 def test_names_are_completed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ HOUR_MS = 3_600_000
 
 
 def printed(name):
-    done = verb(name, "--json")
+    done = verb(*name.split(), "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -29,7 +29,7 @@ def test_the_status_has_the_windows_that_have_not_ended(manager):
     assert [(one["agent"], one["window"], one["used_percent"]) for one in plans] == [
         ("claude", "5 h", 82.0), ("claude", "week", 12.5),
     ]  # fmt: skip
-    assert plans == printed("plan")
+    assert plans == printed("usage plan")
     assert "claude 5 h 82 % until" in verb("status").stdout  # the line has only what the user should see
     assert "week" not in verb("status").stdout
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.real
 MINUTE = 60
 OPTIONS = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
 VERBS = (
-    ("trajectory", "--json"), ("trajectory", "--full"), ("trajectory", "--turn", "2"), ("messages",),
+    ("trajectory", "--json"), ("trajectory", "--full"), ("trajectory", "--turn", "2"), ("trajectory", "--messages"),
     ("digest", "--turn", "2", "--json"), ("changes", "--json"), ("export", "--format", "md"),
     ("export", "--format", "html", "--turn", "2"), ("export", "--format", "json"), ("output", "--turn", "1"),
     ("output", "--turn", "2"), ("output", "--turn", "2", "--stderr"), ("tail", "-n", "500"),
@@ -57,7 +57,7 @@ def test_every_verb_says_the_same_of_two_turns_in_one_file(manager, agent, tmp_p
     one_stream(manager, session.id)
     for words, expected in own.items():
         assert said(*words) == expected, words
-    assert b"and again" in own["messages",]
+    assert b"and again" in own["trajectory", "--messages"]
     turns = json.loads(said("show", "--json"))["turns"]
     assert [turn["stream"] for turn in turns] == [None, 1]
     assert turns[0]["end_byte"] == turns[1]["begin_byte"] > 0

@@ -93,7 +93,7 @@ def words(shown):
 
 
 @pytest.mark.smoke
-@pytest.mark.parametrize("verb", [["tail"], ["logs", "-f"], ["watch"]], ids=" ".join)
+@pytest.mark.parametrize("verb", [["tail"], ["tail", "-n", "all"], ["watch"]], ids=" ".join)
 def test_what_comes_is_printed_while_the_session_still_runs(manager, following, verb):
     session = run(manager, GATE)
     shown = following(*verb, session)
@@ -218,23 +218,23 @@ def test_hostile_output_stays_on_its_line(manager, following):
     assert "abc" in words(shown.out)
 
 
-def test_peek_shows_the_last_steps_and_the_state(manager, following):
+def test_one_look_shows_the_last_steps_and_the_state(manager, following):
     session = run(manager, GATE)
     following("tail", session).shows("first")
-    shown = following("peek", "-n", "1", session)
+    shown = following("tail", "--once", "-n", "1", session)
     assert shown.ended() == 0
     assert "first" in words(shown.out)
     assert "running" in shown.out.splitlines()[-1]
-    told = following("peek", "--json", session)
+    told = following("tail", "--once", "--json", session)
     assert told.ended() == 0
     found = json.loads(told.out)
     assert (found["session"]["id"], found["steps"][-1]["text"]) == (session, "first")
 
 
-def test_logs_without_following_prints_what_is_there_and_ends(manager, following):
+def test_a_trajectory_of_a_session_at_work_prints_what_is_there_and_ends(manager, following):
     session = run(manager, GATE)
     following("tail", session).shows("first")
-    shown = following("logs", session)
+    shown = following("trajectory", "--lines", "all", session)
     assert shown.ended() == 0
     assert words(shown.out)[-1] == "first"
 

@@ -131,7 +131,7 @@ def test_a_front_end_that_does_not_react_ends_all_the_same(stuck, manager, silen
         assert "did not end in time" in (manager.reader.home / "dashboard.log").read_text()
 
 
-@pytest.mark.parametrize("arguments", [("watch", "@last"), ("table",)], ids=" ".join)
+@pytest.mark.parametrize("arguments", [("watch", "@last"), ("ls", "--table")], ids=" ".join)
 def test_every_front_end_ends(stuck, wait_until, arguments):
     outer = stuck("busy", *arguments, controlling=False)
     outer.pull_plug()
@@ -162,7 +162,7 @@ def test_two_ctrl_c_quit_from_a_dialog_too(open_outer, manager, silent, wait_unt
 
 
 @pytest.mark.parametrize(
-    "words", [("tail", "--follow-turns"), ("logs", "-f"), ("wait",), ("events", "--follow")], ids=" ".join
+    "words", [("tail", "--follow-turns"), ("tail", "-n", "all"), ("wait",), ("events", "--follow")], ids=" ".join
 )
 def test_a_command_that_follows_ends_with_a_terminal_that_sends_no_signal(
     open_outer, manager, silent, wait_until, words

@@ -133,7 +133,7 @@ def test_one_form_at_a_time(manager):
 
 
 def repriced(*words, code=0):
-    done = verb("reprice", *words)
+    done = verb("usage", "reprice", *words)
     assert done.returncode == code, done.stderr
     return done.stdout if code == 0 else done.stderr
 
@@ -185,7 +185,7 @@ def test_a_request_that_is_not_valid_reprices_nothing(used_a_model, manager, wor
 def test_a_session_reprices_nothing(used_a_model, manager):
     manager.reader.settings.path.write_text('[prices."local-*"]\ninput = 1.0\noutput = 1.0\n')
     one = manager.spawn(Start("go [[demo:silent]]", agent="demo"))
-    refused = verb("reprice", AGENTDASH_SESSION_ID=one.id)
+    refused = verb("usage", "reprice", AGENTDASH_SESSION_ID=one.id)
     assert refused.returncode == 1
     assert "is for the user only" in refused.stderr
     assert manager.reader.get(used_a_model[0]).cost_about_usd is None

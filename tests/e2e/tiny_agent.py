@@ -1,16 +1,17 @@
 """The adapter of an agent CLI that agentdash does not have: the one module that adding an agent takes."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
 from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest, TranscriptFormat
+from agentdash.sessions.agents.capabilities import Modes
 from agentdash.sessions.agents.parsing.event_parser import EventParser
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Command
 from agentdash.sessions.model import Step, StepKind, StepStatus
 
 
@@ -76,26 +77,18 @@ class Tiny(Agent):
     install_hint = "Install it with `make tiny`."
     tested_versions = ("1.2.0", "1.4.0")
     settings_type = TinySettings
-    mode_key = "reach"
-    mode_help = "How far the agent may go"
-    unlimited = "no-bounds"
+    parsers: ClassVar = {"": TinyParser}
+    event_types = frozenset({"tiny.begin", "tiny.say", "tiny.tool", "tiny.end"})
+    modes = Modes(settings=TinySettings, key="reach", help="How far the agent may go", unlimited="no-bounds")
     polling_tools = frozenset({"peek"})
 
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """The mode, and the talk that goes on."""
         settings = request.settings
         assert isinstance(settings, TinySettings)
         reach = "--no-bounds" if settings.full_danger else f"--reach={settings.reach}"
         talk = () if request.agent_session is None else (f"--talk={request.agent_session}",)
-        return Launch(argv=(settings.bin or "tiny", reach, *talk), stdin=request.prompt)
-
-    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
-        """Events are named after the agent."""
-        return kind is not None and kind.startswith("tiny.")
-
-    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
-        """A fresh parser for one turn."""
-        return TinyParser(turn)
+        return Command(argv=(settings.bin or "tiny", reach, *talk), stdin=request.prompt)
 
 
 class LogLine(Struct):

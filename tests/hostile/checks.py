@@ -17,7 +17,7 @@ from agentdash.sessions.agents.parsing.parser import MOST_OPEN
 from agentdash.sessions.agents.registry import agent_named, agent_names
 from agentdash.sessions.model import Step, StepStatus
 from agentdash.sessions.transcript.index import turn_index
-from agentdash.sessions.transcript.index.block_cache import BlockCache
+from agentdash.sessions.transcript.index.block_table import BlockCache
 from agentdash.sessions.transcript.index.turn_index import TurnIndex
 from agentdash.widgets.drawing.paint import painted
 

@@ -15,7 +15,7 @@ class FakeAdjuster:
 
     def mode(self, ref, mode):
         session = self._manager.get(ref)
-        if mode not in agent_named(session.agent).modes():
+        if mode not in agent_named(session.agent).modes.names:
             raise UsageError(f"It has no mode {mode!r}.")
         return self._changed(session, "mode", mode)
 
@@ -24,10 +24,10 @@ class FakeAdjuster:
 
     def _changed(self, session, what, value):
         self._manager.asked(what, session.id, value)
-        key = "model" if what == "model" else agent_named(session.agent).mode_key
+        key = "model" if what == "model" else agent_named(session.agent).modes.key
         self._manager.options_of.setdefault(session.id, {})[key] = value
         state = AdjustmentState.NEXT if session.status.ended else AdjustmentState.IN_FORCE
         return Adjustment(
             id=1, session=session.id, turn=session.turn, what=what, value=value, asked_by="you", asked_at=T0,
-            changed_at=T0, counts_from=agent_named(session.agent).adjusts_from, state=state,
+            changed_at=T0, counts_from=agent_named(session.agent).live.adjusts_from, state=state,
         )  # fmt: skip

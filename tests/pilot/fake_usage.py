@@ -3,8 +3,7 @@
 from datetime import date, timedelta
 
 from agentdash.sessions.costs.cost import Cost
-from agentdash.sessions.costs.periods import begin
-from agentdash.sessions.costs.usage_table import UsageColumn, UsageRow, UsageTable
+from agentdash.sessions.costs.usage_table import UsageColumn, UsageRow, UsageTable, begin
 from agentdash.sessions.storage.use.use_queries import OTHERS
 from agentdash.sessions.values.usage import Usage
 

@@ -18,8 +18,7 @@ from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Ended, Left, Prompt, Receipt, Session, Status, Step, StepKind, Turn
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.files.restore import _insert, _session_row, _turn_row, restore
-from agentdash.sessions.storage.files.session_record import Identity
+from agentdash.sessions.storage.files.session_record import Identity, _insert, _session_row, _turn_row, restore
 from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog

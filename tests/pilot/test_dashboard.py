@@ -16,7 +16,7 @@ from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
 from agentdash.tui.terminal import mouse
 from agentdash.tui.themes import THEMES
-from agentdash.widgets.inputs.history_input import HistoryInput
+from agentdash.widgets.inputs.history import HistoryInput
 from agentdash.widgets.inputs.prompt_box import PromptInput
 from pilot.examples import session
 from pilot.fakes import FakeManager

@@ -40,7 +40,7 @@ from agentdash.tui.screens.usage import UsageScreen
 from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.services import external_programs, interface_run
 from agentdash.widgets.document.document_pane import DocumentPane
-from agentdash.widgets.steps.step_groups import GROUPS
+from agentdash.widgets.steps.filtered_steps import GROUPS
 from pilot.examples import TALK, command, session
 from pilot.fake_usage import MONTH, TODAY
 

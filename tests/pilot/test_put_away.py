@@ -42,7 +42,7 @@ async def test_a_built_in_view_leads_there_and_u_brings_the_row_back(dashboard, 
     async with dashboard() as d:
         await d.press("V")
         screen = await d.screen(ViewsScreen)
-        names = [option.id for option in screen._list.options]
+        names = list(screen._views)
         await d.press(*["j"] * names.index(name), "enter")
         await d.until(lambda: d.main.table.selected is not None and d.main.table.selected.id == sid)
         await d.shows(f"task of {sid}")  # its steps can be read

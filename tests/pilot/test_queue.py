@@ -4,7 +4,7 @@ import pytest
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.agents.allowance import Allowance
+from agentdash.sessions.agents.capabilities import Allowance
 from agentdash.sessions.model import Prompt, Status
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen

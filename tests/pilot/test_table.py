@@ -13,7 +13,7 @@ from agentdash.tui.dialogs.table.columns import ColumnsScreen
 from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.dialogs.table.views import ViewsScreen
 from agentdash.tui.state.ui_state import UiState
-from agentdash.widgets.inputs.history_input import HistoryInput
+from agentdash.widgets.inputs.history import HistoryInput
 from agentdash.widgets.table.columns import COLUMNS, Choice
 from pilot.conftest import Driver, key_event
 from pilot.examples import SESSIONS, session

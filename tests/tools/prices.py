@@ -17,8 +17,8 @@ from genai_prices.data import providers
 from genai_prices.types import ClauseEquals, ClauseOr, ModelInfo, TieredPrices
 from msgspec import structs
 
-from agentdash.sessions.costs.model_names import plain_name
 from agentdash.sessions.costs.prices import Price
+from agentdash.sessions.costs.pricing import plain_name
 
 RELEASE = "0.2.3"
 RELEASED = datetime(2026, 11, 10, 21, 51, tzinfo=UTC)

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
 from places import ROOT
 
+from agentdash.sessions.agents import capabilities
 from agentdash.sessions.agents.base import Agent
 from agentdash.sessions.storage.schema import VERSION
 
@@ -129,6 +131,10 @@ def test_the_database_has_this_version_and_these_tables():
 def test_every_attribute_of_an_adapter_is_described():
     described = set(re.findall(r"`(\w+)", page("adding-an-agent.md")))
     own = {name for name in (*vars(Agent), *Agent.__annotations__) if not name.startswith("_")}
+    structs = [one for one in vars(capabilities).values() if isinstance(one, type) and issubclass(one, Struct)]
+    groups = [one for one in structs if one.__module__ == capabilities.__name__]
+    assert {one.__name__ for one in groups} >= {"Modes", "Use"}
+    own |= {field for one in groups for field in one.__struct_fields__}
     assert sorted(own - described) == []
 
 

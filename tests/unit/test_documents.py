@@ -75,12 +75,20 @@ def unknown_words(words: list[str]) -> list[str]:
         if option.startswith("-") and len(option) > 1:
             if option not in options_of(command):
                 return [word]
-        elif isinstance(command, click.Group) and word.islower() and words[number - 1 : number] != ["--profile"]:
+        elif isinstance(command, click.Group) and word.islower() and not takes_value(command, words[:number]):
             found = command.get_command(click.Context(command), word)
             if found is None:
                 return [word]
             command = found
     return []
+
+
+def takes_value(command: click.Command, before: list[str]) -> bool:
+    """Return whether the last of these words is an option whose value is the next word."""
+    options = [
+        one for one in command.params if isinstance(one, click.Option) and before[-1:] and before[-1] in one.opts
+    ]
+    return bool(options) and not options[0].is_flag
 
 
 def options_of(command: click.Command) -> set[str]:

@@ -18,7 +18,7 @@ PURE = tuple(
     f"agentdash.{room}."
     for room in (
         "sessions.text", "sessions.rules", "sessions.asks", "sessions.digest", "sessions.conversation",
-        "sessions.transcript.visible", "sessions.notifications.escape_sequences", "sessions.costs.model_names",
+        "sessions.transcript.visible", "sessions.notifications.escape_sequences", "sessions.costs.pricing",
         "sessions.export.quoting", "sessions.agents.parsing.json_repair", "sessions.agents.claude.project.project_text",
         "sessions.orchestration.quoting", "widgets.drawing", "widgets.document.diff", "widgets.table.row_detail",
     )

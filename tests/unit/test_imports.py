@@ -144,7 +144,7 @@ def test_a_list_loads_the_module_of_its_verb_and_no_steps():
         "with contextlib.redirect_stdout(io.StringIO()):\n    cli.run(['ls', '--json'])"
     )
     loaded = loaded_by(code)
-    assert "agentdash.tui.cli.commands.reading.read" in loaded
+    assert "agentdash.tui.cli.commands.reading.listing" in loaded
     assert not {name for name in loaded if name.startswith("agentdash.sessions.transcript")}
     assert "agentdash.tui.cli.commands.starting.start" not in loaded
 
@@ -182,8 +182,8 @@ def test_a_runner_of_a_live_agent_loads_little(agent):
         f"agent = agent_named({agent!r})\n"
         "settings = msgspec.convert({'live': True}, agent.settings_type)\n"
         f"request = LaunchRequest(prompt='go', cwd='/', session_id={SESSION!r}, settings=settings)\n"
-        "launch = agent.launch(request)\n"
-        "dialogue, parser = agent.dialogue(launch), agent.parser(1, launch.transport)\n"
+        "command = agent.command(request)\n"
+        "dialogue, parser = agent.dialogue(command.transport, command.opening), agent.parser(1, command.transport)\n"
         'for line in (b\'{"type": "unheard of"}\', b\'{"id": 1, "result": {}}\', b\'no JSON\'):\n'
         "    dialogue.feed(line)\n"
         "    parser.feed(line)\n"
@@ -226,7 +226,7 @@ def test_a_module_that_was_kept_is_imported_as_it_was(tmp_path):
     """Its file has changed, or is gone with its folder, and nothing is written beside the new one."""
     package = tmp_path / "agentdash"
     shutil.copytree(ROOT / "sessions", package / "sessions", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "__init__.py", package)
+    shutil.copy(ROOT / "src/agentdash/__init__.py", package)
     program = (
         "from agentdash.sessions import own_code\n"
         "import shutil, pathlib\n"

@@ -1,4 +1,4 @@
-"""Follow sessions as plain lines: the output of `tail`, `logs -f` and a `watch` without a terminal."""
+"""Follow sessions as plain lines: the output of `tail` and a `watch` without a terminal."""
 
 import asyncio
 import select

@@ -46,8 +46,9 @@ def cli(context: click.Context, read_only: bool, profile: str | None) -> int | N
     ID is a session id, a unique prefix of one, or @last.  Exit codes: 0 done, 1 failed, 2 invalid request, 124 timeout,
     130 interrupted.
     """
-    if read_only and context.invoked_subcommand not in (None, "watch", "table"):
-        raise click.UsageError("--read-only works only with the dashboard, table and watch.")
+    table = context.invoked_subcommand == "ls" and "--table" in context.meta[WORDS]
+    if read_only and not table and context.invoked_subcommand not in (None, "watch"):
+        raise click.UsageError("--read-only works only with the dashboard, ls --table and watch.")
     if profile is not None:
         context.with_resource(_under(profile))
         if context.invoked_subcommand not in _TOLD_OTHERWISE and not _asks_for_help(context):

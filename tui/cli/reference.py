@@ -25,10 +25,10 @@ from .schemas.verbs import VERBS
 KEY_VERBS = {
     "new_session": "spawn", "new_after": "spawn --after", "continue": "continue", "start_waiting": "start",
     "wait_for": "start --after", "write_prompt": "inject", "template": "inject --template", "stop": "stop",
-    "kill": "stop --now", "interrupt_turn": "interrupt", "mode": "mode", "take_over": "takeover", "answer": "asks",
-    "queue": "queue",
-    "retry": "retry", "delete": "rm", "archive": "archive", "rename": "rename", "pin": "pin", "mark_read": "mark",
-    "undo": "restore", "processes": "ps", "trust": "trust", "beside": "watch", "usage": "usage", "settings": "config",
+    "kill": "stop --now", "interrupt_turn": "interrupt", "mode": "set --mode", "take_over": "takeover",
+    "answer": "asks", "queue": "queue", "retry": "retry", "delete": "rm", "archive": "archive", "rename": "rename",
+    "pin": "pin", "mark_read": "mark", "undo": "restore", "processes": "ps", "trust": "trust", "beside": "watch",
+    "usage": "usage", "settings": "config",
     "table.filter": "ls --filter", "table.open": "trajectory", "table.changes": "changes", "table.explain": "explain",
     "steps.changes": "changes", "steps.export": "export", "steps.stderr": "output --stderr",
     "steps.explain": "explain", "steps.fork": "fork", "steps.rewind": "rewind", "steps.undo": "rewind --undo",
@@ -40,8 +40,8 @@ _KEYS = """\
 # Keys
 
 The keys of the dashboard, with what each does, its name, and the verb of the command line that does the same. This
-page is made from the program by `make reference`; `agentdash keys` prints the keys in force, and `?` shows them in the
-dashboard.
+page is made from the program by `make reference`; `agentdash config keys` prints the keys in force, and `?` shows them
+in the dashboard.
 
 A key of a pane has precedence over the same key anywhere. The name is a key of `[keys]` in the
 [settings](settings.md#keys), which gives it other keys: `stop = "ctrl+x"`; those that are "fixed" stay as they are.

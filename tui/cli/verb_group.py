@@ -4,13 +4,13 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from keyword import iskeyword
 from textwrap import wrap
 from typing import Any, ClassVar
 
 import click
 
 from .exit_codes import BROKEN_PIPE
+from .old_names import renamed
 
 WORDS = "agentdash.words"
 """Key under which click's context keeps the verb and its arguments."""
@@ -19,71 +19,50 @@ _DESCRIBED = "agentdash.described"
 """Key under which click's context keeps that the help describes each verb."""
 
 _MODULES = {
-    "prompting.adjust": ("model", "mode"),
-    "prompting.asks": ("asks", "approve", "deny", "answer"),
-    "usage.budget": ("budget",),
-    "starting.chain": ("start",),
-    "reading.changes": ("changes",),
-    "prompting.compact": ("compact",),
-    "starting.continuing": ("continue",),
-    "setting_up.config": ("config", "presets"),
-    "prompting.conversation": ("fork", "rewind", "marks"),
-    "reading.digest": ("digest",),
-    "setting_up.doctor": ("doctor",),
-    "reading.events": ("events",),
-    "reading.export": ("export",),
     "keeping.finish": ("stop", "ps", "rm", "wait"),
     "keeping.keep": ("rename", "pin", "mark", "archive", "restore", "clean"),
-    "setting_up.keys": ("keys",),
-    "setting_up.mcp": ("mcp", "skill"),
-    "setting_up.notify": ("notify",),
-    "reading.read": ("ls", "show", "trajectory", "messages", "output", "explain"),
-    "reading.replay": ("replay",),
-    "starting.resume": ("resume-command",),
-    "setting_up.setup": ("demo", "completion"),
-    "reading.plan": ("plan",),
-    "prompting.prompt": ("inject", "retry", "interrupt"),
-    "usage.prices": ("prices",),
-    "usage.reprice": ("reprice",),
-    "prompting.prompts": ("prompts",),
-    "prompting.queue": ("queue",),
-    "setting_up.schema": ("schema",),
-    "starting.start": ("spawn", "run"),
-    "reading.status": ("status",),
+    "prompting.asks": ("asks", "approve", "deny", "answer"),
+    "prompting.conversation": ("fork", "rewind", "compact"),
+    "prompting.prompt": ("inject", "retry", "interrupt", "set"),
+    "prompting.queue": ("queue", "prompts"),
+    "reading.following": ("tail", "watch", "events"),
+    "reading.listing": ("ls", "status"),
+    "reading.reports": ("show", "explain", "digest", "changes", "export"),
+    "reading.steps": ("trajectory", "output", "view"),
+    "setting_up.config": ("config",),
+    "setting_up.programs": ("mcp", "skill", "schema", "completion"),
+    "setting_up.setup": ("demo", "doctor", "notify"),
     "setting_up.trust": ("trust",),
-    "starting.takeover": ("takeover",),
-    "reading.tail": ("tail", "logs", "peek"),
-    "setting_up.templates": ("templates",),
+    "starting.continuing": ("start", "continue", "takeover"),
+    "starting.start": ("spawn", "run"),
+    "usage.budget": ("budget",),
     "usage.usage": ("usage",),
-    "reading.view": ("view",),
-    "reading.watch": ("watch", "table"),
 }
 """The verbs of each module in ``commands/``.
 
-The function of a verb has its name, with ``_`` for ``-``, and behind a keyword of Python.
+The function of a verb has its name, with ``_`` for ``-``, and behind a name of Python.
 """
 
 _MODULE_OF = {verb: module for module, verbs in _MODULES.items() for verb in verbs}
 
 _SECTIONS = {
-    "Start": ("spawn", "run", "start", "presets", "templates", "demo"),
-    "Watch": (
-        "ls", "table", "watch", "tail", "logs", "peek", "wait", "events", "status", "usage", "plan", "ps", "view",
-    ),
-    "Prompt": ("inject", "queue", "prompts", "retry", "interrupt", "compact", "model", "mode", "budget", "stop"),
-    "Resume": ("continue", "fork", "rewind", "marks", "takeover", "resume-command"),
+    "Start": ("spawn", "run", "start", "demo"),
+    "Watch": ("ls", "watch", "tail", "wait", "events", "status", "usage", "ps"),
+    "Prompt": ("inject", "queue", "prompts", "retry", "interrupt", "compact", "set", "budget", "stop"),
+    "Resume": ("continue", "fork", "rewind", "takeover"),
     "Answer": ("asks", "approve", "deny", "answer"),
-    "Read": ("show", "digest", "messages", "trajectory", "output", "changes", "explain", "export", "replay"),
+    "Read": ("show", "digest", "trajectory", "output", "changes", "explain", "export", "view"),
     "Keep": ("rename", "pin", "mark", "archive", "restore", "rm", "clean"),
     "Lead": ("mcp", "skill"),
-    "Set up": ("config", "prices", "reprice", "trust", "keys", "notify", "doctor", "completion", "schema"),
-}  # fmt: skip
+    "Set up": ("config", "trust", "notify", "doctor", "completion", "schema"),
+}
 """The verbs by use; a verb that is in none comes last.  Each is one line of the help on a screen of 80 columns."""
 
 _SYNONYMS = {
     "list": "ls", "new": "spawn", "prompt": "inject", "send": "inject",
     "reply": "inject", "broadcast": "inject", "kill": "stop", "delete": "rm", "remove": "rm", "attach": "takeover",
-    "follow": "tail", "log": "logs", "why": "explain", "diff": "changes", "settings": "config", "history": "prompts",
+    "follow": "tail", "log": "trajectory", "why": "explain", "diff": "changes", "settings": "config",
+    "history": "prompts",
     "undo": "rewind", "branch": "fork", "handover": "continue", "summarize": "compact",
     "allow": "approve", "accept": "approve",
     "reject": "deny", "questions": "asks", "cost": "usage", "costs": "usage", "tokens": "usage",
@@ -131,12 +110,12 @@ class VerbGroup(SuggestingGroup):
         if cmd_name not in _MODULE_OF:
             return None
         module = import_module(f".commands.{_MODULE_OF[cmd_name]}", __package__)
-        name = cmd_name.replace("-", "_") + ("_" if iskeyword(cmd_name) else "")
-        command: click.Command = getattr(module, name)
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(module, name, None) or getattr(module, f"{name}_")
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the verb, and keep the words of the command line in the context.
+        """Find the verb, also by an old name, and keep the words of the command line in the context.
 
         ``help`` is ``--help`` with a description of each verb; ``help VERB`` is ``VERB --help``.
         """
@@ -146,6 +125,7 @@ class VerbGroup(SuggestingGroup):
                 click.echo(ctx.get_help())
                 ctx.exit()
             args = [*args[1:], ctx.help_option_names[-1]]
+        args = renamed(args)
         ctx.meta[WORDS] = args  # click (8) does not pass them to the function of the group
         return super().resolve_command(ctx, args)
 

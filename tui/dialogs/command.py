@@ -9,7 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from ...widgets.drawing.line import Line
+from ...widgets.drawing.text_lines import Line
 from ...widgets.inputs.command_input import CommandInput
 from ...widgets.inputs.history import History
 from ..keys.command_line import CommandLine, UnusableLineError, longer

@@ -1,23 +1,19 @@
 """The dialog that opens when another program puts away the session that the user reads or writes to."""
 
 import asyncio
-from collections.abc import Callable
-from typing import ClassVar
+from collections.abc import Callable, Iterable
 
 from textual import work
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from ...sessions.errors import AgentdashError, Remedy
 from ...sessions.model import Session
 from ..texts import screen_texts as texts
+from .dialog import Dialog
 
 
-class GoneScreen(ModalScreen[None]):
+class GoneScreen(Dialog[None]):
     """Says where the session is.  Keys that were typed for it do nothing here, so that they change no other session.
 
     Args:
@@ -26,23 +22,18 @@ class GoneScreen(ModalScreen[None]):
         drafted: True if the user wrote a prompt for it, which is kept.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
-
     def __init__(self, session: Session, find: Callable[[str], Session], *, drafted: bool) -> None:
-        super().__init__()
+        super().__init__(f'Gone: "{texts.title(session)}"', "Esc close")
         self._session = session
         self._find = find
         self._drafted = drafted
         self._where = Static("", markup=False)
 
-    def compose(self) -> ComposeResult:
+    def body(self) -> Iterable[Widget]:
         """Yield the place of the session."""
-        with Vertical(classes="dialog") as dialog:
-            dialog.border_title = Content(f'Gone: "{texts.title(self._session)}"')
-            yield self._where
-            if self._drafted:
-                yield Static("The prompt that you were writing is kept with it.", markup=False)
-            yield Static("Esc close", classes="keys")
+        yield self._where
+        if self._drafted:
+            yield Static("The prompt that you were writing is kept with it.", markup=False)
 
     @work
     async def on_mount(self) -> None:

@@ -2,17 +2,13 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from textwrap import wrap
-from typing import ClassVar
 
 from textual import on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from ...widgets.inputs.history_input import HistoryInput
 from ..keys.action import Action, Place
 from ..keys.actions import (
     APP_ACTIONS,
@@ -32,6 +28,7 @@ from ..keys.actions import (
 )
 from ..keys.footer import Labels, first_keys
 from ..keys.keymap import DEFAULT, Keymap
+from .dialog import Dialog
 
 Section = tuple[str, Sequence[tuple[str, str]]]
 """A heading, and pairs of keys and what they do."""
@@ -56,17 +53,8 @@ EVERY_DAY = (
 """The actions that a user of the table needs most, in the order of the day."""
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """The function of every key; typing leaves only the lines that contain the text."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "close", "close", show=False),
-        Binding("down", "roll(1)", "down", show=False),
-        Binding("up", "roll(-1)", "up", show=False),
-        Binding("pagedown", "page(1)", "page down", show=False),
-        Binding("pageup", "page(-1)", "page up", show=False),
-    ]
-    AUTO_FOCUS = "#help-filter"
 
     def __init__(
         self,
@@ -78,19 +66,14 @@ class HelpScreen(ModalScreen[None]):
         table: bool = True,
     ) -> None:
         """``table`` is True if the screen has a table."""
-        super().__init__()
+        super().__init__("Keys", "Up Down PgUp PgDn scroll   Esc close", hint="type to filter keys")
         self._sections = list(sections(keymap, place, tour, read_only=read_only, table=table))
         self._first = list(every_day(keymap, read_only=read_only)) if place is Place.TABLE else []
         self._text = Static(help_text([*self._first, *self._sections]))
 
-    def compose(self) -> ComposeResult:
-        """Yield a filter field, and the keys in groups."""
-        with Vertical(classes="dialog") as dialog:
-            dialog.border_title = "Keys"
-            yield HistoryInput(id="help-filter", placeholder="type to filter keys")
-            with VerticalScroll(can_focus=False):
-                yield self._text
-            yield Static("Up Down PgUp PgDn scroll   Esc close", classes="keys")
+    def body(self) -> Iterable[Widget]:
+        """Return the keys in groups."""
+        return [VerticalScroll(self._text, can_focus=False)]
 
     @on(Input.Changed)
     def _filter(self, event: Input.Changed) -> None:
@@ -99,26 +82,12 @@ class HelpScreen(ModalScreen[None]):
 
     def on_resize(self) -> None:
         """Wrap the lines for the new width, which is known only after the layout."""
-        self.call_after_refresh(lambda: self._show(self.query_one("#help-filter", Input).value))
+        self.call_after_refresh(lambda: self._show(self.field.value))
 
     def _show(self, wanted: str) -> None:
         width = self.query_one(VerticalScroll).scrollable_content_region.width
         shown = matching(self._sections, wanted) if wanted.strip() else [*self._first, *self._sections]
         self._text.update(help_text(shown, width))
-
-    @on(Input.Submitted)
-    def action_close(self) -> None:
-        """Close the dialog."""
-        self.dismiss(None)
-
-    def action_roll(self, lines: int) -> None:
-        """Scroll by lines."""
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
-
-    def action_page(self, pages: int) -> None:
-        """Scroll by pages."""
-        scroll = self.query_one(VerticalScroll)
-        scroll.scroll_relative(y=pages * scroll.size.height, animate=False)
 
 
 def every_day(keymap: Keymap, *, read_only: bool = False) -> Iterator[Section]:

@@ -1,42 +1,36 @@
 """The processes of one session, read again every two seconds while the dialog is open."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import ClassVar
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.containers import VerticalScroll
+from textual.widget import Widget
 
 from ...sessions.lifecycle.process_list import ProcessInfo
-from ...widgets.drawing.middle_lines import MiddleLines
+from ...widgets.drawing.text_lines import MiddleLines
 from ..render.sessions.processes import processes_text
 from ..render.style import Style
+from .dialog import Dialog
 
 LOOK_SECONDS = 2.0
 
 
-class ProcessesScreen(ModalScreen[None]):
+class ProcessesScreen(Dialog[None]):
     """A tree of processes with processor time, memory and ports; no process is read while it is closed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q,p", "dismiss(None)", "close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("p", "dismiss(None)", "close", show=False)]
 
     def __init__(self, title: str, read: Callable[[], Awaitable[list[ProcessInfo] | None]]) -> None:
-        super().__init__()
-        self._title = title
+        super().__init__(f'Processes of "{title}"', "Esc close")
         self._read = read
         self._processes: list[ProcessInfo] | None = None
         self._lines = MiddleLines()
 
-    def compose(self) -> ComposeResult:
-        """Yield the tree."""
-        with Vertical(classes="dialog") as dialog:
-            dialog.border_title = f'Processes of "{self._title}"'.replace("[", "\\[")
-            with VerticalScroll():
-                yield self._lines
-            yield Static("Esc close", classes="keys")
+    def body(self) -> Iterable[Widget]:
+        """Return the tree."""
+        return [VerticalScroll(self._lines)]
 
     def on_mount(self) -> None:
         """Read the processes now, and every ``LOOK_SECONDS``."""

@@ -1,17 +1,13 @@
 """The queue of one session: its unconfirmed prompts, and those that wait in their order."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import ClassVar
 
 from msgspec import Struct
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import OptionList, Static
-from textual.widgets.option_list import Option
 
 from ...sessions.model import Session
 from ...sessions.prompts.queue import SessionQueue
@@ -21,6 +17,7 @@ from ..messages import SessionsChanged
 from ..texts import queue_texts
 from ..texts import screen_texts as texts
 from .asking.confirm import Answer, ConfirmScreen
+from .dialog import ListDialog
 
 
 class QueueNow(Struct, frozen=True):
@@ -35,7 +32,7 @@ Change = Callable[[str, Callable[[SessionQueue], object]], Awaitable[bool]]
 """Changes the queue by a verb; returns False if that was not possible, after the reason was shown."""
 
 
-class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
+class QueueScreen(ListDialog[tuple[int, QueuedPrompt]]):
     """Lists the prompts and changes them; returns the prompt that the user wants to edit, with its position.
 
     Args:
@@ -47,12 +44,10 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
 
     DECIDING: ClassVar[frozenset[str]] = frozenset({"s", "R"})
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,Q", "dismiss(None)", "close", show=False),
-        Binding("j", "go(1)", "down", show=False),
-        Binding("k", "go(-1)", "up", show=False),
-        Binding("J", "move(1)", "move down", show=False),
-        Binding("K", "move(-1)", "move up", show=False),
-        Binding("e", "edit", "edit", show=False),
+        Binding("Q", "dismiss(None)", "close", show=False),
+        Binding("J", "carry(1)", "move down", show=False),
+        Binding("K", "carry(-1)", "move up", show=False),
+        Binding("e", "take", "edit", show=False),
         Binding("D,delete", "cancel", "cancel", show=False),
         Binding("s", "send_now", "send now", show=False),
         Binding("h", "hold", "hold", show=False),
@@ -68,21 +63,12 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         clock: Callable[[], int],
         at: QueuedPrompt | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__("", "Esc close", empty="No queued prompts.")
         self._first = at
         self._read = read
         self._change = change
         self._clock = clock
         self._now: QueueNow | None = None
-        self._dialog = Vertical(classes="dialog")
-        self._list = OptionList(id="queue-list")
-        self._keys = Static("Esc close", markup=False, classes="keys")
-
-    def compose(self) -> ComposeResult:
-        """Yield the prompts and the keys."""
-        with self._dialog:
-            yield self._list
-            yield self._keys
 
     def on_mount(self) -> None:
         """Read the queue."""
@@ -91,10 +77,6 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
     @on(SessionsChanged)
     def _sessions_changed(self) -> None:
         self._refresh_rows()
-
-    def on_resize(self) -> None:
-        """Fit the rows into the new width."""
-        self.call_after_refresh(self._show)
 
     @work(exclusive=True, group="rows")
     async def _refresh_rows(self) -> None:
@@ -105,7 +87,7 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
         if now is not None and now != self._now:
             under = self._under or self._first
             self._now = now
-            self._show(under)
+            self._show(under, now)
 
     @property
     def _rows(self) -> list[Unconfirmed | QueuedPrompt]:
@@ -114,8 +96,8 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
     @property
     def _under(self) -> Unconfirmed | QueuedPrompt | None:
         """The prompt under the cursor."""
-        at, rows = self._list.highlighted, self._rows
-        return rows[at] if at is not None and at < len(rows) else None
+        at, rows = self.list.cursor, self._rows
+        return rows[at] if at < len(rows) else None
 
     @property
     def _queued(self) -> tuple[int, QueuedPrompt] | None:
@@ -125,31 +107,23 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
             return None
         return self._now.waiting.index(under) + 1, under
 
-    def _show(self, under: Unconfirmed | QueuedPrompt | None = None) -> None:
-        if self._now is None or not self._list.size.width:
-            return
-        session, width, time = self._now.session, self._list.size.width - 2, self._clock()
-        self._dialog.border_title = Content(f'Queue of "{texts.title(session)}"')
-        self._dialog.border_subtitle = Content(queue_texts.queue_holder(session))
-        lines = [queue_texts.unconfirmed_row(prompt, time, width) for prompt in self._now.unconfirmed]
+    def _show(self, under: Unconfirmed | QueuedPrompt | None, now: QueueNow) -> None:
+        session, time = now.session, self._clock()
+        self.dialog.border_title = Content(f'Queue of "{texts.title(session)}"')
+        self.dialog.border_subtitle = Content(queue_texts.queue_holder(session))
+        lines = [partial(queue_texts.unconfirmed_row, prompt, time) for prompt in now.unconfirmed]
         lines += [
-            queue_texts.queue_row(session, place, prompt, time, width)
-            for place, prompt in enumerate(self._now.waiting, 1)
+            partial(queue_texts.queue_row, session, place, prompt, time) for place, prompt in enumerate(now.waiting, 1)
         ]
-        at, under = self._list.highlighted or 0, under or self._under
-        self._list.clear_options()
-        for line in lines or [Content("No queued prompts.")]:
-            self._list.add_option(Option(line))
         known = [_key(row) for row in self._rows]
         key = _key(under) if under is not None else None
-        self._list.highlighted = known.index(key) if key in known else min(at, max(0, len(lines) - 1))
-        self._show_keys()
+        self.show(lines, known.index(key) if key in known else self.list.cursor)
 
-    @on(OptionList.OptionHighlighted)
-    def _show_keys(self) -> None:
+    def highlighted(self) -> None:
+        """Show the keys of the prompt under the cursor."""
         if self._now is not None:
             under = self._under
-            self._keys.update(
+            self.keys.update(
                 queue_texts.queue_keys(
                     self._now.session,
                     on_queued=isinstance(under, QueuedPrompt),
@@ -157,17 +131,12 @@ class QueueScreen(ModalScreen[tuple[int, QueuedPrompt] | None]):
                 )
             )
 
-    @on(OptionList.OptionSelected)
-    def action_edit(self) -> None:
+    def action_take(self) -> None:
         """Close, and edit the prompt under the cursor in the prompt box."""
         if (queued := self._queued) is not None:
             self.dismiss(queued)
 
-    def action_go(self, way: int) -> None:
-        """Move the cursor by one line."""
-        self._list.action_cursor_down() if way > 0 else self._list.action_cursor_up()
-
-    def action_move(self, way: int) -> None:
+    def action_carry(self, way: int) -> None:
         """Move the prompt under the cursor by one position."""
         if (queued := self._queued) is not None and self._now is not None:
             place = queued[0] + way

@@ -12,7 +12,7 @@ from ...widgets.document.document_pane import DocumentPane
 from ...widgets.inputs.prompt_box import PromptBox, PromptInput
 from ...widgets.lists.file_list import FileList
 from ...widgets.lists.virtual_list import VirtualList
-from ...widgets.steps.step_groups import GROUPS
+from ...widgets.steps.filtered_steps import GROUPS
 from ...widgets.steps.trajectory import Trajectory
 from ...widgets.table.session_table import SessionTable
 from .action import CHANGES, EVERYWHERE, OTHER_SCREENS, READING, Action, Place

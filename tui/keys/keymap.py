@@ -137,7 +137,7 @@ def _flat(stated: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[st
 def _keys(name: str, path: tuple[str, ...], value: Any) -> tuple[str, ...]:
     action = REGISTRY.get(name)
     if action is None:
-        raise UnusableKeyError(path, f"Unknown action {name!r}.{_near(name)} List them: agentdash keys.")
+        raise UnusableKeyError(path, f"Unknown action {name!r}.{_near(name)} List them: agentdash config keys.")
     if action.fixed:
         raise UnusableKeyError(path, f"{name} cannot be rebound ({DEFAULT.names(action)}).")
     spelled = [value] if isinstance(value, str) else list(value)

@@ -11,9 +11,9 @@ from ...sessions.transcript.blocks import ENDINGS
 from ...widgets.document.diff import Diff
 from ...widgets.document.model import Block, Document
 from ...widgets.document.plain import Spans
+from ...widgets.drawing.roles import ENDING_ROLES
 from ...widgets.drawing.short_forms import place
 from ...widgets.drawing.spans import Row
-from ...widgets.drawing.step_roles import ENDING_ROLES
 from ...widgets.lists.file_list import FileRow
 
 

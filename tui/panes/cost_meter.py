@@ -10,7 +10,7 @@ from textual.timer import Timer
 from ...sessions.clock import monotonic
 from ...sessions.processes.processes import usage
 from ...sessions.text.units import size
-from ...widgets.drawing.line import Line
+from ...widgets.drawing.text_lines import Line
 from .._textual_hacks import counted_writes
 
 

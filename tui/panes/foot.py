@@ -4,7 +4,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
-from ...widgets.drawing.line import Line
+from ...widgets.drawing.text_lines import Line
 from ..keys.action import Place
 from ..keys.action_target import ActionTarget
 from ..keys.footer import valid_keys

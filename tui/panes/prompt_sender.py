@@ -72,7 +72,7 @@ class PromptSender:
         session = target.chosen[0] if len(target.chosen) == 1 else None
         agent = next((one for one in self._operations.starting.agents if session and one.name == session.agent), None)
         if session is None or agent is None or not agent.modes:
-            self._operations.refuse(queue_texts.no_modes(session))
+            self._operations.desk.requests.show_refusal(queue_texts.no_modes(session))
             return
         options = await self._operations.prompts.usual_options(session.id)
         self._modes.go_on(session.id, agent, agent.choice_of(options))
@@ -97,7 +97,7 @@ class PromptSender:
     async def _send(self, text: str, target: ActionTarget, pane: SessionPane, *, interrupts: bool) -> None:
         current = target.current
         drafted = current.id if current is not None else None
-        drafts = self._operations.drafts
+        drafts = self._operations.desk.drafts
         drafts.hold(drafted)
         try:
             sent = await self._sent(text, target, interrupts=interrupts)
@@ -132,7 +132,7 @@ class PromptSender:
 
     async def _save(self, text: str, session: Session, prompt: QueuedPrompt, pane: SessionPane) -> None:
         """Replace a queued prompt; if it was sent first, its new text becomes a draft."""
-        with self._operations.app.keys_held():
+        with self._operations.desk.app.keys_held():
             saved = await self._operations.prompts.edit(prompt, text)
             if not saved:
                 self._came_from.pop(session.id, None)

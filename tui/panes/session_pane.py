@@ -10,7 +10,7 @@ from textual.message import Message
 from ...sessions.model import Session, TurnMode
 from ...sessions.reader import SessionReader
 from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
-from ...widgets.drawing.line import Line
+from ...widgets.drawing.text_lines import Line
 from ...widgets.inputs.prompt_box import DraftBook, PromptBox
 from ...widgets.steps.queue_lines import QueueLines
 from ...widgets.steps.trajectory import Trajectory

@@ -11,7 +11,7 @@ from ...sessions.text.units import line_change
 from ...sessions.transcript import blocks
 from ...sessions.transcript.blocks import Origin, Voice
 from ...widgets.drawing import glyphs
-from ...widgets.drawing.step_roles import ENDING_ROLES, error_role
+from ...widgets.drawing.roles import ENDING_ROLES, error_role
 from ...widgets.steps.step_lines import token_words
 from .style import Style
 

@@ -18,7 +18,7 @@ from ...sessions.model import Session
 from ...sessions.reader import SessionReader
 from ...widgets.document.document_pane import DocumentPane
 from ...widgets.document.model import Document
-from ...widgets.drawing.line import Line
+from ...widgets.drawing.text_lines import Line
 from ...widgets.lists.file_list import FileList
 from ..keys.actions import CHANGES_ACTIONS, REGISTRY, bindings
 from ..keys.footer import CHANGES, labelled, whole

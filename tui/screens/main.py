@@ -14,7 +14,7 @@ from textual.widgets import Static
 from ...sessions.agents.demo.place import find_demo
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
-from ...sessions.rules.urgency import by_urgency
+from ...sessions.rules.attention import by_urgency
 from ...sessions.storage.paths import usual_home
 from ...widgets.drawing.message_line import MessageLine
 from ...widgets.drawing.short_forms import place
@@ -71,7 +71,7 @@ class MainScreen(SessionScreen):
         self._plans = PlanNote(lambda seconds: self.set_timer(seconds, self._plan_ended), clock)
         self.status = StatusLine(note="read-only" if self.read_only else "", id="status")
         self.table = SessionTable(clock, on_open=self._open, id="table")
-        self.pane = TablePane(self.table, ui_state, requests, reader, lambda: operations.app.keys_wait)
+        self.pane = TablePane(self.table, ui_state, requests, reader, lambda: operations.desk.app.keys_wait)
         self.pane.missing = missing
         operations.bulk.progress = self.pane.show_progress
         self._alone = alone
@@ -80,16 +80,16 @@ class MainScreen(SessionScreen):
             reader,
             requests,
             self._programs,
-            operations.drafts,
+            operations.desk.drafts,
             clock=clock,
         )
         self.details = [detail]
         detail.viewer.workers_of = self.table.led_by
-        self._ways = FamilyWays(operations.app, reader, requests, self._show_session)
+        self._ways = FamilyWays(operations.desk.app, reader, requests, self._show_session)
         self.areas = [self.pane, detail]
         self._split = Split(self, self.pane, detail, ui_state)
-        self._usage = UsageWays(operations.app, reader, requests, self.pane, clock)
-        self._row = RowActions(operations.app, reader, requests, self._programs, detail.viewer.documents)
+        self._usage = UsageWays(operations.desk.app, reader, requests, self.pane, clock)
+        self._row = RowActions(operations.desk.app, reader, requests, self._programs, detail.viewer.documents)
         self.too_small = Static("", id="too-small", markup=False)
 
     @property
@@ -151,7 +151,7 @@ class MainScreen(SessionScreen):
         self.table.tick()
         self._show_preview()
         session = self.current
-        if self.operations.app.presence.has_seen(session if self._shows_the_end else None) and session is not None:
+        if self.operations.desk.app.presence.has_seen(session if self._shows_the_end else None) and session is not None:
             self.mark_seen(session)
 
     @property
@@ -213,7 +213,7 @@ class MainScreen(SessionScreen):
         """Say that the session that the user reads or writes to is gone, and give the keys to the table."""
         from ..dialogs.gone import GoneScreen
 
-        drafted = isinstance(self.focused, PromptInput) and bool(self.operations.drafts.get(session.id))
+        drafted = isinstance(self.focused, PromptInput) and bool(self.operations.desk.drafts.get(session.id))
         self.give_keys(self.table)
         self.app.push_screen(GoneScreen(session, self._reader.get, drafted=drafted))
 
@@ -224,10 +224,10 @@ class MainScreen(SessionScreen):
 
     @on(SessionAwaited)
     def _select_awaited(self) -> None:
-        awaited = self.table.session(self.operations.awaited or "")
+        awaited = self.table.session(self.operations.desk.awaited or "")
         # A view of the archive or the trash still has the row from before the session was restored.
         if awaited is not None and not awaited.put_away:
-            self.operations.awaited = None
+            self.operations.desk.awaited = None
             self.table.select(awaited.id)
             self.table.let_go()
 
@@ -317,7 +317,7 @@ class MainScreen(SessionScreen):
 
     def action_on_target(self, action: str) -> None:
         """Do the action, unless it needs no question and was meant for a row that went away after the key was typed."""
-        if action != "archive" or self.table.marked or self.operations.app.key_time > self.table.replaced_at:
+        if action != "archive" or self.table.marked or self.operations.desk.app.key_time > self.table.replaced_at:
             super().action_on_target(action)
 
     @work

@@ -6,22 +6,19 @@ from inspect import isawaitable
 from typing import ClassVar
 
 from textual import on
-from textual.app import ComposeResult, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import Input
 
-from ...widgets.drawing.roles import MUTED
+from ...widgets.drawing.spans import Row
+from ..dialogs.dialog import ListDialog
 from ..keys.actions import TABLE_ACTIONS, VIEWER_ACTIONS, here
 from ..keys.command_line import Command
 from ..keys.keymap import Keymap
 from .session_screen import SessionScreen
 
 
-class Palette(ModalScreen[SystemCommand | None]):
+class Palette(ListDialog[SystemCommand]):
     """Lists the commands that apply now, and narrows the list to those that match the typed text.
 
     Args:
@@ -29,61 +26,33 @@ class Palette(ModalScreen[SystemCommand | None]):
         recent: titles of commands that were run before, newest first; these lead the list.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "close", show=False),
-        Binding("down,ctrl+n", "move('down')", "down", show=False),
-        Binding("up", "move('up')", "up", show=False),
-        Binding("pagedown", "move('page_down')", "page down", show=False),
-        Binding("pageup", "move('page_up')", "page up", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+n", "move(1)", "down", show=False)]
 
     def __init__(self, commands: Iterable[SystemCommand], recent: Sequence[str] = ()) -> None:
-        super().__init__()
+        super().__init__("Commands", "Enter run   Up Down choose   Esc close", hint="type to filter")
         rank = {title: number for number, title in enumerate(recent)}
         self._commands = sorted(commands, key=lambda command: rank.get(command.title, len(rank)))
+        self._wide = max((len(command.title) for command in self._commands), default=0)
         self._found: list[SystemCommand] = []
-        self._input = Input(placeholder="type to filter", compact=True)
-        self._input.cursor_blink = False
-        self._list = OptionList()
-        self._list.can_focus = False
-
-    def compose(self) -> ComposeResult:
-        """Yield the field, the commands and the keys."""
-        with Vertical(classes="dialog") as dialog:
-            dialog.border_title = "Commands"
-            yield self._input
-            yield self._list
-            yield Static("Enter run   Up Down choose   Esc close", classes="keys")
 
     @on(Input.Changed)
-    def _show(self) -> None:
-        self._found = matching(self._commands, self._input.value)
-        wide = max((len(command.title) for command in self._commands), default=0)
-        self._list.clear_options()
-        self._list.add_options(
-            Option(Content.assemble((f"{command.title:<{wide}}  ", "bold"), (command.help, MUTED)))
-            for command in self._found
-        )
-        self._list.highlighted = 0 if self._found else None
+    def _narrow(self) -> None:
+        self._found = matching(self._commands, self.field.value)
         # Not by the style sheet: the dialog would keep the room that the whole list needs.
-        self._list.styles.height = min(len(self._found), max(3, self.app.size.height * 9 // 10 - 6))
+        self.list.styles.height = min(len(self._found), max(3, self.app.size.height * 9 // 10 - 6))
+        self.show([partial(self._row, command) for command in self._found])
+
+    def _row(self, command: SystemCommand, _: int) -> list[Row]:
+        return [((f"{command.title:<{self._wide}}  ", "strong"), (command.help, "dim"))]
 
     def on_resize(self) -> None:
         """Fit the list into the new size."""
-        self._show()
+        self._narrow()
 
-    def action_move(self, where: str) -> None:
-        """Move the cursor in the list."""
-        getattr(self._list, f"action_{'cursor_' if '_' not in where else ''}{where}")()
-
-    @on(Input.Submitted)
-    def _run_highlighted(self) -> None:
-        if self._list.highlighted is not None:
-            self.dismiss(self._found[self._list.highlighted])
-
-    @on(OptionList.OptionSelected)
-    def _run_clicked(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._found[event.option_index])
+    def action_take(self) -> None:
+        """Run the command under the cursor."""
+        if self._found:
+            self.dismiss(self._found[self.list.cursor])
 
 
 def matching(commands: Sequence[SystemCommand], text: str) -> list[SystemCommand]:

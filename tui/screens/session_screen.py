@@ -20,7 +20,7 @@ from ...sessions.model import Session
 from ...sessions.reader import SessionReader
 from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ...widgets.document.document_pane import DocumentPane
-from ...widgets.inputs.history_input import HistoryInput
+from ...widgets.inputs.history import HistoryInput
 from ...widgets.inputs.prompt_box import PromptInput
 from .._textual_hacks import send_every_resize
 from ..keys.action import Place
@@ -34,8 +34,7 @@ from ..panes.foot import Foot
 from ..panes.prompt_sender import PromptSender
 from ..panes.session_pane import SessionPane
 from ..panes.steps.steps_pane import StepsPane
-from ..services.actions.session_actions import SessionActions
-from ..services.actions.target_actions import TARGET_ACTIONS
+from ..services.actions.session_actions import TARGET_ACTIONS, SessionActions
 from ..services.background import Requests
 from ..services.external_programs import ExternalPrograms
 from ..state.message_log import crash_lines
@@ -67,7 +66,7 @@ class SessionScreen(Screen[None]):
         self._reader = reader
         self.requests = requests
         self.operations = operations
-        self._programs = ExternalPrograms(operations.app, requests, read_only=operations.read_only)
+        self._programs = ExternalPrograms(operations.desk.app, requests, read_only=operations.read_only)
         self._clock = clock
         self._tour = tour
         self.read_only = operations.read_only
@@ -83,7 +82,7 @@ class SessionScreen(Screen[None]):
     @property
     def keymap(self) -> Keymap:
         """The keys in force."""
-        return self.operations.keymap
+        return self.operations.desk.keymap
 
     def keys_changed(self) -> None:
         """Show the new keys of the keymap."""
@@ -415,7 +414,7 @@ class SessionScreen(Screen[None]):
     @work
     async def action_answer(self) -> None:
         """Show the asks of the current session, or of the first one that asks."""
-        session, asks, app = self.asking_session(), self.operations.asks, self.operations.app
+        session, asks, app = self.asking_session(), self.operations.asks, self.operations.desk.app
         if session is None:
             return
         from ..dialogs.asking.ask import AskScreen

@@ -21,8 +21,8 @@ from ...sessions.settings.effective import Held, held
 from ...sessions.settings.place import config_path
 from ...sessions.settings.toml_keys import place_of
 from ...sessions.text.sanitize import clean
-from ...widgets.drawing.line import Line
 from ...widgets.drawing.short_forms import place
+from ...widgets.drawing.text_lines import Line
 from ...widgets.lists.row_list import RowList
 from ..keys.footer import whole
 from ..keys.keymap import check_keys

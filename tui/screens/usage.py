@@ -13,14 +13,12 @@ from textual.content import Content
 from textual.screen import Screen
 
 from ...sessions.clock import monotonic
-from ...sessions.costs.periods import day_of
-from ...sessions.costs.usage_table import UsageRow
+from ...sessions.costs.usage_table import UsageRow, day_of
 from ...sessions.reader import SessionReader
-from ...widgets.drawing.line import Line
 from ...widgets.drawing.spans import Row
+from ...widgets.drawing.text_lines import Line
 from ...widgets.lists.row_list import Draw
-from ...widgets.usage.plot import UsagePlot, key
-from ...widgets.usage.rows import UsageRows
+from ...widgets.usage.plot import UsagePlot, UsageRows, key
 from ..keys.action import Place
 from ..keys.actions import REGISTRY, USAGE_ACTIONS, bindings
 from ..keys.footer import USAGE, USAGE_NARROW, labelled, whole

@@ -7,13 +7,22 @@ from functools import partial
 from msgspec import Struct
 
 from ...sessions.costs.cost import Cost, cost_words, tokens_words
-from ...sessions.costs.periods import begin, midnight, periods
-from ...sessions.costs.usage_table import Group, Step, UsageColumn, UsageQuery, UsageRow, UsageTable
+from ...sessions.costs.usage_table import (
+    Group,
+    Step,
+    UsageColumn,
+    UsageQuery,
+    UsageRow,
+    UsageTable,
+    begin,
+    midnight,
+    periods,
+)
 from ...sessions.storage.use.use_queries import OTHERS
 from ...sessions.text.sanitize import one_line
 from ...sessions.values.usage import known_sum
 from ...widgets.drawing.short_forms import place
-from ...widgets.usage import series
+from ...widgets.usage import bars
 from ...widgets.usage.plot import Picture
 from ..texts import usage_texts
 
@@ -102,7 +111,7 @@ def picture(figures: Figures, view: UsageView) -> Picture:
     for start in shown:
         rows = column_rows(figures, start).values()
         values = {row.group: usage_texts.value(row, view.unit) for row in rows}
-        columns.append(series.bar(values, own, unknown=any(usage_texts.lacks(row, view.unit) for row in rows)))
+        columns.append(bars.bar(values, own, unknown=any(usage_texts.lacks(row, view.unit) for row in rows)))
     return Picture(
         tuple(columns),
         tuple(usage_texts.day_label(start, view.step, figures.today) for start in shown),
@@ -114,7 +123,7 @@ def picture(figures: Figures, view: UsageView) -> Picture:
 
 def _own(ranked: Sequence[UsageRow], figures: Figures) -> tuple[str, ...]:
     """Return the groups that have a series of their own; groups that are not in the list need the series of others."""
-    return series.leading([*(row.group for row in ranked), *([OTHERS] if figures.table.more else ())])
+    return bars.leading([*(row.group for row in ranked), *([OTHERS] if figures.table.more else ())])
 
 
 def _legend(
@@ -126,7 +135,7 @@ def _legend(
     beyond = [row for column in figures.table.columns for row in column.rows if row.group == OTHERS]
     others = [*ranked[len(own) :], *beyond]
     number = len(ranked) - len(named) + figures.table.more
-    return [*named, (series.MOST - 1, f"{number:,} others", _sum(others, view.unit))] if number else named
+    return [*named, (bars.MOST - 1, f"{number:,} others", _sum(others, view.unit))] if number else named
 
 
 def _name(row: UsageRow, view: UsageView) -> str:
@@ -137,4 +146,4 @@ def series_of(figures: Figures, view: UsageView) -> dict[str, int]:
     """Return the number of the series of each group."""
     ranked = sorted(figures.table.rows, key=lambda row: -(usage_texts.value(row, view.unit) or 0.0))
     own = _own(ranked, figures)
-    return {row.group: series.number_of(row.group, own) for row in ranked}
+    return {row.group: bars.number_of(row.group, own) for row in ranked}

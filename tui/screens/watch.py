@@ -51,7 +51,7 @@ class WatchScreen(SessionScreen):
                 reader,
                 requests,
                 self._programs,
-                operations.drafts,
+                operations.desk.drafts,
                 clock=clock,
                 id=f"pane-{number}",
             )

@@ -1,4 +1,4 @@
-"""Run manager calls in a thread; turn failures into a message with the remedy."""
+"""The calls of the manager, which run in threads, and the messages that tell what came of them."""
 
 import asyncio
 import traceback
@@ -26,7 +26,7 @@ MESSAGE_SECONDS = 5.0
 
 
 class Requests:
-    """Runs blocking calls outside the event loop; errors never end the dashboard."""
+    """Runs blocking calls outside the event loop, and shows and logs messages; errors never end the dashboard."""
 
     def __init__(
         self,

@@ -4,17 +4,14 @@ import os
 import sys
 import termios
 from contextlib import suppress
-from typing import Any
 
 from ...sessions.agents.registry import agent_named
 from ...sessions.errors import AgentdashError
 from ...sessions.model import Session
 from ...sessions.storage.turns.takeovers import ByHand
 from ...sessions.text.sanitize import clean, one_line
-from ..keys.key_queue import KeysInOrder
-from .background import Requests
+from .desk import Actions
 from .interface_run import run_interface
-from .write_access import WriteAccess
 
 AT_ONCE_SECONDS = 10.0
 """An interface that ends with an error within this time shows it on the terminal that the dashboard takes back."""
@@ -29,19 +26,8 @@ def _hold(done: ByHand) -> None:
             os.read(sys.stdin.fileno(), 1024)
 
 
-class OwnInterfaces:
-    """Opens agents' own interfaces from the dashboard, which waits.
-
-    Args:
-        app: gives its terminal to the interface.
-        access: the manager.
-        requests: runs the calls.
-    """
-
-    def __init__(self, app: KeysInOrder[Any], access: WriteAccess, requests: Requests) -> None:
-        self._app = app
-        self._access = access
-        self._requests = requests
+class OwnInterfaces(Actions):
+    """Opens agents' own interfaces from the dashboard, which waits."""
 
     async def take_over(self, session: Session | None) -> None:
         """Open the interface of a session, and show what became of what was said there."""

@@ -104,9 +104,9 @@ def _mode_in_force(session: Session, mode: TurnMode | None) -> TurnMode | None:
     if mode is None or session.mode is None or not is_agent(session.agent):
         return mode
     agent = agent_named(session.agent)
-    if not session.status.ended and agent.adjusts_from == "turn":
+    if not session.status.ended and (agent.live is None or agent.live.adjusts_from == "turn"):
         return mode
-    return structs.replace(mode, permissions=session.mode, dangerous=session.mode in agent.dangerous)
+    return structs.replace(mode, permissions=session.mode, dangerous=agent.is_dangerous(session.mode))
 
 
 def _facts(session: Session, mode: TurnMode | None) -> Sequence[Sequence[str]]:

@@ -13,6 +13,7 @@ from ...sessions.storage.prompts.unconfirmed import Unconfirmed
 from ...sessions.text.sanitize import cell_width, cut, one_line, pad
 from ...sessions.text.units import age, count
 from ...widgets.drawing.roles import MUTED
+from ...widgets.drawing.spans import Row, Span
 from .screen_texts import title
 
 _TITLE_CELLS = 30
@@ -128,14 +129,19 @@ def _takes_prompts_now(session: Session) -> bool:
     return session.steers and session.stopping is None
 
 
-def queue_row(session: Session, place: int, prompt: QueuedPrompt, now: int, width: int) -> Content:
+def queue_row(session: Session, place: int, prompt: QueuedPrompt, now: int, width: int) -> list[Row]:
     """Return a prompt as a line of the queue dialog: position, age, state, first words."""
     steers = "steers" if _steers(session, prompt) else ""
     waits = "held" if session.held else "by hand" if session.taken_by is not None else "queued"
     state = steers or ("next" if prompt.at_once else waits)
-    role = "bold $text-warning" if state == "held" else MUTED
-    head = Content.assemble(f"{place:>3}  ", (pad(age(now - prompt.created_at), 5), MUTED), (pad(state, 12), role))
-    return head + Content(cut(one_line(prompt.shown), max(0, width - head.cell_length)))
+    role = "attention" if state == "held" else "dim"
+    return _row(str(place), prompt.created_at, (state, role), prompt.shown, now, width)
+
+
+def _row(place: str, since: int, state: Span, text: str, now: int, width: int) -> list[Row]:
+    head = f"{place:>3}  ", pad(age(now - since), 5), pad(state[0], 12)
+    words = one_line(text, max(0, width - sum(map(cell_width, head))))
+    return [((head[0], "text"), (head[1], "dim"), (head[2], state[1]), (words, "text"))]
 
 
 def queue_holder(session: Session) -> str:
@@ -143,14 +149,9 @@ def queue_holder(session: Session) -> str:
     return f"by hand: {one_line(session.taken_by.holder)}" if session.taken_by is not None else ""
 
 
-def unconfirmed_row(prompt: Unconfirmed, now: int, width: int) -> Content:
+def unconfirmed_row(prompt: Unconfirmed, now: int, width: int) -> list[Row]:
     """Return an unconfirmed prompt as a line of the queue dialog."""
-    head = Content.assemble(
-        f"{f't{prompt.turn}':>3}  ",
-        (pad(age(now - prompt.created_at), 5), MUTED),
-        (pad("unconfirmed", 12), "$text-error"),
-    )
-    return head + Content(cut(one_line(prompt.text), max(0, width - head.cell_length)))
+    return _row(f"t{prompt.turn}", prompt.created_at, ("unconfirmed", "failure"), prompt.text, now, width)
 
 
 def queue_keys(session: Session, *, on_queued: bool, on_unconfirmed: bool) -> str:

@@ -14,9 +14,9 @@ from ...sessions.text import durations
 from ...sessions.text.sanitize import cell_width, one_line, pad
 from ...sessions.text.units import clock, count, money
 from ...widgets.drawing import glyphs
-from ...widgets.drawing.middle_lines import CommandLine
 from ...widgets.drawing.short_forms import command, place
-from ...widgets.drawing.wrap import wrap
+from ...widgets.drawing.spans import wrap
+from ...widgets.drawing.text_lines import CommandLine
 from ...widgets.table.density import Density
 from ...widgets.table.row_cells import cut_title
 

@@ -23,7 +23,8 @@ def outcome(session: Session, done: ByHand) -> str:
 
 def _elsewhere(session: Session) -> str:
     """Return the hint for an agent whose interface does not name the conversation that it shows."""
-    if agent_named(session.agent).follows_interface:
+    interface = agent_named(session.agent).interface
+    if interface is not None and interface.shown is not None:
         return ""
     return "What was said in another conversation of the interface is not part of the session."
 

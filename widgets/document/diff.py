@@ -1,15 +1,40 @@
-"""A unified diff as rows: added and removed lines, with line numbers and the words that differ."""
+"""A unified diff as rows: added and removed lines, with line numbers in the two files and the words that differ."""
 
 import re
+from array import array
 from functools import cached_property
 from itertools import takewhile
 from operator import eq
 
+from ...sessions.text.unified_diff import ADDED, CONTEXT, REMOVED, Scanner
 from ..drawing.spans import Row, Span
-from .diff_scan import Scan
 from .flow import NUMBERED, filled, flow
 from .lines import Lines
 from .model import Block
+
+
+class Scan:
+    """The scanned lines of a diff, with or without hunk headers."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.kinds = ""
+        """One character per item, see ``unified_diff``; the pieces of a long line all have its kind."""
+        self.old = array("L")
+        """The number of each item's line in the old file; 0 if it has none."""
+        self.new = array("L")
+        scanner = Scanner()
+        kinds: list[str] = []
+        for item in range(len(lines)):
+            begins = not lines.joins(item)
+            if begins:
+                line = lines.raw(item)
+                kinds.append(scanner.kind(line, lines.following(item, 2) if line.startswith(("--- ", "+++ ")) else ()))
+            else:
+                kinds.append(kinds[-1])
+            self.old.append(scanner.old if begins and kinds[-1] in (REMOVED, CONTEXT) else 0)
+            self.new.append(scanner.new if begins and kinds[-1] in (ADDED, CONTEXT) else 0)
+        self.kinds = "".join(kinds)
+
 
 COMPARED = 500
 """Longest line, in characters, that is compared word by word."""

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...sessions.text.sanitize import cell_width, cut
-from ..drawing.spans import Row, Span
-from ..drawing.wrap import cuts
+from ..drawing.spans import Row, Span, cuts
 
 NUMBERED = 60
 """Least width of a pane, in cells, that shows line numbers."""

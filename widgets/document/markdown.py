@@ -14,10 +14,9 @@ from ..drawing import glyphs
 from ..drawing.spans import Row
 from .lines import TAB
 from .model import Block
-from .pieces import CodeLine, Grid, Label, Margin, Paragraph, Piece, Rule
+from .pieces import CodeLine, Grid, Label, Margin, Paragraph, Piece, Rule, Table
 from .plain import PlainText
 from .syntax import Code
-from .table import Table
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode as Node

@@ -5,8 +5,8 @@ from enum import StrEnum
 from textual.content import Content
 
 from ...sessions.text.sanitize import cell_width, cut, cut_middle, one_line
-from .line import Line
-from .wrap import wrap
+from .spans import wrap
+from .text_lines import Line
 
 
 class Kind(StrEnum):

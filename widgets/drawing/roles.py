@@ -2,14 +2,16 @@
 
 A widget names the meaning of a text (``failure``, ``dim``); the theme chooses its style.  Roles are resolved from the
 variables of the theme, not from nodes of a style sheet: Textual would restyle each node at every focus change, once
-per widget.
-"""
+per widget."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from rich.style import Style
 from textual.color import Color
+
+from ...sessions.model import StepStatus
+from ...sessions.text.unified_diff import ADDED, HUNK, REMOVED
 
 MUTED = "$muted"
 """The colour of less important text, for texts that are styled piece by piece."""
@@ -106,3 +108,22 @@ def _color(value: str) -> Color:
     """A colour in style sheet syntax; ``auto 87%`` is the most readable colour on the background."""
     word, _, share = value.partition(" ")
     return Color.automatic(float(share.rstrip("%") or 100)) if word == "auto" else Color.parse(value)
+
+
+ENDING_ROLES = {
+    StepStatus.OK: "dim",
+    StepStatus.FAILED: "failure",
+    StepStatus.DECLINED: "attention",
+    StepStatus.INTERRUPTED: "dim",
+    StepStatus.RUNNING: "running",
+}
+"""The role of each step ending."""
+
+
+def error_role(fatal: bool | None) -> str:
+    """Return the role of an error: a failure, unless the turn went on after it."""
+    return "attention" if fatal is False else "failure"
+
+
+DIFF_ROLES = {ADDED: "added", REMOVED: "removed", HUNK: "hunk"}
+"""The role of each kind of diff line."""

@@ -1,6 +1,60 @@
-"""A line of the screen before it is coloured: texts, and roles that name their meaning."""
+"""A line of the screen before it is coloured: texts, roles that name their meaning, and where to wrap it."""
+
+from collections.abc import Iterator
+
+from ...sessions.text.sanitize import cell_width
 
 Span = tuple[str, str]
 """A text and its role."""
 
 Row = tuple[Span, ...]
+
+
+_MIN_WIDTH = 4
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """The rows of one paragraph without newlines: at least one, none wider than ``width``."""
+    return [text[start:end] for start, end in cuts(text, width)]
+
+
+def cuts(text: str, width: int, below: int | None = None) -> Iterator[tuple[int, int]]:
+    """Begin and end of each row of a paragraph; the blank at which a row ends is in no row.
+
+    The rows below the first one are ``below`` cells wide, if that is given.
+    """
+    width, below = max(_MIN_WIDTH, width), max(_MIN_WIDTH, width if below is None else below)
+    return _cuts_ascii(text, width, below) if text.isascii() else _cuts_wide(text, width, below)
+
+
+def _cuts_ascii(text: str, width: int, below: int) -> Iterator[tuple[int, int]]:
+    """One character is one cell here: several times faster, and most tool output is ASCII."""
+    start = 0
+    while len(text) - start > width:
+        end = start + width
+        blank = text.rfind(" ", start, end + 1)
+        end, following = (blank, blank + 1) if blank > start + width // 3 else (end, end)
+        yield start, end
+        start, width = following, below
+    yield start, len(text)
+
+
+def _cuts_wide(text: str, width: int, below: int) -> Iterator[tuple[int, int]]:
+    start = 0
+    while (fit := _fit(text, start, width)) < len(text):
+        blank = text.rfind(" ", start, fit + 1)
+        # Cut at the last blank, unless that wastes most of the row.
+        end, following = (blank, blank + 1) if blank - start > (fit - start) // 3 else (fit, fit)
+        yield start, end
+        start, width = following, below
+    yield start, len(text)
+
+
+def _fit(text: str, start: int, width: int) -> int:
+    """The end of the characters that fit; at least one does, so that cutting always makes progress."""
+    used = 0
+    for position in range(start, len(text)):
+        used += cell_width(text[position])
+        if used > width:
+            return max(start + 1, position)
+    return len(text)

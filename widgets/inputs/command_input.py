@@ -5,8 +5,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from .history import History
-from .history_input import HistoryInput
+from .history import History, HistoryInput
 
 
 class CommandInput(HistoryInput):

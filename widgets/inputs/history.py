@@ -1,6 +1,11 @@
-"""A history of texts to walk through without losing the current draft.  Needs no screen."""
+"""Entered texts that the user can go back to, and an input that does so."""
 
 from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.suggester import Suggester
+from textual.widgets import Input
 
 
 class History:
@@ -40,3 +45,38 @@ class History:
         self._texts = [text, *(other for other in self._texts if other != text)]
         self._at = 0
         self._draft = ""
+
+
+class HistoryInput(Input):
+    """Up and down put earlier values into the field; right accepts the suggestion."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "older", "previous entry", show=False),
+        Binding("down", "newer", "next entry", show=False),
+    ]
+
+    def __init__(
+        self,
+        value: str = "",
+        *,
+        placeholder: str = "",
+        suggester: Suggester | None = None,
+        id: str | None = None,  # noqa: A002
+    ) -> None:
+        super().__init__(value, placeholder=placeholder, suggester=suggester, compact=True, id=id)
+        self.cursor_blink = False
+        self.earlier = History()
+        """The earlier values."""
+
+    def action_older(self) -> None:
+        """Put the previous value into the field."""
+        self._put(self.earlier.older(self.value))
+
+    def action_newer(self) -> None:
+        """Put the next value into the field, finally the draft."""
+        self._put(self.earlier.newer())
+
+    def _put(self, value: str | None) -> None:
+        if value is not None:
+            self.value = value
+            self.cursor_position = len(value)

@@ -8,8 +8,7 @@ from ...sessions.text.sanitize import one_line
 from ..document.diff import Diff
 from ..document.lines import Lines
 from ..document.model import Block
-from ..document.plain import PlainText, Spans
-from ..document.pretty import pretty_json
+from ..document.plain import PlainText, Spans, pretty_json
 from ..document.syntax import Code, CodeBlock, language_of
 from ..drawing.spans import Row
 

@@ -8,7 +8,7 @@ from textual.content import Content
 from ...sessions.text import units
 from ..drawing import glyphs
 from ..drawing.roles import MUTED
-from .step_groups import GROUPS, LOG_LINES, Group
+from .filtered_steps import GROUPS, LOG_LINES, Group
 from .step_lines import BRIEF, USUAL, WHOLE
 
 

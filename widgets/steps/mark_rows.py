@@ -9,8 +9,7 @@ from ...sessions.model import Step
 from ...sessions.text.sanitize import cell_width, one_line
 from ...sessions.transcript.mark_steps import MarkStep
 from ..drawing import glyphs
-from ..drawing.spans import Row
-from ..drawing.wrap import cuts
+from ..drawing.spans import Row, cuts
 from .step_lines import BRIEF, Manner
 
 EDGE_CELLS = 2

@@ -4,23 +4,58 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from ...sessions.model import Change, Step, StepStatus, Usage
+from ...sessions.model import Change, Step, StepKind, StepStatus, Usage
 from ...sessions.text import units
 from ...sessions.text.sanitize import one_line
 from ...sessions.text.unified_diff import created_text
 from ...sessions.transcript import blocks
-from ...sessions.transcript.blocks import Origin
+from ...sessions.transcript.blocks import ENDINGS, Description, Origin, Prose, kind_name
 from ..document.diff import Diff
 from ..document.markdown import Markdown
 from ..document.model import NAME, Block, Document
-from ..document.plain import PlainText, Spans, facts
-from ..document.pretty import pretty_json
+from ..document.plain import PlainText, Spans, facts, pretty_json
 from ..document.syntax import Code, CodeBlock, language_of
 from ..drawing import glyphs
+from ..drawing.roles import ENDING_ROLES, error_role
 from ..drawing.short_forms import below, place
 from ..drawing.spans import Row, Span
 from .answers import answer, arguments, nothing
-from .document_title import title
+
+
+def title(step: Step, described: Description) -> Row:
+    """Short facts, to be shown with dots between them; unknown ones are left out."""
+    kind: Span = (f"{glyphs.KINDS[step.kind]} {kind_name(step.kind)}", "strong")
+    name = one_line(described.name, NAME)
+    first = described.body[0]
+    note = first.note if isinstance(first, Prose) else ""
+    times = () if step.at is None else (described.took, units.moment(step.at))
+    facts: list[Span] = [(fact, "dim") for fact in (note, *times) if fact]
+    return (kind, *([(name, "name")] if name else []), *_place(step), *_ending(step), *facts)
+
+
+def _place(step: Step) -> list[Span]:
+    """The turn and the step; no number for the turn's prompt, which is its step 0."""
+    facts = [f"turn {step.turn}"]
+    if step.index > 0 or (step.index == 0 and step.kind is not StepKind.PROMPT):
+        facts.append(f"step {step.index}")
+    if step.parent:
+        facts.append("by a sub-agent")
+    return [(fact, "dim") for fact in facts]
+
+
+def _ending(step: Step) -> list[Span]:
+    """The ending with its mark from the list of steps, and always with a word."""
+    if step.kind is StepKind.ERROR and step.fatal is not None:
+        return [("fatal" if step.fatal else "not fatal", error_role(step.fatal))]
+    if step.status is None:
+        return [(f"exit {step.exit_code}", "dim")] if step.exit_code is not None else []
+    sign = ENDINGS[step.status]
+    word = _WORDS.get(step.status, "") if step.exit_code is None else f"exit {step.exit_code}"
+    return [(" ".join(filter(None, (sign, word))), ENDING_ROLES[step.status])]
+
+
+_WORDS = {StepStatus.OK: "ok", StepStatus.FAILED: "failed"}
+"""Words for the endings whose signs have none."""
 
 
 class Look(Struct, frozen=True):

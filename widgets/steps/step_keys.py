@@ -2,7 +2,7 @@
 
 from textual.binding import Binding, BindingType
 
-from .step_groups import GROUPS
+from .filtered_steps import GROUPS
 
 STEP_KEYS: list[BindingType] = [
     Binding("j,down", "step(1)", "next step (long steps: line down)", show=False, id="steps.down"),

@@ -18,10 +18,9 @@ from ...sessions.transcript import blocks
 from ...sessions.transcript.blocks import Origin, Voice
 from ..document.markdown import Markdown
 from ..drawing import glyphs
+from ..drawing.roles import DIFF_ROLES, ENDING_ROLES, error_role
 from ..drawing.short_forms import below
-from ..drawing.spans import Row
-from ..drawing.step_roles import DIFF_ROLES, ENDING_ROLES, error_role
-from ..drawing.wrap import wrap
+from ..drawing.spans import Row, wrap
 
 BRIEF, USUAL, WHOLE = range(3)
 """The shown part of a step: one line, its beginning and end, everything."""

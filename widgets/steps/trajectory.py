@@ -12,12 +12,11 @@ from ...sessions.model import Step, StepStatus
 from ..drawing import glyphs
 from ..drawing.spans import Row
 from ..lists.virtual_list import Place, VirtualList
-from .filtered_steps import FilteredSteps
+from .filtered_steps import FAILURES, PROMPTS, FilteredSteps
 from .headed_steps import HeadedSteps, TurnNotes
 from .mark_rows import NO_CUTS, Cuts
 from .protocol import Steps
 from .step_decorations import Unread
-from .step_groups import FAILURES, PROMPTS
 from .step_keys import STEP_KEYS
 from .step_lines import WHOLE, Manner
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from ...sessions.costs.family_sums import outside_key
 from ...sessions.costs.usage_totals import session_cost
 from ...sessions.model import Load, Session, Status
-from ...sessions.rules.urgency import urgency
+from ...sessions.rules.attention import urgency
 from .sections import Section
 
 Key = tuple[Any, ...]

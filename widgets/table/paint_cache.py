@@ -11,9 +11,8 @@ from ...sessions.text import units
 from ...sessions.text.sanitize import cell_width, cut, one_line, pad
 from ..drawing import glyphs
 from .columns import Cell, Moment
-from .family_cells import cells_taken, family_cells
 from .ordering import Heading, Row
-from .row_cells import Form, Painted, row_cells
+from .row_cells import Form, Painted, cells_taken, family_cells, row_cells
 from .row_detail import steady_until
 from .sections import Section
 

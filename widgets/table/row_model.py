@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ...sessions.costs.family_sums import Families, FamilySum
 from ...sessions.model import Load, Session
-from ...sessions.rules.urgency import is_to_visit, needs_you
+from ...sessions.rules.attention import is_to_visit, needs_you
 from ..drawing.short_forms import place
 from .ordering import MEASURED, Arrangement, Grouping, Key, Row, heading_key, membership, rows_of, sort_key
 from .sections import Section, section

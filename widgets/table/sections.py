@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from ...sessions.model import Session
-from ...sessions.rules.urgency import urgency
+from ...sessions.rules.attention import urgency
 from ...sessions.rules.urgency_levels import Urgency
 
 

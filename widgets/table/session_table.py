@@ -12,7 +12,7 @@ from textual.events import Click
 from textual.message import Message
 
 from ...sessions.model import Load, Session
-from ...sessions.rules.urgency import is_to_visit
+from ...sessions.rules.attention import is_to_visit
 from .ordering import Arrangement
 from .row_canvas import RowCanvas
 from .row_model import Chooser

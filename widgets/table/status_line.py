@@ -6,14 +6,13 @@ from collections.abc import Collection, Iterable, Sequence
 from textual.content import Content
 
 from ...sessions.conversation.marks import MarkKind
-from ...sessions.costs.cost import Cost, cost_words, tokens_words
-from ...sessions.costs.cost_count import CostCount
+from ...sessions.costs.cost import Cost, CostCount, cost_words, tokens_words
 from ...sessions.costs.usage_totals import lacks_tokens, session_cost
 from ...sessions.model import Session, Status
 from ...sessions.text.sanitize import cell_width
 from ..drawing import glyphs
-from ..drawing.line import Line
 from ..drawing.roles import MUTED
+from ..drawing.text_lines import Line
 
 _GROUPS = (
     ("waiting", "waiting", Status.WAITING, "$text-warning bold"),

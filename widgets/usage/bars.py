@@ -1,7 +1,11 @@
-"""Stacked columns of block characters in any width and height.  Pure."""
+"""Stacked columns of block characters in any width and height, with the series and the axis of a plot.  Pure.
+
+The largest groups are series with their own names, the others are one.  An axis has a maximum and labels with round
+steps.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
@@ -140,3 +144,73 @@ def captions(labels: Sequence[str], place: Layout) -> str:
             line[start:end] = text
             free = start - 2
     return "".join(line).rstrip()
+
+
+_ROUND = (1.0, 2.0, 2.5, 5.0)
+_MOST_APART = 4
+_USUALLY_APART = 2
+_LEAST = 1e-9
+"""The least top of an axis: below it, floats lose their precision."""
+_ONE_BY_ONE = 6
+"""Rows up to which each row may have a label."""
+
+
+class Axis(Struct, frozen=True):
+    """The scale of a plot."""
+
+    maximum: float
+    """The value at the upper edge of the highest row."""
+    labels: tuple[tuple[int, str], ...]
+    """Rows, counted from 0 at the bottom, and the value at their upper edge as text."""
+
+    @property
+    def width(self) -> int:
+        """The cells of the widest label."""
+        return max((len(text) for _, text in self.labels), default=0)
+
+
+def axis(top: float, rows: int, words: Callable[[float], str]) -> Axis:
+    """Return the smallest axis with round steps that reaches ``top``.
+
+    Args:
+        top: the highest value, at least 0.
+        rows: the lines of the plot, at least 1.
+        words: writes a value.
+    """
+    top = max(top, _LEAST) if math.isfinite(top) and top > 0 else 1.0
+    rows = max(1, rows)
+    apart = range(1 if rows <= _ONE_BY_ONE else 2, min(_MOST_APART, rows) + 1)
+    step, between = min(
+        ((_round_up(top * rows_apart / rows), rows_apart) for rows_apart in apart),
+        key=lambda pair: (pair[0] / pair[1], abs(pair[1] - _USUALLY_APART)),
+    )
+    labelled = range(between, rows + 1, between)
+    return Axis(step * rows / between, tuple((row - 1, words(row // between * step)) for row in labelled))
+
+
+def _round_up(least: float) -> float:
+    """Return the smallest round number that is not below ``least``."""
+    power = 10.0 ** math.floor(math.log10(least))
+    fitting = (one * power for one in (*_ROUND, 10.0) if one * power >= least * (1 - 1e-12))
+    return next(fitting, 10.0 * power)
+
+
+MOST = len(FILLS)
+
+
+def leading(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the groups that have a series of their own; ``names`` are all groups, the largest first."""
+    return tuple(names if len(names) <= MOST else names[: MOST - 1])
+
+
+def number_of(name: str, own: Sequence[str]) -> int:
+    """Return the number of a group's series: its own, or that of the others."""
+    return own.index(name) if name in own else MOST - 1
+
+
+def bar(values: Mapping[str, float | None], own: Sequence[str], *, unknown: bool = False) -> Bar:
+    """Return the column of these groups and values; None is not known."""
+    parts = [0.0] * MOST
+    for name, value in values.items():
+        parts[number_of(name, own)] += value or 0.0
+    return Bar(tuple(parts), unknown or any(value is None for value in values.values()))

@@ -1,4 +1,4 @@
-"""The plot of usage: stacked columns with an axis, a legend, and a cursor below one of the columns."""
+"""The plot of usage: stacked columns with an axis, a legend, a cursor below one of the columns, and rows below them."""
 
 from collections.abc import Callable
 
@@ -8,8 +8,9 @@ from textual.strip import Strip
 from ...sessions.text.sanitize import cell_width, cut, cut_left, one_line, pad
 from ..drawing.painted_view import PaintedView
 from ..drawing.spans import Span
+from ..lists.row_list import RowList
 from . import bars
-from .axis import Axis, axis
+from .bars import Axis, axis
 
 _LEGEND_FROM = 100
 """Cells of a plot that has a legend; a narrower one has its signs in the table below."""
@@ -137,3 +138,19 @@ def key(series: int) -> Span:
 def role(series: int) -> str:
     """Return the role of the colour of a series, or of a mark."""
     return f"series-{series}" if series >= 0 else "attention" if series == bars.MARK else ""
+
+
+class UsageRows(RowList):
+    """A list whose cursor is pale while the keys act on the columns of the plot."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.active = True
+        """True if the keys act on the rows."""
+
+    def strips(self, item: int) -> list[Strip]:
+        """The line of a row; the line under the cursor has its own colour."""
+        drawn = super().strips(item)
+        if item != self.cursor or self.active:
+            return drawn
+        return [self._painter.strip(self.rows(item, self.columns)[-1], self.size.width, over="cursor-blurred")]

@@ -7,19 +7,21 @@ A process serves one turn, or with ``--input-format stream-json`` several of the
 import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
 from ...costs.pricing import price_of
-from ...launch import Fork, Ladder, Launch
+from ...launch import Command, Fork, Ladder, Launch, Prices
 from ...text.units import listed
 from ...values.taken_by import BY_HAND
-from ..allowance import Allowance
+from .. import capabilities
 from ..base import Agent, AgentSettings, LaunchRequest
+from ..capabilities import Allowance, Env
 from ..expanding import Expansions
-from ..leading import ALL_TOOLS, LeadingAgent, LeadSettings, leads
+from ..leading import ALL_TOOLS, LeadSettings, leads
 from ..names import UUID
 from ..parsing.parser import TurnParser
 from ..parsing.usage_meter import Measurable, Measures, Meter, When
@@ -102,8 +104,8 @@ class ClaudeSettings(LeadSettings, frozen=True, kw_only=True, forbid_unknown_fie
     ] = ()
 
 
-def _home(env: Mapping[str, str | None]) -> Path:
-    """Return claude's own folder in this environment."""
+def _home(env: Env) -> Path:
+    """Return claude's own folder in this environment, such as that which was recorded with a session."""
     chosen = env.get("CLAUDE_CONFIG_DIR")
     return Path(chosen) if chosen else Path.home() / ".claude"
 
@@ -130,7 +132,174 @@ def _forked(fork: Fork | None) -> list[str]:
     return ["--fork-session", *(["--resume-session-at", fork.at] if fork.at is not None else [])]
 
 
-class Claude(Agent, LeadingAgent):
+def _lead_args(settings: AgentSettings) -> tuple[str, ...]:
+    """Return ``--mcp-config`` with the server; its tools are allowed beside those of the settings."""
+    if not leads(settings):
+        return ()
+    from .leading import server_option
+
+    return server_option()
+
+
+def _setup_lines() -> tuple[str, ...]:
+    from .leading import setup_lines
+
+    return setup_lines()
+
+
+def _known_server(env: Mapping[str, str]) -> Mapping[str, Any] | None:
+    from .leading import known_server
+
+    return known_server(env)
+
+
+def _resume(request: LaunchRequest) -> tuple[str, ...]:
+    """Return ``claude --resume CONVERSATION`` with its model and mode; claude finds it only in its own folder."""
+    settings, model = request.settings, request.model or request.settings.model
+    argv = (request.settings.bin or "claude", "--resume", request.agent_session or "")
+    named = ("--model", model) if model else ()
+    mode = _permissions(settings) if isinstance(settings, ClaudeSettings) else ()
+    return (*argv, *named, *mode, *_lead_args(request.settings), *_instructions(request.settings))
+
+
+def _shown(pid: int, env: Env) -> str | None:
+    """Return the conversation that claude names for its interface: ``/clear`` begins another one."""
+    from .project.own_files import shown_by
+
+    return shown_by(_home(env), pid)
+
+
+def _given(launch: Launch) -> str | None:
+    """Return the value of ``--session-id``, which claude takes as the id of its conversation (2.1.330)."""
+    words = iter(launch.argv)
+    return next(words, None) if "--session-id" in words else None
+
+
+def _allowance(settings: AgentSettings, denied: Sequence[str]) -> Allowance | None:
+    """Return the refused tools as allowed tools, in a permission mode in which that counts.
+
+    None if no refused name can be that of a tool, or if all of them were allowed.
+    """
+    if not isinstance(settings, ClaudeSettings) or settings.full_danger:
+        return None
+    tools = [name for name in dict.fromkeys(denied) if _TOOL.fullmatch(name) and name not in settings.allowed_tools]
+    if not tools:
+        return None
+    options: dict[str, Any] = {"allowed_tools": [*settings.allowed_tools, *tools]}
+    text = f"{listed(tools)} allowed"
+    if settings.permission_mode not in _WITHOUT_RULES:
+        return Allowance(options=options, text=text)
+    return Allowance(options=options | {"permission_mode": "default"}, text=f"permission mode default, {text}")
+
+
+# Parsers: only a process that reads turns needs one.
+
+
+def _stream(turn: int, *, live: bool = False) -> TurnParser:
+    from .turn_parser import ClaudeParser
+
+    return ClaudeParser(turn, live=live)
+
+
+def _by_hand(turn: int) -> TurnParser:
+    from .project.project import ClaudeProjectParser
+
+    return ClaudeProjectParser(turn, one_turn=True)
+
+
+def _dialogue(opening: Sequence[str]) -> "Dialogue":
+    from .live.dialogue import ClaudeDialogue
+
+    return ClaudeDialogue(opening)
+
+
+def _fixed_start(launch: Launch) -> tuple[object, ...]:
+    """Return the argv without the options of the conversation, the model and the permission mode."""
+    words = iter(launch.argv)
+    kept: list[str] = []
+    for word in words:
+        if word in _CHANGEABLE:
+            next(words, None)
+        elif word != "--fork-session":
+            kept.append(word)
+    return (tuple(kept),)
+
+
+def _is_live(event: Mapping[str, Any]) -> bool:
+    """Return whether an event is a request, an answer, or a repeated prompt (2.1.197 and 2.1.330)."""
+    kind = event.get("type")
+    return (isinstance(kind, str) and kind in _LIVE_EVENTS) or event.get("isReplay") is True
+
+
+def _measures(command: Command, prices: Prices, env: Mapping[str, str]) -> Measures:
+    """Return when tokens and cost are known; the cost is estimated from the stream until claude reports its own.
+
+    With an alias (``opus``) or no name, claude chooses a model that has a price.
+    """
+    model = command.model or env.get("ANTHROPIC_MODEL")
+    if model and model.partition("[")[0] not in _ALIASES and price_of(model, prices) is None:
+        cost = Measurable(When.END, f'{model} has no price; set input and output in [prices."{model}"]')
+    else:
+        cost = Measurable(When.LIVE)
+    return Measures(tokens=Measurable(When.LIVE), cost=cost)
+
+
+def _meter(launch: Launch, _: Env, __: int) -> Meter | None:
+    """Return a meter that reads the stream; None if the cost is not limited."""
+    if launch.limits.cost_usd is None:
+        return None
+    from .use.usage import ClaudeMeter
+
+    return ClaudeMeter(launch.prices)
+
+
+def _calls(conversation: str, env: Env, began: int) -> "Sequence[Report] | None":
+    """Return the calls in the conversation's transcript and in those of its sub-agents."""
+    from .use.on_disk import calls  # only a turn that broke off needs it
+
+    return calls(_home(env), conversation, began)
+
+
+def _total_before(launch: Launch, env: Env, began: int) -> "Sequence[Report] | None":
+    """Return the total in the transcript of the conversation that the process resumes or forks (2.1.330)."""
+    from .use.on_disk import total_before
+
+    return total_before(_home(env), launch.argv, began)
+
+
+def _windows(line: bytes) -> "tuple[PlanWindow, ...]":
+    from ..parsing.plan_reports import claude_report
+
+    return claude_report(line, Claude.name)
+
+
+def _fork_point(lines: Iterable[bytes], through: int | None, transport: str, _: AgentSettings) -> str | None:
+    """Return the id of the assistant message that the place follows; None if it follows something else."""
+    from .project.fork_point import message_before
+
+    return message_before(lines, _stream(1, live=transport == STREAM_JSON), through)
+
+
+def _has_prompt(sent: "SentPrompt") -> bool | None:
+    from .project.own_files import transcript_has
+
+    return transcript_has(_home(sent.env), sent)
+
+
+def _transcript(conversation: str, env: Env, _: int) -> Path | None:
+    from .project.own_files import transcript_of
+
+    return transcript_of(_home(env), conversation)
+
+
+def _line_id(line: bytes) -> str | None:
+    """Return the line's ``uuid``: claude may write a conversation again into its own file."""
+    from .project.own_files import uuid_of
+
+    return uuid_of(line)
+
+
+class Claude(Agent):
     """Anthropic's Claude Code."""
 
     name = "claude"
@@ -138,35 +307,51 @@ class Claude(Agent, LeadingAgent):
     binary = "claude"
     tested_versions = ("2.1.197", "2.1.330", "2.1.332")
     install_hint = "Install it with `npm install -g @anthropic-ai/claude-code`."
+    parsers: ClassVar = {"": _stream, STREAM_JSON: partial(_stream, live=True), BY_HAND: _by_hand}
+    event_types = _EVENTS
+    event_keys = frozenset({"session_id"})
     settings_type = ClaudeSettings
-    mode_key = "permission_mode"
-    mode_help = "Permission mode"
     takes_instructions = True
-    plan_mark = b'"rate_limit_event"'
     polling_tools = Agent.polling_tools | {"BashOutput", "TaskOutput"}
+    expands = _EXPANDS
+    env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
     # SIGINT ends it with its commands; a late SIGTERM only makes it call the model again
     # (docs/protocols/claude.md, "Signals").
     ladder = Ladder(interrupt=4.0, terminate=1.5)
-    dangerous = frozenset({"bypassPermissions"})
-    narrower = _NARROWER
-    ranks = _RANKS
-    writing = frozenset({"acceptEdits", "auto"})
-    follows_interface = True
-    adjusts_from = "step"  # docs/protocols/claude.md, "Standard input"
-    unlimited = "no-checks"
-    forks_ends = True
-    conversation_ids = UUID
-    expands = _EXPANDS
-    lost_conversation = "No conversation found"  # 2.1.197 and 2.1.330, also if it is run in another folder
-    env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
 
-    def plan_windows(self, line: bytes) -> "tuple[PlanWindow, ...]":
-        """Return the windows of a ``rate_limit_event``."""
-        from ..parsing.plan_reports import claude_report
+    modes = capabilities.Modes(
+        settings=ClaudeSettings,
+        key="permission_mode",
+        help="Permission mode",
+        dangerous=frozenset({"bypassPermissions"}),
+        narrower=_NARROWER,
+        ranks=_RANKS,
+        writing=frozenset({"acceptEdits", "auto"}),
+        unlimited="no-checks",
+        allowance=_allowance,
+    )
+    conversations = capabilities.Conversations(
+        ids=UUID,
+        lost="No conversation found",  # 2.1.197 and 2.1.330, also if it is run in another folder
+        clears=frozenset({"/clear", "/new", "/reset"}),  # 2.1.197, 2.1.332
+        compact="/compact",  # a process of one turn takes it as well (2.1.197, 2.1.330)
+        given=_given,
+    )
+    forks = capabilities.Forks(_fork_point)
+    interface = capabilities.Interface(_resume, _shown)
+    live = capabilities.Live(
+        transport=STREAM_JSON,
+        dialogue=_dialogue,
+        fixed_start=_fixed_start,
+        prints=_is_live,
+        adjusts_from="step",  # docs/protocols/claude.md, "Standard input"
+    )
+    use = capabilities.Use(measures=_measures, meter=_meter, calls=_calls, total_before=_total_before)
+    plan = capabilities.Plan(b'"rate_limit_event"', _windows)
+    own_files = capabilities.OwnFiles(has_prompt=_has_prompt, transcript=_transcript, line_id=_line_id)
+    leading = capabilities.Leading(_setup_lines, _known_server)
 
-        return claude_report(line, self.name)
-
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """Build the argv; a new conversation gets the session's id, a later attempt a new one: claude refuses used ids.
 
         The prompt goes through standard input, so that claude cannot take its text for an option.  A live claude gets
@@ -185,7 +370,7 @@ class Claude(Agent, LeadingAgent):
         argv += _permissions(settings)
         allowed = (*settings.allowed_tools, *([ALL_TOOLS] if settings.lead else []))
         argv += ["--allowedTools", *allowed] if allowed else []
-        argv += self.lead_args(settings)
+        argv += _lead_args(settings)
         argv += _instructions(settings)
         argv += ["--settings", _CLOSED] if request.led and "--settings" not in settings.args else []
         if request.agent_session is not None:
@@ -194,11 +379,11 @@ class Claude(Agent, LeadingAgent):
             argv += ["--session-id", request.session_id if request.turn == 1 else str(uuid.uuid4())]
         plain = (*command, *argv, *settings.args)
         if not settings.live:
-            return Launch(argv=plain, stdin=request.prompt, model=model)
+            return Command(argv=plain, stdin=request.prompt, model=model)
         command += ["--input-format", "stream-json", "--replay-user-messages"]
         if settings.approvals == "ask":
             command += ["--permission-prompt-tool", "stdio"]
-        return Launch(
+        return Command(
             argv=(*command, *argv, *settings.args),
             stdin=request.prompt,
             model=model,
@@ -206,169 +391,6 @@ class Claude(Agent, LeadingAgent):
             plain_argv=plain,
             env=_STAYS if settings.approvals == "ask" else {},
         )
-
-    def fixed_start(self, launch: Launch) -> tuple[object, ...]:
-        """Return the argv without the options of the conversation, the model and the permission mode."""
-        words = iter(launch.argv)
-        kept: list[str] = []
-        for word in words:
-            if word in _CHANGEABLE:
-                next(words, None)
-            elif word != "--fork-session":
-                kept.append(word)
-        return (tuple(kept),)
-
-    def begins_conversation(self, prompt: str) -> bool:
-        """Return whether the prompt is ``/clear`` (2.1.197, 2.1.332), or one of its other names."""
-        return prompt.split(maxsplit=1)[:1] in (["/clear"], ["/new"], ["/reset"])
-
-    def compact_prompt(self, words: str) -> str | None:
-        """Return ``/compact WORDS``, which a process of one turn takes as well (2.1.197, 2.1.330)."""
-        return f"/compact {words}".strip()
-
-    def given_conversation(self, launch: Launch) -> str | None:
-        """Return the value of ``--session-id``, which claude takes as the id of its conversation (2.1.330)."""
-        words = iter(launch.argv)
-        return next(words, None) if "--session-id" in words else None
-
-    def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
-        """Return ``claude --resume CONVERSATION`` with its model and mode; claude finds it only in its own folder."""
-        settings, model = request.settings, request.model or request.settings.model
-        argv = (request.settings.bin or "claude", "--resume", request.agent_session or "")
-        named = ("--model", model) if model else ()
-        mode = _permissions(settings) if isinstance(settings, ClaudeSettings) else ()
-        return (*argv, *named, *mode, *self.lead_args(request.settings), *_instructions(request.settings))
-
-    def lead_args(self, settings: AgentSettings) -> tuple[str, ...]:
-        """Return ``--mcp-config`` with the server; its tools are allowed beside those of the settings."""
-        if not leads(settings):
-            return ()
-        from .leading import server_option
-
-        return server_option()
-
-    def setup_lines(self) -> tuple[str, ...]:
-        """Return a command of claude, which changes its own settings."""
-        from .leading import setup_lines
-
-        return setup_lines()
-
-    def known_server(self, env: Mapping[str, str]) -> Mapping[str, Any] | None:
-        """Return the server of the user's own settings."""
-        from .leading import known_server
-
-        return known_server(env)
-
-    def allowance(self, settings: AgentSettings, denied: Sequence[str]) -> Allowance | None:
-        """Return the refused tools as allowed tools, in a permission mode in which that counts.
-
-        None if no refused name can be that of a tool, or if all of them were allowed.
-        """
-        if not isinstance(settings, ClaudeSettings) or settings.full_danger:
-            return None
-        tools = [name for name in dict.fromkeys(denied) if _TOOL.fullmatch(name) and name not in settings.allowed_tools]
-        if not tools:
-            return None
-        options: dict[str, Any] = {"allowed_tools": [*settings.allowed_tools, *tools]}
-        text = f"{listed(tools)} allowed"
-        if settings.permission_mode not in _WITHOUT_RULES:
-            return Allowance(options=options, text=text)
-        return Allowance(options=options | {"permission_mode": "default"}, text=f"permission mode default, {text}")
-
-    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
-        """Return whether this is an event of the stream, with its session's id."""
-        return kind in _EVENTS and "session_id" in event
-
-    def transport_of(self, event: Mapping[str, Any]) -> str:
-        """Return the transport of requests, answers, and repeated prompts (2.1.197 and 2.1.330)."""
-        kind = event.get("type")
-        is_live = (isinstance(kind, str) and kind in _LIVE_EVENTS) or event.get("isReplay") is True
-        return STREAM_JSON if is_live else ""
-
-    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
-        """Return a new parser for one turn."""
-        if transport == BY_HAND:
-            from .project.project import ClaudeProjectParser
-
-            return ClaudeProjectParser(turn, one_turn=True)
-        from .turn_parser import ClaudeParser  # only a process that reads turns needs it
-
-        return ClaudeParser(turn, live=transport == STREAM_JSON)
-
-    def dialogue(self, launch: Launch) -> "Dialogue | None":
-        """Return a new dialogue with a live claude."""
-        from .live.dialogue import ClaudeDialogue
-
-        return ClaudeDialogue(launch.opening) if launch.transport == STREAM_JSON else None
-
-    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
-        """Return when tokens and cost are known; the cost is estimated from the stream until claude reports its own.
-
-        With an alias (``opus``) or no name, claude chooses a model that has a price.
-        """
-        model = launch.model or env.get("ANTHROPIC_MODEL")
-        if model and model.partition("[")[0] not in _ALIASES and price_of(model, launch.prices) is None:
-            cost = Measurable(When.END, f'{model} has no price; set input and output in [prices."{model}"]')
-        else:
-            cost = Measurable(When.LIVE)
-        return Measures(tokens=Measurable(When.LIVE), cost=cost)
-
-    def meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:  # noqa: ARG002
-        """Return a meter that reads the stream; None if the cost is not limited."""
-        if launch.limits.cost_usd is None:
-            return None
-        from .use.usage import ClaudeMeter
-
-        return ClaudeMeter(launch.prices)
-
-    def own_calls(self, agent_session: str, env: Mapping[str, str | None], began: int) -> "Sequence[Report] | None":
-        """Return the calls in the conversation's transcript and in those of its sub-agents."""
-        from .use.on_disk import calls  # only a turn that broke off needs it
-
-        return calls(_home(env), agent_session, began)
-
-    def total_before(self, launch: Launch, env: Mapping[str, str | None], began: int) -> "Sequence[Report] | None":
-        """Return the total in the transcript of the conversation that the process resumes or forks (2.1.330)."""
-        from .use.on_disk import total_before
-
-        return total_before(_home(env), launch.argv, began)
-
-    def fork_point(
-        self,
-        lines: Iterable[bytes],
-        through: int | None,
-        *,
-        transport: str,
-        settings: AgentSettings,  # noqa: ARG002
-    ) -> str | None:
-        """Return the id of the assistant message that the place follows; None if it follows something else."""
-        from .project.fork_point import message_before
-
-        return message_before(lines, self.parser(1, transport), through)
-
-    def has_prompt(self, sent: "SentPrompt") -> bool | None:
-        """Search the conversation's transcript, below the ``CLAUDE_CONFIG_DIR`` that was recorded with the session."""
-        from .project.sent import transcript_has
-
-        return transcript_has(_home(sent.env), sent)
-
-    def transcript(self, agent_session: str, env: Mapping[str, str | None], at: int) -> Path | None:  # noqa: ARG002
-        """Return the transcript, below the ``CLAUDE_CONFIG_DIR`` that was recorded with the session."""
-        from .project.own_files import transcript_of
-
-        return transcript_of(_home(env), agent_session)
-
-    def line_id(self, line: bytes) -> str | None:
-        """Return the line's ``uuid``: claude may write a conversation again into its own file."""
-        from .project.own_files import uuid_of
-
-        return uuid_of(line)
-
-    def shown_conversation(self, pid: int, env: Mapping[str, str | None]) -> str | None:
-        """Return the conversation that claude names for its interface: ``/clear`` begins another one."""
-        from .project.own_files import shown_by
-
-        return shown_by(_home(env), pid)
 
     def stderr_reason(self, text: str) -> str | None:
         """Return the first line that begins with ``Error``, else the last that is not a warning."""

@@ -49,7 +49,6 @@ def failure(event: Result, unread: Sequence[Unread], *, spoken: bool = True) -> 
     """Return the reason why a result is not the proper end of a good turn; None if it is.
 
     Args:
-        event: the result.
         unread: its fields that could not be read.
         spoken: the model spoke since the last result, so that this one cannot be that of a command of claude itself.
     """

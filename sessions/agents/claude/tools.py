@@ -8,9 +8,11 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from ...model import Change, PlanItem, Step, StepKind, StepStatus
+from ...rules.truncate import trimmed
 from ..parsing.json_lines import NULL, UNREADABLE
+from ..parsing.step_fields import StepFields, plan
 from ..parsing.tolerant_decoder import TolerantDecoder
-from .events import BashResult, FileResult, Hunk, Task, TaskResult
+from .events import BashResult, FileResult, Hunk, TaskResult
 
 EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 """The tools that change files."""
@@ -34,7 +36,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 _Result = TypeVar("_Result")
 
 
-def begun(name: str, arguments: Any) -> dict[str, Any]:
+def begun(name: str, arguments: Any) -> StepFields:
     """Return the fields of a ``tool_use`` block's step."""
     given = arguments if isinstance(arguments, dict) else {}
     if name == "Bash":
@@ -62,20 +64,18 @@ def tool_name(step: Step) -> str:
     return f"mcp__{step.server}__{name}" if step.server else name
 
 
-def answered(kind: StepKind, text: str, *, is_error: bool, details: Raw) -> dict[str, Any]:
+def answered(kind: StepKind, text: str, *, is_error: bool, details: Raw) -> StepFields:
     """Return the fields that a ``tool_result`` adds to its step; ``details`` is the line's ``tool_use_result``."""
     tagged = _TAGGED.fullmatch(text) if is_error else None
     text = tagged[1] if tagged is not None else text
-    fields: dict[str, Any] = {"status": StepStatus.OK, "output": text}
+    fields: StepFields = {"status": StepStatus.OK, "output": text}
     if is_error:
         return fields | _failure(kind, text)
     if kind is StepKind.COMMAND:
         interrupted = read(details, BashResult).interrupted
-        return fields | ({"status": StepStatus.INTERRUPTED} if interrupted else {"exit_code": 0})
-    if kind is StepKind.FILE_CHANGE:
-        change = _change(read(details, FileResult))
-        return fields | ({"changes": (change,)} if change else {})
-    return fields
+        return fields | {"status": StepStatus.INTERRUPTED} if interrupted else fields | {"exit_code": 0}
+    change = _change(read(details, FileResult)) if kind is StepKind.FILE_CHANGE else None
+    return fields | {"changes": (change,)} if change is not None else fields
 
 
 def details_of(calls: Sequence[Step | None], details: Raw) -> list[Raw]:
@@ -129,7 +129,7 @@ class TaskList(Struct):
     before: dict[str, PlanItem] = field(default_factory=dict)
     """The earlier state of each task with an update that is not answered yet."""
 
-    def begun(self, name: str, arguments: Any) -> dict[str, Any] | None:
+    def begun(self, name: str, arguments: Any) -> StepFields | None:
         """Return the plan after this call; None for a call of another tool, or on a task of an earlier process."""
         given = arguments if isinstance(arguments, dict) else {}
         subject, number = text_in(given.get("subject")), text_in(given.get("taskId"))
@@ -147,9 +147,10 @@ class TaskList(Struct):
             items = tuple(self.tasks.values())
         if items is None or len(items) > _MOST_TASKS:
             return None
-        return {"kind": StepKind.PLAN, "tool": name, "arguments": arguments, **_plan(items)}
+        fields: StepFields = {"tool": name, "arguments": arguments}
+        return plan(items) | fields
 
-    def answered(self, step: Step, status: StepStatus, details: Raw) -> dict[str, Any]:
+    def answered(self, step: Step, status: StepStatus | None, details: Raw) -> StepFields:
         """Apply an answered call of the list, and return the plan as it is then; a call that failed keeps its plan."""
         given = step.arguments if isinstance(step.arguments, dict) else {}
         number = text_in(given.get("taskId"))
@@ -164,9 +165,10 @@ class TaskList(Struct):
             self._create(result.task.id, text_in(given.get("subject")))
         elif step.tool == "TaskList" and result.tasks is not None and len(result.tasks) <= _MOST_TASKS:
             self.listed = True
-            self.tasks = {task.id: _listed(task) for task in result.tasks if task.id is not None}
+            items = ((one.id, PlanItem(text=one.subject, status=_state(one.status))) for one in result.tasks)
+            self.tasks = {number: item for number, item in items if number is not None}
         if self.listed or self.highest <= self.created:
-            return _plan(tuple(self.tasks.values()))
+            return plan(tuple(self.tasks.values()))
         # Without the tasks of earlier turns, the numbers of a plan would be wrong.
         task = self.tasks.get(number, earlier)
         return {"text": task.text if task is not None else text_in(given.get("subject")), "items": ()}
@@ -185,16 +187,7 @@ class TaskList(Struct):
         return self.tasks | {number: PlanItem(text=text, status=_state(given.get("status"), earlier.status))}
 
 
-def _plan(items: tuple[PlanItem, ...]) -> dict[str, Any]:
-    done = sum(item.status == "completed" for item in items)
-    return {"text": f"{done} of {len(items)} done", "items": items}
-
-
-def _listed(task: Task) -> PlanItem:
-    return PlanItem(text=task.subject, status=_state(task.status))
-
-
-def _failure(kind: StepKind, text: str) -> dict[str, Any]:
+def _failure(kind: StepKind, text: str) -> StepFields:
     """Return the fields of a failed call.
 
     A failed command's text begins with its exit code (docs/protocols/claude.md, "Stream").
@@ -248,3 +241,41 @@ def mcp_name(name: str) -> tuple[str | None, str]:
 def text_in(value: Any) -> str:
     """Return a value that should be text; empty if it is not."""
     return value if isinstance(value, str) else ""
+
+
+_MOST = 20
+_CHARACTERS, _BYTES = 64_000, 64_000
+"""The most that is kept of a result, because it is a part of each checkpoint."""
+
+
+class EarlyResult(Struct, array_like=True):
+    """A result without a call so far: its step, and what the call needs to read it."""
+
+    step: Step
+    text: str
+    is_error: bool
+    json: bytes
+    """The line's ``tool_use_result``."""
+
+    @property
+    def details(self) -> Raw:
+        """The line's ``tool_use_result``, to be decoded."""
+        return Raw(self.json)
+
+
+class EarlyResults(Struct):
+    """The newest results without their calls: claude may write a call that runs beside others after its result."""
+
+    waiting: dict[str, EarlyResult] = field(default_factory=dict)
+    """By the call's id."""
+
+    def keep(self, key: str, step: Step, text: str, details: Raw, *, is_error: bool) -> None:
+        """Keep a result, without the end of a very long one."""
+        kept = details if len(bytes(details)) <= _BYTES else NULL
+        self.waiting[key] = EarlyResult(trimmed(step), text[:_CHARACTERS], is_error, bytes(kept))
+        if len(self.waiting) > _MOST:
+            del self.waiting[next(iter(self.waiting))]
+
+    def take(self, key: str) -> EarlyResult | None:
+        """Return the result of a call that comes after it, and forget it; None if there is none."""
+        return self.waiting.pop(key, None)

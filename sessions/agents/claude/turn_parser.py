@@ -5,7 +5,6 @@ cut (:mod:`.result`), as measured (docs/protocols/claude.md, "Results").
 """
 
 from collections import deque
-from typing import Any
 
 import msgspec
 from msgspec import Raw, structs
@@ -17,19 +16,15 @@ from ..names import UUID
 from ..parsing.event_parser import NOT_SHOWN, EventParser, EventState
 from ..parsing.json_lines import declared_type, joined, value_of
 from ..parsing.parser import MOST_OPEN
+from ..parsing.step_fields import StepFields, changed
 from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
-from .compaction import CompactionNotes
-from .early_results import EarlyResults
-from .live.ask_notices import AskNotices
 from .live.control import changed_setting
 from .live.held import SHOWS
-from .notices import NOTICES, SILENT, notice_text
-from .peer import is_from_peer, peer_text
+from .notices import NOTICES, SILENT, AskNotices, CompactionNotes, is_from_peer, notice_text, peer_text
 from .result import failure, is_local
-from .tools import TaskList, answered, begun, details_of, tool_name
-from .use.reports import filled, note_compaction, note_message, note_result
-from .use.running_cost import RunningCost, counted_by
+from .tools import EarlyResults, TaskList, answered, begun, details_of, tool_name
+from .use.reports import RunningCost, counted_by, filled, note_compaction, note_message, note_result
 
 _NAMELESS = "?"
 """The prefix of the keys of calls without an id."""
@@ -57,7 +52,6 @@ class ClaudeParser(EventParser):
     """Parses one turn, or several turns of one process.
 
     Args:
-        turn: the number of the turn.
         live: the process serves several turns.  The turn's own prompt, which the viewer shows from the store, then
             gives no step, and the cost is read as a running total.
     """
@@ -211,12 +205,13 @@ class ClaudeParser(EventParser):
         fields = self.state.tasks.begun(block.name, arguments) or begun(block.name, arguments)
         early = self.state.early.take(block.id)
         if early is not None:
-            step = structs.replace(early.step, parent=parent, call_id=block.id, **fields)
-            return self._answered(step, early.text, early.details, early.step.ended_at, is_error=early.is_error)
+            step = changed(early.step, fields, parent=parent, call_id=block.id)
+            result = answered(step.kind, early.text, is_error=early.is_error, details=early.details)
+            return self._with_plan(step, result, early.details, early.step.ended_at)
         earlier = self.state.open.get(block.id) if block.id else None
         if earlier is None:
-            earlier = self._new(at=at, parent=parent, call_id=block.id or None, status=StepStatus.RUNNING, **fields)
-        step = structs.replace(earlier, **fields)
+            earlier = self._made(fields, at=at, parent=parent, call_id=block.id or None, status=StepStatus.RUNNING)
+        step = changed(earlier, fields)
         self._remember(block.id or f"{_NAMELESS}{step.index}", step)
         return step
 
@@ -299,15 +294,11 @@ class ClaudeParser(EventParser):
                 self.facts.deny(self._declined[-1])
         return self._with_plan(earlier, fields, details, at)
 
-    def _answered(self, call: Step, text: str, details: Raw, at: int | None, *, is_error: bool) -> Step:
-        """Return the step of a call that came after its result."""
-        return self._with_plan(call, answered(call.kind, text, is_error=is_error, details=details), details, at)
-
-    def _with_plan(self, call: Step, fields: dict[str, Any], details: Raw, at: int | None) -> Step:
+    def _with_plan(self, call: Step, fields: StepFields, details: Raw, at: int | None) -> Step:
         """Return the step of a call with the fields of its result, and the plan as it is then."""
         if call.kind is StepKind.PLAN:
             fields |= self.state.tasks.answered(call, fields["status"], details)
-        return structs.replace(call, ended_at=at, **fields)
+        return changed(call, fields, ended_at=at)
 
     def _result(self, event: events.Result, at: int | None) -> list[Step]:
         self.facts.notice = self.facts.waiting = None

@@ -11,12 +11,13 @@ from msgspec import Meta, structs
 
 from ...costs.pricing import price_of
 from ...errors import UsageError
-from ...launch import Launch
+from ...launch import Command, Launch, Prices
 from ...values.taken_by import BY_HAND
-from ..allowance import Allowance
+from .. import capabilities
 from ..base import Agent, AgentSettings, LaunchRequest
+from ..capabilities import Allowance, Env
 from ..expanding import Expansions
-from ..leading import LeadingAgent, LeadSettings, leads
+from ..leading import LeadSettings, leads
 from ..names import UUID
 from ..parsing.parser import TurnParser
 from ..parsing.usage_meter import Measurable, Measures, Meter, When
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from ..parsing.recorded_edits import Transcript
     from ..parsing.sent_prompt import SentPrompt
 
+TRANSPORT = "app-server"
+"""The transport of a live codex."""
+
 _NOISE = ("Reading additional input from stdin", "Reading prompt from stdin", "WARNING")
 
 _MODEL_OPTIONS = frozenset({"-m", "--model", "-p", "--profile", "--oss"})
@@ -34,7 +38,6 @@ _MODEL_OPTIONS = frozenset({"-m", "--model", "-p", "--profile", "--oss"})
 
 _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "full_danger"}
 """Keys of ``config`` that have their own setting; in codex that setting's option silently overrides ``-c``."""
-
 
 _NEXT_SANDBOX = {"read-only": "workspace-write", "workspace-write": "danger-full-access"}
 
@@ -47,8 +50,6 @@ _EXPANDS = Expansions(
 Seen with 0.169.0 and 0.171.0.  ``[$name](path)`` counts too; ``[@name](plugin://…)`` is of the same kind.  Neither
 ``@path`` nor ``/command`` counts in ``exec`` or in the app-server.
 """
-
-_RANKS = {"read-only": 0, "workspace-write": 1}
 
 _NARROWER = {
     "workspace-write": frozenset({"read-only"}),
@@ -114,24 +115,24 @@ def _own_config(settings: CodexSettings) -> dict[str, tuple[str, str]]:
     return own
 
 
-def _home(env: Mapping[str, str | None]) -> Path:
-    """Return codex's own folder."""
+def _home(env: Env) -> Path:
+    """Return codex's own folder in this environment, such as that which was recorded with a session."""
     home = env.get("CODEX_HOME")
     return Path(home) if home else Path.home() / ".codex"
 
 
-def _priced(launch: Launch, env: Mapping[str, str]) -> Measurable:
+def _priced(command: Command, prices: Prices, env: Mapping[str, str]) -> Measurable:
     """Return when the cost is known; before the start, only a model that is requested by name is certain."""
-    model = launch.model
+    model = command.model
     if model is not None:
-        if price_of(model, launch.prices) is not None:
+        if price_of(model, prices) is not None:
             return Measurable(When.LIVE)
         remedy = f'set input and output in [prices."{model}"]'
         return Measurable(When.NEVER, f"codex reports no cost, and {model} has no price; {remedy}")
     from .usage import configured_model
 
-    usual = None if any(map(_names_a_model, launch.argv)) else configured_model(_home(env))
-    if usual is not None and price_of(usual, launch.prices) is not None:
+    usual = None if any(map(_names_a_model, command.argv)) else configured_model(_home(env))
+    if usual is not None and price_of(usual, prices) is not None:
         return Measurable(When.LIVE)
     chosen = f"codex's own config names {usual}, which has no price" if usual else "codex chooses the model itself"
     return Measurable(When.LIVE, f"{chosen}; choose a model with a price (-m), or set its price in [prices]")
@@ -142,20 +143,18 @@ def _names_a_model(argument: str) -> bool:
     return argument.partition("=")[0] in _MODEL_OPTIONS or argument.startswith(("-m", "model="))
 
 
-def _live(
-    request: LaunchRequest, settings: CodexSettings, model: str | None, plain: tuple[str, ...], lead: tuple[str, ...]
-) -> Launch:
+def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, plain: tuple[str, ...]) -> Command:
     """Return the start of a process that serves many turns; the thread's settings are in its first lines.
 
-    ``lead`` has the arguments of a lead.  If only ``codex exec`` takes one of the settings, it is the start of a
+    If only ``codex exec`` takes one of the settings, it is the start of a
     process of one turn, with a warning.
     """
-    from .app_server.launching import TRANSPORT, foreign_setting, opening
+    from .app_server.launching import foreign_setting, opening
 
     foreign = foreign_setting(settings.args, settings.config)
     if foreign is not None:
         warning = f"Each turn gets a process of its own: a live codex {foreign}. Or set agents.codex.live to false."
-        return Launch(argv=plain, stdin=request.prompt, model=model, warnings=(warning,))
+        return Command(argv=plain, stdin=request.prompt, model=model, warnings=(warning,))
     if request.fork is not None and request.fork.at is not None:
         plain = ()  # codex exec forks a thread only at its end
     asks = settings.approvals == "ask" and not settings.full_danger
@@ -168,37 +167,241 @@ def _live(
         thread=request.agent_session,
         fork=request.fork,
     )
-    overrides = (*_config(structs.replace(settings, instructions=None)), *lead)
+    overrides = (*_config(structs.replace(settings, instructions=None)), *_lead_args(settings))
     argv = (settings.bin or "codex", "app-server", *overrides, *settings.args)
-    return Launch(argv=argv, stdin=request.prompt, model=model, transport=TRANSPORT, opening=lines, plain_argv=plain)
+    return Command(argv=argv, stdin=request.prompt, model=model, transport=TRANSPORT, opening=lines, plain_argv=plain)
 
 
-class Codex(Agent, LeadingAgent):
+def _lead_args(settings: AgentSettings) -> tuple[str, ...]:
+    """Return ``-c`` with each key of the server."""
+    if not leads(settings):
+        return ()
+    from .leading import overrides
+
+    return overrides()
+
+
+def _setup_lines() -> tuple[str, ...]:
+    from .leading import setup_lines
+
+    return setup_lines(_home(os.environ))
+
+
+def _known_server(env: Mapping[str, str]) -> Mapping[str, Any] | None:
+    from .leading import known_server
+
+    return known_server(_home(env))
+
+
+def _resume(request: LaunchRequest) -> tuple[str, ...]:
+    """Return ``codex resume -- THREAD`` with the model, the sandbox and the overrides of codex's configuration.
+
+    A thread remembers the approvals of its last turn (``never`` after ``codex exec``), so they are given again.
+    Without ``--no-daemon``, a server that codex starts keeps the thread's lock for 58 s after the end
+    (docs/protocols/codex.md, "Own interface").
+    """
+    settings, model = request.settings, request.model or request.settings.model
+    argv = [settings.bin or "codex", "resume", "--no-daemon"]
+    if model:
+        argv += ["-m", model]
+    if isinstance(settings, CodexSettings):
+        asks = [] if settings.full_danger else ["-a", "on-request" if settings.approvals == "ask" else "never"]
+        argv += [*_sandbox(settings), *asks, *_config(settings)]
+    return (*argv, *_lead_args(settings), "--", request.agent_session or "")
+
+
+def _allowance(settings: AgentSettings, denied: Sequence[str]) -> Allowance | None:
+    """Return the next wider sandbox; None behind the widest, and if nothing was refused."""
+    if not denied or not isinstance(settings, CodexSettings) or settings.full_danger:
+        return None
+    wider = _NEXT_SANDBOX.get(settings.sandbox)
+    return Allowance(options={"sandbox": wider}, text=f"sandbox {wider}") if wider else None
+
+
+# Parsers: only a process that reads turns needs one.
+
+
+def _exec(turn: int) -> TurnParser:
+    from .turn_parser import CodexParser
+
+    return CodexParser(turn)
+
+
+def _app_server(turn: int) -> TurnParser:
+    from .app_server.parser import AppServerParser
+
+    return AppServerParser(turn)
+
+
+def _by_hand(turn: int) -> TurnParser:
+    from .rollout.reader import CodexRolloutParser
+
+    return CodexRolloutParser(turn, one_turn=True)
+
+
+def _dialogue(opening: Sequence[str]) -> "Dialogue":
+    from .app_server.dialogue import CodexDialogue
+
+    return CodexDialogue(opening)
+
+
+def _fixed_start(launch: Launch) -> tuple[object, ...]:
+    """Return the argv, and the settings with which the thread was opened."""
+    from .app_server.launching import fixed_opening
+
+    return launch.argv, fixed_opening(launch.opening)
+
+
+def _is_of_server(event: Mapping[str, Any]) -> bool:
+    """Return whether an event is one of app-server: those of ``codex exec`` have a type."""
+    if "jsonrpc" in event:
+        return False  # codex leaves it out; another server's messages have it
+    method, result = event.get("method"), event.get("result")
+    if isinstance(result, dict) and "id" in event:
+        return isinstance(result.get("thread"), dict) or isinstance(result.get("codexHome"), str)
+    return isinstance(method, str) and _SERVER_EVENTS.fullmatch(method) is not None
+
+
+def _measures(command: Command, prices: Prices, env: Mapping[str, str]) -> Measures:
+    """Return when tokens and cost are known: the cost needs the model's price, and codex's transcript.
+
+    The stream of a live codex has its tokens; otherwise they too are in the transcript.
+    """
+    if "--ephemeral" in command.argv:
+        tokens = Measurable(When.END, "with --ephemeral, codex reports tokens only when a turn ends")
+        why = "codex reports no cost, and with --ephemeral it writes no transcript to estimate one"
+        return Measures(tokens=tokens, cost=Measurable(When.NEVER, why))
+    return Measures(tokens=Measurable(When.LIVE), cost=_priced(command, prices, env))
+
+
+def _meter(launch: Launch, env: Env, began: int) -> Meter | None:
+    """Return a meter that reads the thread's transcript, for a live codex and if a limit needs it.
+
+    None for a codex of one turn without such a limit: reading the transcript costs more.
+    """
+    if launch.transport:
+        from .app_server.meter import LiveCodexMeter
+
+        return LiveCodexMeter(_home(env), began, launch.prices, limited=launch.limits.cost_usd is not None)
+    if launch.limits.cost_usd is None and launch.limits.tokens is None:
+        return None
+    from .usage import CodexMeter
+
+    return CodexMeter(_home(env), began, launch.prices if launch.limits.cost_usd is not None else None)
+
+
+def _final_meter(launch: Launch, env: Env, began: int) -> Meter | None:
+    """Return a meter of the thread's transcript, which has the calls that the stream adds up."""
+    if launch.transport:
+        return _meter(launch, env, began)
+    from .usage import CodexMeter
+
+    return CodexMeter(_home(env), began, None)
+
+
+def _windows(line: bytes) -> "tuple[PlanWindow, ...]":
+    """Return the windows of a notification of the app-server; ``codex exec`` prints none."""
+    from ..parsing.plan_reports import server_report
+
+    return server_report(line, Codex.name)
+
+
+def _windows_at_end(thread: str, env: Env, began: int) -> "tuple[PlanWindow, ...]":
+    """Return the windows of the newest report in the thread's transcript."""
+    from ..parsing.plan_reports import rollout_report
+    from .rollout.edits import find_rollout  # a turn needs it once, at its end
+
+    path = find_rollout(_home(env), thread, began)
+    return rollout_report(path, Codex.name) if path is not None else ()
+
+
+def _fork_point(lines: Iterable[bytes], through: int | None, transport: str, settings: AgentSettings) -> str | None:
+    """Return the id of the turn if a live codex printed it and forks it; ``codex exec`` names no turns."""
+    from .app_server.launching import foreign_setting
+
+    if transport != TRANSPORT or not isinstance(settings, CodexSettings) or not settings.live:
+        return None
+    if foreign_setting(settings.args, settings.config) is not None:
+        return None
+    from .app_server.parser import turn_before  # few turns follow a fork
+
+    return turn_before(lines, through)
+
+
+def _has_prompt(sent: "SentPrompt") -> bool | None:
+    from .rollout.sent import transcript_has  # only needed if a turn broke off
+
+    return transcript_has(_home(sent.env), sent)
+
+
+def _transcript(thread: str, env: Env, at: int) -> Path | None:
+    from .rollout.edits import find_rollout
+
+    return find_rollout(_home(env), thread, at)
+
+
+def _edits(thread: str, env: Env, at: int) -> "Transcript | None":
+    from .rollout.edits import open_rollout  # the runner does not need it
+
+    return open_rollout(_home(env), thread, at)
+
+
+def _refusals(stderr: str) -> Iterable[str]:
+    """Return the patches and commands that codex refused without an event."""
+    from .item_steps import unwrapped
+    from .refusals import complaints, culprit
+
+    return [culprit(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
+
+
+def _failed_edits(stderr: str) -> int:
+    """Return the number of patches that did not apply: codex has no event for them."""
+    from .refusals import unapplied
+
+    return unapplied(stderr)
+
+
+class Codex(Agent):
     """OpenAI's codex."""
 
     name = "codex"
     title = "Codex"
     binary = "codex"
-    plan_mark = b'"account/rateLimits/updated"'
-    stream_formats: ClassVar[Mapping[str, str]] = {"codex-app-server": "app-server"}
     tested_versions = ("0.169.0", "0.171.0")
     install_hint = "Install it with `npm install -g @openai/codex`."
+    parsers: ClassVar = {"": _exec, TRANSPORT: _app_server, BY_HAND: _by_hand}
     settings_type = CodexSettings
-    mode_key = "sandbox"
-    mode_help = "Sandbox mode"
     takes_instructions = True
-    keeps_transcripts = True
-    compacts_live = True  # ``thread/compact/start``, which takes no words (0.169.0, its own schema)
-    dangerous = frozenset({"danger-full-access"})
-    narrower = _NARROWER
-    ranks = _RANKS
-    writing = frozenset({"workspace-write"})
-    unlimited = "no-sandbox"
-    forks_ends = True
-    conversation_ids = UUID
     expands = _EXPANDS
-    lost_conversation = "no rollout found"  # 0.169.0
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
+
+    modes = capabilities.Modes(
+        settings=CodexSettings,
+        key="sandbox",
+        help="Sandbox mode",
+        dangerous=frozenset({"danger-full-access"}),
+        narrower=_NARROWER,
+        ranks={"read-only": 0, "workspace-write": 1},
+        writing=frozenset({"workspace-write"}),
+        unlimited="no-sandbox",
+        allowance=_allowance,
+    )
+    conversations = capabilities.Conversations(ids=UUID, lost="no rollout found")  # 0.169.0
+    forks = capabilities.Forks(_fork_point)
+    interface = capabilities.Interface(_resume)
+    live = capabilities.Live(
+        transport=TRANSPORT,
+        dialogue=_dialogue,
+        fixed_start=_fixed_start,
+        prints=_is_of_server,
+        format="codex-app-server",
+        compacts=True,  # ``thread/compact/start``, which takes no words (0.169.0, its own schema)
+    )
+    use = capabilities.Use(measures=_measures, meter=_meter, final_meter=_final_meter)
+    plan = capabilities.Plan(b'"account/rateLimits/updated"', _windows, _windows_at_end)
+    own_files = capabilities.OwnFiles(has_prompt=_has_prompt, transcript=_transcript, edits=_edits)
+    complaints = capabilities.Complaints(_refusals, _failed_edits)
+    leading = capabilities.Leading(_setup_lines, _known_server)
 
     def writable_folders(self, settings: AgentSettings) -> tuple[str, ...]:
         """Return also ``sandbox_workspace_write.writable_roots`` of the overrides of codex's configuration."""
@@ -209,27 +412,7 @@ class Codex(Agent, LeadingAgent):
         named = tuple(root for root in roots if isinstance(root, str)) if isinstance(roots, list) else ()
         return (*super().writable_folders(settings), *named)
 
-    def fixed_start(self, launch: Launch) -> tuple[object, ...]:
-        """Return the argv, and the settings with which the thread was opened."""
-        from .app_server.launching import fixed_opening
-
-        return launch.argv, fixed_opening(launch.opening)
-
-    def plan_windows(self, line: bytes) -> "tuple[PlanWindow, ...]":
-        """Return the windows of a notification of the app-server; ``codex exec`` prints none."""
-        from ..parsing.plan_reports import server_report
-
-        return server_report(line, self.name)
-
-    def plan_at_end(self, agent_session: str, env: Mapping[str, str], began: int) -> "tuple[PlanWindow, ...]":
-        """Return the windows of the newest report in the thread's transcript."""
-        from ..parsing.plan_reports import rollout_report
-        from .rollout.edits import find_rollout  # a turn needs it once, at its end
-
-        path = find_rollout(_home(env), agent_session, began)
-        return rollout_report(path, self.name) if path is not None else ()
-
-    def launch(self, request: LaunchRequest) -> Launch:
+    def command(self, request: LaunchRequest) -> Command:
         """Build the argv: options before ``resume`` or ``fork``, and always the sandbox, which codex does not remember.
 
         The prompt goes through standard input (``-``), so that codex cannot take its text for an option.
@@ -243,56 +426,13 @@ class Codex(Agent, LeadingAgent):
         argv = [settings.bin or "codex", "exec", "--json", "--skip-git-repo-check", "-C", request.cwd]
         if model:
             argv += ["-m", model]
-        argv += [*_sandbox(settings), *_config(settings), *self.lead_args(settings), *settings.args]
+        argv += [*_sandbox(settings), *_config(settings), *_lead_args(settings), *settings.args]
         if request.agent_session is not None:
             argv += ["resume" if request.fork is None else "fork", "--", request.agent_session]
         plain = (*argv, "-")
         if settings.live:
-            return _live(request, settings, model, plain, self.lead_args(settings))
-        return Launch(argv=plain, stdin=request.prompt, model=model)
-
-    def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
-        """Return ``codex resume -- THREAD`` with the model, the sandbox and the overrides of codex's configuration.
-
-        A thread remembers the approvals of its last turn (``never`` after ``codex exec``), so they are given again.
-        Without ``--no-daemon``, a server that codex starts keeps the thread's lock for 58 s after the end
-        (docs/protocols/codex.md, "Own interface").
-        """
-        settings, model = request.settings, request.model or request.settings.model
-        argv = [settings.bin or "codex", "resume", "--no-daemon"]
-        if model:
-            argv += ["-m", model]
-        if isinstance(settings, CodexSettings):
-            asks = [] if settings.full_danger else ["-a", "on-request" if settings.approvals == "ask" else "never"]
-            argv += [*_sandbox(settings), *asks, *_config(settings)]
-        return (*argv, *self.lead_args(settings), "--", request.agent_session or "")
-
-    def lead_args(self, settings: AgentSettings) -> tuple[str, ...]:
-        """Return ``-c`` with each key of the server."""
-        if not leads(settings):
-            return ()
-        from .leading import overrides
-
-        return overrides()
-
-    def setup_lines(self) -> tuple[str, ...]:
-        """Return lines for codex's configuration file."""
-        from .leading import setup_lines
-
-        return setup_lines(_home(os.environ))
-
-    def known_server(self, env: Mapping[str, str]) -> Mapping[str, Any] | None:
-        """Return the server of codex's configuration file."""
-        from .leading import known_server
-
-        return known_server(_home(env))
-
-    def allowance(self, settings: AgentSettings, denied: Sequence[str]) -> Allowance | None:
-        """Return the next wider sandbox; None behind the widest, and if nothing was refused."""
-        if not denied or not isinstance(settings, CodexSettings) or settings.full_danger:
-            return None
-        wider = _NEXT_SANDBOX.get(settings.sandbox)
-        return Allowance(options={"sandbox": wider}, text=f"sandbox {wider}") if wider else None
+            return _live(request, settings, model, plain)
+        return Command(argv=plain, stdin=request.prompt, model=model)
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
         """Return whether an event's type begins with ``thread.``, ``turn.`` or ``item.``, or is one of app-server."""
@@ -300,127 +440,9 @@ class Codex(Agent, LeadingAgent):
             return kind.startswith(("thread.", "turn.", "item."))
         return _is_of_server(event)
 
-    def transport_of(self, event: Mapping[str, Any]) -> str:
-        """Return the transport of the messages of app-server: those of ``codex exec`` have a type."""
-        from .app_server.launching import TRANSPORT
-
-        return TRANSPORT if _is_of_server(event) else ""
-
-    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
-        """Return a new parser for one turn."""
-        if transport == BY_HAND:
-            from .rollout.reader import CodexRolloutParser
-
-            return CodexRolloutParser(turn, one_turn=True)
-        if transport:
-            from .app_server.parser import AppServerParser
-
-            return AppServerParser(turn)
-        from .turn_parser import CodexParser  # only a process that reads turns needs it
-
-        return CodexParser(turn)
-
-    def dialogue(self, launch: Launch) -> "Dialogue | None":
-        """Return a new dialogue with the app-server of a live launch; None for ``codex exec``."""
-        from .app_server.launching import TRANSPORT
-
-        if launch.transport != TRANSPORT:
-            return None
-        from .app_server.dialogue import CodexDialogue
-
-        return CodexDialogue(launch.opening)
-
-    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
-        """Return when tokens and cost are known: the cost needs the model's price, and codex's transcript.
-
-        The stream of a live codex has its tokens; otherwise they too are in the transcript.
-        """
-        if "--ephemeral" in launch.argv:
-            tokens = Measurable(When.END, "with --ephemeral, codex reports tokens only when a turn ends")
-            why = "codex reports no cost, and with --ephemeral it writes no transcript to estimate one"
-            return Measures(tokens=tokens, cost=Measurable(When.NEVER, why))
-        return Measures(tokens=Measurable(When.LIVE), cost=_priced(launch, env))
-
-    def meter(self, launch: Launch, env: Mapping[str, str | None], began: int) -> Meter | None:
-        """Return a meter that reads the thread's transcript, for a live codex and if a limit needs it.
-
-        None for a codex of one turn without such a limit: reading the transcript costs more.
-        """
-        if launch.transport:
-            from .app_server.meter import LiveCodexMeter
-
-            return LiveCodexMeter(_home(env), began, launch.prices, limited=launch.limits.cost_usd is not None)
-        if launch.limits.cost_usd is None and launch.limits.tokens is None:
-            return None
-        from .usage import CodexMeter
-
-        return CodexMeter(_home(env), began, launch.prices if launch.limits.cost_usd is not None else None)
-
-    def final_meter(self, launch: Launch, env: Mapping[str, str | None], began: int) -> Meter | None:
-        """Return a meter of the thread's transcript, which has the calls that the stream adds up."""
-        if launch.transport:
-            return self.meter(launch, env, began)
-        from .usage import CodexMeter
-
-        return CodexMeter(_home(env), began, None)
-
-    def recorded_edits(self, agent_session: str, env: Mapping[str, str | None], at: int) -> "Transcript | None":
-        """Return the thread's transcript, below the ``CODEX_HOME`` that was recorded with the session."""
-        from .rollout.edits import open_rollout  # the runner does not need it
-
-        return open_rollout(_home(env), agent_session, at)
-
-    def fork_point(
-        self, lines: Iterable[bytes], through: int | None, *, transport: str, settings: AgentSettings
-    ) -> str | None:
-        """Return the id of the turn if a live codex printed it and forks it; ``codex exec`` names no turns."""
-        from .app_server.launching import TRANSPORT, foreign_setting
-
-        if transport != TRANSPORT or not isinstance(settings, CodexSettings) or not settings.live:
-            return None
-        if foreign_setting(settings.args, settings.config) is not None:
-            return None
-        from .app_server.fork_point import turn_before  # few turns follow a fork
-
-        return turn_before(lines, through)
-
-    def transcript(self, agent_session: str, env: Mapping[str, str | None], at: int) -> Path | None:
-        """Return the thread's transcript, below the ``CODEX_HOME`` that was recorded with the session."""
-        from .rollout.edits import find_rollout
-
-        return find_rollout(_home(env), agent_session, at)
-
-    def has_prompt(self, sent: "SentPrompt") -> bool | None:
-        """Search the thread's transcript, below the ``CODEX_HOME`` that was recorded with the session."""
-        from .rollout.sent import transcript_has  # only needed if a turn broke off
-
-        return transcript_has(_home(sent.env), sent)
-
-    def refusals(self, stderr: str) -> Iterable[str]:
-        """Return the patches and commands that codex refused without an event."""
-        from .items import unwrapped
-        from .refusals import complaints, culprit
-
-        return [culprit(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
-
-    def failed_edits(self, stderr: str) -> int:
-        """Return the number of patches that did not apply: codex has no event for them."""
-        from .refusals import unapplied
-
-        return unapplied(stderr)
-
     def stderr_reason(self, text: str) -> str | None:
         """Return the first line that begins with ``Error`` or ``error:``, else the last that is not noise."""
         stripped = [line.strip() for line in text.splitlines()]
         lines = [line for line in stripped if line and not line.startswith(_NOISE)]
         errors = [line for line in lines if line.startswith(("Error", "error:"))]
         return errors[0] if errors else lines[-1] if lines else None
-
-
-def _is_of_server(event: Mapping[str, Any]) -> bool:
-    if "jsonrpc" in event:
-        return False  # codex leaves it out; another server's messages have it
-    method, result = event.get("method"), event.get("result")
-    if isinstance(result, dict) and "id" in event:
-        return isinstance(result.get("thread"), dict) or isinstance(result.get("codexHome"), str)
-    return isinstance(method, str) and _SERVER_EVENTS.fullmatch(method) is not None

@@ -1,149 +1,203 @@
-"""codex's typed items as steps: commands, file changes, tool calls, plans, messages."""
+"""The items of codex: what the agent does (codex-cli 0.169.0, and its own schema of ``codex app-server``).
 
-import re
-import shlex
-from collections.abc import Callable
-from typing import Any
+``codex exec`` names them in snake case, and ``codex app-server`` most of them in camel case (:func:`in_camel_case`).
+Every field is optional, because other versions leave some out (docs/protocols/codex.md, "Stream", "App-server").
+"""
 
-import msgspec
-from msgspec import structs
+from typing import Annotated, TypeVar, cast
 
-from ...model import Change, PlanItem, Step, StepKind, StepStatus
-from ..parsing.json_lines import joined, text_of, value_of
-from . import events
+from msgspec import NODEFAULT, Meta, Raw, Struct, defstruct, field, structs
 
-_STATUS = {
-    "in_progress": StepStatus.RUNNING,
-    "completed": StepStatus.OK,
-    "failed": StepStatus.FAILED,
-    "declined": StepStatus.DECLINED,
-}
-_SHELL = re.compile(r"(?:/(?:usr/(?:local/)?)?bin/)?(?:bash|zsh|sh) -l?c (.+)", re.DOTALL)
-"""Only the system's shells: one of another folder may be a program of the agent, which the user must see."""
-_SHLEX_LIMIT = 10_000
-"""Characters; ``shlex`` takes quadratic time, so a longer command is shown unchanged."""
+from ..parsing.json_lines import NULL, Part, Words
+
+Moment = Annotated[int, Meta(ge=0, le=2**42)]
+"""A time in UTC ms; bounded, so that it is a date."""
+
+_Item = TypeVar("_Item", bound=Struct)
 
 
-def described(item: events.AnyItem) -> dict[str, Any]:
-    """Return the fields of an item's step."""
-    describe: Callable[[Any], dict[str, Any]] = _ITEMS[type(item)]
-    return describe(item)
+class Failure(Struct):
+    """An error message; often the raw text of the server."""
+
+    message: Words = ""
 
 
-def _command(item: events.CommandExecution) -> dict[str, Any]:
-    command = unwrapped(item.command)
-    return {
-        "kind": StepKind.COMMAND,
-        "text": command,
-        "command": command,
-        "exit_code": item.exit_code,
-        "output": item.aggregated_output,
-        "status": _STATUS.get(item.status),
-    }
+class FileChange(Struct):
+    """One file of a ``file_change``; the stream has no diff."""
+
+    path: str = ""
+    kind: str = "update"
 
 
-def _file_change(item: events.FileChanges) -> dict[str, Any]:
-    return {
-        "kind": StepKind.FILE_CHANGE,
-        "text": ", ".join(change.path for change in item.changes),
-        "changes": tuple(Change(path=change.path, kind=change.kind) for change in item.changes),
-        "status": _STATUS.get(item.status),
-    }
+class TodoItem(Struct):
+    """One line of the todo list; "in progress" is flattened to not completed."""
+
+    text: Words = ""
+    completed: bool = False
 
 
-def _mcp(item: events.McpToolCall) -> dict[str, Any]:
-    return {
-        "kind": StepKind.TOOL_CALL,
-        "text": f"{item.server or '?'}.{item.tool or '?'}",
-        "server": item.server,
-        "tool": item.tool,
-        "arguments": value_of(item.arguments),
-        "output": message_of(item.error) if item.error is not None else _answer(item.result),
-        "status": StepStatus.FAILED if item.error is not None else _STATUS.get(item.status),
-    }
+class ToolAnswer(Struct):
+    """The result of an MCP tool."""
+
+    content: list[Part] = field(default_factory=list)
+    structured_content: Raw = NULL
+    in_camel_case: Raw = field(default=NULL, name="structuredContent")
+    """The same of the app-server."""
 
 
-def _collab(item: events.CollabToolCall) -> dict[str, Any]:
-    return {
-        "kind": StepKind.SUBAGENT,
-        "text": item.prompt or item.tool or "",
-        "tool": item.tool,
-        "arguments": {"receiver_thread_ids": item.receiver_thread_ids, "prompt": item.prompt},
-        "output": _json_or_none(item.agents_states),
-        "status": _STATUS.get(item.status),
-    }
+class Item(Struct, tag_field="type", kw_only=True):
+    """One action of the agent; its beginning, its changes and its end share the id."""
+
+    id: Words = ""
+    started_at_ms: Moment | None = None
+    """Only the app-server has times."""
+    completed_at_ms: Moment | None = None
 
 
-def _plan(item: events.TodoList) -> dict[str, Any]:
-    items = tuple(PlanItem(text=t.text, status="completed" if t.completed else "pending") for t in item.items)
-    done = sum(todo.completed for todo in item.items)
-    return {
-        "kind": StepKind.PLAN,
-        "text": f"{done} of {len(items)} done",
-        "items": items,
-        "status": StepStatus.OK,
-    }
+class AgentMessage(Item, tag="agent_message"):
+    """Text for the user; ``codex exec`` prints it only when complete."""
+
+    text: Words = ""
 
 
-_ITEMS: dict[type, Callable[[Any], dict[str, Any]]] = {
-    events.AgentMessage: lambda item: {"kind": StepKind.MESSAGE, "text": item.text},
-    events.Reasoning: lambda item: {"kind": StepKind.REASONING, "text": item.text},
-    events.CommandExecution: _command,
-    events.FileChanges: _file_change,
-    events.McpToolCall: _mcp,
-    events.CollabToolCall: _collab,
-    events.WebSearch: lambda item: {
-        "kind": StepKind.WEB_SEARCH,
-        "text": item.query,
-        "tool": "web_search",
-        "arguments": {"query": item.query, "action": value_of(item.action)},
-        "status": StepStatus.OK,
-    },
-    events.TodoList: _plan,
-    events.Warned: lambda item: {"kind": StepKind.ERROR, "text": item.message, "fatal": False},
-}
+class Reasoning(Item, tag="reasoning"):
+    """The model's reasoning: its summary, or its text if the model shows that."""
+
+    text: Words = ""
+    """The summary of ``codex exec``; the app-server has the other two."""
+    summary: list[Words] = field(default_factory=list)
+    content: list[Words] = field(default_factory=list)
 
 
-def ended(step: Step, at: int | None) -> Step:
-    """Set the final status of an item; older versions omit it, and "completed" does not mean exit code 0."""
-    status = step.status
-    if step.exit_code and status is StepStatus.OK:
-        status = StepStatus.FAILED
-    if status in (None, StepStatus.RUNNING):
-        status = None if step.exit_code is None else StepStatus.FAILED if step.exit_code else StepStatus.OK
-    return structs.replace(step, status=status, ended_at=at)
+class CommandExecution(Item, tag="command_execution"):
+    """A shell command, which may outlive its turn; its end has its whole output, cut to 1 MiB."""
+
+    command: Words = ""
+    aggregated_output: Words | None = None
+    exit_code: Annotated[int, Meta(ge=-(2**31), le=2**32)] | None = None
+    status: str = ""
 
 
-def message_of(error: events.Failure | str) -> str:
-    """Return the text of an error, which some events wrap."""
-    return error if isinstance(error, str) else error.message
+class FileChanges(Item, tag="file_change"):
+    """A patch."""
+
+    changes: list[FileChange] = field(default_factory=list)
+    status: str = ""
 
 
-def unwrapped(command: str) -> str:
-    """Return the command itself, without the ``/bin/bash -lc '…'`` that codex puts around it.
+class McpToolCall(Item, tag="mcp_tool_call"):
+    """A call of an MCP server's tool."""
 
-    A shell of another folder stays.
-    """
-    match = _SHELL.fullmatch(command)
-    if match is None:
-        return command
-    quoted = match[1]
-    if quoted[0] == quoted[-1] == "'" and quoted.count("'") == 2:
-        return quoted[1:-1]
-    try:
-        words = shlex.split(quoted) if len(quoted) <= _SHLEX_LIMIT else []
-    except ValueError:
-        return command
-    return words[0] if len(words) == 1 else command
+    server: str | None = None
+    tool: str | None = None
+    arguments: Raw = NULL
+    result: ToolAnswer | None = None
+    error: Failure | Words | None = None
+    status: str = ""
 
 
-def _answer(result: events.ToolAnswer | None) -> str | None:
-    """Return an MCP tool's answer as text."""
-    if result is None:
-        return None
-    return joined(result.content) or _json_or_none(result.structured_content)
+class CollabToolCall(Item, tag="collab_tool_call"):
+    """An action on sub-agents."""
+
+    tool: str | None = None
+    receiver_thread_ids: list[str] = field(default_factory=list)
+    prompt: Words | None = None
+    agents_states: Raw = NULL
+    status: str = ""
 
 
-def _json_or_none(raw: msgspec.Raw) -> str | None:
-    text = text_of(raw)
-    return None if text in ("null", "{}", "[]") else text
+class WebSearch(Item, tag="web_search"):
+    """A web search."""
+
+    query: Words = ""
+    action: Raw = NULL
+
+
+class TodoList(Item, tag="todo_list"):
+    """The agent's plan."""
+
+    items: list[TodoItem] = field(default_factory=list)
+
+
+class Warned(Item, tag="error"):
+    """A warning, which does not end the turn."""
+
+    message: Words = ""
+
+
+class Call(Item):
+    """A tool call as the model wrote it."""
+
+    call_id: str | None = None
+    name: str = ""
+    namespace: str | None = None
+    arguments: Raw = NULL
+    """JSON in a string."""
+    input: str | None = None
+    """The text input of a custom tool, instead of arguments."""
+
+
+class FunctionCall(Call, tag="function_call"):
+    """A call with JSON arguments."""
+
+
+class CustomToolCall(Call, tag="custom_tool_call"):
+    """A call with text input."""
+
+
+class ShellAction(Struct):
+    """The command of a ``local_shell_call``."""
+
+    command: list[str] = field(default_factory=list)
+
+
+class LocalShellCall(Call, tag="local_shell_call"):
+    """A command."""
+
+    action: ShellAction = field(default_factory=ShellAction)
+
+
+class CallOutput(Item):
+    """The output of a tool call."""
+
+    call_id: str | None = None
+    output: Raw = NULL
+
+
+class FunctionCallOutput(CallOutput, tag="function_call_output"):
+    """The answer to a call with JSON arguments."""
+
+
+class CustomToolCallOutput(CallOutput, tag="custom_tool_call_output"):
+    """The answer to a call with text input."""
+
+
+class LocalShellCallOutput(CallOutput, tag="local_shell_call_output"):
+    """The output of a command."""
+
+
+AnyItem = (
+    AgentMessage
+    | Reasoning
+    | CommandExecution
+    | FileChanges
+    | McpToolCall
+    | CollabToolCall
+    | WebSearch
+    | TodoList
+    | Warned
+    | FunctionCall
+    | CustomToolCall
+    | LocalShellCall
+    | FunctionCallOutput
+    | CustomToolCallOutput
+    | LocalShellCallOutput
+)
+
+
+def in_camel_case(kind: type[_Item], tag: str) -> type[_Item]:
+    """Return an item as the app-server spells it: a subclass, of which all else is the same."""
+    given = ((one, one.default_factory() if one.default is NODEFAULT else one.default) for one in structs.fields(kind))
+    fields = [(one.name, one.type, value) for one, value in given]
+    made = defstruct(kind.__name__, fields, bases=(kind,), kw_only=True, rename="camel", tag=tag)
+    return cast("type[_Item]", made)

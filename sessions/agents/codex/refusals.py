@@ -36,11 +36,12 @@ _LOOKED_AT = 8192
 
 def refused(step: Step) -> str | None:
     """Return the program or tool that a completed step was refused; None if it was not refused."""
-    stopped = step.kind is StepKind.COMMAND and step.status is StepStatus.FAILED and _is_refusal(step.output or "")
-    if step.status is not StepStatus.DECLINED and not stopped:
+    output = (step.output or "")[-_LOOKED_AT:]
+    failed = step.kind is StepKind.COMMAND and step.status is StepStatus.FAILED
+    if step.status is not StepStatus.DECLINED and not (failed and _STOPPED.search(output)):
         return None
     if step.kind is StepKind.COMMAND:
-        return culprit(step.command or "", (step.output or "")[-_LOOKED_AT:])
+        return culprit(step.command or "", output)
     return "apply_patch" if step.kind is StepKind.FILE_CHANGE else step.tool or str(step.kind)
 
 
@@ -96,7 +97,3 @@ def _writer(command: str, complaint: str) -> str | None:
     at = command.find(path) if path else -1
     names = _names(command[:at]) if at > 0 else []
     return names[-1] if names else None
-
-
-def _is_refusal(output: str) -> bool:
-    return _STOPPED.search(output[-_LOOKED_AT:]) is not None

@@ -5,20 +5,56 @@ complete (docs/protocols/codex.md, "Stream").
 """
 
 import zlib
-from typing import Any
 
 from msgspec import structs
 
 from ...costs.reports import THREAD, Report
 from ...model import Step, StepKind, StepStatus, Usage
 from ..names import UUID
-from ..parsing.event_parser import EventState
+from ..parsing.event_parser import EventParser, EventState
+from ..parsing.step_fields import StepFields, changed
 from ..parsing.tolerant_decoder import TolerantDecoder
-from . import events
-from .calls import CallItemParser
-from .items import described, ended, message_of
+from . import events, items
+from .item_steps import described, ended, message_of, readable_error
 from .refusals import refused
-from .server_errors import readable_error
+
+_OPEN = "call:"
+"""The prefix of open calls' keys, which no other item has."""
+
+
+class CallItemParser(EventParser):
+    """Follows each call as the model wrote it: versions before the typed items printed them.
+
+    ``function_call`` and the similar items belong to the model's own protocol.  An output names its call by
+    ``call_id``; an output without one answers the newest open call.
+    """
+
+    def _call_item(self, item: items.Call | items.CallOutput, at: int | None) -> list[Step]:
+        if isinstance(item, items.Call):
+            step = self._made(_begun(item), at=at, call_id=item.call_id or item.id or None, status=StepStatus.RUNNING)
+            self._remember(f"{_OPEN}{item.call_id or item.id}", step)
+            return [step]
+        from .rollout import tools  # the typed items of current versions do not need it
+
+        earlier = self.state.open.pop(self._answered(item), None)
+        if earlier is None:
+            earlier = self._new(StepKind.TOOL_CALL, item.call_id or "", at=at, call_id=item.call_id)
+        answer = tools.answer_of(item.output)
+        return [changed(earlier, tools.ended(earlier.kind, answer), ended_at=at)]
+
+    def _answered(self, item: items.CallOutput) -> str:
+        if item.call_id is not None:
+            return f"{_OPEN}{item.call_id}"
+        return next((key for key in reversed(self.state.open) if key.startswith(_OPEN)), "")
+
+
+def _begun(item: items.Call) -> StepFields:
+    from .rollout import tools
+
+    if isinstance(item, items.LocalShellCall):
+        return tools.command(tools.command_text(item.action.command))
+    arguments = item.input if item.input is not None else tools.arguments_of(item.arguments)
+    return tools.begun(item.name, item.namespace, arguments)
 
 
 class CodexState(EventState, kw_only=True):
@@ -83,16 +119,16 @@ class CodexParser(CallItemParser):
         self.state.error = self._new(StepKind.ERROR, message, at=at, fatal=False)
         return [self.state.error]
 
-    def _item(self, item: events.AnyItem, at: int | None, *, completed: bool) -> list[Step]:
+    def _item(self, item: items.AnyItem, at: int | None, *, completed: bool) -> list[Step]:
         self.facts.notice = None
-        if isinstance(item, events.Call | events.CallOutput):
+        if isinstance(item, items.Call | items.CallOutput):
             return self._call_item(item, at) if completed else []
-        if isinstance(item, events.AgentMessage):
+        if isinstance(item, items.AgentMessage):
             self.facts.last_message = item.text
         fields = described(item)
         key = item.id or _key(fields)
         earlier = self.state.open.pop(key, None)
-        step = structs.replace(earlier, **fields) if earlier else self._new(at=at, call_id=item.id or None, **fields)
+        step = changed(earlier, fields) if earlier else self._made(fields, at=at, call_id=item.id or None)
         if completed:
             step = ended(step, at if earlier else None)
             if (what := refused(step)) is not None:
@@ -103,6 +139,6 @@ class CodexParser(CallItemParser):
         return [step]
 
 
-def _key(fields: dict[str, Any]) -> str:
+def _key(fields: StepFields) -> str:
     """Return the key that links the end of an item without an id to its beginning: its kind and its command."""
     return f"?{fields['kind']}:{zlib.crc32((fields.get('command') or '').encode())}"

@@ -22,8 +22,44 @@ from ...storage.files.line_reader import LineReader
 from ..parsing.json_lines import Count
 from ..parsing.tolerant_decoder import TolerantDecoder
 from ..parsing.usage_meter import Meter
-from .open_call import OpenCall
 from .rollout.edits import find_rollout
+
+
+class OpenCall:
+    """Knows whether a model call was under way at the end of a transcript, by the order of codex's records.
+
+    A call gets its record before its commands run, and the sum of the thread follows when they have ended; the next
+    call then begins.  An interrupt writes the sum again before ``turn_aborted``, and behind the commands that it ended
+    for the first time (0.169.0, 0.171.0).  What a call that was under way has used is recorded nowhere.
+    """
+
+    def __init__(self) -> None:
+        self.open = False
+        """True if a call is under way."""
+        self._sums = 0
+        """The sums since the last record of a call."""
+
+    def began(self) -> None:
+        """Take the beginning of the turn: its first call follows."""
+        self.open, self._sums = True, 1
+
+    def recorded(self) -> None:
+        """Take the record of a call."""
+        self.open, self._sums = False, 0
+
+    def summed(self) -> None:
+        """Take a sum of the thread."""
+        self.open = True
+        self._sums += 1
+
+    def aborted(self) -> None:
+        """Take the end of a turn that was interrupted."""
+        self.open = self._sums > 1
+
+    def ended(self) -> None:
+        """Take the end of a turn that no one interrupted."""
+        self.open = False
+
 
 LOOK_SECONDS = 0.1
 """The approximate time limit of one read: a resumed thread's transcript may be long, and a stop must not wait."""
@@ -114,7 +150,6 @@ class CodexMeter(Meter):
     """Follows the transcript of one turn's thread.
 
     Args:
-        home: codex's own folder.
         began: the start of the turn, UTC ms; the use of the thread's earlier turns is not counted.
         prices: the user's own, which override the list; None if the cost is not needed.
     """

@@ -5,15 +5,16 @@ inside `agentdash demo` (see :mod:`.place`).
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
 from ...errors import UsageError
-from ...launch import Launch
+from ...launch import Command, Launch, Prices
 from ..base import Agent, LaunchRequest, LiveSettings
+from ..capabilities import Live, OwnFiles, Use
 from ..parsing.parser import TurnParser
 from ..parsing.usage_meter import Measurable, Measures, When
 
@@ -42,18 +43,69 @@ class DemoSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_field
     live: Annotated[bool, Meta(description="Serve all turns with one process, which can be steered and asks.")] = False
 
 
+def _parser(turn: int) -> TurnParser:
+    """Return a parser that reads every transport, because a file does not name its own."""
+    from .live_parser import LiveDemoParser  # only a process that reads turns needs it
+
+    return LiveDemoParser(turn)
+
+
+def _fixed_start(launch: Launch) -> tuple[object, ...]:
+    """Return the argv without its conversation; a live player takes the model and the mode from its stdin."""
+    words = iter(launch.argv)
+    kept: list[str] = []
+    for word in words:
+        if word in ("--resume", "--conversation"):
+            next(words, None)
+        else:
+            kept.append(word)
+    return (tuple(kept),)
+
+
+def _dialogue(opening: Sequence[str]) -> "Dialogue":
+    from .dialogue import DemoDialogue
+
+    return DemoDialogue(opening)
+
+
+def _has_prompt(sent: "SentPrompt") -> bool | None:
+    """Search the conversation's file in the state folder; None for a process of one turn."""
+    if sent.launch.transport != TRANSPORT:
+        return None
+    from ...storage.paths import default_home
+    from .sent import conversation_has  # only needed if a turn broke off
+
+    home = sent.env.get("AGENTDASH_HOME")
+    return conversation_has(Path(home) if home else default_home(), sent)
+
+
+def _measures(_: Command, __: Prices, ___: Mapping[str, str]) -> Measures:
+    at_the_end = Measurable(When.END, "the demo agent reports it only when a turn ends")
+    return Measures(tokens=at_the_end, cost=at_the_end)
+
+
 class Demo(Agent):
     """The demo agent."""
 
     name = "demo"
     title = "Demo"
+    parsers: ClassVar = {"": _parser}
     demo_only = True
     offered = False
     settings_type = DemoSettings
     project_keys = frozenset({"script", "speed"})
-    adjusts_from = "step"
 
-    def launch(self, request: LaunchRequest) -> Launch:
+    live = Live(
+        transport=TRANSPORT,
+        dialogue=_dialogue,
+        fixed_start=_fixed_start,
+        prints=lambda event: event.get("type") == "ready",
+        adjusts_from="step",
+    )
+    use = Use(measures=_measures)
+    own_files = OwnFiles(has_prompt=_has_prompt)
+
+    def command(self, request: LaunchRequest) -> Command:
         """Build the argv of the player, a Python process; the prompt's marker chooses the script.
 
         A live player reads the markers itself, because it gets later prompts too.
@@ -71,8 +123,8 @@ class Demo(Agent):
                 raise UsageError(unknown_script(name))
         plain = _argv("player", script, request, settings)
         if not settings.live:
-            return Launch(argv=plain, stdin=request.prompt, model=model)
-        return Launch(
+            return Command(argv=plain, stdin=request.prompt, model=model)
+        return Command(
             argv=_argv("live_player", first, request, settings, "--approvals", settings.approvals),
             stdin=request.prompt,
             model=model,
@@ -80,53 +132,9 @@ class Demo(Agent):
             plain_argv=plain,
         )
 
-    def fixed_start(self, launch: Launch) -> tuple[object, ...]:
-        """Return the argv without its conversation; a live player takes the model and the mode from its stdin."""
-        words = iter(launch.argv)
-        kept: list[str] = []
-        for word in words:
-            if word in ("--resume", "--conversation"):
-                next(words, None)
-            else:
-                kept.append(word)
-        return (tuple(kept),)
-
-    def dialogue(self, launch: Launch) -> "Dialogue | None":
-        """Return a new dialogue with a live player."""
-        if launch.transport != TRANSPORT:
-            return None
-        from .dialogue import DemoDialogue
-
-        return DemoDialogue(launch.opening)
-
-    def has_prompt(self, sent: "SentPrompt") -> bool | None:
-        """Search the conversation's file in the state folder; None for a process of one turn."""
-        if sent.launch.transport != TRANSPORT:
-            return None
-        from ...storage.paths import default_home
-        from .sent import conversation_has  # only needed if a turn broke off
-
-        home = sent.env.get("AGENTDASH_HOME")
-        return conversation_has(Path(home) if home else default_home(), sent)
-
-    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:  # noqa: ARG002
-        """Return when tokens and cost are known: both are in the last line."""
-        at_the_end = Measurable(When.END, "the demo agent reports it only when a turn ends")
-        return Measures(tokens=at_the_end, cost=at_the_end)
-
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
         """Return whether this is a first line or a command event."""
         return kind in _EVENTS and ("conversation" in event or "id" in event)
-
-    def transport_of(self, event: Mapping[str, Any]) -> str:
-        """Return the transport of the line with which a live demo agent begins."""
-        return TRANSPORT if event.get("type") == "ready" else ""
-
-    def parser(self, turn: int = 1, transport: str = "") -> TurnParser:  # noqa: ARG002
-        """Return a new parser for one turn; it reads every transport, because a file does not name its own."""
-        from .live_parser import LiveDemoParser  # only a process that reads turns needs it
-
-        return LiveDemoParser(turn)
 
 
 class CodexDemo(Demo):

@@ -1,6 +1,6 @@
 """The stream of a live demo agent as steps: one turn's part of it.  A stream of one turn has fewer events."""
 
-from typing import Any
+from typing import Any, Unpack
 
 from msgspec import field, structs
 
@@ -8,6 +8,7 @@ from ...asks.answers import sentence
 from ...asks.model import AskKind
 from ...model import Change, Step, StepKind, StepStatus, Usage
 from ..parsing.event_parser import EventState
+from ..parsing.step_fields import StepFields, changed
 from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events, live_events
 from .turn_parser import DemoParser
@@ -75,7 +76,7 @@ class LiveDemoParser(DemoParser):
                 steps = self._ask_over(event.key, at, status=StepStatus.INTERRUPTED)
             case live_events.Declined():
                 self.facts.deny(event.tool or event.title)
-                steps = [self._new(at=at, ended_at=at, **_wanted(event), status=StepStatus.DECLINED)]
+                steps = [self._made(_wanted(event), at=at, ended_at=at, status=StepStatus.DECLINED)]
             case live_events.Changed():
                 self.facts.model = event.value if event.what == "model" else self.facts.model
                 steps = [self._new(StepKind.NOTICE, f"{event.what}: {event.value}", at=at, event="changed")]
@@ -118,7 +119,7 @@ class LiveDemoParser(DemoParser):
             return []
         self.state.asks[event.key] = sentence(event)
         self._wait()
-        step = self._new(at=at, **_wanted(event), status=StepStatus.RUNNING)
+        step = self._made(_wanted(event), at=at, status=StepStatus.RUNNING)
         self._remember((_ACTION if event.kind in _ACTIONS else _WORDS) + event.key, step)
         return [step]
 
@@ -131,11 +132,11 @@ class LiveDemoParser(DemoParser):
         given = "\n".join(f"{key}: {', '.join(values)}" for key, values in event.values.items())
         return self._ask_over(event.key, at, status=StepStatus.OK, output=given or event.message or event.verdict)
 
-    def _ask_over(self, key: str, at: int | None, **fields: Any) -> list[Step]:
+    def _ask_over(self, key: str, at: int | None, **fields: Unpack[StepFields]) -> list[Step]:
         """Return the step of an ask with its end."""
         self._over(key)
         opened = [self.state.open.pop(lead + key, None) for lead in (_ACTION, _WORDS)]
-        return [structs.replace(step, ended_at=at, **fields) for step in opened if step is not None]
+        return [changed(step, fields, ended_at=at) for step in opened if step is not None]
 
     def _over(self, key: str) -> None:
         self.state.asks.pop(key, None)
@@ -178,9 +179,9 @@ def _tail(output: str) -> str:
     return "…\n" + (end[end.find("\n") + 1 :] if "\n" in end[: OUTPUT_TAIL // 2] else end)
 
 
-def _wanted(event: live_events.Asked | live_events.Declined) -> dict[str, Any]:
+def _wanted(event: live_events.Asked | live_events.Declined) -> StepFields:
     """Return the fields of the step that an ask asks for."""
-    fields: dict[str, Any] = {"kind": StepKind.TOOL_CALL, "text": event.title, "tool": event.tool or event.kind}
+    fields: StepFields = {"kind": StepKind.TOOL_CALL, "text": event.title, "tool": event.tool or event.kind}
     if event.kind == AskKind.COMMAND:
         command = event.body or event.title.removeprefix("run: ")
         return fields | {"kind": StepKind.COMMAND, "text": command, "command": command}

@@ -7,6 +7,7 @@ from msgspec import structs
 
 from ...model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from ..parsing.event_parser import EventParser
+from ..parsing.step_fields import StepFields, plan
 from ..parsing.tolerant_decoder import TolerantDecoder
 from . import events
 
@@ -41,7 +42,7 @@ class DemoParser(EventParser):
                 self.facts.notice = event.message
             case events.Trouble():
                 self.facts.error = event.message
-        return self._new(at=at, **_STEPS[type(event)](event))
+        return self._made(_STEPS[type(event)](event), at=at)
 
     def _command_started(self, event: events.CommandStarted, line: bytes, at: int | None) -> Step:
         if event.id in self.state.open:
@@ -70,39 +71,38 @@ class DemoParser(EventParser):
         return steps
 
 
-def _plan(event: events.Plan) -> dict[str, Any]:
+def _plan(event: events.Plan) -> StepFields:
     items = tuple(PlanItem(text=text, status=status) for text, status in event.items)
-    done = sum(item.status == "completed" for item in items)
-    return {"kind": StepKind.PLAN, "text": f"{done} of {len(items)} done", "items": items}
+    return plan(items)
 
 
-def _file(event: events.FileChange) -> dict[str, Any]:
+def _file(event: events.FileChange) -> StepFields:
     change = Change(path=event.path, kind=event.kind, diff=event.diff)
-    fields = {"kind": StepKind.FILE_CHANGE, "text": event.path, "changes": (change,)}
+    fields: StepFields = {"kind": StepKind.FILE_CHANGE, "text": event.path, "changes": (change,)}
     if event.error is not None:
         return fields | {"output": event.error, "status": StepStatus.FAILED}
     return fields | {"status": StepStatus.OK}
 
 
-def _tool(event: events.ToolCall) -> dict[str, Any]:
+def _tool(event: events.ToolCall) -> StepFields:
     called = _call(StepKind.TOOL_CALL, event.tool, event.arguments, event.result)
     status = StepStatus.FAILED if event.failed else StepStatus.OK
     return called | {"text": f"{event.server}.{event.tool}", "server": event.server, "status": status}
 
 
-def _call(kind: StepKind, tool: str, arguments: Any, result: str) -> dict[str, Any]:
+def _call(kind: StepKind, tool: str, arguments: Any, result: str) -> StepFields:
     return {"kind": kind, "tool": tool, "arguments": arguments, "output": result, "status": StepStatus.OK}
 
 
-_STEPS: dict[type, Callable[[Any], dict[str, Any]]] = {
+_STEPS: dict[type, Callable[[Any], StepFields]] = {
     events.Started: lambda e: {"kind": StepKind.START, "agent_session": e.conversation, "model": e.model},
     events.Reasoning: lambda e: {"kind": StepKind.REASONING, "text": e.text},
     events.Message: lambda e: {"kind": StepKind.MESSAGE, "text": e.text},
     events.Plan: _plan,
     events.FileChange: _file,
     events.ToolCall: _tool,
-    events.Search: lambda e: {"text": e.query} | _call(StepKind.WEB_SEARCH, "search", {"query": e.query}, e.result),
-    events.Helper: lambda e: {"text": e.task} | _call(StepKind.SUBAGENT, "helper", {"task": e.task}, e.result),
+    events.Search: lambda e: _call(StepKind.WEB_SEARCH, "search", {"query": e.query}, e.result) | {"text": e.query},
+    events.Helper: lambda e: _call(StepKind.SUBAGENT, "helper", {"task": e.task}, e.result) | {"text": e.task},
     events.Trouble: lambda e: {"kind": StepKind.ERROR, "text": e.message, "fatal": False},
     events.Retry: lambda e: {"kind": StepKind.NOTICE, "text": e.message, "event": "retry"},
 }

@@ -6,13 +6,14 @@ replaced.  The exact end of a turn is not recorded; a turn begins with the user'
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 from msgspec import Raw, Struct, field, structs
 
 from ...model import Step, StepKind, StepStatus, Usage, known_sum
 from ..parsing.json_lines import KIND_LENGTH, NULL, UNREADABLE, declared_type, value_of
+from ..parsing.step_fields import StepFields
 from ..parsing.tolerant_decoder import TolerantDecoder
 from ..parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from . import session_events as events
@@ -190,7 +191,7 @@ class GeminiSessionParser(TranscriptParser):
         fields = step_of(call)
         running = fields["status"] is StepStatus.RUNNING
         ended = None if running else milliseconds(call.timestamp)
-        steps = self._show(met, _key(call.id or call.name), at, call_id=call.id, ended_at=ended, **fields)
+        steps = self._show(met, _key(call.id or call.name), at, **(fields | {"call_id": call.id, "ended_at": ended}))
         if call.id is not None and not running:
             self.state.open.pop(call.id, None)
         elif call.id is not None and steps:
@@ -208,8 +209,8 @@ class GeminiSessionParser(TranscriptParser):
         if self._is_shown(key):
             return []
         name = response_fields["name"] if isinstance(response_fields.get("name"), str) else key or "tool"
-        fields = {"kind": StepKind.TOOL_CALL, "text": name, "tool": name, "call_id": key, "output": text}
-        return self._show(met, _key(key or f"response {text}"), at, **fields)
+        part = _key(key or f"response {text}")
+        return self._show(met, part, at, kind=StepKind.TOOL_CALL, text=name, tool=name, call_id=key, output=text)
 
     def _is_shown(self, call: str | None) -> bool:
         if call is None:
@@ -225,7 +226,7 @@ class GeminiSessionParser(TranscriptParser):
         self.facts.error = text
         return self._show(met, line.type, at, kind=StepKind.ERROR, text=text, fatal=False)
 
-    def _show(self, met: Met, part: str, at: int | None, **fields: Any) -> list[Step]:
+    def _show(self, met: Met, part: str, at: int | None, **fields: Unpack[StepFields]) -> list[Step]:
         """Return the new or changed step of a message's part; nothing if it is unchanged."""
         earlier = met.parts.get(part)
         if earlier is None:

@@ -88,7 +88,8 @@ def parts_of(content: Raw) -> list[dict[str, Any]]:
 
 def words_of(parts: list[dict[str, Any]]) -> str:
     """Join the texts of parts; a part that is not text is only named."""
-    return "\n".join(text if isinstance(text := part.get("text"), str) else _named(part) for part in parts)
+    texts = ((part.get("text"), f"({next(iter(part), 'empty part')})") for part in parts)
+    return "\n".join(text if isinstance(text, str) else name for text, name in texts)
 
 
 def response_text(response: Any) -> str:
@@ -116,10 +117,6 @@ def as_text(raw: Raw) -> str:
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
         return ", ".join(value)
     return value if isinstance(value, str) else text_of(raw)
-
-
-def _named(part: dict[str, Any]) -> str:
-    return f"({next(iter(part), 'empty part')})"
 
 
 def _text(value: Any) -> str:

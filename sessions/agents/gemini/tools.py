@@ -8,6 +8,7 @@ from typing import Any
 
 from ...model import Change, PlanItem, StepKind, StepStatus
 from ..parsing.json_lines import NULL, value_of
+from ..parsing.step_fields import StepFields, plan
 from .session_events import ToolCall, result_text
 
 _ENDED = {"success": StepStatus.OK, "error": StepStatus.FAILED, "cancelled": StepStatus.INTERRUPTED}
@@ -20,23 +21,24 @@ _EXIT = re.compile(r"-?[0-9]{1,10}")
 _DECLINED = re.compile(r"did not allow|denied by policy", re.IGNORECASE)
 
 
-def step_of(call: ToolCall) -> dict[str, Any]:
+def step_of(call: ToolCall) -> StepFields:
     """Return the fields of a call's step, with its result if it has one."""
     arguments = value_of(call.args)
     given = arguments if isinstance(arguments, dict) else {}
     display = value_of(call.result_display)
     answer = result_text(call.result)
-    fields: dict[str, Any] = {"status": _status(call, answer), "output": None if call.result == NULL else answer}
+    fields: StepFields = {"status": _status(call, answer), "output": None if call.result == NULL else answer}
     if call.name == "run_shell_command":
         return fields | _command(_string(given.get("command")), answer, display, fields)
     if call.name in ("write_file", "replace"):
         change = _change(call.name, given, display)
         return fields | {"kind": StepKind.FILE_CHANGE, "text": change.path, "tool": call.name, "changes": (change,)}
-    fields |= {"tool": call.name, "arguments": arguments}
+    fields["tool"], fields["arguments"] = call.name, arguments
     if fields["output"] is None and isinstance(display, str):
         fields["output"] = display
     if call.name == "write_todos" and isinstance(given.get("todos"), list):
-        return fields | _plan(given["todos"])
+        items = tuple(_item(todo) for todo in given["todos"] if isinstance(todo, dict))
+        return fields | plan(items)
     if call.name in ("google_web_search", "web_fetch"):
         sought = _string(given.get("query") or given.get("prompt") or given.get("url"))
         return fields | {"kind": StepKind.WEB_SEARCH, "text": sought}
@@ -52,7 +54,7 @@ def _status(call: ToolCall, answer: str) -> StepStatus:
     return StepStatus.DECLINED if status is not StepStatus.OK and _DECLINED.search(answer) else status
 
 
-def _command(command: str, answer: str, display: Any, fields: dict[str, Any]) -> dict[str, Any]:
+def _command(command: str, answer: str, display: Any, fields: StepFields) -> StepFields:
     body, report = _unwrapped(answer)
     exit_code = _EXIT.fullmatch(report.get("Exit Code", ""))
     code = int(exit_code[0]) if exit_code else None
@@ -95,12 +97,6 @@ def _change(name: str, given: dict[str, Any], display: Any) -> Change:
     # The diff's heading has only the last part of the path.
     hunks = diff[diff.find("@@") :] if "@@" in diff else ""
     return Change(path=path, kind="add" if new else "update", diff=hunks.removesuffix("\n") or None)
-
-
-def _plan(todos: list[Any]) -> dict[str, Any]:
-    items = tuple(_item(todo) for todo in todos if isinstance(todo, dict))
-    done = sum(item.status == "completed" for item in items)
-    return {"kind": StepKind.PLAN, "text": f"{done} of {len(items)} done", "items": items}
 
 
 def _item(todo: dict[str, Any]) -> PlanItem:

@@ -13,17 +13,13 @@ class GeminiSession(TranscriptFormat):
     """The chat format: all turns of one session."""
 
     name = "gemini-session"
+    document_names = frozenset({b"sessionId", b"projectHash"})  # of an older chat
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
         """Return whether this is a heading or a change of it, which have no type, or a message."""
         if kind is None:
             return {"sessionId", "projectHash"} <= event.keys() or isinstance(event.get("$set"), dict)
         return kind in _MESSAGES and {"id", "timestamp", "content"} <= event.keys()
-
-    def begins_document(self, beginning: bytes) -> bool:
-        """Return whether this is an older chat: one object of many lines, with the names of a heading."""
-        first, _, rest = beginning.lstrip().partition(b"\n")
-        return first.strip() == b"{" and b'"sessionId"' in rest and b'"projectHash"' in rest
 
     def parser(self, turn: int = 1) -> TurnParser:
         """Return a new parser that begins with this turn."""

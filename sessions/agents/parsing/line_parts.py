@@ -7,19 +7,74 @@ event, and an object in another object.  Both are told by their places.
 - Text in a string: its quotes are escaped, so no object with a key begins there.
 - An object in another one is behind ``":``, ``[`` or ``,``, or before ``,``, ``]`` or ``}``.  Only where the object
   around it is certainly torn, because what follows breaks its syntax just there, or cannot be at that place of an
-  event (:mod:`.event_places`), does the next one count.
+  event (:func:`breaks_off`), does the next one count.
 
 So an event behind a line that was torn just before a value that a model chooses is not taken.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from .event_places import ITEM, breaks_off
 from .json_lines import UNREADABLE
+
+# The places of an event at which no whole event can be: the agent fills them itself, with something else.  An event
+# there was printed behind one that is torn just before it.  A model chooses values too, such as the input of a tool,
+# and it can give them the form of an event: those places, and all places of unknown names, are not among these.  The
+# names are those of claude 2.1.197 to 2.1.332 and codex 0.169.0 to 0.171.0, of streams and transcripts.
+
+ITEM = "[]"
+"""The name of a place in an array."""
+
+_INNER = frozenset(("message", "content", ITEM, "usage", "item", "params", "turn", "payload"))
+"""The names on the way to a place; more than one array is in the output of a tool."""
+
+_DEEPEST = 5
+"""Names that lead to a place at most, as in an item of app-server: params, item, content, a number, text."""
+
+_NAMES = """
+type subtype role id uuid timestamp cwd version entrypoint method ordinal status reason
+sessionId session_id parentUuid parent_tool_use_id sourceToolAssistantUUID promptId requestId
+isSidechain isMeta isReplay isSynthetic isApiErrorMessage userType gitBranch permissionMode agentId
+apiKeySource claude_code_version output_style fast_mode_state request_id hold_id messaging_socket_path
+is_error num_turns duration_ms duration_api_ms ttft_ms ttft_stream_ms time_to_request_ms
+total_cost_usd stop_reason terminal_reason api_error_status apiErrorStatus
+model stop_sequence stop_details container context_management diagnostics
+input_tokens output_tokens cache_creation_input_tokens cache_read_input_tokens total_tokens
+cached_input_tokens reasoning_output_tokens cache_write_input_tokens service_tier inference_geo speed
+text thinking signature name tool_use_id thread_id threadId turnId itemId call_id turn_id
+command aggregated_output aggregatedOutput exit_code exitCode durationMs startedAtMs completedAtMs
+startedAt completedAt processId delta willRetry clientUserMessageId
+"""
+_FILLED = _INNER.union(_NAMES.split())
+"""The names of places that agents fill with a text, a number or a known object."""
+
+_KINDS = (
+    "user|assistant|system|result|stream_event|rate_limit_event|command_lifecycle|conversation_reset|queue-operation"
+    "|control_(?:request|response|cancel_request)|thread\\.started|turn\\.(?:started|completed|failed)"
+    "|item\\.(?:started|updated|completed)"
+)
+_EVENT = re.compile(
+    rf'\{{[ \t]*"(?:type"[ \t]*:[ \t]*"(?:{_KINDS})"|(?:parentUuid|timestamp|method|duration_api_ms|is_error)"[ \t]*:)'
+)
+"""The beginning of an event; no object at the places above begins so."""
+
+
+def breaks_off(path: Sequence[str], text: str, at: int) -> bool:
+    """Return whether the object at a place of an event is an event of its own, so that the one around it is torn.
+
+    Args:
+        path: the names that lead to the place, from the outermost.
+        at: the offset of the object in it.
+    """
+    if not 0 < len(path) <= _DEEPEST or path[-1] not in _FILLED:
+        return False
+    if not _INNER.issuperset(path[:-1]) or path.count(ITEM) > 1:
+        return False
+    return _EVENT.match(text, at) is not None
+
 
 _MOST_TOKENS = 1_000_000
 """Tokens that are read of one line, which bounds the time; the rest is shown as it was printed."""
@@ -156,8 +211,6 @@ def _end_of(text: str, begin: int, budget: list[int]) -> int | _Torn | None:
     """Return the end of the object at a place, or where it is torn; None if the line may be its inside to the end.
 
     Args:
-        text: the line.
-        begin: the place.
         budget: the number of tokens that may still be read; it is counted down.
     """
     open_: list[str] = []

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar, Unpack
 
 import msgspec
 from msgspec import Struct, field, structs
@@ -11,6 +11,7 @@ from ...model import Step, StepKind, StepStatus
 from ...rules.truncate import trimmed
 from ...rules.turn_facts import Facts
 from ..names import PLAIN_NAME
+from .step_fields import Details, StepFields
 
 MOST_OPEN = 10_000
 """Steps that may be open at once.  No agent needs this many; the limit bounds memory if steps begin and never end."""
@@ -40,7 +41,7 @@ class TurnParser(ABC):
     state: ParserState
     state_type: ClassVar[type[ParserState]] = ParserState
     conversation_ids: ClassVar[re.Pattern[str]] = PLAIN_NAME
-    """The form of the agent's conversations (:attr:`..base.Agent.conversation_ids`)."""
+    """The form of the agent's conversations (:attr:`..capabilities.Conversations.ids`)."""
 
     def __init__(self, turn: int = 1) -> None:
         self.turn = turn
@@ -89,12 +90,16 @@ class TurnParser(ABC):
         self.facts.lines += 1
         return [self._unknown(beginning, at, f"a line of {size:,} bytes")]
 
-    def _new(self, kind: StepKind, text: str = "", *, at: int | None = None, **fields: Any) -> Step:
-        step = Step(turn=self.turn, index=self.state.next, kind=kind, text=text, at=at, **fields)
+    def _new(self, kind: StepKind, text: str = "", *, at: int | None = None, **more: Unpack[Details]) -> Step:
+        step = Step(turn=self.turn, index=self.state.next, kind=kind, text=text, at=at, **more)
         self.state.next += 1
         return step
 
-    def _converses(self, name: str, at: int | None, **fields: Any) -> Step:
+    def _made(self, fields: StepFields, *, at: int | None, **more: Unpack[StepFields]) -> Step:
+        """Return a new step of a description."""
+        return self._new(at=at, **(fields | more))
+
+    def _converses(self, name: str, at: int | None, *, model: str | None = None) -> Step:
         """Keep the conversation that a line names, and return its step.
 
         The first one of a turn is kept.  A later line with another one, or with text that is not an id, may be another
@@ -106,7 +111,7 @@ class TurnParser(ABC):
             return self._new(StepKind.NOTICE, text, at=at, event="conversation")
         if name:
             self.state.conversation = self.facts.agent_session = name
-        return self._new(StepKind.START, at=at, agent_session=name or None, **fields)
+        return self._new(StepKind.START, at=at, agent_session=name or None, model=model)
 
     def _is_conversation(self, name: str) -> bool:
         """Return whether a name is a valid id, and that of the turn if its lines have named one."""

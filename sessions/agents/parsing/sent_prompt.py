@@ -47,8 +47,6 @@ def has_prompt(
     """Return whether a transcript has a prompt since the start of its turn.
 
     Args:
-        path: the transcript.
-        sent: the prompt.
         marks: bytes that each line with a prompt contains; other lines are not read.
         read: returns the text and the time (ISO 8601) of a line with a prompt; None for another line.
 

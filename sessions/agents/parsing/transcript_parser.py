@@ -59,7 +59,6 @@ class TranscriptParser(EventParser):
     The indices of the steps continue from turn to turn: they are positions in the file.
 
     Args:
-        turn: the number of the first turn.
         one_turn: all steps have this number: the lines are a part of a transcript that is one turn of a session.
     """
 

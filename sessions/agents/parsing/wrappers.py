@@ -13,8 +13,6 @@ def is_wrapped(text: str, names: Container[str], trailed: Container[str] = ()) -
     """Return whether a text is nothing but closed elements with these names, one after the other.
 
     Args:
-        text: the text.
-        names: the names of the elements.
         trailed: those of them behind which the agent writes more text.
     """
     at = 0

@@ -15,10 +15,9 @@ from ...errors import AgentdashError, NewerStoreError, OlderStoreError, StoreErr
 from ...model import Turn
 from ...processes import processes
 from ...rules.status import NO_PROOF, EndFacts, at_the_end
-from ...storage.deleted import remember
 from ...storage.files import trash
-from ...storage.files.restore import restore
-from ...storage.files.session_record import Identity, read_identity, write_identity
+from ...storage.files.session_record import Identity, read_identity, restore, write_identity
+from ...storage.files.trash import remember
 from ...storage.paths import Layout, SessionFolder
 from ...storage.store import Store
 from ...storage.turns.claim import Owner

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from ...agents.own_use import count_broken_off, take_rest
+from ...agents.own_use import count_broken_off, take_rest, total_before
 from ...agents.parsing.parser import TurnParser
 from ...agents.parsing.usage_meter import Meter
 from ...agents.registry import agent_named
@@ -31,11 +31,10 @@ from ...storage.files.session_record import write_identity
 from ...storage.old_requests import answer_old
 from ...storage.paths import SESSION_ID, Layout
 from ...storage.store import Store
-from ...storage.turns.claim import Outcome, Owner
+from ...storage.turns.claim import Outcome, Owner, move_times
 from ...storage.turns.live_log import LiveLog
 from ...storage.turns.turn_log import TurnLog
 from ...storage.turns.turn_output import output_in, remove_output
-from ...storage.turns.turn_times import move_times
 from ...supervision.clock_steps import surplus_ms
 from ...supervision.hooks.hooks import run_end_hook
 from ...supervision.own_conversation import OwnConversation
@@ -339,8 +338,9 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     if launch is not None and launch.compacts is not None:
         parser.facts.context_before = launch.compacts.tokens_before
     if launch is not None and output.stream == turn.n:
-        parser.facts.total_before = agent.total_before(launch, env, began)
-    meter = agent.final_meter(launch, env, began) if launch is not None else None
+        parser.facts.total_before = total_before(agent, launch, env, began)
+    new_meter = agent.use.final_meter if agent.use is not None else None
+    meter = new_meter(launch, env, began) if launch is not None and new_meter is not None else None
     facts, steps = parsed_facts(output.stdout, parser, meter)
     OwnConversation(store, agent, turn.session, turn.n, launch).check(facts)
     if meter is not None:

@@ -18,7 +18,7 @@ from msgspec import Struct, field, structs
 
 from ...agents.base import Agent
 from ...agents.dialogue import Delivery, Dialogue, Event, Received, TurnBegan, TurnEnded
-from ...agents.format_detection import LOOKED_AT, guess_agent, guess_transport
+from ...agents.formats import LOOKED_AT, guess_agent, guess_transport
 from ...agents.parsing.line_parts import by_parts
 from ...agents.registry import agent_named
 from ...clock import monotonic
@@ -245,11 +245,12 @@ def _parts(folder: SessionFolder, agent: Agent, numbers: Sequence[int]) -> list[
     """Return the turns of all files, in order; a turn of which nothing was found has a file that does not exist."""
     parts: list[_Part] = []
     streams = [n for n in numbers if folder.output(n).exists()]
+    # The number of a stream is that of its first turn, so that the next one bounds how many turns it has.
     for n, following in zip(streams, [*streams[1:], None], strict=True):
         parts += [_Part(missing, missing) for missing in range(len(parts) + 1, n)]
         with LineReader(folder.output(n)) as reader:
             transport = guess_transport(agent, islice(reader.all_lines(), LOOKED_AT))
-        dialogue = agent.dialogue(Launch(argv=(), transport=transport)) if transport else None
+        dialogue = agent.dialogue(transport) if transport else None
         if dialogue is None:
             parts.append(_Part(n, n))
             continue

@@ -9,13 +9,12 @@ from msgspec import Struct, structs, to_builtins
 
 from ...agents.base import Agent, AgentSettings, LaunchRequest
 from ...agents.demo.place import check_demo
-from ...agents.names import start_of
+from ...agents.names import command_of
 from ...agents.registry import agent_named
-from ...conversation.marks import Mark
 from ...errors import Remedy, UsageError
-from ...launch import Launch, Start, TurnPlan
+from ...launch import Command, Launch, Start, Terms, TurnPlan
 from ...model import Session
-from ...rules.prompts.chained_prompt import FIELD
+from ...rules.prompts.chain import FIELD
 from ...settings.config import PROFILE, Config
 from ...settings.place import CONFIG
 from ...settings.prices import in_force
@@ -146,31 +145,21 @@ class LaterTurn(Struct, frozen=True, kw_only=True):
     """The keys of the agent's section that the request for this turn names itself."""
 
 
-class Beginning(Struct, frozen=True, kw_only=True):
-    """The first turn of a session."""
-
-    start: Start
-    config: Config
-    launch: Launch
-    env: Mapping[str, str | None]
-    """The environment that is recorded with the session."""
-    mark: Mark | None = None
-    """The mark of a fork before its first turn; its number and its session are not used."""
-
-
-def completed(start: Start, config: Config, recorded: str | None = None) -> Start:
+def completed(start: Start, config: Config, recorded: str | None = None, *, prompt: str | None = None) -> Start:
     """Return the start with an agent, an absolute folder and an id for its session.
 
     Args:
         start: the request.
         config: the settings in its folder.
         recorded: the folder of the session that it goes on from, which is taken as it was recorded.
+        prompt: the prompt as the agent gets it, in place of the caller's.
 
     Raises:
         UsageError: no such folder.
     """
     return structs.replace(
         start,
+        prompt=start.prompt if prompt is None else prompt,
         agent=start.agent or config.default_agent,
         cwd=checked_folder(start.cwd or None) if recorded is None else recorded,
         session_id=start.session_id or str(uuid.uuid4()),
@@ -180,9 +169,22 @@ def completed(start: Start, config: Config, recorded: str | None = None) -> Star
 def build_launch(
     config: Config, start: Start, *, home: Path, later: LaterTurn | None = None, notes: Sequence[str] = ()
 ) -> Launch:
-    """Build one exact start from a :func:`completed` start, with the agent's own builder.
+    """Build one exact start; the arguments and errors are those of :func:`plan_turn`."""
+    plan, command = plan_turn(config, start, home=home, later=later, notes=notes)
+    return plan.launch(command)
 
-    ``notes`` are sentences about the settings, which become warnings of the launch.
+
+def plan_turn(
+    config: Config, start: Start, *, home: Path, later: LaterTurn | None = None, notes: Sequence[str] = ()
+) -> tuple[TurnPlan, Command]:
+    """Return the plan of a turn, and the command that its agent would make of it now.
+
+    Args:
+        config: the settings.
+        start: a :func:`completed` start.
+        home: the state folder.
+        later: the parts of a later turn; None for the first one.
+        notes: sentences about the settings, which become warnings of the turn.
 
     Raises:
         UsageError: an option or a setting that the agent cannot take, a requested limit that can never act, or the
@@ -193,55 +195,39 @@ def build_launch(
         check_demo(home, start.cwd)
     settings = config.settings_for(start.agent, start.options)
     settings = structs.replace(settings, instructions=_instructions(agent, settings, later))
-    launch = start_of(
-        agent,
-        LaunchRequest(
-            prompt=start.prompt,
-            cwd=start.cwd,
-            session_id=start.session_id,
-            turn=later.turn if later else 1,
-            agent_session=later.agent_session if later else None,
-            model=start.model,
-            settings=settings,
-            argv=start.argv,
-            led=start.led,
-        ),
-    )
-    limits = settings.limits.over(config.limits)
-    prices = in_force(config)
-    launch = structs.replace(launch, limits=limits, prices=prices, family=config.orchestration.limits, led=start.led)
-    asked = later.limits if later else start.options.get("limits") or ()
-    unable = judged(limits, agent.measures(launch, _environment(launch, later.env if later else {})), asked)
-    return structs.replace(
-        launch,
+    command = command_of(agent, _request(start, settings, later))
+    asked, env = (later.limits, later.env) if later else (start.options.get("limits") or (), {})
+    limits, prices = settings.limits.over(config.limits), in_force(config)
+    unable = judged(limits, agent.measures(command, prices, _environment(command, env)), asked)
+    terms = Terms(
         ladder=config.ladder_for(agent.ladder, settings),
-        warnings=(*launch.warnings, *unable, *notes),
+        limits=limits,
+        family=config.orchestration.limits,
+        led=start.led,
+        prices=prices,
+        warnings=(*command.warnings, *unable, *notes),
         attention=config.attention,
         after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
         hook=config.notify.command,
-        asks=config.asks,
+        mode=agent.turn_mode(settings, command.model) if agent.prompted else None,
         warm=config.live,
-        mode=agent.turn_mode(settings, launch.model) if agent.prompted else None,
-        settings=to_builtins(settings),
+        asks=config.asks,
     )
+    plain, on_failure = to_builtins(settings), config.queue.on_failure
+    return TurnPlan(settings=plain, model=start.model, argv=start.argv, terms=terms, on_failure=on_failure), command
 
 
-def plan_turn(config: Config, start: Start, *, home: Path, later: LaterTurn, notes: Sequence[str] = ()) -> TurnPlan:
-    """Return the plan of a later turn: everything that is known before the turn before it has ended.
-
-    Raises:
-        UsageError: as for :func:`build_launch`.
-    """
-    launch = build_launch(config, start, home=home, later=later, notes=notes)
-    settings = structs.replace(
-        config.settings_for(start.agent, start.options), instructions=launch.mode.instructions if launch.mode else None
-    )
-    return TurnPlan(
-        settings=to_builtins(settings),
+def _request(start: Start, settings: AgentSettings, later: LaterTurn | None) -> LaunchRequest:
+    return LaunchRequest(
+        prompt=start.prompt,
+        cwd=start.cwd,
+        session_id=start.session_id,
+        turn=later.turn if later else 1,
+        agent_session=later.agent_session if later else None,
         model=start.model,
+        settings=settings,
         argv=start.argv,
-        frame=structs.replace(launch, argv=(), stdin=None, settings={}),
-        on_failure=config.queue.on_failure,
+        led=start.led,
     )
 
 
@@ -259,9 +245,9 @@ def _instructions(agent: Agent, settings: AgentSettings, later: LaterTurn | None
     return (given if "instructions" in later.options else later.mode.instructions) or None
 
 
-def _environment(launch: Launch, recorded: Mapping[str, str | None]) -> dict[str, str]:
+def _environment(command: Command, recorded: Mapping[str, str | None]) -> dict[str, str]:
     """Return the environment in which the agent will run."""
-    merged = {**os.environ, **recorded, **launch.env}
+    merged = {**os.environ, **recorded, **command.env}
     return {name: value for name, value in merged.items() if value is not None}
 
 

@@ -64,7 +64,9 @@ def writes(agent: Agent, mode: TurnMode | None) -> bool:
 
     A mode without limits is not such a mode: the folder makes no difference to it.
     """
-    return mode is not None and not mode.dangerous and mode.permissions in agent.writing
+    if mode is None or mode.dangerous or agent.modes is None:
+        return False
+    return mode.permissions in agent.modes.writing
 
 
 def check_reach(

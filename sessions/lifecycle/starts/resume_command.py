@@ -77,12 +77,12 @@ def resume_command(
         model=requested_model(recipe.options, mode),
         settings=config_of(recorded_profile(recipe.env)).settings_for(session.agent, recipe.options),
     )
-    argv = agent.resume_argv(request)
-    if argv is None:
+    if agent.interface is None:
         raise UsageError(
             f"{agent.title} has no command that resumes a session." if agent.prompted
             else "A plain command has no conversation to resume."
         )  # fmt: skip
+    argv = agent.interface.resume(request)
     if not conversation:
         raise UsageError(f"{agent.title} has not reported a conversation id for session {session.short_id} yet.")
     check_names(agent, request)

@@ -9,7 +9,7 @@ from ...errors import RefusalError
 from ...text.units import compared_money
 from ...values.membership import Budget
 from .family_account import Amount
-from .period_shares import FIRST, KINDS, LEAST, Kind, of
+from .period_budgets import FIRST, KINDS, LEAST, Kind, of
 
 _ROUNDING = 1e-9
 """US dollars by which sums of shares may differ from a budget."""
@@ -106,9 +106,7 @@ def share_of(
     least what a turn of its agent usually uses: then workers that start at the same time do not pass the budget.
 
     Args:
-        own: the budget of the start.
         ledgers: the budgets above it, the nearest first.
-        limits: the numbers of the settings.
         open_workers: workers of the lead that have not ended.
         usual: what a turn of its agent usually uses; None for a kind that is not known, of which it reserves half the
             budget at most.  None if it uses no model.

@@ -126,6 +126,7 @@ class _Speaker:
 
     def _pass_over(self, key: str | None) -> None:
         """Count an action since the failures of other commands; forget old failures."""
+        # A copy, because forgetting changes the mapping.
         for other, failures in list(self._failures.items()):
             failures.others += other != key
             if failures.others >= self._repeats:

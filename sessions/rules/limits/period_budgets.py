@@ -1,6 +1,12 @@
-"""The budgets of days and weeks: which of them bind a folder, and what is left of them.  Pure."""
+"""The budgets of days and weeks: which of them bind a folder, what is left, and the shares of turns in them.  Pure.
 
-from collections.abc import Iterable
+A turn starts only if what is left covers what it will use: its own limit, or what turns of its agent usually use.  So
+of any number of turns that start at the same time, only those get a place that the budget can pay for, also if their
+agent reports what it used only at its end.  A turn that used up its share reserves as much again, or what is left, and
+ends if nothing is."""
+
+import math
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Literal
 
@@ -103,3 +109,194 @@ def _rest_tokens(state: PeriodState) -> int | None:
 def _rest_cost(state: PeriodState) -> float | None:
     most = state.budget.most.cost_usd
     return None if most is None else max(0.0, most - state.spent.cost_usd - state.reserved.cost_usd)
+
+
+Kind = Literal["tokens", "cost_usd"]
+KINDS: tuple[Kind, ...] = ("tokens", "cost_usd")
+
+FIRST = Budget(tokens=500_000, cost_usd=1.0)
+"""The share of a turn while no turn of its agent has ended with a figure."""
+
+RECENT = 20
+"""The ended turns of an agent from which follows what a turn usually uses."""
+
+_FLOOR = Budget(tokens=1, cost_usd=0.000001)
+"""The least share of a turn whose own limit leaves nothing."""
+
+_PART = 0.9
+"""Part of the recent turns that used no more than the usual use."""
+
+LEAST = 0.001
+"""The least share, as a part of the budget."""
+
+
+class Asking(Struct, frozen=True, kw_only=True):
+    """A turn that asks for a share."""
+
+    own: Budget = Budget()
+    """The amounts that its own limits leave to it; None for a kind without one."""
+    usual: Budget = Budget()
+    """The usual use of a turn of its agent; None for a kind that no turn reported."""
+    agent: str = ""
+
+    def needs(self, kind: Kind, most: float) -> float:
+        """Return the share of a budget of ``most`` that it needs; a turn that uses more can have all of it."""
+        own = self.limit(kind)
+        if own is not None:
+            return min(own, most)
+        usual = of(self.usual, kind)
+        need = max(of(FIRST, kind) or 0.0 if usual is None else usual, most * LEAST)
+        return min(math.ceil(need) if kind == "tokens" else need, most)
+
+    def limit(self, kind: Kind) -> float | None:
+        """Return the most that its own limits let it reserve; None without one."""
+        own = of(self.own, kind)
+        return None if own is None else max(own, of(_FLOOR, kind) or 0.0)
+
+    def ends_by_itself(self, kind: Kind) -> bool:
+        """Return whether a limit of its own leaves nothing."""
+        own = of(self.own, kind)
+        return own is not None and own <= ROUNDING
+
+    def knows(self, kind: Kind) -> bool:
+        """Return whether the share follows from a limit or from earlier turns; else it is a guess."""
+        return of(self.own, kind) is not None or of(self.usual, kind) is not None
+
+
+class Lacking(Struct, frozen=True, kw_only=True):
+    """A budget in which a turn has no room."""
+
+    state: PeriodState
+    kind: Kind
+    asking: Asking = Asking()
+
+    @property
+    def for_turns(self) -> bool:
+        """True if there can be room when the turns that run have ended."""
+        left, spent, reserved = amounts_left(self.state, self.kind)
+        most = of(self.state.budget.most, self.kind) or 0.0
+        known = self.asking.knows(self.kind)
+        fits = self.asking.needs(self.kind, most) <= left + reserved + ROUNDING if known else spent < most
+        return reserved > ROUNDING and fits
+
+
+class Share(Struct, frozen=True, kw_only=True):
+    """The amounts up to which a turn that runs needs no further room."""
+
+    most: Budget = Budget()
+    """The sums of its session up to which the share reaches; None for a kind without a share."""
+    lacking: str | None = None
+    """Why there is no more: the budget, in words; None if there is."""
+
+    def used_up(self, tokens: int | None, cost_usd: float | None) -> bool:
+        """Return whether the sums of the session have reached the end of the share."""
+        return used_up(self.most, Budget(tokens=tokens, cost_usd=cost_usd))
+
+
+def least_of(shares: Sequence[Share]) -> Share | None:
+    """Return the share that several budgets leave together; None if there is none."""
+    if not shares:
+        return None
+    tokens = [one.most.tokens for one in shares if one.most.tokens is not None]
+    costs = [one.most.cost_usd for one in shares if one.most.cost_usd is not None]
+    return Share(
+        most=Budget(tokens=min(tokens, default=None), cost_usd=min(costs, default=None)),
+        lacking=next((one.lacking for one in shares if one.lacking is not None), None),
+    )
+
+
+def usual_of(recent: Sequence[Budget]) -> Budget:
+    """Return what nine of ten of the recent turns of an agent used at most; None for a kind that none reported."""
+    tokens = sorted(one.tokens for one in recent if one.tokens is not None)
+    costs = sorted(one.cost_usd for one in recent if one.cost_usd is not None)
+    return Budget(
+        tokens=tokens[_rank(len(tokens))] if tokens else None, cost_usd=costs[_rank(len(costs))] if costs else None
+    )
+
+
+def grant(asking: Asking, states: Sequence[PeriodState], *, free: bool = False) -> Budget | Lacking:
+    """Return the share that a start reserves, or the budget in which it has no room.
+
+    It has room if what is left covers what it needs.  While the use of a turn of its agent is unknown, it
+    also has room if no other turn runs: it then reserves all that is left.
+
+    Args:
+        states: the budgets that bind it and that stop.
+        free: the user starts it beyond the budgets: it reserves what there is.
+    """
+    shares: dict[Kind, float] = {}
+    lacking: list[Lacking] = []
+    for kind in KINDS:
+        part = asking.limit(kind)
+        for one in states:
+            most = of(one.budget.most, kind)
+            if most is None:
+                continue
+            left, _, reserved = amounts_left(one, kind)
+            need = asking.needs(kind, most)
+            alone = not asking.knows(kind) and reserved <= ROUNDING
+            if not free and (left <= ROUNDING or (need > left + ROUNDING and not alone)):
+                lacking.append(Lacking(state=one, kind=kind, asking=asking))
+            part = min(left, need) if part is None else min(part, left, need)
+        if part is not None:
+            shares[kind] = part
+    if lacking:
+        return next((one for one in lacking if not one.for_turns), lacking[0])
+    return _share(shares)
+
+
+def extend(asking: Asking, states: Sequence[PeriodState], share: Budget, used: Budget) -> Budget | Lacking:
+    """Return the share of a turn that runs, with more of what is left for each kind that it used up.
+
+    A kind of which its own limits leave nothing keeps its share: those limits end the turn.  A kind
+    without a budget has no share.
+
+    Args:
+        states: the budgets that bind it and that stop, with what the turn used as spent.
+        share: what it reserved.
+        used: what it used of that.
+    """
+    shares: dict[Kind, float] = {}
+    for kind in KINDS:
+        now, limited = of(share, kind), [one for one in states if of(one.budget.most, kind) is not None]
+        if now is None or not limited:
+            continue
+        shares[kind] = now
+        if (of(used, kind) or 0.0) < now or asking.ends_by_itself(kind):
+            continue
+        parts = []
+        for one in limited:
+            left, _, _ = amounts_left(one, kind)
+            if left <= ROUNDING:
+                return Lacking(state=one, kind=kind)
+            parts.append(min(left, asking.needs(kind, of(one.budget.most, kind) or 0.0)))
+        shares[kind] = (of(used, kind) or 0.0) + min(parts)
+    return _share(shares)
+
+
+def of(amounts: Budget, kind: Kind) -> float | None:
+    """Return the amount of a kind; None if there is none."""
+    return amounts.tokens if kind == "tokens" else amounts.cost_usd
+
+
+def used_up(share: Budget, used: Budget) -> bool:
+    """Return whether nothing is left of a share in one of its kinds."""
+    return any((most := of(share, kind)) is not None and (of(used, kind) or 0.0) >= most for kind in KINDS)
+
+
+def full(states: Iterable[PeriodState]) -> list[PeriodState]:
+    """Return the budgets of which nothing is left."""
+    return [
+        one
+        for one in states
+        if any(of(one.budget.most, kind) is not None and amounts_left(one, kind)[0] <= ROUNDING for kind in KINDS)
+    ]
+
+
+def _rank(number: int) -> int:
+    return max(0, math.ceil(_PART * number) - 1)
+
+
+def _share(shares: dict[Kind, float]) -> Budget:
+    tokens, cost = shares.get("tokens"), shares.get("cost_usd")
+    return Budget(tokens=None if tokens is None else int(tokens), cost_usd=cost)

@@ -2,8 +2,7 @@
 
 from ...text.units import compared_money, count, money
 from .family_account import Account, Amount, budget_words
-from .period_budgets import PeriodState, amounts_left
-from .period_shares import Kind, Lacking, of
+from .period_budgets import Kind, Lacking, PeriodState, amounts_left, of
 
 
 def used_words(state: PeriodState, kind: Kind | None = None) -> str:
@@ -24,7 +23,7 @@ def used_words(state: PeriodState, kind: Kind | None = None) -> str:
     if not spent:
         return f"{whose if left <= 0 else f'{_short(reserved, kind)} of {whose}'} is reserved {by}"
     held = f" and {_short(reserved, kind)} is reserved {by}" if reserved else ""
-    return f"{_spent(state, kind)} of {whose} is spent{held}"
+    return f"{(state.spent.tokens_words() if kind == 'tokens' else state.spent.dollars())} of {whose} is spent{held}"
 
 
 def lacking_words(lacking: Lacking) -> str:
@@ -105,7 +104,3 @@ def _amount(amount: float, kind: Kind) -> str:
 
 def _short(amount: float, kind: Kind) -> str:
     return f"{int(amount):,}" if kind == "tokens" else _amount(amount, kind) if amount >= 1 else money(amount)
-
-
-def _spent(state: PeriodState, kind: Kind) -> str:
-    return state.spent.tokens_words() if kind == "tokens" else state.spent.dollars()

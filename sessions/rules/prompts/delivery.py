@@ -1,8 +1,13 @@
-"""The fate of a prompt whose turn ended: it arrived, it can be sent again, or it is not known.  Pure."""
+"""The state of prompts that wait, and the fate of one whose turn ended: it arrived, can be sent again, or is not known.
+
+Pure."""
 
 from enum import StrEnum
 
 from msgspec import Struct
+
+from ...model import Session
+from ...text.sanitize import one_line
 
 HELD_BY_USER = "by you"
 """The reason of a hold that the user asked for; other holds end when nothing is left to hold."""
@@ -116,3 +121,11 @@ def needs_transcript(turn: TurnEvidence) -> bool:
     """Return whether the agent's own transcript has to decide."""
     unknown = turn.crashed or (turn.stopped and not turn.printed)
     return turn.started and unknown and not turn.proper_end
+
+
+def queue_state(session: Session) -> str:
+    """Return the number of prompts that wait, and what they wait for."""
+    unconfirmed = f", {session.unconfirmed} unconfirmed" if session.unconfirmed else ""
+    if session.held:
+        return f"{session.queued} queued{unconfirmed}, held: {one_line(session.held)}"
+    return f"{session.queued} queued{unconfirmed}" + (f", after turn {session.turn}" if session.queued else "")

@@ -1,19 +1,23 @@
-"""Admission of starts and prompts, inside the transaction that records them.
+"""Admission of workers and of prompts to them, and of more than their share, inside the transaction that records it.
 
-Of several processes that ask at the same time, each sees what the others were granted.
-"""
+Of several processes that ask at the same time, each sees what the others were granted."""
 
 import sqlite3
 from typing import TypeVar
 
 from msgspec import structs
 
-from ...rules.limits.admission import FamilyLimits, Numbers, check_numbers, check_spent, share_of
+from ...costs.usage_totals import WITHOUT_MODEL
+from ...launch import Launch
+from ...rules.limits.admission import FamilyLimits, Numbers, check_numbers, check_rounds, check_spent, extend, share_of
 from ...rules.limits.family_account import Account, accounts
+from ...rules.limits.period_budgets import Share
 from ...values.membership import Budget, Membership
-from ..rows import Query, dump
-from .family_budgets import budgets_of, ledgers_of, line_of, members_of, name_of
-from .usual_worker import usual_worker
+from ...values.steps import OTHER_PROGRAM
+from ..rows import Query, dump, load
+from ..usual_use import usual_use
+from .family_budgets import accounts_of, budgets_of, ledgers_of, line_of, members_of, name_of
+from .workers import LEAD_KEY
 
 N = TypeVar("N", int, float)
 
@@ -118,3 +122,72 @@ def _least(part: N | None, spent: N, most: N | None) -> N | None:
     if part is None:
         return None
     return part + spent if most is None else min(part + spent, most)
+
+
+_SENT = (
+    "SELECT COUNT(*) + (SELECT COUNT(*) FROM turns WHERE session = ?1 AND asked_by = ?3) AS sent"
+    " FROM queue WHERE session = ?1 AND state <> 'cancelled'"
+    " AND (key GLOB ?2 OR asked_by IN (SELECT id FROM sessions WHERE id <> ?1))"
+)
+"""The prompts of agents to a worker, and those that other programs sent past agentdash."""
+
+
+def admit_round(
+    db: sqlite3.Connection, session_id: str, limits: FamilyLimits, *, asked_by: str | None, key: str
+) -> None:
+    """Admit a prompt of an agent to one of its workers; a prompt of the user, and to itself, is never limited.
+
+    Args:
+        asked_by: the session from inside which the prompt comes.
+        key: the key of the request, which shows a prompt of a lead outside agentdash.
+
+    Raises:
+        RefusalError: ``too_many_rounds``.
+    """
+    if not limits.max_rounds or (asked_by in (None, session_id) and not key.startswith(LEAD_KEY)):
+        return
+    check_rounds(limits, int(db.execute(_SENT, (session_id, f"{LEAD_KEY}*", OTHER_PROGRAM)).fetchone()["sent"]))
+
+
+_WORKER = (
+    "SELECT share, budget, agent, coalesce(total_tokens, 0) AS tokens,"
+    " coalesce(cost_usd, 0.0) + coalesce(cost_about_usd, 0.0) AS cost,"
+    " EXISTS (SELECT 1 FROM sessions AS below WHERE below.parent = sessions.id) AS leads"
+    " FROM sessions WHERE id = ? AND share IS NOT NULL"
+)
+
+
+def keep_worker_share(db: sqlite3.Connection, session_id: str, turn: int) -> Share | None:
+    """Extend the share of a worker that used it up, with all below it; None if it has no share."""
+    row = db.execute(_WORKER, (session_id,)).fetchone()
+    share = load(row["share"], Budget) if row is not None else None
+    if row is None or share is None:
+        return None
+    if not row["leads"] and _within(share, row["tokens"], row["cost"]):
+        return Share(most=share)
+    line, members, sums = accounts_of(lambda sql, values: db.execute(sql, values).fetchall(), session_id)
+    spent = sums[session_id].spent
+    if _within(share, spent.tokens, spent.cost_usd):
+        return Share(most=share)
+    found = db.execute("SELECT launch FROM turns WHERE session = ? AND n = ?", (session_id, turn)).fetchone()
+    launch = load(found["launch"], Launch) if found is not None else None
+    if launch is None:
+        return Share(most=share)
+    own = load(row["budget"], Budget) or Budget()
+    above = [one for one in ledgers_of(line, members, sums, launch.family) if one.name != name_of(line[0])]
+    kept, lacking = extend(share, own, spent, above, usual_worker(db, row["agent"]))
+    if kept != share:
+        db.execute("UPDATE sessions SET share = ? WHERE id = ?", (dump(kept), session_id))
+    return Share(most=kept, lacking=lacking)
+
+
+def _within(share: Budget, tokens: int, cost_usd: float) -> bool:
+    fits = share.tokens is None or tokens < share.tokens
+    return fits and (share.cost_usd is None or cost_usd < share.cost_usd)
+
+
+def usual_worker(db: sqlite3.Connection, agent: str) -> Budget | None:
+    """Return what a turn of an agent usually uses, with None for an unknown kind; None if it uses no model."""
+    if agent in WITHOUT_MODEL:
+        return None
+    return usual_use(lambda sql, values: db.execute(sql, values).fetchall(), agent)

@@ -4,9 +4,9 @@ import sqlite3
 
 from msgspec import structs
 
-from ...model import ENDED, LIVE, Session
+from ...model import Session
 from ..database import Database
-from ..rows import SELECT_SESSION, session_from
+from ..rows import ENDED_ONES, LIVE_ONES, SELECT_SESSION, session_from
 
 _ABOVE = (
     "WITH RECURSIVE above (id) AS (SELECT coalesce(parent, lead) FROM sessions WHERE id = ?"
@@ -21,20 +21,18 @@ _LINKED = (
 )
 
 
-_LIVE = ", ".join(f"'{status}'" for status in sorted(LIVE))
 _RAN = (
     "SELECT 1 FROM turns WHERE session = ? AND boot_id = ? AND pid_ns = ?"
     " AND ((runner_pid = ? AND runner_start = ?) OR (agent_pid = ? AND agent_start = ?)) LIMIT 1"
 )
 _WITH_PROCESSES = (
-    f"SELECT id FROM sessions WHERE status IN ({_LIVE}) UNION SELECT id FROM sessions WHERE left > 0"  # noqa: S608
+    f"SELECT id FROM sessions WHERE status IN ({LIVE_ONES}) UNION SELECT id FROM sessions WHERE left > 0"  # noqa: S608
     " UNION SELECT id FROM sessions WHERE warm_since IS NOT NULL"
 )
 _IN_OTHER_NAMESPACES = (
     "SELECT turns.session FROM turns JOIN sessions ON sessions.id = turns.session AND sessions.turn = turns.n"  # noqa: S608
     f" WHERE turns.boot_id = ? AND turns.pid_ns <> ? AND sessions.id IN ({_WITH_PROCESSES})"
 )
-_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 
 
 class Families:
@@ -82,7 +80,7 @@ class Families:
         """Return the ids of the sessions with a linked worker that has not ended."""
         rows = self._database.rows(
             "SELECT DISTINCT parent FROM sessions WHERE lifecycle <> 'detached' AND parent IS NOT NULL"  # noqa: S608
-            f" AND status NOT IN ({_ENDED})"
+            f" AND status NOT IN ({ENDED_ONES})"
         )
         return {row["parent"] for row in rows}
 
@@ -96,7 +94,7 @@ class Families:
             " AND reported_turn >= turn AND archived_at IS NULL AND queued = 0 AND taken_by IS NULL AND left = 0"
             " AND NOT EXISTS (SELECT 1 FROM wakes WHERE lead = sessions.id)"
             " AND NOT EXISTS (SELECT 1 FROM sessions AS below WHERE below.parent = sessions.id"
-            f" AND below.lifecycle <> 'detached' AND below.status NOT IN ({_ENDED}))"
+            f" AND below.lifecycle <> 'detached' AND below.status NOT IN ({ENDED_ONES}))"
         )
         return [row["id"] for row in rows]
 

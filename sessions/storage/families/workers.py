@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterable, Mapping
 
-from ...model import ENDED, Session
+from ...model import Session
 from ...values.taken_by import HAND
 from ..database import Database
+from ..rows import ENDED_ONES
 
 LEAD_KEY = "lead:"
 """The beginning of the key of a prompt that a lead sends by a tool; all others without an author are the user's."""
 
-_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 
 _READ = "max(sessions.reported_turn, coalesce((SELECT value FROM json_each(?4) WHERE key = sessions.id), 0))"
 
@@ -38,7 +38,7 @@ class Workers:
             for end in ends:
                 changed = db.execute(
                     "UPDATE sessions SET reported_turn = ? WHERE id = ? AND turn = ? AND reported_turn < ?"  # noqa: S608
-                    f" AND status IN ({_ENDED})",
+                    f" AND status IN ({ENDED_ONES})",
                     (end.turn, end.id, end.turn, end.turn),
                 ).rowcount
                 if changed:
@@ -47,7 +47,7 @@ class Workers:
 
     def is_unread(self, end: Session) -> bool:
         """Return whether a turn is still a session's newest, has ended, and its lead has not read its end."""
-        sql = f"SELECT 1 FROM sessions WHERE id = ? AND turn = ? AND reported_turn < turn AND status IN ({_ENDED})"  # noqa: S608
+        sql = f"SELECT 1 FROM sessions WHERE id = ? AND turn = ? AND reported_turn < turn AND status IN ({ENDED_ONES})"  # noqa: S608
         return bool(self._database.rows(sql, (end.id, end.turn)))
 
     def spoken_to(self, session: str | None, lead: str | None, read: Mapping[str, int] | None = None) -> list[str]:
@@ -56,8 +56,6 @@ class Workers:
         The user sent a prompt, or opened the agent's own interface and used it.
 
         Args:
-            session: the lead.
-            lead: the outside lead.
             read: turns by worker whose ends the lead is about to read.
         """
         rows = self._database.rows(

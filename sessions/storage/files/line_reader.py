@@ -24,7 +24,6 @@ class LineReader:
     The file need not exist yet.  It is opened once and kept open: a deleted or moved file can be read to its end.
 
     Args:
-        path: the file.
         offset: the start, in bytes.
         end: the offset at which reading stops, which may be set later; None for the end of the file.
         cap: maximum bytes of a line; a longer one is cut.
@@ -122,6 +121,7 @@ class LineReader:
         """Yield the lines that a chunk, just read, completes, each with the offset just after it."""
         base = self.offset - len(chunk)
         start = 0
+        # The first part ends the line that earlier chunks began, which can be any number of chunks long.
         while (newline := chunk.find(b"\n", start)) >= 0:
             self._keep(chunk[start:newline])
             yield base + newline + 1, self._take()
@@ -206,6 +206,7 @@ class ArrivalTimes:
         Callers must ask for offsets in rising order.
         """
         while True:
+            # Offsets are asked for in rising order, so a record that was passed is never needed again.
             while self._at + _STAMP.size <= len(self._data):
                 upto, at_ms = _STAMP.unpack_from(self._data, self._at)
                 if offset <= upto:

@@ -1,5 +1,9 @@
-"""``session.json``: a copy of a session's identity and settings, readable by people, from which to rebuild its rows."""
+"""``session.json``: a copy of a session's identity and settings, readable by people, from which its rows are restored.
 
+They are restored to undo a deletion, or after the database was lost."""
+
+import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -9,10 +13,14 @@ from ...conversation.marks import Mark
 from ...errors import NewerStoreError, StoreError
 from ...launch import Launch
 from ...model import Prompt, Session, Status, StoppedBy, Turn
+from ..families.families import take_back, without_used_key
+from ..marks import add_mark
 from ..paths import SessionFolder, write_atomic
 from ..prompts.queued_prompt import QueuedPrompt
 from ..queries import Recipe
-from ..store import Store
+from ..rows import USAGE_COLUMNS, dump
+from ..store import Store, touch_children
+from ..use.report_log import count_lacking
 
 FORMAT = 1
 
@@ -106,3 +114,99 @@ def _check_format(path: Path, data: bytes) -> None:
         return
     if version > FORMAT:
         raise NewerStoreError(f"{path} was written by a newer agentdash (format {version}).")
+
+
+_OWN_COLUMNS = (
+    "usage", "stopping", "stopped_by", "denied_names", "seen_at", "seen_steps", "deleted_at", "steers", "led",
+    "escalated",
+)  # fmt: skip
+"""Fields of a session that are not columns, or are stored in another form."""
+
+
+def restore(store: Store, identity: Identity) -> bool:
+    """Insert everything in the record; False if the session already exists.
+
+    Raises:
+        StoreError: the record contradicts itself; nothing was inserted.
+    """
+    session = identity.session
+    try:
+        return _insert_all(store, identity, session)
+    except sqlite3.IntegrityError as error:
+        raise StoreError(f"The record of session {session.short_id} is inconsistent: {error}.") from None
+
+
+def _insert_all(store: Store, identity: Identity, session: Session) -> bool:
+    with store.database.transaction() as db:
+        if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session.id,)).fetchone():
+            return False
+        db.execute("DELETE FROM tombstones WHERE session = ?", (session.id,))
+        _insert(db, "sessions", _session_row(without_used_key(db, session), identity.recipe))
+        take_back(db, session.id)
+        touch_children(db, session.id)
+        for turn, launch in zip(identity.turns, identity.launches, strict=True):
+            _insert(db, "turns", _turn_row(turn, launch, identity))
+        count_lacking(db, session.id)
+        for prompt in identity.prompts:
+            _insert(db, "prompts", _prompt_row(prompt))
+        for place, queued in enumerate(identity.queue):
+            _insert(db, "queue", _queue_row(queued, place))
+        _insert_marks(db, identity.marks)
+        if session.seen_at is not None:
+            _insert(db, "seen", {"session": session.id, "at": session.seen_at, "steps": session.seen_steps})
+    return True
+
+
+def _session_row(session: Session, recipe: Recipe) -> dict[str, object]:
+    plain = {key: value for key, value in structs.asdict(session).items() if key not in _OWN_COLUMNS}
+    usage = {name: getattr(session.usage, name) for name in USAGE_COLUMNS}
+    built = {name: dump(getattr(recipe, name)) for name in ("options", "command", "env")}
+    values = {name: plain[name] for name in ("activity", "plan", "taken_by", "budget")}
+    progress = {name: dump(value) if value is not None else None for name, value in values.items()}
+    # The record has no asks: the process that asked has ended, or its runner records them again.
+    return plain | usage | built | progress | {"asking": 0}
+
+
+def _turn_row(turn: Turn, launch: Launch, identity: Identity) -> dict[str, object]:
+    session, derived = identity.session, ("argv", "mode", "transport", "compacts", "cost_missing", "tokens_missing")
+    plain = {key: value for key, value in structs.asdict(turn).items() if key not in derived}
+    packed = {name: dump(plain[name]) for name in ("usage", "thread_usage", "left", "unreadable")}
+    receipt = dump(turn.receipt) if turn.receipt else None
+    columns = {"receipt": receipt, "launch": dump(launch)}
+    if all(one.agent_session is None for one in identity.turns):
+        # An older version recorded no conversations of turns; the turns that matter here belong to the last one.
+        columns["agent_session"] = session.agent_session
+    if turn.n == session.turn and session.denied_names is not None:
+        columns["denied_names"] = dump(session.denied_names)
+    return plain | packed | columns
+
+
+def _prompt_row(prompt: Prompt) -> dict[str, object]:
+    # The number was given by the lost database; in this one another prompt may have it.
+    return {key: value for key, value in structs.asdict(prompt).items() if key not in ("id", "steered")}
+
+
+def _queue_row(prompt: QueuedPrompt, place: int) -> dict[str, object]:
+    plain = {key: value for key, value in structs.asdict(prompt).items() if key not in ("id", "recorded_plan")}
+    return plain | {"plan": bytes(prompt.recorded_plan).decode(), "place": place}
+
+
+def _insert_marks(db: sqlite3.Connection, marks: Sequence[Mark]) -> None:
+    """Insert the marks; all get new numbers if another session has taken one of theirs."""
+    places = ", ".join("?" * len(marks))
+    taken = db.execute(f"SELECT 1 FROM marks WHERE id IN ({places})", [mark.id for mark in marks]).fetchone()  # noqa: S608
+    numbers: dict[int, int] = {}
+    for mark in marks:
+        undoes = numbers.get(mark.undoes) if mark.undoes is not None else None
+        added = add_mark(
+            db, mark.session, mark.kind, after=mark.after, turn=mark.turn, step=mark.step, undoes=undoes,
+            origin=mark.origin, data=mark.data, asked_by=mark.asked_by, at=mark.at,
+            number=None if taken else mark.id,
+        )  # fmt: skip
+        numbers[mark.id] = added.id
+
+
+def _insert(db: sqlite3.Connection, table: str, row: dict[str, object]) -> None:
+    columns = ", ".join(f'"{name}"' for name in row)
+    marks = ", ".join("?" * len(row))
+    db.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", tuple(row.values()))  # noqa: S608

@@ -1,10 +1,11 @@
 """Deleted sessions: their folders stay in ``trash/`` until ``clean``, and can be restored.
 
-Only sessions' folders are ever touched here; other files in ``trash/`` are left alone.
-"""
+Only sessions' folders are ever touched here; other files in ``trash/`` are left alone.  What is in the trash gives the
+tombstones again if the database was lost: families go on counting what their deleted sessions spent."""
 
 import os
 import shutil
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,9 +15,9 @@ from ...costs.repricing import Estimates
 from ...errors import AmbiguousSessionError, StoreError, UnknownSessionError, UsageError
 from ...model import Session, Status, short_id
 from ..paths import SESSION_ID, Layout, SessionFolder
+from ..rows import dump
 from ..store import Store
-from .restore import restore
-from .session_record import Identity, read_identity, write_record
+from .session_record import Identity, read_identity, restore, write_record
 
 
 class Trashed(Struct, frozen=True, kw_only=True):
@@ -199,3 +200,30 @@ def _trashed(path: Path) -> Trashed:
         title = "?"
     size = sum(file.lstat().st_size for file in path.rglob("*") if file.is_file() and not file.is_symlink())
     return Trashed(id=path.name, title=title, deleted_at=path.stat().st_mtime_ns // 10**6, bytes=size)
+
+
+_INSERT = (
+    "INSERT INTO tombstones (session, seq, deleted_at, parent, lead, budget, total_tokens, cost_usd, cost_about_usd,"
+    " cost_missing, tokens_missing) SELECT ?1, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10"
+    " WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = ?1)"
+    " AND NOT EXISTS (SELECT 1 FROM tombstones WHERE session = ?1)"
+)
+"""Its place in the change feed is before all others: the deletion is not a change that a reader has missed."""
+
+
+def remember(store: Store, deleted: Iterable[Session]) -> None:
+    """Record deleted sessions that have neither rows nor a tombstone, because the database was lost.
+
+    Args:
+        deleted: the sessions as their records in the trash have them, with the times of their deletion.
+    """
+    rows = [
+        (
+            one.id, one.deleted_at or 0, one.parent, one.lead, dump(one.budget) if one.budget else None,
+            one.usage.total_tokens, one.cost_usd, one.cost_about_usd, one.cost_missing, one.tokens_missing,
+        )
+        for one in deleted
+    ]  # fmt: skip
+    if rows:
+        with store.database.transaction() as db:
+            db.executemany(_INSERT, rows)

@@ -41,12 +41,8 @@ class Adjustments:
         """Record a change of the session's options, of its waiting prompts, and the request to a living agent.
 
         Args:
-            session_id: the session.
-            what: the setting.
-            value: its value.
             options: the keys of the agent's section that stand for it.
             counts_from: the moment from which the agent uses it.
-            asked_by: who requested it.
             planned: returns the plan of a waiting prompt with the change.
             relaunched: returns the first start of a session that waits for another one with the change.
 

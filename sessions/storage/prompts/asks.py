@@ -1,23 +1,25 @@
 """The asks of live agents: recorded by the runner, answered by a front end, a rule or the time limit.
 
 Each method is one transaction.  An answer is a compare-and-set: of several processes that answer an ask, exactly one
-has its way.
-"""
+has its way.  A row of an ask is bounded, and notes what it lacks."""
 
 import sqlite3
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec import structs
 
-from ...asks.model import Answer, Ask, Verdict
+from ...asks.answers import title_repeats_body
+from ...asks.model import MOST_BODY_BYTES, Answer, Ask, Choice, Question, Verdict
 from ...asks.recorded import AskState, RecordedAsk
 from ...asks.settings import decided_late
 from ...clock import now_ms
 from ...errors import UnknownSessionError
 from ...model import short_id
+from ...text.sanitize import shorten
+from ...text.unhidden import unhidden
 from ..database import Database
 from ..rows import dump, load
-from .ask_row import bounded, encodable
 
 _SELECT = (
     "SELECT *, (SELECT json_extract(launch, '$.asks.on_timeout') FROM turns"
@@ -38,10 +40,7 @@ class Asks:
         """Record an ask; if the same process has asked it before, return the first record.
 
         Args:
-            session_id: the session of the agent.
-            turn: the turn that waits.
             stream: the number of the process's files.
-            ask: the ask.
             due_at: the time at which the settings decide, UTC ms; None if it waits for ever.
 
         Raises:
@@ -110,12 +109,12 @@ class Asks:
 
     def overrule(self, ask_id: int, answer: Answer, by: str) -> bool:
         """Replace an answer that cannot be written to the agent; False if none is to be written."""
-        with self._database.transaction() as db:
-            changed = db.execute(
+        return bool(
+            self._database.run(
                 f"UPDATE asks SET answer = ?, answered_by = ? WHERE id = ? AND {_UNSENT}",  # noqa: S608
                 (dump(answer), by, ask_id),
-            ).rowcount
-        return bool(changed)
+            )
+        )
 
     def answered(self, session_id: str) -> list[RecordedAsk]:
         """Return the asks whose answer is to be written to the agent, with the values of secret questions."""
@@ -152,13 +151,13 @@ class Asks:
             return _end(db, AskState.LOST, "session = ? AND stream = ?", (session_id, stream))
 
     def _decide(self, ask_id: int, answer: Answer, by: str, state: AskState) -> bool:
-        with self._database.transaction() as db:
-            changed = db.execute(
+        return bool(
+            self._database.run(
                 "UPDATE asks SET state = ?, answer = ?, answered_by = ?, answered_at = ?"
                 " WHERE id = ? AND state = 'open'",
                 (state, dump(answer), by, now_ms(), ask_id),
-            ).rowcount
-        return bool(changed)
+            )
+        )
 
 
 def _next_id(db: sqlite3.Connection) -> int:
@@ -205,3 +204,102 @@ def _recorded(row: sqlite3.Row, *, secrets: bool = False) -> RecordedAsk:
     overdue = decided_late(row["on_timeout"], ask) if row["due_at"] is not None else None
     facts = {name: row[name] for name in names}
     return RecordedAsk(ask=ask, answer=answer, state=AskState(row["state"]), overdue=overdue, **facts)
+
+
+MOST_TEXT = 4_000
+"""Characters of a title, a reason, or the name of a tool."""
+MOST_PATHS = 1_000
+"""Paths of one ask."""
+MOST_QUESTIONS = 100
+"""Questions of one ask, and choices of one question."""
+MOST_QUESTION_BYTES = 256 * 1024
+"""Bytes of all questions of one ask."""
+
+
+def bounded(ask: Ask) -> Ask:
+    """Return the ask without the ends of very long texts, and with text that can be encoded."""
+    questions = tuple(_bounded_questions(ask.questions))
+    short = structs.replace(
+        ask,
+        key=encodable(ask.key),
+        tool=_short(ask.tool),
+        title=_short(unhidden(ask.title)),
+        why=_short(ask.why),
+        always=_short(ask.always),
+        body=_cut_body(ask.body),
+        paths=tuple(encodable(path) for path in ask.paths[:MOST_PATHS]),
+        cwd=encodable(ask.cwd),
+        questions=questions,
+    )
+    return structs.replace(short, left_out=", ".join(_left_out(ask, short)))
+
+
+def encodable(text: str) -> str:
+    """Return the text with ``?`` for halves of surrogate pairs, which no column can hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _left_out(ask: Ask, short: Ask) -> Iterator[str]:
+    """Yield each part of an ask that its row lacks, if the user would allow it unseen."""
+    size = len(ask.body.encode("utf-8", "replace"))
+    if size > MOST_BODY_BYTES:
+        yield f"{size - MOST_BODY_BYTES:,} of {size:,} bytes of its text"
+    if len(ask.paths) > MOST_PATHS:
+        yield f"{len(ask.paths) - MOST_PATHS:,} of {len(ask.paths):,} files"
+    if len(ask.tool) > MOST_TEXT or len(ask.always) > MOST_TEXT:
+        yield "the end of a name"
+    if len(unhidden(ask.title)) > MOST_TEXT and not title_repeats_body(ask):
+        yield "the end of its title"
+    if len(short.questions) < len(ask.questions):
+        yield f"{len(ask.questions) - len(short.questions):,} of {len(ask.questions):,} questions"
+    if any(_is_cut(one) for one in ask.questions[:MOST_QUESTIONS]):
+        yield "the end of a question"
+
+
+def _is_cut(question: Question) -> bool:
+    texts = (question.text, question.header, *(one.description for one in question.choices[:MOST_QUESTIONS]))
+    return len(question.choices) > MOST_QUESTIONS or any(len(text) > MOST_TEXT for text in texts)
+
+
+def _bounded_questions(questions: Sequence[Question]) -> Iterator[Question]:
+    """Yield the first questions, up to `MOST_QUESTION_BYTES`, that can be named in an answer."""
+    size = 0
+    for question in questions[:MOST_QUESTIONS]:
+        short = _bounded_question(question)
+        size += len(msgspec.json.encode(short))
+        if size > MOST_QUESTION_BYTES:
+            return
+        if _is_name(question.key):
+            yield short
+
+
+def _bounded_question(question: Question) -> Question:
+    """Return the question with the choices that can be named in an answer."""
+    return structs.replace(
+        question,
+        key=encodable(question.key),
+        text=_short(question.text),
+        header=_short(question.header),
+        choices=tuple(
+            Choice(label=encodable(one.label), description=_short(one.description))
+            for one in question.choices[:MOST_QUESTIONS]
+            if _is_name(one.label)
+        ),
+    )
+
+
+def _is_name(text: str) -> bool:
+    """Return whether an answer can name a question or a choice: a name that is cut would name nothing."""
+    return len(text) <= MOST_TEXT
+
+
+def _short(text: str) -> str:
+    return shorten(encodable(text), MOST_TEXT)
+
+
+def _cut_body(body: str) -> str:
+    """Return the body, cut to `MOST_BODY_BYTES` with a mark of its real size."""
+    data = body.encode("utf-8", "replace")
+    if len(data) <= MOST_BODY_BYTES:
+        return data.decode()
+    return data[:MOST_BODY_BYTES].decode("utf-8", "ignore") + f"\n[cut: {len(data):,} bytes in all]"

@@ -12,12 +12,11 @@ from msgspec import Struct
 from ...clock import now_ms
 from ...errors import SessionBusyError, UnknownSessionError, UsageError
 from ...launch import Launch
-from ...model import Status, short_id
-from ...rules.prompts.chain import Predecessor, Standing
-from ...rules.prompts.chained_prompt import unanswered_prompt
+from ...model import short_id
+from ...rules.prompts.chain import Predecessor, Standing, unanswered_prompt
 from ..database import Database
 from ..families.admission import admit_chained
-from ..rows import dump, launch_from
+from ..rows import dump, launch_from, status_from
 
 _WAITS = "waiting.after IS NOT NULL AND waiting.status = 'queued'"
 _SELECT = (
@@ -97,12 +96,11 @@ class Chains:
         """Record why a session waits, unless that is recorded or it waits for another one since it was read."""
         if (waiting.reason, waiting.blocked) == (standing.reason, standing.blocked):
             return
-        with self._database.transaction() as db:
-            db.execute(
-                "UPDATE sessions SET reason = ?, blocked = ?, updated_at = ?"
-                " WHERE id = ? AND after = ? AND status = 'queued'",
-                (standing.reason, standing.blocked, now_ms(), waiting.id, waiting.before.id),
-            )
+        self._database.run(
+            "UPDATE sessions SET reason = ?, blocked = ?, updated_at = ?"
+            " WHERE id = ? AND after = ? AND status = 'queued'",
+            (standing.reason, standing.blocked, now_ms(), waiting.id, waiting.before.id),
+        )
 
     def wait_for(self, session_id: str, other_id: str) -> None:
         """Make a session that waits wait for another one instead.
@@ -162,7 +160,7 @@ def _waiting(row: sqlite3.Row) -> Waiting:
             id=row["after"],
             title=row["title"] or row["other_task"],
             agent=row["other_agent"],
-            status=_status(row["other_status"]),
+            status=status_from(row["other_status"]),
             turn=row["other_turn"],
             queued=row["queued"],
             held=row["held"] is not None,
@@ -170,8 +168,3 @@ def _waiting(row: sqlite3.Row) -> Waiting:
         )
     names = ("id", "agent", "cwd", "task", "turn", "reason")
     return Waiting(before=before, blocked=bool(row["blocked"]), **{name: row[name] for name in names})
-
-
-def _status(text: str) -> Status:
-    """Return a status; LOST for one of another version."""
-    return Status(text) if text in tuple(Status) else Status.LOST

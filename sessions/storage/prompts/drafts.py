@@ -34,7 +34,6 @@ class DraftFiles:
     Reading never raises.  One thread may read while another writes, but not the same draft.
 
     Args:
-        layout: the state folder.
         was_sent: returns whether a text was requested as a prompt since a time (UTC ms).  The file of such a draft
             outlived its front end, which was killed when the prompt was recorded.
     """
@@ -68,7 +67,7 @@ class DraftFiles:
             OSError: the draft cannot be written; the saved one stays.
         """
         data = text.encode("utf-8", "replace")
-        if not text.strip() or not self._exists(key):
+        if not text.strip() or not (key in (NEW_SESSION, FORK, NO_SESSION) or self._layout.session(key).path.is_dir()):
             self._remove(key)
             return
         if len(data) > MOST_BYTES:
@@ -82,9 +81,6 @@ class DraftFiles:
         self._known[key] = (path, data)
         self._on_disk.add(key)
         self._forget_oldest()
-
-    def _exists(self, key: str) -> bool:
-        return key in (NEW_SESSION, FORK, NO_SESSION) or self._layout.session(key).path.is_dir()
 
     def _remove(self, key: str) -> None:
         """Remove this front end's file, unless another front end has written to it since."""

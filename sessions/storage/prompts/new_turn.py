@@ -1,20 +1,24 @@
 """The rows with which a turn begins, and the one place where a prompt of the queue becomes a turn.
 
-Each function works inside the transaction of its caller.
-"""
+The limits of the session may have changed since the prompt was asked for: those of now bind its turn.  Each function
+works inside the transaction of its caller."""
 
 import sqlite3
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import structs
 
 from ...clock import now_ms
-from ...errors import AgentdashError
+from ...costs.usage_totals import spent_by
+from ...errors import AgentdashError, SessionBusyError
 from ...launch import Launch
-from ...model import ENDED, Status
+from ...model import ENDED, Status, short_id
+from ...rules.limits.limits import Limits, used_up
 from ..families.admission import admit_prompt
 from ..marks import recorded
-from ..rows import dump
-from .queue_rows import UNDER_WAY, hold, let_go_if_empty, next_row
-from .queued_prompt import Build, prompt_of
-from .session_limits import check_within_limits, with_limits_now
+from ..rows import SELECT_TURN, dump, load, turn_from
+from .queued_prompt import UNDER_WAY, Build, QueuedPrompt, hold, let_go_if_empty, next_row, prompt_of
 
 
 def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
@@ -35,7 +39,7 @@ def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
     try:
         prompt = with_limits_now(db, prompt)
         check_within_limits(db, prompt)
-        admit_prompt(db, session_id, prompt.plan.frame.family)
+        admit_prompt(db, session_id, prompt.plan.terms.family)
         launch = build(prompt, n, recorded(lambda sql, values: db.execute(sql, values).fetchall(), session_id))
     except AgentdashError as error:
         db.execute("UPDATE queue SET at_once = 0 WHERE id = ?", (prompt.id,))
@@ -84,3 +88,42 @@ def begin_turn(db: sqlite3.Connection, session_id: str, n: int, model: str | Non
         " WHERE id = ?",
         (n, model, now, session_id),
     )
+
+
+def limits_now(options: Mapping[str, object], limits: Limits) -> Limits:
+    """Return the limits of a turn that begins now.
+
+    Args:
+        options: those of the session, with the limits that it was last given.
+        limits: those of the prompt's plan, from the time at which it was asked for.
+    """
+    given = options.get("limits")
+    return msgspec.convert(given, Limits).over(limits) if isinstance(given, dict) else limits
+
+
+def with_limits_now(db: sqlite3.Connection, prompt: QueuedPrompt) -> QueuedPrompt:
+    """Return a prompt whose plan has the limits that its session was last given."""
+    row = db.execute("SELECT options FROM sessions WHERE id = ?", (prompt.session,)).fetchone()
+    plan = prompt.plan
+    limits = limits_now(load(row["options"], dict[str, object]) or {}, plan.terms.limits)
+    if limits == plan.terms.limits:
+        return prompt
+    return structs.replace(prompt, recorded_plan=msgspec.Raw(msgspec.json.encode(plan.on(limits=limits))))
+
+
+def check_within_limits(db: sqlite3.Connection, prompt: QueuedPrompt) -> None:
+    """Refuse a turn of a session that has used up a limit: its runner would only stop it.
+
+    Raises:
+        SessionBusyError: it has.
+    """
+    limits = prompt.plan.terms.limits
+    if not limits.stops or (limits.tokens is None and limits.cost_usd is None):
+        return
+    rows = db.execute(f"{SELECT_TURN} WHERE session = ?", (prompt.session,)).fetchall()
+    spent = spent_by(map(turn_from, rows))
+    over = used_up(limits, spent.tokens, spent.cost_usd, estimated=spent.estimated)
+    if over:
+        raise SessionBusyError(
+            f"Session {short_id(prompt.session)} is over its limit: it {' and '.join(over.values())}."
+        )

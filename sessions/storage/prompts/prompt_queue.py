@@ -14,13 +14,27 @@ from ...model import ENDED, Status, short_id
 from ...rules.limits.period_words import agent_refusal_words, refusal_words
 from ...rules.prompts.delivery import HELD_BY_USER, PromptState
 from ..database import Database
-from ..families.admission import admit_prompt
-from ..families.rounds import admit_round
-from ..rows import dump
-from ..use.period_admission import PeriodAdmission
+from ..families.admission import admit_prompt, admit_round
+from ..rows import ENDED_ONES, dump
+from ..use.period_budgets import PeriodAdmission
 from .new_turn import take
-from .queue_rows import ORDER, UNDER_WAY, WAITING, first_key, hold, insert_prompt, let_go_if_empty, place_at_edge
-from .queued_prompt import AGAIN, Build, QueuedPrompt, Request, attempt_of, prompt_of, resend_key
+from .queued_prompt import (
+    AGAIN,
+    ORDER,
+    UNDER_WAY,
+    WAITING,
+    Build,
+    QueuedPrompt,
+    Request,
+    attempt_of,
+    first_key,
+    hold,
+    insert_prompt,
+    let_go_if_empty,
+    place_at_edge,
+    prompt_of,
+    resend_key,
+)
 from .unconfirmed import decide
 
 
@@ -68,10 +82,9 @@ class PromptQueue:
 
     def stalled(self) -> list[str]:
         """Return the sessions whose next prompt could be sent now: their runner was killed, or knows no queue."""
-        ended = ", ".join(f"'{status}'" for status in sorted(ENDED))
         rows = self._database.rows(
             "SELECT DISTINCT queue.session FROM queue JOIN sessions ON sessions.id = queue.session"  # noqa: S608
-            f" WHERE queue.state = 'queued' AND sessions.status IN ({ended})"
+            f" WHERE queue.state = 'queued' AND sessions.status IN ({ENDED_ONES})"
             " AND sessions.taken_by IS NULL AND (sessions.held IS NULL OR queue.at_once)"
         )
         return [row["session"] for row in rows]
@@ -96,7 +109,7 @@ class PromptQueue:
                     check_same_task(request.key, "a prompt", known["text"], request.text)
                 return prompt_of(known)
             _check_session(db, request)
-            limits = request.plan.frame.family
+            limits = request.plan.terms.family
             admit_prompt(db, request.session, limits)
             admit_round(db, request.session, limits, asked_by=request.asked_by, key=request.key)
             _mark_resent(db, request)
@@ -125,12 +138,12 @@ class PromptQueue:
 
     def edit(self, prompt_id: int, text: str, plan: TurnPlan | None = None) -> bool:
         """Replace the text of a waiting prompt, and its plan if one is given; False if it no longer waits."""
-        with self._database.transaction() as db:
-            changed = db.execute(
+        return bool(
+            self._database.run(
                 "UPDATE queue SET text = ?, plan = COALESCE(?, plan), changed_at = ? WHERE id = ? AND state = 'queued'",
                 (text, dump(plan) if plan is not None else None, now_ms(), prompt_id),
-            ).rowcount
-        return bool(changed)
+            )
+        )
 
     def move(self, prompt_id: int, position: int) -> bool:
         """Move a waiting prompt to a position (1 is the next); False if it no longer waits."""

@@ -11,7 +11,7 @@ from ...rules.prompts.delivery import PromptState
 from ..database import Database
 from ..prompts.adjustments import defer_earlier
 from ..prompts.new_turn import begin_turn
-from ..prompts.queue_rows import UNDER_WAY
+from ..prompts.queued_prompt import UNDER_WAY
 from ..rows import dump
 from .claim import Owner
 from .turn_log import withdraw_close
@@ -92,11 +92,10 @@ class LiveLog:
 
     def continue_stream(self, turn: int, stream: int, begin: int, begin_error: int) -> None:
         """Record where the output of a turn begins in the files of a process that served turns before."""
-        with self._database.transaction() as db:
-            db.execute(
-                "UPDATE turns SET stream = ?, begin_byte = ?, begin_error_byte = ? WHERE session = ? AND n = ?",
-                (stream, begin, begin_error, self._session, turn),
-            )
+        self._database.run(
+            "UPDATE turns SET stream = ?, begin_byte = ?, begin_error_byte = ? WHERE session = ? AND n = ?",
+            (stream, begin, begin_error, self._session, turn),
+        )
 
     def unclosed(self, living: int | None) -> list[int]:
         """Return the last turn of each stream whose process was left alive behind it, but that of ``living``."""
@@ -122,8 +121,9 @@ class LiveLog:
 
     def relaunch(self, turn: int, launch: Launch) -> None:
         """Record another start of a turn whose agent could not be used."""
-        with self._database.transaction() as db:
-            db.execute("UPDATE turns SET launch = ? WHERE session = ? AND n = ?", (dump(launch), self._session, turn))
+        self._database.run(
+            "UPDATE turns SET launch = ? WHERE session = ? AND n = ?", (dump(launch), self._session, turn)
+        )
 
     def own_turn(
         self,
@@ -139,10 +139,6 @@ class LiveLog:
         None if a turn is queued already: its prompt goes to the working agent, and the output belongs to that turn.
 
         Args:
-            launch: the start of its process.
-            run_id: a new id.
-            owner: this runner.
-            agent: pid and start time of the process.
             part: the stream, and the offsets at which the turn begins in its stdout and stderr.
             by: :data:`OWN`, or another program that sent its prompt to the agent.
         """
@@ -195,13 +191,13 @@ class LiveLog:
 
     def begin_steering(self, prompt: Steered, turn: int) -> bool:
         """Record that a prompt is about to be written into a running turn; False if it was cancelled or edited."""
-        with self._database.transaction() as db:
-            changed = db.execute(
+        return bool(
+            self._database.run(
                 "UPDATE queue SET state = 'sending', turn = ?, attempt = ?, changed_at = ?"
                 " WHERE id = ? AND state = 'queued' AND text = ?",
                 (turn, prompt.attempt, now_ms(), prompt.id, prompt.text),
-            ).rowcount
-        return bool(changed)
+            )
+        )
 
     def steered_is(self, prompt_id: int, state: PromptState, turn: int, attempt: int | None = None) -> bool:
         """Record the state of a prompt into a running turn; False if it was cancelled or seen before.
@@ -251,21 +247,19 @@ class LiveLog:
         """Queue a prompt again, as the next turn: the running one does not take it."""
         late = next((prompt for prompt in self.under_way() if prompt.run_id == key), None)
         if late is not None:
-            with self._database.transaction() as db:
-                db.execute(
-                    f"UPDATE queue SET state = 'queued', turn = NULL, steers = 0, {_AGAIN}, changed_at = ?"  # noqa: S608
-                    " WHERE id = ?",
-                    (now_ms(), late.id),
-                )
+            self._database.run(
+                f"UPDATE queue SET state = 'queued', turn = NULL, steers = 0, {_AGAIN}, changed_at = ?"  # noqa: S608
+                " WHERE id = ?",
+                (now_ms(), late.id),
+            )
 
     def steered_again(self, prompt_id: int) -> None:
         """Queue a prompt again that the agent read, but did not keep before it was killed."""
-        with self._database.transaction() as db:
-            db.execute(
-                f"UPDATE queue SET state = 'queued', turn = NULL, {_AGAIN}, changed_at = ?"  # noqa: S608
-                " WHERE id = ? AND state = 'seen'",
-                (now_ms(), prompt_id),
-            )
+        self._database.run(
+            f"UPDATE queue SET state = 'queued', turn = NULL, {_AGAIN}, changed_at = ?"  # noqa: S608
+            " WHERE id = ? AND state = 'seen'",
+            (now_ms(), prompt_id),
+        )
 
     def steered_into(self, turn: int) -> list[Steered]:
         """Return the prompts that the agent read during a turn."""
@@ -286,7 +280,6 @@ class LiveLog:
 
     def warm(self, since: int | None) -> None:
         """Record since when the agent waits for prompts, UTC ms; None if its process is gone, or works."""
-        with self._database.transaction() as db:
-            db.execute(
-                "UPDATE sessions SET warm_since = ? WHERE id = ? AND warm_since IS NOT ?", (since, self._session, since)
-            )
+        self._database.run(
+            "UPDATE sessions SET warm_since = ? WHERE id = ? AND warm_since IS NOT ?", (since, self._session, since)
+        )

@@ -5,22 +5,19 @@ Only the process that holds the session's lock writes here.  Each method is one 
 
 import sqlite3
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from ...clock import now_ms
-from ...launch import Launch, following
-from ...model import ENDED, Left, Status, TakenBy, left_text
+from ...launch import Command, Launch, plan_like
+from ...model import Left, Status, TakenBy, left_text
 from ...rules.turn_facts import Facts
 from ...values.taken_by import BY_HAND, HAND
 from ..prompts.new_turn import take
-from ..prompts.queue_rows import UNDER_WAY
-from ..prompts.queued_prompt import Build
-from ..rows import dump
+from ..prompts.queued_prompt import UNDER_WAY, Build
+from ..rows import ENDED_ONES, dump
 from ..store import Store
 from .claim import Owner
 from .turn_log import TurnLog
-
-_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 
 
 class ByHand(Struct, frozen=True, kw_only=True):
@@ -55,23 +52,23 @@ class Takeovers:
 
     def take(self, session_id: str, taken: TakenBy) -> bool:
         """Record the holder of a session; False if it began another turn, was archived, deleted or taken first."""
-        with self._database.transaction() as db:
-            changed = db.execute(
+        return bool(
+            self._database.run(
                 "UPDATE sessions SET taken_by = ? WHERE id = ? AND turn = ? AND taken_by IS NULL"  # noqa: S608
-                f" AND status IN ({_ENDED}) AND archived_at IS NULL AND warm_since IS NULL"
+                f" AND status IN ({ENDED_ONES}) AND archived_at IS NULL AND warm_since IS NULL"
                 f" AND NOT EXISTS (SELECT 1 FROM queue WHERE session = sessions.id AND {UNDER_WAY})",
                 (dump(taken), session_id, taken.turn),
-            ).rowcount
-        return bool(changed)
+            )
+        )
 
     def update(self, session_id: str, taken: TakenBy) -> bool:
         """Record more of the same holder: its process, or the conversation that it shows; False if it is not taken."""
-        with self._database.transaction() as db:
-            changed = db.execute(
+        return bool(
+            self._database.run(
                 "UPDATE sessions SET taken_by = ? WHERE id = ? AND json_extract(taken_by, '$.run_id') = ?",
                 (dump(taken), session_id, taken.run_id),
-            ).rowcount
-        return bool(changed)
+            )
+        )
 
     def finish(
         self, session_id: str, taken: TakenBy, done: ByHand, content: Slice | None, owner: Owner, build: Build
@@ -79,11 +76,8 @@ class Takeovers:
         """Record the turn by hand, the mark and that the session is free; then its queue goes on.
 
         Args:
-            session_id: the session.
-            taken: its holder.
             done: what happened; its turn is the next one of the session.
             content: the content of that turn; None if there is none.
-            owner: this process.
             build: makes the start of the queue's next turn.
 
         Returns:
@@ -138,10 +132,9 @@ class Takeovers:
 
 def _launch_like(before: Launch | None, taken: TakenBy) -> Launch:
     """Return the record of the interface's start; the settings of the turn before stay those of the session."""
-    return structs.replace(
-        following(before or Launch(argv=())), argv=taken.argv, stdin=None, transport=BY_HAND, opening=(), plain_argv=(),
-        warnings=(),
-    )  # fmt: skip
+    usual = before or Launch(argv=taken.argv)
+    by_hand = Command(argv=taken.argv, env=usual.env, model=usual.model, transport=BY_HAND)
+    return plan_like(usual).on(warnings=()).launch(by_hand)
 
 
 def _cost(db: sqlite3.Connection, session_id: str, facts: Facts) -> float | None:

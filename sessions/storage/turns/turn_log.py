@@ -12,7 +12,6 @@ from msgspec import structs
 from ...clock import now_ms
 from ...conversation.marks import MarkKind
 from ...model import (
-    LIVE,
     MESSAGE_CHARACTERS,
     Activity,
     Left,
@@ -26,25 +25,22 @@ from ...model import (
 )
 from ...rules.attention import Stuck
 from ...rules.compaction import CompactionMark, cleared
-from ...rules.limits.period_shares import Share, least_of
+from ...rules.limits.period_budgets import Share, least_of
 from ...rules.prompts.delivery import PromptState
 from ...rules.status import Verdict
 from ...rules.turn_facts import Facts
-from ..families.worker_share import keep_worker_share
+from ..families.admission import keep_worker_share
 from ..marks import add_mark
 from ..prompts.adjustments import defer_earlier
 from ..prompts.new_turn import take
-from ..prompts.queue_rows import hold_after, put_back
-from ..prompts.queued_prompt import Build
-from ..rows import USAGE_COLUMNS, dump, launch_from, load
+from ..prompts.queued_prompt import Build, hold_after, put_back
+from ..rows import LIVE_ONES, USAGE_COLUMNS, dump, launch_from, load
 from ..store import Store
-from ..use.period_admission import PeriodAdmission
+from ..use.period_budgets import PeriodAdmission
 from ..use.report_log import ReportLog, TurnUse
 from ..use.turn_accounts import TurnAccounts, name_of
 from ..wakes import note_end
 from .claim import Claim, Outcome, Owner
-
-_LIVE = "(" + ", ".join(f"'{status}'" for status in sorted(LIVE)) + ")"
 
 
 class TurnLog:
@@ -89,7 +85,7 @@ class TurnLog:
         with self._database.transaction() as db:
             changed = db.execute(
                 f"UPDATE turns SET runner_pid = ?, runner_start = ?, boot_id = ?, pid_ns = ?"  # noqa: S608
-                f" WHERE session = ? AND n = ? AND status IN {_LIVE}",
+                f" WHERE session = ? AND n = ? AND status IN ({LIVE_ONES})",
                 (*self._identity(), self._session, self._n),
             ).rowcount
             return self._read_claim(db) if changed else None
@@ -137,7 +133,7 @@ class TurnLog:
         share: Share | None = None
         with self._database.transaction() as db:
             changed = db.execute(
-                f"UPDATE turns SET status = ? WHERE session = ? AND n = ? AND status IN {_LIVE}"  # noqa: S608
+                f"UPDATE turns SET status = ? WHERE session = ? AND n = ? AND status IN ({LIVE_ONES})"  # noqa: S608
                 " AND runner_pid = ?",
                 (status, self._session, self._n, self._owner.pid),
             ).rowcount
@@ -180,7 +176,7 @@ class TurnLog:
                 f"UPDATE turns SET status = ?, reason = ?, rule = ?, exit_code = ?, signal = ?, duration_ms = ?,"  # noqa: S608
                 f" stop_by = COALESCE(stop_by, ?), stop_requested_at = COALESCE(stop_requested_at, ?),"
                 f" rusage = ?, receipt = ?, left = ?, ended_at = ?, end_byte = ? WHERE session = ? AND n = ?"
-                f" AND status IN {_LIVE}",
+                f" AND status IN ({LIVE_ONES})",
                 (
                     outcome.status, reason, outcome.rule, outcome.exit_code, outcome.signal, outcome.duration_ms,
                     outcome.stop_by, now if outcome.stop_by else None,
@@ -268,7 +264,7 @@ class TurnLog:
                 f"UPDATE turns SET status = 'queued', runner_pid = NULL, runner_start = NULL, agent_pid = NULL,"  # noqa: S608
                 f" agent_start = NULL, started_at = NULL, launched_at = NULL, stream = NULL, begin_byte = 0,"
                 f" begin_error_byte = 0 WHERE session = ? AND n = ?"
-                f" AND status IN {_LIVE} AND stop_requested_at IS NULL",
+                f" AND status IN ({LIVE_ONES}) AND stop_requested_at IS NULL",
                 (self._session, self._n),
             ).rowcount
             if changed:
@@ -330,19 +326,17 @@ class TurnLog:
 
     def stopping(self, by: str) -> None:
         """Record that a stop was requested, and by whom, before the first signal is sent."""
-        with self._database.transaction() as db:
-            db.execute(
-                "UPDATE turns SET stop_requested_at = ?, stop_by = ? WHERE session = ? AND n = ?"
-                " AND stop_requested_at IS NULL",
-                (now_ms(), by, self._session, self._n),
-            )
+        self._database.run(
+            "UPDATE turns SET stop_requested_at = ?, stop_by = ? WHERE session = ? AND n = ?"
+            " AND stop_requested_at IS NULL",
+            (now_ms(), by, self._session, self._n),
+        )
 
     def rung(self, stopping: Stopping | None) -> None:
         """Record the progress of a stop, for front ends to show."""
-        with self._database.transaction() as db:
-            db.execute(
-                "UPDATE sessions SET stopping = ? WHERE id = ?", (dump(stopping) if stopping else None, self._session)
-            )
+        self._database.run(
+            "UPDATE sessions SET stopping = ? WHERE id = ?", (dump(stopping) if stopping else None, self._session)
+        )
 
     def answer(self, receipt: Receipt) -> None:
         """Answer every open request with the same receipt: a second stop joins the first."""

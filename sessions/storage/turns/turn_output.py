@@ -37,7 +37,6 @@ def output_of(folder: SessionFolder, turn: Turn, next_turn: Turn | None = None) 
     """Return the output of a turn.
 
     Args:
-        folder: the session's folder.
         turn: the turn; if its own end is not recorded, it ends where ``next_turn`` begins.
         next_turn: the next turn of the same stream; None if there is none.
     """

@@ -70,7 +70,6 @@ class DaySums:
     """The file of one state folder; its table ``days`` has the rows of :func:`by_days`.
 
     Args:
-        database: the rows of the state folder.
         path: the file; its folder is made.
     """
 

@@ -73,8 +73,6 @@ class ReportLog:
     """The reports of one turn.
 
     Args:
-        session_id: the session.
-        n: the number of the turn.
         accounts: the sums of earlier turns of the conversation.
     """
 
@@ -87,7 +85,6 @@ class ReportLog:
 
         Args:
             db: the caller's transaction.
-            facts: the facts of the turn.
             record: the turn's own sum, which counts if no finer source is complete.
         """
         reported = facts.reported

@@ -12,9 +12,9 @@ from msgspec import Struct
 from ...costs.reports import RECORD, Report
 from ...costs.repricing import Estimates, KeptReport, Repricing, TurnCost
 from ...model import ENDED
-from ...values.usage import Usage, known_sum
+from ...values.usage import known_sum
 from ..database import Database
-from ..rows import OPEN
+from ..rows import OPEN, usage_from
 from .report_log import ADD_UP
 
 MOST_TURNS = 100
@@ -81,7 +81,6 @@ class RepricedRows:
 
         Args:
             since: the time (UTC ms) before which a turn's last such report is left out.
-            every: see above.
         """
         batch: list[TurnRef] = []
         reports = 0
@@ -177,14 +176,7 @@ def _kept(row: sqlite3.Row, model: str | None) -> KeptReport:
         key=row["key"],
         kind="call" if row["kind"] == "call" else "turn",
         model=model if row["model"] is None and row["source"] == RECORD else row["model"],
-        usage=Usage(
-            input_tokens=row["input_tokens"],
-            cached_input_tokens=row["cached_input_tokens"],
-            cache_write_tokens=row["cache_write_tokens"],
-            output_tokens=row["output_tokens"],
-            reasoning_output_tokens=row["reasoning_output_tokens"],
-            total_tokens=row["total_tokens"],
-        ),
+        usage=usage_from(row),
         written_1h=row["cache_write_1h_tokens"],
         at=row["at"],
         reported_usd=row["reported_usd"],

@@ -8,7 +8,7 @@ from ...launch import Launch
 from ...model import Usage
 from ...rules.turn_facts import Facts
 from ..database import Database
-from ..rows import launch_from, load
+from ..rows import launch_from, load, usage_from
 
 _NAME_CHARACTERS = 200
 
@@ -19,13 +19,7 @@ def name_of(agent_session: str | None) -> str | None:
 
 
 class TurnAccounts:
-    """The tokens and the cost of one turn.
-
-    Args:
-        database: the rows.
-        session_id: the session.
-        n: the number of the turn.
-    """
+    """The tokens and the cost of one turn."""
 
     def __init__(self, database: Database, session_id: str, n: int) -> None:
         self._database = database
@@ -166,14 +160,7 @@ def _totals(rows: list[sqlite3.Row]) -> list[Report]:
             source=row["source"],
             key=row["key"],
             kind="thread",
-            usage=Usage(
-                input_tokens=row["input_tokens"],
-                cached_input_tokens=row["cached_input_tokens"],
-                cache_write_tokens=row["cache_write_tokens"],
-                output_tokens=row["output_tokens"],
-                reasoning_output_tokens=row["reasoning_output_tokens"],
-                total_tokens=row["total_tokens"],
-            ),
+            usage=usage_from(row),
             written_1h=row["cache_write_1h_tokens"],
             reported_usd=row["reported_usd"],
         )

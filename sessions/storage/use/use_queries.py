@@ -14,10 +14,9 @@ from ...costs.usage_table import STEPS, Group, Step, UsageColumn, UsageQuery, Us
 from ...values.usage import Usage
 from ..database import Database
 from ..families.family_budgets import FAMILY
-from ..local_days import QUARTER_SECONDS, after, beginning, day_number, day_of, period_sql, quarter_of
-from ..rows import Query
+from ..local_days import QUARTER_SECONDS, after, beginning, day_number, day_of, day_sql, period_sql, quarter_of
+from ..rows import WITHOUT_FIGURES, Query
 from .day_sums import COLUMNS, FIGURES, FLAGS, DaySums, by_days
-from .without_figures import without_figures
 
 OTHERS = "\0others"
 """The group, in a column, of all groups beyond the most; no other one has a NUL."""
@@ -66,7 +65,6 @@ class UseQueries:
     """Answers the questions of :mod:`...costs.usage_table` from the database.
 
     Args:
-        database: the rows.
         days: the sums of days; None to add them up for each question.
     """
 
@@ -146,8 +144,6 @@ class _Asked:
     """A question as SQL.
 
     Args:
-        query: the question.
-        rows: runs a query.
         days: the table ``days`` is there.
     """
 
@@ -299,3 +295,16 @@ def _figures(row: sqlite3.Row) -> dict[str, Any]:
         "cost": Cost(reported_usd=row["reported_usd"], computed_usd=row["computed_usd"], missing=row["missing"]),
         "tokens_missing": row["tokens_missing"],
     }
+
+
+def without_figures(condition: str = "") -> str:
+    """Return their query, with the columns of :data:`.day_sums.COLUMNS`; they count at the time of their start."""
+    unknown = ", ".join(f"NULL AS {name}" for name in FIGURES)
+    return (
+        f"SELECT {', '.join(COLUMNS)} FROM (SELECT sessions.id AS session, turns.started_at / 900000 AS quarter,"  # noqa: S608
+        f" {day_sql('(turns.started_at / 900000)')} AS day, coalesce(sessions.model, '') AS model, '' AS price_as_of,"
+        f" sessions.agent AS agent, sessions.cwd AS folder, {unknown}, 1 AS missing, 1 AS tokens_missing"
+        " FROM sessions JOIN turns ON turns.session = sessions.id AND turns.n = sessions.turn"
+        f" WHERE turns.started_at IS NOT NULL AND {WITHOUT_FIGURES})"
+        f"{f' WHERE {condition}' if condition else ''}"
+    )

@@ -7,7 +7,7 @@ from ...model import Status, StoppedBy, short_id
 from ...rules.status import stop_reason
 from ...storage.paths import Layout
 from ...storage.store import Store
-from ...values.stopped_by import given_reason
+from ...values.stops import given_reason
 from ..runner_process import poke
 
 

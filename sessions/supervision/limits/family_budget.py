@@ -7,11 +7,11 @@ from contextlib import suppress
 
 from msgspec import structs
 
-from ...costs.session_usage import Spent
+from ...costs.usage_totals import Spent
 from ...errors import StoreError
 from ...launch import Launch
 from ...rules.limits.admission import FamilyLimits
-from ...rules.limits.period_shares import Share
+from ...rules.limits.period_budgets import Share
 from ...storage.store import Store
 from ...values.membership import Budget
 

@@ -22,21 +22,25 @@ class PlanWatch:
 
     def __init__(self, store: Store, agent: Agent, env: Mapping[str, str], began: int) -> None:
         self._store = store
-        self._agent = agent
+        self._plan = agent.plan
         self._env = env
         self._began = began
         self._limited: dict[tuple[str, str], str] = {}
 
     def feed(self, line: bytes) -> None:
         """Read a line of the agent's output."""
-        if self._agent.plan_mark and self._agent.plan_mark in line:
-            self._note(line)
+        if self._plan is not None and self._plan.mark in line:
+            windows = self._plan.windows(line)
+            with suppress(StoreError):
+                self._store.plan_windows.note(windows)
+            self._keep(windows)
 
     def finish(self, agent_session: str | None) -> None:
         """Read what only the agent's own record of the turn has."""
-        if agent_session is not None:
+        at_end = self._plan.at_end if self._plan is not None else None
+        if agent_session is not None and at_end is not None:
             with suppress(StoreError, OSError):
-                windows = self._agent.plan_at_end(agent_session, self._env, self._began)
+                windows = at_end(agent_session, self._env, self._began)
                 self._store.plan_windows.note(windows)
                 self._keep(windows)
 
@@ -44,12 +48,6 @@ class PlanWatch:
     def limited(self) -> str | None:
         """The windows that the agent reported as used up in this turn, in words; None if there is none."""
         return ", ".join(self._limited.values()) or None
-
-    def _note(self, line: bytes) -> None:
-        windows = self._agent.plan_windows(line)
-        with suppress(StoreError):
-            self._store.plan_windows.note(windows)
-        self._keep(windows)
 
     def _keep(self, windows: tuple[PlanWindow, ...]) -> None:
         for one in windows:

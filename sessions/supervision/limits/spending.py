@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ...agents.own_use import take, take_rest
 from ...agents.parsing.usage_meter import Meter
-from ...costs.session_usage import Spent, spent_by
+from ...costs.usage_totals import Spent, spent_by
 from ...errors import StoreError
 from ...model import Turn
 from ...rules.turn_facts import Facts

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 from ...agents.base import Agent
 from ...agents.parsing.usage_meter import TranscriptEnd
-from ...costs.session_usage import Spent
+from ...costs.usage_totals import Spent
 from ...errors import StoreError
 from ...launch import Launch
 from ...model import Step
 from ...rules.attention import Stuck
-from ...rules.limits.period_shares import Share
+from ...rules.limits.period_budgets import Share
 from ...rules.turn_facts import Facts
 from ...storage.store import Store
 from ...storage.turns.turn_output import TurnOutput
@@ -72,8 +72,10 @@ class TurnWatch:
         """The user's plan with the agent."""
         self._family = FamilyBudget(store, session_id, turn, launch.family)
         counted = self._watchdog.counts or self._family.watched
-        meter = agent.meter(self._family.limited(launch), env, began) if counted or launch.transport else None
-        final = agent.final_meter(launch, env, began) if meter is None else None
+        meters = (agent.use.meter, agent.use.final_meter) if agent.use is not None else (None, None)
+        follows = meters[0] if counted or launch.transport else None
+        meter = follows(self._family.limited(launch), env, began) if follows is not None else None
+        final = meters[1](launch, env, began) if meters[1] is not None and meter is None else None
         seeker = meter or final
         if seeker is not None and seeker.seeks and adopted_after_s is None:
             seeker.earlier = self._transcript_end(agent, launch, env, began)

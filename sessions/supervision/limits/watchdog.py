@@ -3,7 +3,7 @@
 import contextlib
 import time
 
-from ...costs.session_usage import Spent
+from ...costs.usage_totals import Spent
 from ...rules.limits.limits import Limits, Measured, crossed, seconds_left, used_up
 from ...storage.turns.turn_output import TurnOutput
 from ..follow import Follower

@@ -78,7 +78,7 @@ class Adjuster:
             case Changed(what=what, value=value):
                 one = self._answered(what, value)
                 if one is not None:
-                    self._live.adjusted(what, value, dangerous=value in self._agent.dangerous)
+                    self._live.adjusted(what, value, dangerous=self._agent.is_dangerous(value))
                     self._store.adjustments.in_force(one)
                 elif what == "mode" and not (self._live.changing or self._known):
                     # Beside requested changes, a report may be older than they are.
@@ -95,28 +95,28 @@ class Adjuster:
 
         If it permits more, an answer must have given it: whatever writes into the output can report any mode.
         """
-        own, agent = self._live.launch.mode, self._agent
-        if own is None or own.permissions is None or mode == own.permissions or mode not in agent.modes():
+        own, modes, live = self._live.launch.mode, self._agent.modes, self._agent.live
+        if own is None or own.permissions is None or modes is None or live is None:
             return
-        dangerous = mode in agent.dangerous
-        if agent.adjusts_from != "step" or (dangerous and own.dangerous):
+        if mode == own.permissions or mode not in modes.names:
+            return
+        dangerous = mode in modes.dangerous
+        if live.adjusts_from != "step" or (dangerous and own.dangerous):
             return
         former = own.permissions
         self._live.adjusted("mode", mode, dangerous=dangerous)
-        if dangerous or not self._is_given(mode, former):
+        if dangerous or not (modes.permits_no_more(mode, former) or self._is_given(mode)):
             return  # the next turn has the user's mode again
 
         def planned(plan: TurnPlan) -> TurnPlan:
-            options = agent.mode_options(mode)
-            same = plan.settings.get(agent.mode_key or "") == former
+            same = plan.settings.get(modes.key) == former
             return with_mode(plan, options, mode, dangerous=False) if same else plan
 
-        self._store.adjustments.follow(self._session, mode, agent.mode_options(mode), planned)
+        options = modes.options(mode)
+        self._store.adjustments.follow(self._session, mode, options, planned)
 
-    def _is_given(self, mode: str, former: str) -> bool:
-        """Return whether the agent may keep a mode: it permits no more than the former one, or an answer gave it."""
-        if mode in self._agent.narrower.get(former, ()):
-            return True
+    def _is_given(self, mode: str) -> bool:
+        """Return whether an answer gave the agent a mode."""
         asks = self._store.asks.of_session(self._session)
         return any(one.stream == self._live.stream and one.gives(mode) for one in asks)
 

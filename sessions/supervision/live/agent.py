@@ -121,8 +121,8 @@ class LiveAgent:
         """
         if launch.how or not self.alive or self.launch.transport != launch.transport or self.launch.env != launch.env:
             return False
-        own, asked = self.launch.mode, launch.mode
-        if own is None or asked is None or agent.fixed_start(self.launch) != agent.fixed_start(launch):
+        own, asked, live = self.launch.mode, launch.mode, agent.live
+        if own is None or asked is None or live is None or live.fixed_start(self.launch) != live.fixed_start(launch):
             return False
         if _fixed(own) != _fixed(asked) or own.dangerous != asked.dangerous:
             return False

@@ -15,7 +15,7 @@ from ...errors import AgentdashError
 from ...launch import Launch, TurnPlan, plan_like, with_mode
 from ...storage.prompts.queued_prompt import Request
 from ...storage.store import Store
-from ...values.stopped_by import StoppedBy
+from ...values.stops import StoppedBy
 from .agent import LiveAgent
 from .channel import LineTooLongError
 
@@ -255,11 +255,11 @@ class Clerk:
 
     def _plan(self) -> TurnPlan:
         """Return the plan of a prompt that is added here, with the mode that the agent has."""
-        own, agent = self._live.launch.mode, agent_named(self._agent)
+        own, modes = self._live.launch.mode, agent_named(self._agent).modes
         plan = plan_like(self._launch)
-        if own is None or own.permissions is None or agent.mode_key is None or own.permissions not in agent.modes():
+        if own is None or own.permissions is None or modes is None or own.permissions not in modes.names:
             return plan
-        return with_mode(plan, agent.mode_options(own.permissions), own.permissions, dangerous=own.dangerous)
+        return with_mode(plan, modes.options(own.permissions), own.permissions, dangerous=own.dangerous)
 
     def _sent(self, ask_id: int) -> None:
         with contextlib.suppress(AgentdashError):

@@ -7,7 +7,7 @@ from ...model import Ended, Receipt, Status, StoppedBy
 from ...processes.process_ownership import SessionProcesses
 from ...processes.processes import Process
 from ...storage.turns.turn_log import TurnLog
-from ...values.stopped_by import given_reason
+from ...values.stops import given_reason
 from .turn import LiveTurn
 
 

@@ -63,7 +63,7 @@ def adopted_agent(
         stream: the number of its files.
         begin: the offset at which the turn to adopt begins; the output before it is only replayed.
     """
-    dialogue = agent.dialogue(launch)
+    dialogue = agent.dialogue(launch.transport, launch.opening)
     if dialogue is None:
         return None
     try:
@@ -83,7 +83,7 @@ def _learn_mode(live: LiveAgent, store: Store, session_id: str, turn: int, agent
         live.launch = structs.replace(live.launch, mode=launch.mode)
     changed = store.adjustments.mode_in(session_id, turn)
     if changed is not None:
-        live.adjusted("mode", changed, dangerous=changed in agent.dangerous)
+        live.adjusted("mode", changed, dangerous=agent.is_dangerous(changed))
 
 
 def orphan(

@@ -115,7 +115,7 @@ class LiveRun:
                 channel.close()
             raise
         child.started(process)
-        dialogue = agent_named(claim.agent).dialogue(claim.launch) if channel is not None else None
+        dialogue = agent.dialogue(claim.launch.transport, claim.launch.opening) if channel is not None else None
         if channel is not None and dialogue is not None:
             self.agent = LiveAgent(child, channel, dialogue, launch=claim.launch, stream=self._number)
             self.agent.begin()
@@ -145,7 +145,7 @@ class LiveRun:
             begin=claim.begin_byte,
         )
         if self.agent is None:
-            known = agent.dialogue(launch) is not None
+            known = agent.dialogue(launch.transport) is not None
             self._cannot_reach("its standard input cannot be opened" if known else _unknown(launch))
         elif stream != self._number:
             prompt = self._log.prompt(self._number)

@@ -11,8 +11,7 @@ from ...agents.registry import agent_named, takes_prompts
 from ...errors import AgentdashError, RefusalError
 from ...launch import Launch, plan_like
 from ...model import StepKind, Turn
-from ...rules.prompts.chain import refused, standing, unreadable
-from ...rules.prompts.chained_prompt import MOST_CHARACTERS, NO_ANSWER, chained_prompt
+from ...rules.prompts.chain import MOST_CHARACTERS, NO_ANSWER, chained_prompt, refused, standing, unreadable
 from ...storage.files.session_record import write_identity
 from ...storage.paths import Layout
 from ...storage.prompts.chains import Waiting

@@ -29,12 +29,12 @@ def builder(layout: Layout, store: Store) -> Build:
         agent, plan, resumed = agent_named(session.agent), prompt.plan, recorded.agent_session
         asked = _asked(agent, plan, session, resumes=resumed is not None)
         text = prompt.text if asked is None else text_of(agent, asked)
-        if resumed is None and agent.resumable and not agent.begins_conversation(text):
+        if resumed is None and agent.conversations is not None and not agent.begins_conversation(text):
             from ..taking_up import retold_prompt
 
             text = retold_prompt(layout, store, session.id, text)
         elif asked is None:
-            text = with_instructions(store.newest_turn(session.id).mode, plan.frame.mode, text)
+            text = with_instructions(store.newest_turn(session.id).mode, plan.terms.mode, text)
         launch = launch_of(
             plan,
             agent,
@@ -58,7 +58,7 @@ def _asked(agent: Agent, plan: TurnPlan, session: Session, *, resumes: bool) -> 
         session: the session.
         resumes: the turn resumes a conversation of the agent.
     """
-    asked = plan.frame.compacts
+    asked = plan.terms.compacts
     if asked is None:
         return None
     probe = launch_of(
@@ -77,14 +77,15 @@ def _behind_marks(
     from ..taking_up import retold_prompt, taken_up
 
     agent, plan = agent_named(session.agent), prompt.plan
-    taken = taken_up(layout, store, session.id, recorded, settings_of(plan, agent)).with_prompt(agent, prompt.text)
+    settings = settings_of(plan.settings, agent)
+    taken = taken_up(layout, store, session.id, recorded, settings).with_prompt(agent, prompt.text)
     asked = _asked(agent, plan, session, resumes=taken.conversation is not None)
     text = prompt.text if asked is None else text_of(agent, asked)
     if taken.how == "retold":
         text = retold_prompt(layout, store, session.id, text)
     elif taken.follows is not None and asked is None:
         before = store.one_turn(*taken.follows)
-        text = with_instructions(before.mode if before is not None else None, plan.frame.mode, text)
+        text = with_instructions(before.mode if before is not None else None, plan.terms.mode, text)
     launch = launch_of(
         plan,
         agent,

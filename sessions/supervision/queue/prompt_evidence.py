@@ -50,7 +50,8 @@ def in_transcript(
         env=store.recipe(session_id).env,
         at=turn.started_at or turn.created_at,
     )
-    return agent_named(session.agent).has_prompt(sent)
+    own_files = agent_named(session.agent).own_files
+    return own_files.has_prompt(sent) if own_files is not None else None
 
 
 def _resumed(launch: Launch, session: Session) -> str | None:

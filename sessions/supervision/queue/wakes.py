@@ -44,7 +44,7 @@ def serve_wakes(layout: Layout, store: Store) -> None:
 def _serve(layout: Layout, store: Store, gather: Gather) -> None:
     family = store.wakes.family(gather.lead)
     while family is not None and family.lead.host == processes.host_name():
-        if not decision(family, takes_prompts=agent_named(family.lead.agent).resumable).wakes:
+        if not decision(family, takes_prompts=agent_named(family.lead.agent).conversations is not None).wakes:
             if store.wakes.drop(family):
                 return
         elif 0 < gather.due_at - now_ms() <= GATHER_MS:  # the clock may go back
@@ -96,6 +96,7 @@ def _unnamed_edits(layout: Layout, store: Store, end: WorkerEnd) -> int:
     turns = store.turns(end.session)
     outputs = zip(turns, outputs_of(layout.session(end.session), turns), strict=True)
     stderr = next((output.stderr for turn, output in outputs if turn.n == end.turn), None)
-    if stderr is None or not stderr.path.exists():
+    complaints = agent_named(end.agent).complaints
+    if stderr is None or complaints is None or not stderr.path.exists():
         return 0
-    return agent_named(end.agent).failed_edits(stderr.last(STDERR_BYTES)[0].decode("utf-8", "replace"))
+    return complaints.failed_edits(stderr.last(STDERR_BYTES)[0].decode("utf-8", "replace"))

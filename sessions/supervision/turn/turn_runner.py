@@ -1,4 +1,4 @@
-"""The supervision of one turn by its runner: start or adopt, follow, stop, conclude."""
+"""The supervision of one turn by its runner: start or adopt, then from phase to phase until the runner may leave."""
 
 import contextlib
 import time
@@ -15,10 +15,9 @@ from ...processes.process_ownership import SessionProcesses
 from ...processes.stop_ladder import POLL
 from ...storage.paths import Layout
 from ...storage.store import Store
-from ...storage.turns.claim import Claim
+from ...storage.turns.claim import Claim, move_times
 from ...storage.turns.turn_log import TurnLog
 from ...storage.turns.turn_output import output_in
-from ...storage.turns.turn_times import move_times
 from ..child import AgentChild
 from ..clock_steps import surplus_ms
 from ..hooks.escalating import serve_escalations
@@ -32,8 +31,8 @@ from ..recorder import COMMIT_SECONDS, Recorder
 from ..spawn import StartError
 from ..stop_signals import StopSignals
 from ..turn_end import Ending
+from .phases import Ended, Phase, Running, Stopping, Sweeping, TurnStop, has_ended
 from .stop_requests import StopRequests
-from .turn_stop import TurnStop
 from .wakeups import Wakeups
 
 LOOK_SECONDS = 5.0
@@ -93,15 +92,7 @@ class TurnRunner:
         self._child = live.child if live is not None else AgentChild()
         self._adopted = False
         self._ladder = Ladder()
-        self._ended = False
-        self._stop: TurnStop | None = None
-        self._stopped_by: str | None = None
-        self._unfinished_stop: str | None = None
-        self._sweeps_after_turn = False
-        self._run_id: str | None = None
-        self._lingered = False
-        self._recorded_left: tuple[Left, ...] | None = None
-        self._finishing_since: float | None = None
+        self._unfinished_stop: str | None = None  # the requester of a stop that the killed runner had begun
         self._next_look = 0.0
         self._store.data_version()  # opens the database while its folder surely exists
         self._wakeups = Wakeups(self._folder.poke, signals)
@@ -158,8 +149,8 @@ class TurnRunner:
         turn = self._store.one_turn(self._session, self._turn)
         self._processes = SessionProcesses.of_turn(self._folder, turn)
         self._child.adopt(None)
-        self._ended, self._own = True, None
-        self._loop()
+        self._own = None
+        self._loop(Ended())
 
     def _watch(self, claim: Claim) -> None:
         keep()
@@ -172,8 +163,6 @@ class TurnRunner:
             self._recorder.guarded(self._live.turn.begin)
         agent = agent_named(claim.agent)
         self._ladder = claim.launch.ladder or agent.ladder
-        self._sweeps_after_turn = claim.launch.after_turn == "sweep"
-        self._run_id = claim.run_id if agent.prompted else None
         self._wakeups.watch_output(self._output.stdout.path)
         began, age_s = claim.started_at or now_ms(), None
         if self._adopted:
@@ -182,43 +171,47 @@ class TurnRunner:
                 self._recorder.guarded(lambda: move_times(self._store.database, self._session, self._turn, surplus))
             age_s = (now_ms() - began - surplus - self._live.waited_ms()) / 1000
         self._recorder.begin(agent, claim.launch, self._processes.used, began, adopted_after_s=age_s)
-        self._loop()
+        self._loop(Running(claim=claim))
 
-    def _loop(self) -> None:
+    def _loop(self, phase: Phase) -> None:
+        """Go from phase to phase, and wait between the steps for what may change them."""
         asked = True
         while True:
             self._child.reap()
             more = self._recorder.follow()
-            if self._live.turn is not None and not self._ended:
-                self._recorder.guarded(self._live.turn.advance)
-            if self._recorder.spending is not None and not self._ended:
-                self._wakeups.watch_use(self._recorder.spending.meter_path)
+            if not has_ended(phase):
+                if self._live.turn is not None:
+                    self._recorder.guarded(self._live.turn.advance)
+                if self._recorder.spending is not None:
+                    self._wakeups.watch_use(self._recorder.spending.meter_path)
             now = time.monotonic()
             due = asked or now >= self._next_look or self._recorder.exceeds
             if due:
                 self._next_look = now + LOOK_SECONDS
-                self._look_around(now)
-            if self._advance(now, due):
+                phase = self._look_around(phase, now)
+            following = self._advance(phase, now, due=due)
+            if following is None:
                 self._wakeups.forget_use()
                 return
-            if self._ended:
+            phase = following
+            if has_ended(phase):
                 self._wakeups.forget_output()  # that of the remaining processes does not matter
-            woken = self._wakeups.wait(0 if more else self._delay(now))
+            woken = self._wakeups.wait(0 if more else self._delay(phase, now))
             if woken.poked:
                 self._recorder.budgets_changed()  # the request may be a changed budget
             signalled = self._signals.shutdown or self._signals.requested
-            asked = woken.poked or signalled or self._ended_but_lives()
-            if self._ended and woken.signalled:
-                self._next_look = min(self._next_look, now + CHILD_SECONDS)
+            asked = woken.poked or signalled or self._ended_but_lives(phase)
+            if has_ended(phase) and woken.signalled:
+                self._look_in(CHILD_SECONDS, now)
             if woken.grew:
                 time.sleep(COALESCE_SECONDS)
 
-    def _delay(self, now: float) -> float:
+    def _delay(self, phase: Phase, now: float) -> float:
         """Seconds until the next timer that no event will trigger."""
-        if self._stop is not None:
+        if isinstance(phase, Stopping | Sweeping):
             return POLL
         until_look = max(0.0, self._next_look - now)
-        if self._ended:
+        if isinstance(phase, Ended):
             return until_look
         if self._live.turn is not None:
             until_look = self._live.turn.delay(until_look)
@@ -228,113 +221,106 @@ class TurnRunner:
         polled = spending is not None and spending.polled and not self._wakeups.sees_use
         return min(COMMIT_SECONDS, until_look) if polled or self._recorder.unsaved else until_look
 
-    def _ended_but_lives(self) -> bool:
+    def _ended_but_lives(self, phase: Phase) -> bool:
         """Return whether the agent lives after its proper end, and its ``LINGER_SECONDS`` have not begun."""
-        return self._finishing_since is None and self._recorder.facts.end is not None and not self._child.gone
+        lingers = isinstance(phase, Running) and phase.lingers_since is not None
+        return not lingers and self._recorder.facts.end is not None and not self._child.gone
 
-    def _look_around(self, now: float) -> None:
-        """Check the requests of front ends, our descendants, the limits, and whether the agent stays after its end."""
+    def _look_around(self, phase: Phase, now: float) -> Phase:
+        """Check the requests of front ends; of a running turn also descendants, limits, and an agent that lingers."""
         kinds: list[str] = []
         with contextlib.suppress(StoreError):
             kinds = self._requests.kinds()
-        if self._ended and self._live.goes_on and set(kinds) == {"interrupt"}:
+        if has_ended(phase) and self._live.goes_on and set(kinds) == {"interrupt"}:
             self._interruption.answer_late()
-            return
-        by = self._who_stops(kinds)
-        if by is not None:
-            self._begin_stop(now, by)
-        if "kill" in kinds and self._stop is not None:
-            self._stop.hurry(now)
-        if self._ended or self._stop is not None:
-            return
+            return phase
+        by = self._who_stops(phase, kinds)
+        if by is not None and isinstance(phase, Running | Ended):  # a second request joins the stop that goes on
+            phase = self._begin_stop(phase, now, by)
+        if "kill" in kinds and isinstance(phase, Stopping | Sweeping):
+            phase.stop.hurry(now)
+        return self._mind(phase, now) if isinstance(phase, Running) else phase
+
+    def _mind(self, phase: Running, now: float) -> Phase:
+        """Check what a running turn does, and stop it if it has to end."""
         if self._live.turn is not None:
             self._recorder.guarded(self._live.turn.look)
         self._recorder.guarded(self._processes.remember)
         self._recorder.guarded(lambda: serve_escalations(self._layout, self._store, self._processes.spare))
         self._child.forget()
         if self._child.gone:
-            return
+            return phase
         if self._live.failure is not None:
-            self._begin_stop(now, None)
-        elif self._live.turn is None and self._recorder.facts.end is not None:
-            self._wait_for_exit(now)
-        else:
-            self._mind_limits(now)
-            due = self._recorder.mind_idleness()
-            self._next_look = min(self._next_look, now + due) if due is not None else self._next_look
+            return self._begin_stop(phase, now, None)  # the turn may begin again without a live agent
+        if self._live.turn is None and self._recorder.facts.end is not None:
+            phase.lingers_since = phase.lingers_since or now
+            # The turn is over, but its process does not exit by itself.
+            return self._begin_stop(phase, now, None) if now - phase.lingers_since >= LINGER_SECONDS else phase
+        over, due = None, None
+        with contextlib.suppress(StoreError):
+            over, due = self._recorder.over_limit()
+        self._look_in(due, now)
+        following = self._begin_stop(phase, now, StoppedBy.LIMIT.because(over)) if over is not None else phase
+        self._look_in(self._recorder.mind_idleness(), now)
+        return following
 
-    def _who_stops(self, kinds: list[str]) -> str | None:
+    def _look_in(self, due: float | None, now: float) -> None:
+        """Look around after a number of seconds at the latest; None changes nothing."""
+        self._next_look = min(self._next_look, now + due) if due is not None else self._next_look
+
+    def _who_stops(self, phase: Phase, kinds: list[str]) -> str | None:
         """In whose name to stop; None if there is no reason to stop."""
         if self._unfinished_stop is not None:
             return self._unfinished_stop
-        if self._interrupts(kinds):
+        if not has_ended(phase) and self._interrupts(kinds):
             return None
         return self._requests.by(kinds)
 
     def _interrupts(self, kinds: list[str]) -> bool:
         """Ask a live agent to end its turn; False if more is requested, or it does not end the turn in time."""
         turn, now = self._live.turn, time.monotonic()
-        if turn is None or self._ended or set(kinds) != {"interrupt"}:
+        if turn is None or set(kinds) != {"interrupt"}:
             return False
         if turn.over:
             self._next_look = now  # the request is answered when the end is recorded
             return True
-        self._next_look = min(self._next_look, now + INTERRUPT_SECONDS)
+        self._look_in(INTERRUPT_SECONDS, now)
         return self._interruption.ask(turn, now, self._ladder.interrupt)
 
-    def _end_live_turn(self) -> None:
+    def _end_live_turn(self) -> Ended:
         """Conclude a turn whose agent lives on."""
         turn = self._live.turn
         self._recorder.end_here()
-        if turn is None or turn.interrupted_at is None:
-            if turn is not None and self._recorder.facts.end != "completed":
-                self._stopped_by = turn.clerk.stopped_by
-                self._end_workers(self._stopped_by)
-            self._conclude(())
-        else:
-            self._stopped_by = self._interruption.by
+        if turn is not None and turn.interrupted_at is not None:
+            by: str | None = self._interruption.by
             receipt = self._interruption.receipt(turn.interrupted_at)
-            self._conclude((), lambda _: receipt)
+            self._conclude((), by, receipt=lambda _: receipt)
             self._recorder.retried(lambda: self._log.answer(receipt))
+        else:
+            by = turn.clerk.stopped_by if turn is not None and self._recorder.facts.end != "completed" else None
+            self._end_workers(by)
+            self._conclude((), by)
         with contextlib.suppress(StoreError):
             self.own_turn = self._live.late_turn()
+        return Ended(by=by)
 
-    def _wait_for_exit(self, now: float) -> None:
-        self._finishing_since = self._finishing_since or now
-        if now - self._finishing_since >= LINGER_SECONDS:
-            self._begin_stop(now, None)
-
-    def _mind_limits(self, now: float) -> None:
-        over: str | None = None
-        with contextlib.suppress(StoreError):
-            over, due = self._recorder.over_limit()
-            self._next_look = min(self._next_look, now + due) if due is not None else self._next_look
-        if over is not None:
-            self._begin_stop(now, StoppedBy.LIMIT.because(over))
-
-    def _begin_stop(self, now: float, by: str | None) -> None:
+    def _begin_stop(self, phase: Running | Ended, now: float, by: str | None) -> Stopping | Sweeping:
         """Climb the ladder, or only sweep if the agent is gone; ``by`` is None if the agent ended on its own."""
-        if self._stop is not None:
-            return
         if by is not None:
             self._recorder.guarded(lambda: self._log.stopping(by))
         self._end_workers(by)
         self._live.close_asks()
-        if self._ended_by_itself:
-            self._lingered = not self._child.gone
-        elif not self._child.gone or self._unfinished_stop is not None or self._recorder.facts.end is not None:
-            self._stopped_by = by
-        waited = self._requests.waited_s()
-        self._stop = TurnStop(
-            self._processes, self._child, self._ladder, self._log, self._recorder.guarded, now, waited
-        )
-
-    @property
-    def _ended_by_itself(self) -> bool:
-        """True if the turn has its proper end, and that is not the failure which an interrupt brought about."""
-        turn, end = self._live.turn, self._recorder.facts.end
-        asked = self._unfinished_stop is not None or (turn is not None and turn.interrupted_at is not None)
-        return end is not None and not (asked and end != "completed")
+        turn, end, lives = self._live.turn, self._recorder.facts.end, not self._child.gone
+        resumed = self._unfinished_stop is not None
+        asked = resumed or (turn is not None and turn.interrupted_at is not None)
+        # The turn has its proper end, and that is not the failure which an interrupt brought about.
+        by_itself = end is not None and not (asked and end != "completed")
+        stops = (lives or resumed or end is not None) and not by_itself
+        guarded, waited = self._recorder.guarded, self._requests.waited_s()
+        stop = TurnStop(self._processes, self._child, self._ladder, self._log, guarded, now, waited)
+        if isinstance(phase, Ended):
+            return Sweeping(stop=stop, by=by if stops else phase.by)
+        return Stopping(stop=stop, by=by if stops else None, lingered=by_itself and lives)
 
     def _end_workers(self, by: str | None) -> None:
         """Request the stop of the linked workers, if a limit ends this session; a front end stops them itself."""
@@ -343,48 +329,55 @@ class TurnRunner:
 
             self._recorder.guarded(lambda: end_workers(self._layout, self._store, self._session, by))
 
-    def _advance(self, now: float, due: bool) -> bool:
-        """Take the next step towards the end; True if this runner has nothing more to do.
+    def _advance(self, phase: Phase, now: float, *, due: bool) -> Phase | None:
+        """Take the next step of a phase; return what follows it: None if this runner has nothing more to do.
 
         ``due``: a check of the remaining processes is due.
         """
-        if self._stop is not None:
-            if not self._stop.advance(now):
-                return False
-            self._finish_stop(self._stop, now)
-            return True
-        if self._live.over and not self._ended:
-            self._end_live_turn()
-            due = True
-        if self._child.gone and not self._ended:
-            if self._kill_rest():
-                return False
-            left = left_by_agent(self._processes.find())
-            if left and self._sweeps_after_turn:
-                self._begin_stop(now, None)
-                return False
-            self._conclude(left)
-            self._recorder.guarded(self._processes.write)
-            due = True
-        return self._ended and due and self._may_leave()
+        if isinstance(phase, Running):
+            phase = self._end_if_over(phase, now)
+            # A turn that has just ended waits for no further check.
+            return None if isinstance(phase, Ended) and self._may_leave(phase) else phase
+        if isinstance(phase, Ended):
+            return None if due and self._may_leave(phase) else phase
+        if not phase.stop.advance(now):
+            return phase
+        self._child.reap()
+        self._finish_stop(phase, now) if isinstance(phase, Stopping) else self._finish_sweep(phase, now)
+        return None  # nothing is left of the turn, or it begins again
 
-    def _kill_rest(self) -> bool:
+    def _end_if_over(self, phase: Running, now: float) -> Phase:
+        """Conclude a turn whose agent reported its end or is gone."""
+        if self._live.over:
+            return self._end_live_turn()  # its agent lives on, so nothing is stopped or swept
+        if not self._child.gone or self._kill_rest(phase.claim):
+            return phase
+        left = left_by_agent(self._processes.find())
+        if left and phase.claim.launch.after_turn == "sweep":
+            return self._begin_stop(phase, now, None)  # the settings do not leave processes behind
+        self._conclude(left)
+        self._recorder.guarded(self._processes.write)
+        return Ended()  # the runner stays for the processes that are left
+
+    def _kill_rest(self, claim: Claim) -> bool:
         """Kill what goes on with the turn after its launcher was killed; False if nothing does."""
-        if self._run_id is None or self._child.exit_code is not None or self._recorder.facts.end is not None:
+        if self._child.exit_code is not None or self._recorder.facts.end is not None:
             return False
-        return process_ownership.kill_group(self._run_id, self._child.identity)
+        return agent_named(claim.agent).prompted and process_ownership.kill_group(claim.run_id, self._child.identity)
 
-    def _may_leave(self) -> bool:
+    def _may_leave(self, phase: Ended) -> bool:
         """Return whether the runner may exit: not while processes are left, unless a later turn is queued."""
         if self._live.goes_on:
             with contextlib.suppress(StoreError):
                 return not self._requests.kinds()
             return False
         left = left_by_agent(self._processes.find())
-        if left != self._recorded_left and self._recorder.guarded(lambda: self._log.left(left)):
-            self._recorded_left = left
+        if left != phase.left and self._recorder.guarded(lambda: self._log.left(left)):
+            phase.left = left
+        if not left and self._processes.undecided:
+            self._look_in(POLL_SECONDS, time.monotonic())  # it is not known yet if a process is ours
         with contextlib.suppress(StoreError):
-            if not left and not self._waits_for_decision():
+            if not left and not self._processes.undecided:
                 return not self._requests.kinds()  # a stop came while the runner was about to exit
             if self._log.newer_turn_queued():
                 # Only the record finds a process that cleared its environment.
@@ -392,21 +385,21 @@ class TurnRunner:
                 return True
         return not left and not self._processes.undecided
 
-    def _waits_for_decision(self) -> bool:
-        """Return whether it is not known yet if a process is ours, and check soon again."""
-        if self._processes.undecided:
-            self._next_look = min(self._next_look, time.monotonic() + POLL_SECONDS)
-        return bool(self._processes.undecided)
-
-    def _conclude(self, left: tuple[Left, ...], receipt: Callable[[Status], Receipt] | None = None) -> Status:
+    def _conclude(
+        self,
+        left: tuple[Left, ...],
+        by: str | None = None,
+        *,
+        lingered: bool = False,
+        receipt: Callable[[Status], Receipt] | None = None,
+    ) -> Status:
         """Record the end of the turn, and serve the queue."""
-        self._ended = True
         self._live.end(self._recorder, self._output)
         status = self._recorder.conclude(
             Ending(
                 child=self._child,
-                stopped_by=self._stopped_by,
-                lingered=self._lingered,
+                stopped_by=by,
+                lingered=lingered,
                 left=left,
                 receipt=receipt,
                 adopted=self._adopted,
@@ -431,21 +424,24 @@ class TurnRunner:
         self._signals.requested = False
         self._wakeups.close()
 
-    def _finish_stop(self, stop: TurnStop, now: float) -> None:
-        """Conclude after the ladder and the sweep, and answer with the receipt."""
-        self._child.reap()
-        if not self._ended and self._stopped_by is None and self._live.falls_back(self._log):
+    def _finish_stop(self, phase: Stopping, now: float) -> None:
+        """Conclude after the ladder, and answer with the receipt; or let the turn begin again without a live agent."""
+        if phase.by is None and self._live.falls_back(self._log):
             self.next_turn = self._turn
             return
-        if self._ended:
-            status = Status.STOPPED
-            with contextlib.suppress(StoreError):
-                status = self._log.status() or status
-            self._recorder.guarded(self._live.count_rest)
-            stop.record_sweep()
-        else:
-            status = self._conclude(
-                stop.left, lambda status: stop.receipt(self._session, status, now, self._stopped_by)
-            )
-        receipt = stop.receipt(self._session, status, now, self._stopped_by)
+
+        def receipt(status: Status) -> Receipt:
+            return phase.stop.receipt(self._session, status, now, phase.by)
+
+        status = self._conclude(phase.stop.left, phase.by, lingered=phase.lingered, receipt=receipt)
+        self._recorder.retried(lambda: self._log.answer(receipt(status)))
+
+    def _finish_sweep(self, phase: Sweeping, now: float) -> None:
+        """Record what is left of the turn after the sweep, and answer with the receipt."""
+        status = Status.STOPPED
+        with contextlib.suppress(StoreError):
+            status = self._log.status() or status
+        self._recorder.guarded(self._live.count_rest)
+        phase.stop.record_sweep()
+        receipt = phase.stop.receipt(self._session, status, now, phase.by)
         self._recorder.retried(lambda: self._log.answer(receipt))

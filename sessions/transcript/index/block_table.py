@@ -1,13 +1,17 @@
-"""The blocks of a turn file: the offset of each, and the parser's state there."""
+"""The blocks of a turn file: the offset of each, the parser's state there, and the steps of those parsed last."""
 
 from array import array
 from bisect import bisect_right
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Lock
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from ...storage.files.line_reader import LineReader
+from ...agents.parsing.parser import TurnParser
+from ...model import Step
+from ...storage.files.line_reader import ArrivalTimes, LineReader
 
 BEGINNING = 4_096
 """Bytes that are kept of a line over the limit."""
@@ -80,3 +84,79 @@ class BlockTable:
         """Return a block to parse again; ``position`` is the end of the newest one."""
         stop = position if number >= self.newest else self._starts[number + 1]
         return Stretch(self._starts[number], stop, self.states[number], number in self.giants)
+
+
+KEPT_BLOCKS = 12
+
+KEPT_BYTES = 16 << 20
+"""The most bytes of lines that the kept blocks come from: a line can hold a million files or tasks."""
+
+
+class Placed(Struct, frozen=True):
+    """A step, and the position of the line that gave it its last form."""
+
+    step: Step
+    offset: int
+    size: int
+    """Bytes of the line, its newline included; 0 for a step that is in no file."""
+
+
+Block = dict[int, Placed]
+"""Steps by their place in the turn: those that got their last form in one block of a file."""
+
+
+class BlockCache:
+    """The most recently used blocks; several turns and threads share one cache."""
+
+    def __init__(self, room: int = KEPT_BLOCKS) -> None:
+        self._room = room
+        self._lock = Lock()
+        self._blocks: OrderedDict[tuple[object, int], Block] = OrderedDict()
+
+    def get(self, owner: object, number: int) -> Block | None:
+        """Return a block; None if it is no longer kept."""
+        with self._lock:
+            block = self._blocks.get((owner, number))
+            if block is not None:
+                self._blocks.move_to_end((owner, number))
+            return block
+
+    def keep(self, owner: object, number: int, block: Block) -> None:
+        """Keep a block, and drop the least recently used ones if there are too many."""
+        with self._lock:
+            self._blocks[owner, number] = block
+            while len(self._blocks) > self._room or (len(self._blocks) > 1 and self._bytes() > KEPT_BYTES):
+                self._blocks.popitem(last=False)
+
+    def _bytes(self) -> int:
+        return sum(placed.size for block in self._blocks.values() for placed in block.values())
+
+
+def steps_of(parser: TurnParser, line: bytes, size: int, at: int | None, *, cap: int) -> list[Step]:
+    """Return the steps of one line, which takes ``size`` bytes in the file; ``cap`` is the limit of a line."""
+    if size > cap + 1:
+        return parser.too_long(line, size - 1, at)
+    return parser.feed(line, at)
+
+
+def parsed_again(
+    stretch: Stretch, parser: TurnParser, output: Path, times: Path, *, cap: int, chunk_bytes: int
+) -> Iterator[tuple[Step, int, int]]:
+    """Yield the steps of a block, each with the offsets at which its line begins and ends.
+
+    Raises:
+        OSError: the file can no longer be read.
+    """
+    parser.resume(stretch.state)
+    begin, arrivals = stretch.start, ArrivalTimes(times, stretch.start)
+    for end, line in stretch.lines(output, cap=cap, chunk_bytes=chunk_bytes):
+        for step in steps_of(parser, line, end - begin, arrivals.at(end), cap=cap):
+            yield step, begin, end
+        begin = end
+
+
+def latest(step: Step | None, ended: Step) -> Step:
+    """Return a step with its whole texts, and with the ending of ``ended``, which no line gives."""
+    if step is None:
+        return ended
+    return structs.replace(step, index=ended.index, status=ended.status, ended_at=ended.ended_at)

@@ -51,7 +51,6 @@ def load(path: Path, output: Path, agent: str, begin: int = 0, end: int | None =
     """Return the index of a turn; None if it is missing or does not fit.
 
     Args:
-        path: the path of the index.
         output: the file with the output of the turn.
         agent: the name of the reader of its format.
         begin: the offset at which the turn begins in it.

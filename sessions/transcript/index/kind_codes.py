@@ -1,10 +1,14 @@
-"""A step's kind in one byte, so that a hundred thousand steps can be counted, filtered and searched at once."""
+"""A step's kind in one byte, so that a hundred thousand steps can be counted, filtered and searched at once.
+
+Many lines in a row that are not events are found so too: a program that prints between them can print hundreds of
+thousands."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ...model import Step, StepKind, StepStatus
 from ...rules.step_outcome import failed
+from ...text.units import count
 
 _NUMBERS = {kind: number for number, kind in enumerate(StepKind)}
 _KIND_BITS = 0x0F
@@ -54,3 +58,22 @@ def tally(values: bytes | bytearray) -> dict[int, int]:
     """Count the occurrences of each byte."""
     # One pass for each byte that occurs, and few do: faster than one pass that counts them all.
     return {value: values.count(value) for value in set(values)}
+
+
+ENDS = 50
+"""Steps at each end of such a run that are shown."""
+
+_UNKNOWN = re.escape(bytes([encoded(Step(kind=StepKind.UNKNOWN))]))
+_RUN = re.compile(_UNKNOWN + b"{%d,}+" % (2 * ENDS + 2))
+
+
+def middles(kinds: bytes | bytearray) -> Iterator[tuple[int, int]]:
+    """Yield the middle of each run by the kinds of the steps: the first place, and the place behind it."""
+    for run in _RUN.finditer(kinds):
+        yield run.start() + ENDS, run.end() - ENDS
+
+
+def remark(turn: int, place: int, number: int) -> Step:
+    """Return the notice that stands for a number of steps."""
+    text = f"{count(number, 'more line')} that could not be read as events: add --full"
+    return Step(turn=turn, index=place, kind=StepKind.NOTICE, text=text, event="left out")

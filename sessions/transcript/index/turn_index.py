@@ -20,12 +20,9 @@ from ...rules.truncate import trimmed
 from ...rules.turn_facts import Facts
 from ...storage.files.line_reader import ArrivalTimes, LineReader
 from ..additions import Additions, Diffs
-from .block_cache import Block, BlockCache, Placed
-from .block_table import BEGINNING, BlockTable
+from .block_table import BEGINNING, Block, BlockCache, BlockTable, Placed, latest, parsed_again, steps_of
 from .index_file import SavedIndex
-from .kind_codes import FATAL, encoded, table
-from .line_steps import latest, parsed_again, steps_of
-from .unknown_runs import middles, remark
+from .kind_codes import FATAL, encoded, middles, remark, table
 
 BLOCK_BYTES = 256 * 1024
 """The size of a block, which is parsed again to show one of its steps: some milliseconds."""
@@ -57,8 +54,6 @@ class TurnIndex:
         output: the turn file; it need not exist yet.
         times: its ``.times`` file.
         agent: the reader of the file's format.
-        turn: the number of the turn.
-        cache: keeps parsed blocks.
         prompt: the step before all others.
         begin: the offset (bytes) from which to read.
         end: the offset at which the turn ends in the file; None for the end of the file.
@@ -189,6 +184,7 @@ class TurnIndex:
             if rest is not None:
                 self._line(rest, self._reader.offset, touched)
             self._end_block(self.position)
+            # The last form of these steps is on no line of the file: it is kept beside the blocks.
             for step in self._parser.close(at):
                 place = step.index + self.lead
                 self._make_room(place)
@@ -273,6 +269,7 @@ class TurnIndex:
         with self._lock:
             extra = {place: step for place, step in self._extra.items() if self._blocks[place] == number}
             steps = {place: step for place, step in parsed.items() if self._blocks[place] == number}
+        # A step that the end of the turn changed has its texts in the block and its status in `extra`.
         whole = sorted((steps | {place: latest(steps.get(place), step) for place, step in extra.items()}).items())
         return {place: self._later.sought(place, self._added(place, step)) for place, step in whole}
 
@@ -288,6 +285,7 @@ class TurnIndex:
         number, block = -1, dict[int, Step]()
         left_out = dict(middles(self.kinds)) if brief else {}
         behind = first
+        # A remark stands for many places: the loop passes over them until it is behind the last.
         for place in range(first, len(self)):
             if place < behind:
                 continue

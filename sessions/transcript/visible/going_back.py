@@ -36,9 +36,6 @@ def place_of(view: View, item: int, turns: Sequence[int], known: Shown | None = 
     """Return the place behind a step, or before a prompt: a user who chooses a prompt wants to ask it otherwise.
 
     Args:
-        view: all steps of the session.
-        item: the step.
-        turns: the numbers of the turns.
         known: the effect of the marks of the conversation; None if it has no marks.
 
     Raises:

@@ -1,19 +1,27 @@
-"""A conversation retold in a prompt, for an agent that does not remember it.
+"""A conversation retold in a prompt, for an agent that does not remember it, or knows only a summary of it.
 
 Programs wrote most of it, so it is foreign text.  Each of its lines begins with ``|``: no text can end the record, or
 be taken for the prompt, and it is inert for the agent that gets it.  Inside the record each line of a text is indented,
 and the name of a speaker is not.
-"""
 
-from collections.abc import Iterable, Iterator
+Of a compacted conversation the requests are those that agentdash recorded, each whole and in order: no model is trusted
+to repeat them.  Each part is between two lines of ``=``, more of them in a row than any part contains, so no text can
+pass for another speaker's."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from ...agents.expanding import Expansions
-from ...model import Step, StepKind, StoppedBy
-from ...text.sanitize import clean, one_line
+from ...conversation.shown import CALLS, FOR_THE_MODEL, closed, is_interrupted
+from ...model import Change, Step, StepKind, StepStatus, StoppedBy
+from ...text import units
+from ...text.json_text import json_text
+from ...text.sanitize import clean, one_line, shorten
 from ...values.steps import OTHER_PROGRAM
-from .in_short import in_short
+from .. import blocks
+from ..blocks import describe
 
 RETOLD_CHARACTERS = 120_000
 """About how long a record is at most: some 30,000 tokens, which every agent's model takes."""
@@ -165,7 +173,6 @@ def framed(record: Record, prompt: str, opening: str, expands: Expansions) -> st
     """Return a record and the prompt that follows it; the prompt alone if the record is empty.
 
     Args:
-        record: the record.
         prompt: the words of the user.
         opening: a sentence of ours that names the conversation.
         expands: what the agent replaces in a prompt; the record is made inert.
@@ -198,3 +205,118 @@ def _ends(text: str, length: int) -> str:
 
 _MARK = 60
 """Characters of the line that replaces the middle of a text: what is not longer stays."""
+
+
+COMMAND, ARGUMENTS, PATH = 300, 160, 200
+"""The most characters of a command, of arguments and of a path."""
+
+_FILES = 20
+"""The most files of one step that are named."""
+
+_READ = 4_000
+"""Characters of a text that are read: its line is cut anyway."""
+
+
+def in_short(step: Step) -> str | None:
+    """Return what a step did and how it ended, for a turn that has ended; None if it did nothing worth a line."""
+    step = closed(step)
+    if step.kind not in CALLS:
+        return None
+    return " -> ".join(filter(None, (_action(step), ending(step))))
+
+
+def _action(step: Step) -> str:
+    match describe(step).body[0]:
+        case blocks.Code(text=text):
+            return f"$ {_line(text, COMMAND)}"
+        case blocks.Files() as files:
+            return file_words(files, _FILES, PATH) or f"files: {_line(files.text, COMMAND)}"
+        case blocks.Call() as call:
+            given = json_text(call.arguments) or call.purpose
+            return f"{_line(call.tool, ARGUMENTS) or step.kind}({_line(given, ARGUMENTS)})"
+    return ""
+
+
+def file_words(files: blocks.Files, most: int | None, path: int) -> str:
+    """Return the changed files and how they changed: ``update a.py (+2 -1); delete b.py``; "" if none is named.
+
+    Args:
+        most: the most files that are named, the others are counted; None for all.
+        path: the most characters of a path.
+    """
+    more = max(0, len(files.changes) - most) if most is not None else 0
+    named = [_file(change, path) for change in files.changes[:most]]
+    return "; ".join([*named, *([units.count(more, "more file")] if more else [])])
+
+
+def _file(change: Change, path: int) -> str:
+    moved = f" to {_line(change.moved_to, path)}" if change.moved_to else ""
+    lines = f" ({units.line_change(*change.lines)})" if change.lines else ""
+    return f"{_line(change.kind, path) or 'change'} {_line(change.path, path)}{moved}{lines}"
+
+
+def ending(step: Step) -> str:
+    """Return how a call ended, in words for an agent: ``exit 1``; "" for a success without an exit code."""
+    if is_interrupted(step):
+        return FOR_THE_MODEL
+    if step.status is StepStatus.DECLINED:
+        return "declined: it was not done"
+    if step.status is StepStatus.RUNNING:
+        return "running"
+    if step.exit_code is not None:
+        return f"exit {step.exit_code}"
+    return "failed" if step.status is StepStatus.FAILED else ""
+
+
+def _line(text: str, length: int) -> str:
+    return shorten(one_line(text[:_READ]), length)
+
+
+_LEAST = 5
+_RUN = re.compile(r"=+")
+
+
+def retold_compacted(
+    cwd: str,
+    requests: Sequence[str],
+    summary: str,
+    later: Iterable[Step],
+    prompt: str,
+    *,
+    by: str = "",
+    expands: Expansions,
+) -> str:
+    """Return the summary of a conversation with what the user asked for before it and all that follows it.
+
+    Args:
+        requests: the user's requests that the summary covers, oldest first.
+        later: the prompts and messages since then; other steps are left out.
+        prompt: what the user asks for next; it comes last, behind the final line of ``=``.
+        by: the author of the summary.
+        expands: what the agent replaces in a prompt; all but ``prompt`` is made inert.
+    """
+    count = len(requests)
+    parts = [(f"request {number} of {count}, by the user", text) for number, text in enumerate(requests, 1)]
+    parts.append((f"summary of the work on {'this request' if count == 1 else 'these requests'}{_author(by)}", summary))
+    parts += [(_SPEAKERS[step.kind], step.text) for step in later if step.kind in _SPEAKERS]
+    line = _line_beside(text for _, text in parts)
+    blocks = (f"{line} {title}\n{text}\n" for title, text in parts)
+    beginning = (
+        f"This continues an earlier conversation in {cwd}, which was compacted.  The user's requests before that are"
+        " in the user's own words; a summary stands for everything else.\n\n"
+    )
+    told = f"{beginning}{''.join(blocks)}{line}"
+    return f"{expands.quoted(told)}\n\n{prompt}"
+
+
+_SPEAKERS = {StepKind.PROMPT: "user, after the summary", StepKind.MESSAGE: "assistant, after the summary"}
+
+
+def _author(by: str) -> str:
+    return f", by {by}" if by else ""
+
+
+def _line_beside(texts: Iterable[str]) -> str:
+    """Return a row of ``=`` that is in none of the texts."""
+    longest = max((len(run) for text in texts for run in _RUN.findall(text)), default=0)
+    return "=" * max(_LEAST, longest + 1)

@@ -65,12 +65,11 @@ def test_a_start_without_a_mode_gets_the_greatest_that_its_lead_can_give(
     manager, monkeypatch, lead, options, agent, mode
 ):
     begun = []
-    monkeypatch.setattr(SessionManager, "_record", lambda _, beginning, settings: begun.append(beginning))
+    monkeypatch.setattr(SessionManager, "_record", lambda _, *parts: begun.append(parts))
     manager.spawn(Start("lead", agent=lead, options=options, session_id="11111111-lead"))
-    start = begun.pop()
-    manager.layout.session(start.start.session_id).create()
-    manager.store.create(start.start, start.launch, "run", host="mars", env=start.env)
+    start, launch, env, _ = begun.pop()
+    manager.layout.session(start.session_id).create()
+    manager.store.create(start, launch, "run", host="mars", env=env)
     with SessionManager(caller=Caller(session="11111111-lead", evidence="environment")) as inside:
         inside.spawn(Start("work", agent=agent))
-    made = begun.pop()
-    assert made.launch.mode.permissions == mode
+    assert begun.pop()[1].mode.permissions == mode

@@ -12,8 +12,7 @@ from agentdash.sessions.model import Session, Status, StoppedBy, short_id
 from agentdash.sessions.rules.attention import attention
 from agentdash.sessions.rules.filter_query import parse
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.files.restore import restore
-from agentdash.sessions.storage.files.session_record import read_identity, write_identity
+from agentdash.sessions.storage.files.session_record import read_identity, restore, write_identity
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner

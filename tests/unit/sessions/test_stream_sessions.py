@@ -15,8 +15,7 @@ from agentdash.sessions.lifecycle.recovery.salvage import salvaged
 from agentdash.sessions.model import Prompt, Session, Status, Turn, Usage
 from agentdash.sessions.processes import processes
 from agentdash.sessions.reader import SessionReader
-from agentdash.sessions.storage.files.restore import restore
-from agentdash.sessions.storage.files.session_record import Identity, read_identity, write_identity
+from agentdash.sessions.storage.files.session_record import Identity, read_identity, restore, write_identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.storage.store import Store

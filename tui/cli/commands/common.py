@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from ....sessions.clock import now_ms
@@ -106,6 +107,30 @@ def raw_option(command: F) -> F:
     return click.option("--raw", is_flag=True, help="Keep control sequences (terminal only).")(command)
 
 
+MOST_NUMBER = (1 << 63) - 1
+"""The greatest number that an option passes to the database: SQLite has no greater ones."""
+
+ALL_STEPS = MOST_NUMBER
+"""The number of steps that ``--lines all`` stands for."""
+
+
+class LastSteps(click.IntRange):
+    """The number of the last steps to print, or ``all`` of them."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number; :data:`ALL_STEPS` for all."""
+        return ALL_STEPS if value == "all" else int(super().convert(value, param, ctx))
+
+
+def stated(context: click.Context) -> list[str]:
+    """Return the options that the command line gives to a verb, by their long names."""
+    source = context.get_parameter_source
+    return [one.opts[0] for one in context.command.params if source(one.name or "") is ParameterSource.COMMANDLINE]
+
+
 def id_argument(command: F) -> F:
     """Add an argument for one session: an id, a unique prefix of one, or ``@last``."""
     return click.argument("ref", metavar="ID", shell_complete=complete_ids)(command)
@@ -128,7 +153,7 @@ def prompt_argument(command: F) -> F:
 
 def style(*, full: bool = False, err: bool = False) -> "Style":
     """Return the style of stdout or stderr; a pipe gets wide lines without colours."""
-    from ....sessions.text.colours import has_colours
+    from ....sessions.text.terminal import has_colours
     from ...render.style import Style
 
     stream = sys.stderr if err else sys.stdout
@@ -140,17 +165,13 @@ def style(*, full: bool = False, err: bool = False) -> "Style":
     )
 
 
-MOST_NUMBER = (1 << 63) - 1
-"""The greatest number that an option passes to the database: SQLite has no greater ones."""
-
-
 def print_lines(lines: Iterable[str], *, err: bool = False, painted: bool = True) -> None:
     """Print lines of text; a terminal gets no control characters except the colours of :func:`style`.
 
     Lines that are not ``painted`` contain a raw path, name or text: a pipe gets it unchanged, and a terminal cleaned.
     All other output gets the twins of the characters that we draw with, if the user or the encoding excludes them.
     """
-    from ....sessions.text.plain_ascii import is_wanted
+    from ....sessions.text.terminal import is_wanted
 
     text, stream = "\n".join(lines), sys.stderr if err else sys.stdout
     if stream.isatty():
@@ -233,7 +254,7 @@ def print_pieces(pieces: Iterable[bytes], *, raw: bool = False) -> None:
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
-    from ....sessions.text.sanitize_stream import StreamCleaner
+    from ....sessions.text.sanitize import StreamCleaner
 
     cleaner = StreamCleaner()
     for piece in pieces:

@@ -66,12 +66,12 @@ def _complete(definition: dict[str, Any], kind: type[Struct]) -> None:
 def _described(kind: type[Struct]) -> dict[str, str]:
     """Return the texts of a type's fields, which are those of the types from which it was made."""
     if kind not in SOURCES:
-        return _descriptions(kind)
+        return {name: text for one in reversed(kind.__mro__) for name, text in _descriptions(one).items()}
     return {name: text for source in SOURCES[kind] for name, text in _described(source).items()}
 
 
 @cache
-def _descriptions(kind: type[Struct]) -> dict[str, str]:
+def _descriptions(kind: type) -> dict[str, str]:
     """Return the texts below the fields of a type."""
     try:
         body = ast.parse(inspect.getsource(kind).lstrip()).body[0]

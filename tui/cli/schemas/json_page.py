@@ -48,7 +48,7 @@ def _verb(verb: str) -> tuple[str, str]:
 
 
 def _each(verb: str) -> str:
-    return "; one on each line" if verb in LINES else ""
+    return f"; {LINES[verb]}" if verb in LINES else ""
 
 
 def _link(document: str) -> str:

@@ -20,7 +20,7 @@ from ....sessions.digest.collect import Digest
 from ....sessions.doctor.model import Finding
 from ....sessions.events.model import EventRecord as PlainEvent
 from ....sessions.events.model import StepEvent as PlainStepEvent
-from ....sessions.launch import Launch
+from ....sessions.launch import Command, Launch
 from ....sessions.model import Change, Prompt, Receipt, Session, Status, Step, Turn, TurnMode
 from ....sessions.rules.attention import Attention
 from ....sessions.settings.sections import Preset
@@ -38,7 +38,6 @@ def derived(
     source: type[Struct],
     /,
     *,
-    keys: Collection[str] | None = None,
     optional: Collection[str] = (),
     **more: Any,
 ) -> Any:
@@ -47,21 +46,20 @@ def derived(
     Args:
         name: its name.
         source: the type of the value.
-        keys: the fields to take, in their order; None for all.
         optional: fields that may be missing.
         more: types of further fields, or of fields that are replaced.
     """
-    hints = get_type_hints(source, include_extras=True)
-    taken = {key: hints[key] for key in keys or structs_fields(source) if key not in more} | more
+    taken = {key: hint for key, hint in printed_types(source).items() if key not in more} | more
     made = defstruct(name, _fields(taken, optional), kw_only=True, frozen=True, module=__name__)
     made.__doc__ = source.__doc__
     SOURCES[made] = (source,)
     return made
 
 
-def structs_fields(source: type[Struct]) -> list[str]:
-    """Return the names of the fields of a type, in their order."""
-    return [field.name for field in structs.fields(source)]
+def printed_types(source: type[Struct]) -> dict[str, Any]:
+    """Return the types of the fields of a type that are printed, by their names in JSON."""
+    hints, names = get_type_hints(source, include_extras=True), json_schema.printed(source)
+    return {field.encode_name: hints[field.name] for field in structs.fields(source) if field.name in names}
 
 
 def shape(name: str, doc: str, /, sources: tuple[type, ...] = (), **fields: Any) -> Any:
@@ -87,7 +85,7 @@ def _fields(types: Mapping[str, Any], optional: Collection[str]) -> list[Any]:
 
 
 SessionRecord = derived(
-    "SessionRecord", Session, keys=json_schema.SESSION_KEYS,
+    "SessionRecord", Session,
     context_percent=told(int | None, "The part of the model's context in use."),
     attention=told(Attention | None, "The reason why it needs the user; null if it does not."),
     unread=told(int, "Steps since the user opened it; 0 if that is not known."),
@@ -120,24 +118,24 @@ Started = derived(
     optional=("prompt", "error", "by", "fork", "continues"),
 )  # fmt: skip
 Planned = derived("Planned", Launch, continues=CONTINUES, optional=("continues",))
+SOURCES[Planned] = (Command, Launch)
 ShownSession = derived(
     "ShownSession", SessionRecord, turns=list[Turn], prompts=list[Prompt], adjustments=list[Adjustment],
     compactions=list[RecordedCompaction],
 )  # fmt: skip
 ChangeRecord = derived("ChangeRecord", Change)
-OWN_STEP_KEYS = (*dict.fromkeys(key for own in json_schema.OWN_STEP_KEYS.values() for key in own), "parent")
-_ADDED = ("cut", "workers")
-"""The fields that only some kinds of steps have."""
+_OF_SOME = {*printed_types(Step), "cut", "workers"} - {*json_schema.STEP_KEYS}
+"""The fields that only some steps have."""
 StepRecord = derived(
-    "StepRecord", Step, keys=(*json_schema.STEP_KEYS, *OWN_STEP_KEYS), changes=list_of(ChangeRecord),
+    "StepRecord", Step, changes=list_of(ChangeRecord),
     cut=told(bool, "True if the step was cut by going back."),
     workers=told(list[str], "Of `trajectory`: the ids of the sessions that it started."),
-    optional=(*OWN_STEP_KEYS, *_ADDED), **{"from": told(
+    optional=_OF_SOME, **{"from": told(
         str | None, "Of a prompt: `agentdash` if it wrote it, `another program` if it did not come through agentdash.",
     )},
 )  # fmt: skip
-MessageRecord = derived("MessageRecord", StepRecord, visible=bool, optional=(*OWN_STEP_KEYS, *_ADDED))
-FollowedStep = derived("FollowedStep", StepRecord, session=str, optional=(*OWN_STEP_KEYS, *_ADDED))
+MessageRecord = derived("MessageRecord", StepRecord, visible=bool, optional=_OF_SOME)
+FollowedStep = derived("FollowedStep", StepRecord, session=str, optional=_OF_SOME)
 Peeked = shape("Peeked", "A session and its last steps.", session=SessionRecord, steps=list_of(StepRecord))
 TurnSettings = shape("TurnSettings", "The settings of a turn.", turn=int, mode=TurnMode | None)
 Exported = shape(
@@ -156,14 +154,11 @@ DigestRecord = shape(
     turn=told(int | None, "The only turn; null for all."),
     since_steps=told(int | None, "The read marker at which the part begins; null for the whole session."),
     since_at=told(int | None, "The time of that marker."),
-    **get_type_hints(Digest, include_extras=True),
+    **printed_types(Digest),
 )  # fmt: skip
 AskRecord = shape(
     "AskRecord", "An ask of a live agent, and its fate.", (Ask, RecordedAsk),
-    **{
-        key: get_type_hints(Ask if key in json_schema.ASK_KEYS else RecordedAsk, include_extras=True)[key]
-        for key in (*json_schema.ASK_PLACE_KEYS, *json_schema.ASK_KEYS, *json_schema.ASK_FATE_KEYS)
-    } | {"verdicts": list[Verdict]},
+    **printed_types(RecordedAsk) | printed_types(Ask) | {"verdicts": list[Verdict]},
 )  # fmt: skip
 MarkRecord = derived("MarkRecord", Mark, has_effect=bool, undoable=bool)
 MarksRecord = shape(
@@ -241,7 +236,7 @@ ReviewedFile = shape(
     trusted_at=int | None, settings=list_of(ProjectSetting), diff=Any,
 )  # fmt: skip
 ForgottenFile = shape("ForgottenFile", "A project file that is not trusted.", path=str, state=Literal["untrusted"])
-PresetRecord = derived("PresetRecord", Preset, name=str, optional=structs_fields(Preset))
+PresetRecord = derived("PresetRecord", Preset, name=str, optional=printed_types(Preset))
 TemplateRecord = shape("TemplateRecord", "A prompt template.", name=str, text=str, description=str, fields=list[str])
 EventRecord = derived("EventRecord", PlainEvent, session=SessionRecord | None)
 StepEvent = derived("StepEvent", PlainStepEvent, step=StepRecord)

@@ -20,7 +20,7 @@ from ....widgets.asks.answer_field import AnswerDraft
 from ....widgets.asks.choice_list import ChoiceList
 from ....widgets.asks.decisions import Decisions
 from ....widgets.asks.question_form import MOST, QuestionForm
-from ....widgets.drawing.line import Line
+from ....widgets.drawing.text_lines import Line
 from ....widgets.inputs.field import Field
 from ...messages import SessionsChanged
 from ...state.answer_drafts import AnswerDrafts

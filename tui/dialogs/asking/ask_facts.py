@@ -9,7 +9,7 @@ from textual.message import Message
 from ....sessions.asks.recorded import RecordedAsk
 from ....widgets.asks.ask_document import SHORT, AskDocument, cut_facts, cut_questions
 from ....widgets.document.document_pane import DocumentPane
-from ....widgets.drawing.line import Line
+from ....widgets.drawing.text_lines import Line
 from ....widgets.lists.virtual_list import Place
 from ...texts import ask_texts
 

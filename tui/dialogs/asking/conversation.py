@@ -14,7 +14,7 @@ from textual.widgets import Static, TextArea
 
 from ....sessions.text.sanitize import cell_width
 from ....widgets.drawing.roles import MUTED
-from ....widgets.drawing.wrap import wrap
+from ....widgets.drawing.spans import wrap
 from ....widgets.inputs.field import Field
 from ....widgets.inputs.prompt_box import PromptInput
 

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from ....sessions.text.sanitize import one_line
-from ....widgets.inputs.history_input import HistoryInput
+from ....widgets.inputs.history import HistoryInput
 
 
 class SaveScreen(ModalScreen[None]):

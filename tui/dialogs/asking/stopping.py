@@ -14,9 +14,8 @@ from ....sessions.launch import Ladder
 from ....sessions.model import Receipt, Status
 from ....sessions.text import units
 from ....sessions.text.sanitize import one_line, pad
-from ....widgets.drawing.line import Line
-from ....widgets.drawing.middle_lines import CommandLine, MiddleLines
 from ....widgets.drawing.short_forms import command
+from ....widgets.drawing.text_lines import CommandLine, Line, MiddleLines
 from ...texts.family_texts import stopping
 
 TICK_SECONDS = 0.25

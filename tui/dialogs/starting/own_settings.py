@@ -9,7 +9,7 @@ from ....sessions.lifecycle.agent_list import AgentInfo
 from ....sessions.text.sanitize import one_line
 from ....widgets.inputs.choice import Choice
 from ....widgets.inputs.field import Field
-from ....widgets.inputs.history_input import HistoryInput
+from ....widgets.inputs.history import HistoryInput
 
 SWITCH = {"default": None, "on": True, "off": False}
 """The choices of a switch, and their values."""

@@ -15,7 +15,7 @@ from ....sessions.settings.sections import Preset
 from ....widgets.drawing.short_forms import place
 from ....widgets.inputs.choice import Choice
 from ....widgets.inputs.field import Field
-from ....widgets.inputs.history_input import HistoryInput
+from ....widgets.inputs.history import HistoryInput
 from ....widgets.inputs.prompt_box import PromptInput
 from ...state.ui_state import LastStart
 from ...texts.chain_texts import AFTER

@@ -1,27 +1,25 @@
 """The dialog for saved views of the table: show one, save the present view by a name, or delete one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import ClassVar
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widget import Widget
+from textual.widgets import Input
 
 from ....sessions.text.sanitize import one_line
-from ....widgets.drawing.roles import MUTED
-from ....widgets.inputs.history_input import HistoryInput
+from ....widgets.drawing.spans import Row
+from ....widgets.inputs.history import HistoryInput
 from ....widgets.table.table_bar import GROUPED
 from ...state.table_views import BUILT_IN, QUICK, View
+from ..dialog import ListDialog
 
 NAME_CHARACTERS = 40
 
 
-class ViewsScreen(ModalScreen[View | None]):
+class ViewsScreen(ListDialog[View]):
     """Returns the view that the user chose.
 
     Args:
@@ -30,46 +28,32 @@ class ViewsScreen(ModalScreen[View | None]):
         save: saves a view under a name; with None it deletes the name.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "close", show=False),
-        Binding("delete", "forget", "forget", show=False),
-        Binding("D", "forget", "forget", show=False),
-        Binding("j", "go('down')", "down", show=False),
-        Binding("k", "go('up')", "up", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("delete,D", "forget", "forget", show=False)]
 
     def __init__(self, saved: Mapping[str, View], present: View, save: Callable[[str, View | None], None]) -> None:
-        super().__init__()
+        super().__init__("Views", "Enter open   Tab name it, Enter save   D delete view   Esc close")
         self._saved = dict(saved)
         self._present = present
         self._save = save
-        self._list = OptionList(id="views")
-        self._field = HistoryInput(placeholder="name for the current view", id="view-name")
+        self._views: dict[str, View] = {}
+        self._new_name = HistoryInput(placeholder="name for the current view", id="view-name")
 
-    def compose(self) -> ComposeResult:
-        """Yield the names with their descriptions, and a field for a new name."""
-        with Vertical(classes="dialog") as dialog:
-            dialog.border_title = "Views"
-            yield self._list
-            yield self._field
-            yield Static("Enter open   Tab name it, Enter save   D delete view   Esc close", classes="keys")
+    def body(self) -> Iterable[Widget]:
+        """Return the names with their descriptions, and a field for a new name."""
+        return [self.list, self._new_name]
 
     def on_mount(self) -> None:
         """Focus the list."""
         self._fill()
-        self.set_focus(self._list)
+        self.set_focus(self.list)
 
     def _fill(self) -> None:
-        self._list.clear_options()
-        for name, view in (self._saved | {n: v for n, v in BUILT_IN.items() if n not in self._saved}).items():
-            meaning = describe(view)
-            self._list.add_option(Option(Content.assemble((f"{name:<16} ", "bold"), (meaning, MUTED)), id=name))
-        self._list.highlighted = 0
+        self._views = self._saved | {name: view for name, view in BUILT_IN.items() if name not in self._saved}
+        self.show([partial(_row, name, view) for name, view in self._views.items()])
 
-    @on(OptionList.OptionSelected)
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
-        name = event.option.id or ""
-        self.dismiss(self._saved.get(name) or BUILT_IN[name])
+    def action_take(self) -> None:
+        """Show the view under the cursor."""
+        self.dismiss(list(self._views.values())[self.list.cursor])
 
     @on(Input.Submitted)
     def _named(self, event: Input.Submitted) -> None:
@@ -78,18 +62,17 @@ class ViewsScreen(ModalScreen[View | None]):
             self._save(name, self._present)
             self.dismiss(None)
 
-    def action_go(self, way: str) -> None:
-        """Move the cursor of the list by one line."""
-        self._list.action_cursor_down() if way == "down" else self._list.action_cursor_up()
-
     def action_forget(self) -> None:
         """Delete the view under the cursor, if the user saved it."""
-        at = self._list.highlighted
-        name = self._list.get_option_at_index(at).id if at is not None else None
+        name = list(self._views)[self.list.cursor]
         if name in self._saved:
             del self._saved[name]
             self._save(name, None)
             self._fill()
+
+
+def _row(name: str, view: View, _: int) -> list[Row]:
+    return [((f"{name:<16} ", "strong"), (describe(view), "dim"))]
 
 
 def describe(view: View) -> str:

@@ -6,7 +6,7 @@ from ....sessions.conversation.shown import Shown
 from ....sessions.model import Status, StepKind, Turn
 from ....sessions.transcript.index.kind_codes import NESTED, table
 from ....sessions.transcript.snapshot import View
-from ....widgets.steps.step_groups import FAILURES
+from ....widgets.steps.filtered_steps import FAILURES
 
 _MESSAGES = table([StepKind.MESSAGE], lacking=NESTED)
 _ERRORS = table([StepKind.ERROR], lacking=NESTED)

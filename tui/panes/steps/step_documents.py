@@ -10,8 +10,7 @@ from ....sessions.text.sanitize import clean, one_line
 from ....sessions.text.units import count, size
 from ....sessions.transcript.snapshot import View
 from ....widgets.document.model import Document
-from ....widgets.document.plain import PlainText, Spans, facts
-from ....widgets.document.pretty import pretty_json
+from ....widgets.document.plain import PlainText, Spans, facts, pretty_json
 from ....widgets.document.syntax import Code, CodeBlock
 from ....widgets.drawing.spans import Row
 from ....widgets.steps.step_document import step_document

@@ -7,8 +7,8 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from ....sessions.text.sanitize import cell_width, cut, one_line
-from ....widgets.drawing.line import Line
 from ....widgets.drawing.roles import MUTED
+from ....widgets.drawing.text_lines import Line
 from ....widgets.steps.filter_line import Shown, filter_line
 
 

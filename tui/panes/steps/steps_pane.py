@@ -16,7 +16,7 @@ from ....sessions.reader import SessionReader
 from ....sessions.transcript.session_steps import Growth
 from ....sessions.transcript.snapshot import View
 from ....widgets.document.document_pane import DocumentPane
-from ....widgets.inputs.history_input import HistoryInput
+from ....widgets.inputs.history import HistoryInput
 from ....widgets.lists.virtual_list import VirtualList
 from ....widgets.steps.filter_line import Shown
 from ....widgets.steps.trajectory import Trajectory

@@ -18,10 +18,10 @@ from ....sessions.model import Session
 from ....sessions.reader import SessionReader
 from ....sessions.rules.filter_query import while_typing
 from ....sessions.text.sanitize import clean, cut
-from ....widgets.drawing.line import Line
 from ....widgets.drawing.roles import MUTED
 from ....widgets.drawing.short_forms import place
-from ....widgets.inputs.history_input import HistoryInput
+from ....widgets.drawing.text_lines import Line
+from ....widgets.inputs.history import HistoryInput
 from ....widgets.table.columns import Choice
 from ....widgets.table.density import Density
 from ....widgets.table.ordering import Grouping

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ....sessions.model import Session
-from ....sessions.rules.prompts.queue_state import queue_state
+from ....sessions.rules.prompts.delivery import queue_state
 from ....sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ....sessions.storage.prompts.unconfirmed import Unconfirmed
 from ....sessions.text.sanitize import one_line, pad

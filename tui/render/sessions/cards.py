@@ -10,8 +10,8 @@ from ....sessions.costs.usage_totals import session_cost, session_tokens, turn_c
 from ....sessions.launch import Launch
 from ....sessions.model import MESSAGE_CHARACTERS, Ended, Prompt, Receipt, Session, Turn, short_id
 from ....sessions.rules.family_facts import family_words
+from ....sessions.rules.prompts.delivery import queue_state
 from ....sessions.rules.prompts.mode_changes import ModeChange, changes_by_turn
-from ....sessions.rules.prompts.queue_state import queue_state
 from ....sessions.text.sanitize import cell_width, clean, one_line, pad
 from ....sessions.text.units import count, duration, moment, share, tokens
 from ....sessions.values.adjustments import Adjustment
@@ -47,7 +47,7 @@ def session_card(
     if session.last_message:
         lines += ["", *clean(session.last_message).split("\n")]
         if len(session.last_message) >= MESSAGE_CHARACTERS:
-            lines.append(style.paint(f"in full: agentdash messages {session.short_id}", "dim"))
+            lines.append(style.paint(f"in full: agentdash trajectory --messages {session.short_id}", "dim"))
     return lines
 
 

@@ -8,8 +8,8 @@ from ....sessions.rules.family_facts import outside_name
 from ....sessions.text.sanitize import cell_width, cut
 from ....widgets.drawing import glyphs
 from ....widgets.table.columns import fitting, headings
-from ....widgets.table.family_cells import family_cells, lifecycle_sign
 from ....widgets.table.ordering import Grouping, rows_of
+from ....widgets.table.row_cells import family_cells, lifecycle_sign
 from ....widgets.table.sections import section
 from ..style import Style
 from .table import LISTED, below, counts, row

@@ -8,7 +8,7 @@ from msgspec import structs
 from ....sessions.costs.cost import cost_words, tokens_words
 from ....sessions.costs.usage_totals import sums
 from ....sessions.model import SHORT_ID, Session, Status
-from ....sessions.rules.urgency import needs_you
+from ....sessions.rules.attention import needs_you
 from ....sessions.text.sanitize import cut, one_line
 from ....sessions.text.units import count
 from ....widgets.drawing import glyphs

@@ -1,34 +1,17 @@
 """The model and the mode of a session that exists: the user chooses, and the running agent takes it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ....sessions.agents.registry import agent_named, is_agent
 from ....sessions.model import Session
-from ....sessions.reader import SessionReader
 from ....sessions.values.adjustments import Adjustment
-from ...keys.key_queue import KeysInOrder
 from ...render.prompts.adjustments import adjustment_line
 from ...texts import adjust_texts, queue_texts
-from ..background import Requests
-from ..write_access import WriteAccess
+from ..desk import Actions
 
 
-class AdjustActions:
-    """Changes the settings of one session; the moment from which a change counts is shown.
-
-    Args:
-        app: shows the list of modes.
-        reader: reads the settings of the next prompt.
-        access: the manager.
-        requests: runs the calls.
-    """
-
-    def __init__(self, app: KeysInOrder[Any], reader: SessionReader, access: WriteAccess, requests: Requests) -> None:
-        self._app = app
-        self._reader = reader
-        self._access = access
-        self._requests = requests
+class AdjustActions(Actions):
+    """Changes the settings of one session; the moment from which a change counts is shown."""
 
     async def choose_mode(self, session: Session | None) -> None:
         """Let the user choose a mode from a list; the mode of the next prompt is marked.
@@ -46,8 +29,8 @@ class AdjustActions:
             return
         with self._app.keys_held():
             following = await self._requests.outcome_of(lambda: self._next_mode(session))
-            dangerous = agent_named(session.agent).dangerous
-            offers = adjust_texts.mode_offers(modes, following, dangerous)
+            own = agent_named(session.agent).modes
+            offers = adjust_texts.mode_offers(modes, following, own.dangerous if own is not None else frozenset())
             at = modes.index(following) if following in modes else 0
             picked = self._app.push_screen(PickScreen(adjust_texts.heading(session), offers, at), wait_for_dismiss=True)
         number = await picked
@@ -64,7 +47,8 @@ class AdjustActions:
 
     def modes(self, session: Session | None) -> Sequence[str]:
         """Return the modes of a session's agent; none if this version does not have the agent."""
-        return agent_named(session.agent).modes() if session is not None and is_agent(session.agent) else ()
+        modes = agent_named(session.agent).modes if session is not None and is_agent(session.agent) else None
+        return modes.names if modes is not None else ()
 
     def _next_mode(self, session: Session) -> str | None:
         """Return the mode of the next prompt; None if it is not known."""

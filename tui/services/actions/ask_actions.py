@@ -5,28 +5,18 @@ import asyncio
 from ....sessions.asks.answers import NO_LONGER, decision_line, fate
 from ....sessions.asks.model import Answer
 from ....sessions.asks.recorded import RecordedAsk
-from ....sessions.reader import SessionReader
 from ...state.answer_drafts import AnswerDrafts
-from ..background import Requests
-from ..write_access import WriteAccess
+from ..desk import Actions, Desk
 
 _TITLE_CELLS = 200
 """Most cells of a message about an answer."""
 
 
-class AskActions:
-    """Reads and answers asks in threads; a read-only dashboard reads them alone.
+class AskActions(Actions):
+    """Reads and answers asks in threads; a read-only dashboard reads them alone."""
 
-    Args:
-        reader: reads asks.
-        access: the manager, for answers.
-        requests: runs the calls.
-    """
-
-    def __init__(self, reader: SessionReader, access: WriteAccess, requests: Requests) -> None:
-        self._reader = reader
-        self._access = access
-        self._requests = requests
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
         self.drafts = AnswerDrafts()
         """The unfinished answers."""
 

@@ -13,8 +13,7 @@ from ....sessions.text.sanitize import clean
 from ...keys.availability import can_prompt
 from ...texts import prompt_texts
 from ...texts import screen_texts as texts
-from ..background import Requests
-from ..write_access import WriteAccess
+from ..desk import Actions, Desk
 from .bulk_actions import BulkActions
 
 TextFor = Callable[[Session], str]
@@ -24,13 +23,12 @@ NAMED_FAILURES = 5
 """Maximum number of sessions that a message names."""
 
 
-class Broadcasts:
+class Broadcasts(Actions):
     """Sends prompts to several sessions; a session that refuses one is named, and the others get it."""
 
-    def __init__(self, bulk: BulkActions, access: WriteAccess, requests: Requests) -> None:
+    def __init__(self, desk: Desk, bulk: BulkActions) -> None:
+        super().__init__(desk)
         self._bulk = bulk
-        self._access = access
-        self._requests = requests
         self._unfinished = ("", "")
         """The prompt that not all sessions took, and its key: sent again, it reaches only those without it."""
 

@@ -3,22 +3,18 @@
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from ....sessions.clock import monotonic
 from ....sessions.errors import AgentdashError
 from ....sessions.lifecycle.stop_family import StopHow
 from ....sessions.model import Receipt, Session
-from ....sessions.reader import SessionReader
 from ....sessions.text import units
 from ....sessions.text.sanitize import clean
 from ...dialogs.asking.confirm import Answer, ConfirmScreen
 from ...keys.availability import can_retry, can_stop
-from ...keys.key_queue import KeysInOrder
 from ...texts import screen_texts as texts
 from ...texts.takeover_texts import put_away_warning
-from ..background import Requests
-from ..write_access import WriteAccess
+from ..desk import Actions, Desk
 
 LISTED = 50
 """Maximum number of sessions that a question lists."""
@@ -32,14 +28,11 @@ PART = 200
 """Number of sessions that are marked in one transaction."""
 
 
-class BulkActions:
+class BulkActions(Actions):
     """Stops, retries, deletes and archives several sessions; a failure is reported and the rest continue."""
 
-    def __init__(self, app: KeysInOrder[Any], reader: SessionReader, access: WriteAccess, requests: Requests) -> None:
-        self._app = app
-        self._reader = reader
-        self._access = access
-        self._requests = requests
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
         self.moving = asyncio.Lock()
         """Held while sessions move to or from the archive or the trash; an undo waits for it."""
         self.progress: Callable[[str], object] = lambda _: None

@@ -1,35 +1,18 @@
 """Actions on sessions that wait for the end of another one."""
 
 from string import ascii_lowercase, digits
-from typing import Any
 
 from ....sessions.model import Session
-from ....sessions.reader import SessionReader
 from ...keys.key_names import LIST_LETTERS
-from ...keys.key_queue import KeysInOrder
 from ...texts import chain_texts
-from ..background import Requests
-from ..write_access import WriteAccess
+from ..desk import Actions
 
 _LETTERS = [letter for letter in digits[1:] + ascii_lowercase if letter not in LIST_LETTERS]
 """The letters of the sessions that are offered; the command line takes any other one."""
 
 
-class ChainActions:
-    """Starts sessions that wait, or makes them wait for others; an error is shown.
-
-    Args:
-        app: shows the list of sessions.
-        reader: reads them.
-        access: the manager.
-        requests: runs the calls.
-    """
-
-    def __init__(self, app: KeysInOrder[Any], reader: SessionReader, access: WriteAccess, requests: Requests) -> None:
-        self._app = app
-        self._reader = reader
-        self._access = access
-        self._requests = requests
+class ChainActions(Actions):
+    """Starts sessions that wait, or makes them wait for others; an error is shown."""
 
     async def start(self, session: Session | None) -> None:
         """Start a session that waits, with the last message that the other one has given so far."""

@@ -1,42 +1,14 @@
 """Changes of the conversation of one session: fork it, go back in it, take that back, go on from a summary."""
 
-from collections.abc import Callable
-from typing import Any
-
 from ....sessions.agents.registry import takes_prompts
 from ....sessions.model import Session
 from ....sessions.transcript.session_steps import Growth
-from ...keys.key_queue import KeysInOrder
 from ...texts import conversation_texts as words
-from ..background import Requests
-from ..drafts import Drafts
-from ..write_access import WriteAccess
+from ..desk import Actions
 
 
-class ConversationActions:
-    """Shows what a change means, asks, and makes it.
-
-    Args:
-        app: shows the dialog.
-        access: the manager.
-        requests: runs blocking calls, and shows messages.
-        drafts: unsent prompts.
-        started: called with the session that a fork started.
-    """
-
-    def __init__(
-        self,
-        app: KeysInOrder[Any],
-        access: WriteAccess,
-        requests: Requests,
-        drafts: Drafts,
-        started: Callable[[Session], object],
-    ) -> None:
-        self._app = app
-        self._access = access
-        self._requests = requests
-        self._drafts = drafts
-        self._started = started
+class ConversationActions(Actions):
+    """Shows what a change means, asks, and makes it."""
 
     async def change(self, verb: str, session: Session, growth: Growth | None, item: int, undo_key: str) -> None:
         """Show the dialog of a verb for a step of a session, or why it cannot be done now.
@@ -58,9 +30,9 @@ class ConversationActions:
         from .conversation_dialogs import ConversationDialogs, RefusedError
 
         with self._app.keys_held():
-            dialogs = ConversationDialogs(session, growth, self._access, self._requests, self._drafts, undo_key)
+            dialogs = ConversationDialogs(self._desk, session, growth, undo_key)
             try:
-                screen = await dialogs.screen(verb, item, self._started)
+                screen = await dialogs.screen(verb, item)
             except RefusedError as refused:
                 self._requests.show_refusal(str(refused))
                 return

@@ -13,9 +13,7 @@ from ....sessions.transcript.visible.going_back import Here, NoPlaceError, place
 from ...dialogs.asking.conversation import Act, Box, ConversationScreen
 from ...texts import conversation_texts as words
 from ...texts.queue_texts import sent
-from ..background import Requests
-from ..drafts import Drafts
-from ..write_access import WriteAccess
+from ..desk import Actions, Desk
 
 T = TypeVar("T")
 
@@ -24,38 +22,27 @@ class RefusedError(Exception):
     """A change that is not possible at this step; its text is the reason."""
 
 
-class ConversationDialogs:
+class ConversationDialogs(Actions):
     """Makes the dialogs for one session.
 
     Args:
+        desk: what all actions work with.
         session: the session.
         growth: all its steps.
-        access: the manager.
-        requests: runs blocking calls, and shows messages.
-        drafts: unsent prompts.
         undo_key: the key that takes a change back.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        growth: Growth,
-        access: WriteAccess,
-        requests: Requests,
-        drafts: Drafts,
-        undo_key: str,
-    ) -> None:
+    def __init__(self, desk: Desk, session: Session, growth: Growth, undo_key: str) -> None:
+        super().__init__(desk)
+        self._drafts = desk.drafts
         self._session = session
         self._view = growth.view
         self._turns = [turn.n for turn in growth.turns]
         self._shown = growth.shown
-        self._access = access
-        self._requests = requests
-        self._drafts = drafts
         self._undo_key = undo_key
 
-    async def screen(self, verb: str, item: int, started: Callable[[Session], object]) -> ConversationScreen:
-        """Return the dialog of a verb for the step ``item``; ``started`` is called with a fork.
+    async def screen(self, verb: str, item: int) -> ConversationScreen:
+        """Return the dialog of a verb for the step ``item``.
 
         Raises:
             RefusedError: it is not possible at this step.
@@ -69,9 +56,9 @@ class ConversationDialogs:
             here = await asyncio.to_thread(place_of, self._view, item, self._turns, self._shown)
         except (NoPlaceError, OSError) as error:
             raise RefusedError(str(error)) from None
-        return await self._fork(here, started) if verb == "fork" else await self._rewind(here)
+        return await self._fork(here) if verb == "fork" else await self._rewind(here)
 
-    async def _fork(self, here: Here, started: Callable[[Session], object]) -> ConversationScreen:
+    async def _fork(self, here: Here) -> ConversationScreen:
         if here.turn is None:
             raise RefusedError(words.NOTHING_BEFORE)
         session, turn, step = self._session, here.turn, here.step
@@ -86,7 +73,7 @@ class ConversationDialogs:
             made, reason = await self._done(lambda: self._conversation("fork").fork(session.id, turn, step, text))
             if made is not None:
                 self._drafts.put(FORK, "")
-                started(made)
+                self._desk.select(made)
             return reason
 
         facts = [

@@ -2,42 +2,29 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ....sessions.agents.allowance import Allowance
+from ....sessions.agents.capabilities import Allowance
 from ....sessions.model import Receipt, Session
 from ....sessions.prompts.prompter import PromptOptions, Sent
 from ....sessions.prompts.queue import SessionQueue
-from ....sessions.reader import SessionReader
 from ....sessions.storage.prompts.queued_prompt import QueuedPrompt
 from ...dialogs.asking.confirm import Answer, ConfirmScreen
 from ...keys.availability import can_retry
-from ...keys.key_queue import KeysInOrder
 from ...texts import queue_texts
 from ...texts import screen_texts as texts
-from ..background import Requests
-from ..write_access import WriteAccess
+from ..desk import Actions, Desk
 from .bulk_actions import BulkActions
 
 if TYPE_CHECKING:
     from ...dialogs.queue import QueueNow
 
 
-class PromptActions:
+class PromptActions(Actions):
     """Sends the prompts of one session; an error is shown, and the caller keeps the text."""
 
-    def __init__(
-        self,
-        app: KeysInOrder[Any],
-        reader: SessionReader,
-        access: WriteAccess,
-        requests: Requests,
-        bulk: BulkActions,
-    ) -> None:
-        self._app = app
-        self._reader = reader
-        self._access = access
-        self._requests = requests
+    def __init__(self, desk: Desk, bulk: BulkActions) -> None:
+        super().__init__(desk)
         self._bulk = bulk
 
     async def send(self, session: Session, text: str, options: PromptOptions | None = None) -> bool:

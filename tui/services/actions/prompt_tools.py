@@ -2,18 +2,16 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from ....sessions.clock import now_ms
 from ....sessions.launch import Start
 from ....sessions.model import Session
-from ....sessions.reader import SessionReader
 from ....sessions.settings.sections import PromptTemplate
-from ...keys.key_queue import KeysInOrder
 from ...texts import prompt_texts
-from ..background import Requests
+from ..desk import Actions, Desk
 from ..external_programs import ExternalPrograms
 from ..path_finder import PathFinder
 
@@ -54,14 +52,12 @@ class PromptHelp:
         return await self._tools.finder.paths(self._folder(), letters, limit)
 
 
-class PromptWriting:
+class PromptWriting(Actions):
     """Helps the user to write prompts; an error is shown."""
 
-    def __init__(self, app: KeysInOrder[Any], reader: SessionReader, requests: Requests) -> None:
-        self._app = app
-        self._reader = reader
-        self._requests = requests
-        self.programs = ExternalPrograms(app, requests)
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self.programs = ExternalPrograms(desk.app, desk.requests)
         self.finder = PathFinder()
 
     def help_with(self, folder: Callable[[], str], start: Callable[[], Start]) -> PromptHelp:

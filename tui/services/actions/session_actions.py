@@ -1,28 +1,20 @@
-"""Actions on sessions: ask the user, call the manager in a thread, show a message or a receipt.
-
-Errors never end the dashboard, and nothing here blocks the event loop.
-"""
+"""All actions of the user on sessions, and those that a key runs on the sessions it acts on."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ....sessions.lifecycle.process_list import ProcessInfo
 from ....sessions.model import Session
-from ....sessions.reader import SessionReader
 from ....sessions.text import units
 from ....widgets.drawing.short_forms import place
 from ....widgets.inputs.history import History
-from ...keys.key_queue import KeysInOrder
-from ...keys.keymap import DEFAULT, Keymap
-from ...messages import SessionAwaited
+from ...keys.action_target import ActionTarget
 from ...texts import screen_texts as texts
-from ..background import Requests
-from ..drafts import Drafts
+from ..desk import Actions, Desk
 from ..own_interface import OwnInterfaces
-from ..write_access import WriteAccess
 from .adjust_actions import AdjustActions
 from .ask_actions import AskActions
 from .broadcasts import Broadcasts
@@ -34,85 +26,47 @@ from .ending.stop_actions import StopActions
 from .prompt_actions import PromptActions
 from .prompt_tools import PromptWriting
 from .starting.continue_actions import ContinueActions
-from .starting.project_actions import ProjectActions
 from .starting.start_actions import StartActions
 
 
-class SessionActions:
+class SessionActions(Actions):
     """The actions of the user on sessions, those of one kind together in an attribute."""
 
-    def __init__(
-        self,
-        app: KeysInOrder[Any],
-        reader: SessionReader,
-        access: WriteAccess,
-        requests: Requests,
-        *,
-        drafts: Drafts,
-        asks: AskActions,
-        keymap: Keymap = DEFAULT,
-    ) -> None:
-        self.app = app
-        self.asks = asks
-        """The questions of live agents."""
-        self.drafts = drafts
-        """Unsent prompts."""
-        self.keymap = keymap
-        self.stay_in_prompt = False
+    def __init__(self, desk: Desk, *, stay_in_prompt: bool = False) -> None:
+        super().__init__(desk)
+        self.desk = desk
+        self.stay_in_prompt = stay_in_prompt
         """True if the prompt keeps the keys after it was sent."""
-        self.read_only = access.read_only
+        self.read_only = desk.access.read_only
         """True if every change is refused."""
-        self._reader = reader
-        self._access = access
-        self._requests = requests
-        self.bulk = BulkActions(app, reader, access, requests)
+        self.asks = AskActions(desk)
+        """The questions of live agents."""
+        self.bulk = BulkActions(desk)
         """The same actions for several sessions at once."""
-        self.broadcasts = Broadcasts(self.bulk, access, requests)
+        self.broadcasts = Broadcasts(desk, self.bulk)
         """One prompt to several sessions."""
-        self.writing = PromptWriting(app, reader, requests)
+        self.writing = PromptWriting(desk)
         """Tools for writing a prompt."""
-        self.prompts = PromptActions(app, reader, access, requests, self.bulk)
+        self.prompts = PromptActions(desk, self.bulk)
         """Prompts to sessions, and their queues."""
-        self.continuing = ContinueActions(app, reader, access, requests, self._await)
+        self.continuing = ContinueActions(desk)
         """Conversations that go on in a new session."""
-        self.adjust = AdjustActions(app, reader, access, requests)
+        self.adjust = AdjustActions(desk)
         """The model and the mode of sessions."""
-        self.chains = ChainActions(app, reader, access, requests)
+        self.chains = ChainActions(desk)
         """The sessions that wait for the end of others."""
-        self.starting = StartActions(
-            app,
-            reader,
-            access,
-            requests,
-            drafts=drafts,
-            projects=ProjectActions(app, reader, access, requests),
-            writing=self.writing,
-            keymap=lambda: self.keymap,
-            begun=self._await,
-        )
+        self.starting = StartActions(desk, self.writing)
         """New sessions."""
-        self.stopping = StopActions(app, reader, access, requests, self.bulk)
+        self.stopping = StopActions(desk, self.bulk)
         """The end of sessions."""
-        self.putting_away = PutAwayActions(access, requests, self.bulk, self.stopping, lambda: self.keymap, self._await)
+        self.putting_away = PutAwayActions(desk, self.bulk, self.stopping)
         """The archive and the trash."""
-        self.interfaces = OwnInterfaces(app, access, requests)
+        self.interfaces = OwnInterfaces(desk)
         """The agents' own interfaces."""
-        self.conversation = ConversationActions(app, access, requests, drafts, self._await)
+        self.conversation = ConversationActions(desk)
         """Forks, steps back and summaries of conversations."""
         self.command_history = History()
         """The history of the command line."""
-        self.awaited: str | None = None
-        """A session that was just started or restored; it is selected as soon as it is in the table."""
-
-    def _await(self, session: Session) -> None:
-        """Have the table select a session; its row can be there already, or still to come."""
-        self.awaited = session.id
-        for screen in self.app.screen_stack:
-            screen.post_message(SessionAwaited())
-
-    def refuse(self, reason: str) -> None:
-        """Show why a request changed nothing."""
-        self._requests.show_refusal(reason)
 
     def ask_for_title(self, session: Session) -> None:
         """Open the dialog with the session's title."""
@@ -125,13 +79,13 @@ class SessionActions:
 
         from ...dialogs.asking.rename import RenameScreen
 
-        self.app.push_screen(RenameScreen(session.label, rename))
+        self._app.push_screen(RenameScreen(session.label, rename))
 
     async def pin_chosen(self, sessions: Sequence[Session]) -> None:
         """Pin the sessions; unpin them if all are pinned."""
         pinned = not all(session.pinned_at for session in sessions)
         if len(sessions) > 1:
-            went = await self.bulk.pin(sessions, pinned, undo_key=self.keymap.name("undo"))
+            went = await self.bulk.pin(sessions, pinned, undo_key=self._desk.keymap.name("undo"))
             if went:
                 self.putting_away.remember(lambda: self.bulk.pin_again(went, not pinned))
         elif sessions:
@@ -144,7 +98,7 @@ class SessionActions:
         seen = not all(session.all_seen for session in sessions)
         changing = [session for session in sessions if (not session.all_seen if seen else session.status.ended)]
         if len(changing) > 1:
-            went = await self.bulk.mark(changing, seen, undo_key=self.keymap.name("undo"))
+            went = await self.bulk.mark(changing, seen, undo_key=self._desk.keymap.name("undo"))
             if went:
                 self.putting_away.remember(lambda: self.bulk.recall_seen(went))
         elif changing:
@@ -185,3 +139,60 @@ class SessionActions:
             await self._requests.ask(
                 lambda: self._access.manager("mark seen").housekeeping.mark_seen(session.id, session.steps)
             )
+
+
+Act = Callable[[SessionActions, ActionTarget], Coroutine[Any, Any, None] | None]
+"""Begins an action; returns the rest of it, if it goes on in a worker."""
+
+
+def _new_session(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None]:
+    return operations.starting.ask_what_to_start(target.current.cwd if target.current is not None else str(Path.cwd()))
+
+
+def _new_like(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
+    session = target.current
+    return operations.starting.ask_what_to_start(session.cwd, session) if session is not None else None
+
+
+def _new_after(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
+    session = target.current
+    return operations.starting.ask_what_to_start(session.cwd, after=session) if session is not None else None
+
+
+def _continue(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
+    return operations.continuing.ask(target.current) if target.current is not None else None
+
+
+def _rename(operations: SessionActions, target: ActionTarget) -> None:
+    if target.current is not None:
+        operations.ask_for_title(target.current)
+
+
+def _processes(operations: SessionActions, target: ActionTarget) -> None:
+    from ...dialogs.processes import ProcessesScreen
+
+    if (session := target.current) is not None:
+        operations.desk.app.push_screen(ProcessesScreen(texts.title(session), operations.processes_of(session)))
+
+
+TARGET_ACTIONS: Mapping[str, Act] = {
+    "new_session": _new_session,
+    "new_like": _new_like,
+    "new_after": _new_after,
+    "start_waiting": lambda operations, target: operations.chains.start(target.current),
+    "wait_for": lambda operations, target: operations.chains.choose(target.current),
+    "continue": _continue,
+    "stop": lambda operations, target: operations.stopping.stop_chosen(target.chosen),
+    "kill": lambda operations, target: operations.stopping.kill_chosen(target.chosen, target.current),
+    "interrupt_turn": lambda operations, target: operations.prompts.interrupt(target.current),
+    "mode": lambda operations, target: operations.adjust.choose_mode(target.current),
+    "take_over": lambda operations, target: operations.interfaces.take_over(target.current),
+    "delete": lambda operations, target: operations.putting_away.delete_chosen(target.chosen),
+    "archive": lambda operations, target: operations.putting_away.archive_chosen(target.chosen, target.current),
+    "rename": _rename,
+    "trust": lambda operations, target: operations.starting.review_project(
+        target.current.cwd if target.current else ""
+    ),
+    "processes": _processes,
+}
+"""The actions by their ids in the registry."""

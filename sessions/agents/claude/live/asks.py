@@ -1,6 +1,8 @@
-"""claude's requests as asks: ``can_use_tool`` and ``elicitation`` (2.1.197 and 2.1.330).  Pure.
+"""claude's requests as asks, ``can_use_tool`` and ``elicitation``, and the answers (2.1.197 and 2.1.330).  Pure.
 
-Seen with ``--permission-prompt-tool stdio`` (docs/protocols/claude.md, "Approvals").
+Seen with ``--permission-prompt-tool stdio`` (docs/protocols/claude.md, "Approvals").  claude reads the answers, each a
+``control_response``, and prints each of them once.  Those of ``AskUserQuestion`` have the question's text as their key,
+and several choices are joined by commas (``sdk-tools.d.ts``).
 """
 
 import re
@@ -8,17 +10,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
-from ....asks.model import Ask, AskKind, Verdict
+from ....asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from ....text.relative_paths import place_of
 from ....text.unhidden import opening
-from ...mcp_forms import fields_of
-from ...parsing.json_lines import value_of
-from ..control_events import Request
-from ..edits import path_of, proposed
-from ..tools import EDITS, mcp_name, text_in
-from .permissions import always
-from .questions import questions_of
+from ....text.units import listed
+from ...mcp_forms import content_of, fields_of
+from ...parsing.json_lines import NULL, UNREADABLE, value_of
+from ..events import Request
+from ..tools import EDITS, created, mcp_name, text_in
 
 MOST_OPEN_ASKS = 100
 """claude asks one thing at a time, and each of its sub-agents may; the limit bounds memory."""
@@ -37,8 +38,6 @@ def ask_of(key: str, request: Request, cwd: str = "", *, moved: bool = False) ->
     """Return the ask of a request; None if it is of another kind.
 
     Args:
-        key: the request's id.
-        request: the request.
         cwd: the folder in which claude works; empty if it is not known.
         moved: claude may have gone to another folder since.
     """
@@ -75,7 +74,9 @@ def ask_of(key: str, request: Request, cwd: str = "", *, moved: bool = False) ->
         fields = {"kind": AskKind.PLAN, "title": "carry out its plan", "body": text_in(given.get("plan"))}
     else:
         title = _tool_title(tool, given)
-        fields = {"title": title, "body": _readable(arguments), "why": why or _other(request.description, title)}
+        body = msgspec.json.format(msgspec.json.encode(arguments)).decode("utf-8", "replace")
+        described = request.description if request.description and request.description not in title else ""
+        fields = {"title": title, "body": body, "why": why or described}
         fields["paths"] = tuple(_read_paths(tool, given)) if tool in _READERS else ()
     return msgspec.structs.replace(base, **fields)
 
@@ -132,10 +133,166 @@ def _read_paths(tool: str, given: Mapping[str, Any]) -> Iterator[str]:
         yield f"{path}/.." if ".." in pattern else literal if literal[:1] in ("/", "~") else f"{path}/{literal}"
 
 
-def _other(text: str | None, title: str) -> str:
-    """Return a description that adds something to the title."""
-    return text if text and text not in title else ""
+def questions_of(given: Mapping[str, Any]) -> tuple[Question, ...]:
+    """Return the questions of an ``AskUserQuestion``; each accepts an answer in words."""
+    return tuple(
+        Question(
+            key=text_in(entry.get("question")),
+            text=text_in(entry.get("question")),
+            header=text_in(entry.get("header")),
+            choices=tuple(
+                Choice(label=text_in(option.get("label")), description=text_in(option.get("description")))
+                for option in _objects(entry.get("options"))
+            ),
+            several=entry.get("multiSelect") is True,
+        )
+        for entry in _objects(given.get("questions"))
+    )
 
 
-def _readable(arguments: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(arguments)).decode("utf-8", "replace")
+def answers_of(answer: Answer) -> dict[str, str]:
+    """Return the answers as ``updatedInput.answers`` has them."""
+    return {key: ", ".join(values) for key, values in answer.values.items() if values}
+
+
+def _objects(values: Any) -> list[dict[str, Any]]:
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+
+
+_NO_WORDS = "The user does not allow this."
+"""claude needs words with each denial: they are the result of the call."""
+
+CANCELLED: dict[str, Any] = {"action": "cancel"}
+"""The answer to a form that is closed without a decision."""
+
+_AGREES = frozenset({Verdict.ALLOW, Verdict.ALWAYS})
+_ANSWERS = _AGREES | {Verdict.ANSWER}
+
+
+def response_to(ask: Ask, request: Request, answer: Answer) -> dict[str, Any] | None:
+    """Return the answer to a request; None if the request cannot be answered in this way.
+
+    An ``always`` for which claude has no suggestion allows it once.
+    """
+    verdict = answer.verdict
+    if ask.kind is AskKind.FORM:
+        if verdict in _ANSWERS:
+            return {"action": "accept", "content": content_of(ask.questions, answer.values)}
+        return CANCELLED if verdict is Verdict.STOP else {"action": "decline"}
+    if verdict in (Verdict.DENY, Verdict.STOP):
+        denied: dict[str, Any] = {"behavior": "deny", "message": answer.message or _NO_WORDS}
+        return denied | ({"interrupt": True} if verdict is Verdict.STOP else {})
+    if ask.kind is AskKind.QUESTION:
+        members = _members(request.input)
+        return {"behavior": "allow", "updatedInput": {**members, "answers": answers_of(answer)}}
+    if verdict not in _AGREES:
+        return None
+    allowed = {"behavior": "allow", "updatedInput": request.input if request.input != NULL else {}}
+    if verdict is Verdict.ALWAYS and ask.always:
+        allowed["updatedPermissions"] = for_session(request.permission_suggestions)
+    return allowed
+
+
+def _members(given: Raw) -> dict[str, Raw]:
+    try:
+        return msgspec.json.decode(given, type=dict[str, Raw])
+    except UNREADABLE:
+        return {}
+
+
+_VERBS = {"allow": "allow", "deny": "deny", "ask": "ask about"}
+
+
+def always(suggestions: Raw) -> str:
+    """Return what an ``always`` covers: ``allow Bash(git push) for this session``; empty if nothing."""
+    words = ", and ".join(_change(text_in(entry.get("type")), entry) for entry in for_session(suggestions))
+    return f"{words} for this session" if words else ""
+
+
+def for_session(suggestions: Raw) -> list[dict[str, Any]]:
+    """Return the permissions that claude suggests with an ask as changes of this session's permissions alone.
+
+    claude suggests most rules for a settings file in the project.  2.1.197 then writes that file and asks again in the
+    next turn.  So an ``always`` changes no file of the user.
+    """
+    entries = value_of(suggestions)
+    if not isinstance(entries, list):
+        return []
+    return [{**entry, "destination": "session"} for entry in entries if isinstance(entry, dict)]
+
+
+def _change(kind: str, entry: dict[str, Any]) -> str:
+    if kind == "setMode":
+        return f"permission mode {text_in(entry.get('mode'))}"
+    if kind in ("addDirectories", "removeDirectories"):
+        verb = "work in" if kind == "addDirectories" else "no more work in"
+        return f"{verb} {_names(entry.get('directories'))}"
+    rules = entry.get("rules")
+    named = _names([_rule(rule) for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else None)
+    behavior = text_in(entry.get("behavior"))
+    verb = _VERBS.get(behavior, behavior)
+    if kind == "addRules":
+        return f"{verb} {named}"
+    return f"{'remove the rule' if kind == 'removeRules' else 'replace the rules:'} {verb} {named}"
+
+
+def _rule(rule: dict[str, Any]) -> str:
+    tool, content = text_in(rule.get("toolName")), text_in(rule.get("ruleContent"))
+    return f"{tool}({content})" if content else tool
+
+
+def _names(values: Any) -> str:
+    return listed([text_in(value) for value in values]) if isinstance(values, list) and values else "nothing"
+
+
+_CONTEXT = 3
+"""Unchanged lines that are shown before and behind a change."""
+
+
+def path_of(given: Mapping[str, Any]) -> str:
+    """Return the file that a call of an editing tool names."""
+    return text_in(given.get("file_path") or given.get("notebook_path"))
+
+
+def proposed(tool: str, given: Mapping[str, Any]) -> str:
+    """Return the edit that a tool would make as a unified diff; empty if the arguments have none.
+
+    A request has the arguments of the call only.  So the numbers of the lines are not known, and of a file that would
+    be overwritten only the new text is.
+
+    Args:
+        tool: one of :data:`..tools.EDITS`.
+    """
+    if tool == "Write":
+        return created(text_in(given.get("content")))
+    if tool == "NotebookEdit":
+        mode, cell = text_in(given.get("edit_mode")) or "replace", text_in(given.get("cell_id"))
+        return "\n".join([f"@@ {mode} cell {cell}".rstrip() + " @@", *_signed("+", text_in(given.get("new_source")))])
+    edits = given.get("edits") if tool == "MultiEdit" else [given]
+    return "\n".join(_replacement(edit) for edit in edits if isinstance(edit, dict)) if isinstance(edits, list) else ""
+
+
+def _replacement(edit: Mapping[str, Any]) -> str:
+    old, new = (_lines(text_in(edit.get(name))) for name in ("old_string", "new_string"))
+    same = _common(old, new)
+    tail = _common(old[same:][::-1], new[same:][::-1])
+    before, behind = old[max(0, same - _CONTEXT) : same], old[len(old) - tail :][:_CONTEXT]
+    removed, added = old[same : len(old) - tail], new[same : len(new) - tail]
+    head = "@@ every occurrence @@" if edit.get("replace_all") is True else "@@"
+    signed = ((" ", before), ("-", removed), ("+", added), (" ", behind))
+    return "\n".join([head, *(sign + line for sign, lines in signed for line in lines)])
+
+
+def _signed(sign: str, text: str) -> list[str]:
+    return [sign + line for line in _lines(text)]
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text; only a newline ends a line."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    """Return the number of equal lines at the beginning of both."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -19,10 +19,8 @@ from ....asks.model import Answer, Ask, AskKind, Verdict
 from ...dialogue import Asked, Changed, Delivery, Dialogue, Event, NotChanged, Received, Settled, TurnBegan, TurnEnded
 from ...parsing.json_lines import NULL, Words, text_of
 from ...parsing.tolerant_decoder import TolerantDecoder
-from ..control_events import Request, Response
-from ..events import LOCAL_COMMAND
-from .answers import CANCELLED, response_to
-from .asks import MOST_OPEN_ASKS, ask_of
+from ..events import LOCAL_COMMAND, Request, Response
+from .asks import CANCELLED, MOST_OPEN_ASKS, ask_of, response_to
 from .control import CHANGE, change_id, changed_setting, prompt_line, request_line, response_line
 from .held import SHOWS, Held, ask_of_held, decision, failed_decision, shows_line
 

@@ -109,7 +109,8 @@ def _in_words(kind: str, value: Any) -> str:
     if not isinstance(value, dict):
         return ""
     # The fields may be in a nested object: the snapshot of the environment, the context of the session.
-    fields = {name: entry for part in (*filter(_is_object, value.values()), value) for name, entry in part.items()}
+    inner = (one for one in value.values() if isinstance(one, dict))
+    fields = {name: entry for part in (*inner, value) for name, entry in part.items()}
     if isinstance(status := fields.get("gitStatus"), str):
         # Its first paragraph explains the status to the model.
         fields["gitStatus"] = status.partition("\n\n")[2] or status
@@ -123,7 +124,7 @@ def _short(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else ""
     if isinstance(value, str):
-        return _cut(_paragraph(value))
+        return _cut(" ".join(value.split()))
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, dict):
@@ -133,14 +134,6 @@ def _short(value: Any) -> str:
         more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
         return ", ".join(names[:_MOST]) + more
     return ""
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _paragraph(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _cut(text: str) -> str:

@@ -38,8 +38,6 @@ def message_before(lines: Iterable[bytes], parser: TurnParser, through: int | No
     """Return the id of the message that is the last part of the conversation at a place of a turn.
 
     Args:
-        lines: the output of the turn.
-        parser: a new parser for it.
         through: the index of the last step before the place; None for the end of the turn.
 
     Returns:

@@ -1,4 +1,4 @@
-"""claude's own files about a conversation: its transcript, and which one an open interface shows.
+"""claude's own files about a conversation: its transcript with its prompts, and which one an open interface shows.
 
 Seen with 2.1.197 and 2.1.330 (docs/protocols/claude.md, "Own interface"):
 ``$CLAUDE_CONFIG_DIR/projects/<folder>/<conversation>.jsonl``, and for each open interface
@@ -10,8 +10,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from ....storage.files.line_reader import LineReader
 from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
+from ...parsing.line_parts import each_part
+from ...parsing.sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable
 
 _MOST_BYTES = 64 * 1024
 """The most that is read of a file about an interface; it has some hundred bytes."""
@@ -21,25 +24,20 @@ class _Interface(Struct, rename="camel"):
     session_id: str = ""
 
 
-class _Line(Struct):
+class _Named(Struct):
     uuid: str = ""
 
 
 def uuid_of(line: bytes) -> str | None:
     """Return the id of a line of a transcript, in small letters; None if it has none."""
     try:
-        return msgspec.json.decode(line, type=_Line).uuid.lower() or None
+        return msgspec.json.decode(line, type=_Named).uuid.lower() or None
     except UNREADABLE:
         return None
 
 
 def transcript_of(home: Path, conversation: str) -> Path | None:
-    """Return the transcript of a conversation, the newest of several; None if there is none that can be read.
-
-    Args:
-        home: claude's own folder.
-        conversation: claude's id.
-    """
+    """Return the transcript of a conversation, the newest of several; None if there is none that can be read."""
     if UUID.fullmatch(conversation) is None:
         return None
     try:
@@ -57,3 +55,88 @@ def shown_by(home: Path, pid: int) -> str | None:
     except (OSError, *UNREADABLE):
         return None
     return shown if UUID.fullmatch(shown) else None
+
+
+class _Block(Struct):
+    type: str = ""
+    text: str = ""
+
+
+class _Message(Struct):
+    content: str | list[_Block] = ""
+
+
+class _Attachment(Struct):
+    source_uuid: str | None = None
+
+
+class _Line(Struct):
+    type: str = ""
+    uuid: str = ""
+    attachment: _Attachment | None = None
+    message: _Message = msgspec.field(default_factory=_Message)
+    timestamp: str = ""
+
+
+_DECODER = msgspec.json.Decoder(_Line)
+
+
+def transcript_has(home: Path, sent: SentPrompt) -> bool | None:
+    """Return whether the transcript of a prompt's conversation has the prompt; None if that cannot be told.
+
+    claude writes the prompt as a line ``user`` before it calls the model (docs/protocols/claude.md, "Transcripts"); a
+    line ``queue-operation`` before that only announces it.
+    """
+    conversation = sent.agent_session or _named_in(sent.launch.argv)
+    projects = home / "projects"
+    if conversation is None or not is_readable(home) or UUID.fullmatch(conversation) is None:
+        return None
+    try:
+        paths = list(projects.glob(f"*/{conversation}.jsonl"))
+        if sent.key:
+            return any(_has_key(path, sent.key) for path in paths)
+        return any(has_prompt(path, sent, (b'"user"', b'"message"'), _read) for path in paths)
+    except OSError:
+        return None
+
+
+def _has_key(path: Path, key: str) -> bool:
+    """Return whether a transcript has the prompt that a live agent was sent with a key.
+
+    One that began a turn is a line ``user`` with the key; one that was written into a turn is an attachment that names
+    it.
+    """
+    mark = key.encode()
+    with LineReader(path, cap=LINE_CAP) as reader:
+        reader.skip_to_tail(SEARCHED_BYTES)
+        named = (line for line in reader.all_lines() if mark in line)
+        return any(_names(part, key) for part in each_part(named))
+
+
+def _names(line: bytes, key: str) -> bool:
+    try:
+        event = _DECODER.decode(line)
+    except UNREADABLE:
+        return False
+    steered = event.attachment is not None and event.attachment.source_uuid == key
+    return steered or (event.type == "user" and event.uuid == key)
+
+
+def _named_in(argv: tuple[str, ...]) -> str | None:
+    """Return the conversation that a start of claude names."""
+    for option in ("--resume", "--session-id"):
+        if option in argv[:-1]:
+            return argv[argv.index(option) + 1]
+    return None
+
+
+def _read(line: bytes) -> tuple[str, str] | None:
+    try:
+        event = _DECODER.decode(line)
+    except UNREADABLE:
+        return None
+    if event.type != "user":
+        return None
+    content = event.message.content
+    text = content if isinstance(content, str) else "\n".join(block.text for block in content if block.type == "text")
+    return text, event.timestamp

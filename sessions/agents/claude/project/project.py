@@ -15,11 +15,11 @@ from ....model import Step, StepKind, StepStatus, Usage
 from ....values.compaction import SUMMARY_EVENT
 from ...parsing.event_parser import NOT_SHOWN
 from ...parsing.json_lines import KIND_LENGTH, NULL, UNREADABLE, declared_type, joined, text_of, value_of
+from ...parsing.step_fields import changed
 from ...parsing.tolerant_decoder import TolerantDecoder
 from ...parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from .. import events as blocks
-from ..early_results import EarlyResults
-from ..tools import TaskList, answered, begun, details_of
+from ..tools import EarlyResults, TaskList, answered, begun, details_of
 from . import project_events as events
 from .attachments import KNOWN, attachment_text
 from .project_text import is_interruption, is_remark, prompt_text, readable, system_text
@@ -274,9 +274,9 @@ class ClaudeProjectParser(TranscriptParser):
         fields = self.state.tasks.begun(name, given) or begun(name, given)
         early = self.state.early.take(key)
         if early is not None:
-            step = structs.replace(early.step, parent=parent, call_id=key, **fields)
+            step = changed(early.step, fields, parent=parent, call_id=key)
             return self._answered(step, early.text, early.details, early.step.ended_at, is_error=early.is_error)
-        step = self._new(at=at, parent=parent, call_id=key, status=StepStatus.RUNNING, **fields)
+        step = self._made(fields, at=at, parent=parent, call_id=key, status=StepStatus.RUNNING)
         self._remember(key, step)
         return step
 
@@ -299,7 +299,7 @@ class ClaudeProjectParser(TranscriptParser):
         fields = answered(call.kind, text, is_error=is_error, details=details)
         if call.kind is StepKind.PLAN:
             fields |= self.state.tasks.answered(call, fields["status"], details)
-        return structs.replace(call, ended_at=at, **fields)
+        return changed(call, fields, ended_at=at)
 
     def _count(self, message: events.Message) -> None:
         """Count each message once: its lines repeat the usage, and the last line may have more."""

@@ -50,8 +50,6 @@ def calls(home: Path, conversation: str, began: int) -> list[Report] | None:
     """Return the finished model calls of a turn, also those of its sub-agents; None if there is no transcript.
 
     Args:
-        home: claude's own folder.
-        conversation: claude's id.
         began: the start of the turn, UTC ms.
     """
     path = transcript_of(home, conversation)
@@ -71,8 +69,6 @@ def total_before(home: Path, argv: tuple[str, ...], began: int) -> list[Report] 
     """Return the running total of the conversation that a process goes on with; None if it cannot be known.
 
     Args:
-        home: claude's own folder.
-        argv: the start of the process.
         began: its time, UTC ms.
     """
     if not _goes_on(argv):

@@ -16,9 +16,9 @@ from ....text.sanitize import one_line
 from ....text.unhidden import opening
 from ...mcp_forms import content_of, fields_of
 from ...parsing.json_lines import UNREADABLE, value_of
-from ..items import unwrapped
+from ..item_steps import unwrapped
 from . import requests
-from .tool_calls import SESSION, ask_of_call
+from .requests import Elicitation
 
 LONGEST_ID = 200
 """Bytes of a request's id; a longer one is not answered."""
@@ -59,7 +59,6 @@ def ask_of(asking: requests.Asking, changes: tuple[Change, ...] = ()) -> Ask | N
     """Return a request as an ask; None if codex waits for no answer.
 
     Args:
-        asking: the request.
         changes: the changes of the item that it names, which the request itself does not have.
     """
     key = key_of(asking.id)
@@ -236,3 +235,37 @@ def _readable(raw: Raw) -> str:
 
 def _without_nulls(granted: Any) -> dict[str, Any]:
     return {name: value for name, value in granted.items() if value is not None} if isinstance(granted, Mapping) else {}
+
+
+SESSION = {"persist": "session"}
+"""The ``_meta`` of an answer that allows the tool for the rest of the session, whatever its arguments."""
+
+
+def ask_of_call(key: str, params: Elicitation) -> Ask | None:
+    """Return the ask for a call of an MCP tool, a form without fields; None if the request is a form of the server.
+
+    codex asks before each tool that its server does not mark as read-only.  ``_meta`` names the tool.  codex passes on
+    the ``_meta`` of a server too, so a server can ask in this way about its own tools: codex names the server (0.169.0;
+    docs/protocols/codex.md, "Questions and forms").
+    """
+    meta = value_of(params.meta)
+    if not isinstance(meta, dict) or params.mode != "form" or meta.get("codex_approval_kind") != "mcp_tool_call":
+        return None
+    name, arguments, persist = _text(meta.get("tool_name")), meta.get("tool_params"), meta.get("persist")
+    if not name:
+        return None
+    always = (Verdict.ALWAYS,) if persist == "session" or (isinstance(persist, list) and "session" in persist) else ()
+    return Ask(
+        key=key,
+        kind=AskKind.TOOL,
+        tool=f"mcp__{params.server_name}__{name}",
+        title=f"use {name} of {params.server_name}",
+        body="" if arguments is None else msgspec.json.format(msgspec.json.encode(arguments)).decode(),
+        why=f"{params.message}\n{_text(meta.get('tool_description'))}".strip(),
+        verdicts=(Verdict.ALLOW, *always, Verdict.DENY, Verdict.STOP),
+        always="this tool, for the rest of the session" if always else "",
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

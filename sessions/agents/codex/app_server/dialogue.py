@@ -30,7 +30,7 @@ from ...dialogue import (
     TurnBegan,
     TurnEnded,
 )
-from ..server_errors import readable_error
+from ..item_steps import readable_error
 from . import events, items, lines, requests
 from .asks import LONGEST_ID, answer_line, ask_of, key_of, unknown_ask
 from .item_steps import changes_of

@@ -7,8 +7,24 @@ from msgspec import Raw, Struct, field
 
 from ....model import Usage
 from ...parsing.json_lines import NULL, Count, Words
-from .items import AnyItem, Moment
-from .message import Message, Params
+from ..items import Moment
+from .items import AnyItem
+
+ABSENT = Raw(b"")
+"""The id of a message without one."""
+
+
+class Params(Struct, kw_only=True, rename="camel"):
+    """The thread and the turn, which most messages name."""
+
+    thread_id: str | None = None
+    turn_id: str | None = None
+
+
+class Message(Struct, tag_field="method", kw_only=True):
+    """A line with a method; ``id`` is there if codex waits for an answer."""
+
+    id: Raw = ABSENT
 
 
 class Error(Struct, rename="camel"):

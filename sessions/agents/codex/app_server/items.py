@@ -1,25 +1,22 @@
-"""The items of ``codex app-server``: what the agent does (codex-cli 0.169.0, and its own schema).
+"""The items of ``codex app-server``: those of ``codex exec`` in camel case, and more (codex-cli 0.169.0).
 
 They have unique ids and times, and file changes have diffs (docs/protocols/codex.md, "App-server").
 """
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Union
 
-from msgspec import Meta, Raw, Struct, field
+from msgspec import Raw, Struct, field
 
 from ...parsing.json_lines import NULL, Part, Words
-from ..events import Failure
-
-Moment = Annotated[int, Meta(ge=0, le=2**42)]
-"""A time in UTC ms; bounded, so that it is a date."""
+from .. import items
+from ..items import in_camel_case
 
 
-class Item(Struct, tag_field="type", kw_only=True, rename="camel"):
-    """One action of the agent; its beginning and its end share the id."""
+class Item(items.Item, rename="camel", kw_only=True):
+    """An item that only the app-server has."""
 
-    id: Words = ""
-    started_at_ms: Moment | None = None
-    completed_at_ms: Moment | None = None
+    started_at_ms: items.Moment | None = None
+    completed_at_ms: items.Moment | None = None
 
 
 class Fragment(Struct):
@@ -42,32 +39,10 @@ class HookPrompt(Item, tag="hookPrompt"):
     fragments: list[Fragment] = field(default_factory=list)
 
 
-class AgentMessage(Item, tag="agentMessage"):
-    """Text for the user."""
-
-    text: Words = ""
-
-
 class Plan(Item, tag="plan"):
     """A proposed plan, in plan mode."""
 
     text: Words = ""
-
-
-class Reasoning(Item, tag="reasoning"):
-    """The model's reasoning: its summary, or its text if the model shows that."""
-
-    summary: list[Words] = field(default_factory=list)
-    content: list[Words] = field(default_factory=list)
-
-
-class CommandExecution(Item, tag="commandExecution"):
-    """A shell command; it may outlive its turn."""
-
-    command: Words = ""
-    status: str = ""
-    aggregated_output: Words | None = None
-    exit_code: Annotated[int, Meta(ge=-(2**31), le=2**32)] | None = None
 
 
 class PatchKind(Struct, rename={"kind": "type"}):
@@ -92,24 +67,6 @@ class FileChange(Item, tag="fileChange"):
     status: str = ""
 
 
-class ToolAnswer(Struct, rename="camel"):
-    """The result of an MCP tool."""
-
-    content: list[Part] = field(default_factory=list)
-    structured_content: Raw = NULL
-
-
-class McpToolCall(Item, tag="mcpToolCall"):
-    """A call of an MCP server's tool."""
-
-    server: str | None = None
-    tool: str | None = None
-    arguments: Raw = NULL
-    result: ToolAnswer | None = None
-    error: Failure | Words | None = None
-    status: str = ""
-
-
 class DynamicToolCall(Item, tag="dynamicToolCall"):
     """A call of a tool that the client offers."""
 
@@ -117,23 +74,6 @@ class DynamicToolCall(Item, tag="dynamicToolCall"):
     arguments: Raw = NULL
     content_items: list[Part] | None = None
     status: str = ""
-
-
-class CollabAgentToolCall(Item, tag="collabAgentToolCall"):
-    """An action on sub-agents."""
-
-    tool: str | None = None
-    receiver_thread_ids: list[str] = field(default_factory=list)
-    prompt: Words | None = None
-    agents_states: Raw = NULL
-    status: str = ""
-
-
-class WebSearch(Item, tag="webSearch"):
-    """A web search."""
-
-    query: Words = ""
-    action: Raw = NULL
 
 
 class FunctionCallOutput(Item, tag="functionCallOutput"):
@@ -180,24 +120,27 @@ class ContextCompaction(Item, tag="contextCompaction"):
     """The conversation was summarized, because its context was full."""
 
 
-AnyItem = (
-    UserMessage
-    | HookPrompt
-    | AgentMessage
-    | Plan
-    | Reasoning
-    | CommandExecution
-    | FileChange
-    | McpToolCall
-    | DynamicToolCall
-    | CollabAgentToolCall
-    | WebSearch
-    | FunctionCallOutput
-    | SubAgentActivity
-    | ImageView
-    | ImageGeneration
-    | Sleep
-    | EnteredReviewMode
-    | ExitedReviewMode
-    | ContextCompaction
-)
+if TYPE_CHECKING:
+    AnyItem = items.Item
+else:
+    AnyItem = Union[  # noqa: UP007 - of types that are made here
+        in_camel_case(items.AgentMessage, "agentMessage"),
+        in_camel_case(items.Reasoning, "reasoning"),
+        in_camel_case(items.CommandExecution, "commandExecution"),
+        in_camel_case(items.McpToolCall, "mcpToolCall"),
+        in_camel_case(items.CollabToolCall, "collabAgentToolCall"),
+        in_camel_case(items.WebSearch, "webSearch"),
+        UserMessage,
+        HookPrompt,
+        Plan,
+        FileChange,
+        DynamicToolCall,
+        FunctionCallOutput,
+        SubAgentActivity,
+        ImageView,
+        ImageGeneration,
+        Sleep,
+        EnteredReviewMode,
+        ExitedReviewMode,
+        ContextCompaction,
+    ]

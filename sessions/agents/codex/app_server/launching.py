@@ -8,10 +8,7 @@ import msgspec
 from ....launch import Fork
 from . import events
 from . import lines as messages
-from .ignored import OPTED_OUT
-
-TRANSPORT = "app-server"
-"""The name of the protocol in a launch."""
+from .lines import OPTED_OUT
 
 _TAKES_VALUE = ("-c", "--config", "--enable", "--disable")
 _CHANGEABLE = frozenset({"threadId", "excludeTurns", "lastTurnId", "model", "sandbox"})
@@ -66,7 +63,6 @@ def opening(
         cwd: the folder in which the agent works.
         approval: ``on-request`` or ``never``.
         sandbox: one of :data:`MODES`.
-        model: the requested model.
         instructions: text for the developer's message.
         thread: the thread to resume or to fork; None for a new one.
         fork: the place up to which it is forked; None to resume it.

@@ -17,7 +17,6 @@ class LiveCodexMeter(CodexMeter):
     """Follows the transcript of a live codex; the parser follows the thread's sums, and compactions, in its stream.
 
     Args:
-        home: codex's own folder.
         began: the start of the turn, UTC ms; used if the stream or the transcript does not name the turn.
         prices: the user's own, which override the list.
         limited: True if a limit needs the transcript.

@@ -6,7 +6,7 @@ The forms of the answers were measured (docs/protocols/codex.md, "Approvals").
 from msgspec import Raw, Struct, field
 
 from ...parsing.json_lines import NULL, Words
-from .message import Message, Params
+from .events import Message, Params
 
 
 class NetworkTarget(Struct):

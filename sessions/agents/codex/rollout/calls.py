@@ -1,12 +1,11 @@
 """The calls of codex's tools in its transcripts: two records hold each call, which is one step."""
 
-from typing import Any
-
 from msgspec import field, structs
 
 from ....model import Step, StepKind, StepStatus
 from ....rules.truncate import trimmed
 from ...parsing.json_lines import NULL, value_of
+from ...parsing.step_fields import StepFields, changed
 from ...parsing.transcript_parser import TranscriptParser, TranscriptState
 from . import events, tools
 
@@ -42,7 +41,7 @@ class CallReader(TranscriptParser):
         return self._begun(item.call_id or item.id, tools.command(tools.command_text(item.action.command)), at)
 
     def _tool_search(self, item: events.FunctionCall, at: int | None) -> list[Step]:
-        fields = {"kind": StepKind.TOOL_CALL, "text": "tool_search", "tool": "tool_search"}
+        fields: StepFields = {"kind": StepKind.TOOL_CALL, "text": "tool_search", "tool": "tool_search"}
         return self._begun(item.call_id, fields | {"arguments": value_of(item.arguments)}, at)
 
     def _output(self, item: events.CallOutput, at: int | None) -> list[Step]:
@@ -50,7 +49,7 @@ class CallReader(TranscriptParser):
         key = item.call_id
         earlier = self.state.open.get(key) if key else None
         if earlier is None:
-            fields = {"kind": StepKind.TOOL_CALL, "text": key or ""}
+            fields: StepFields = {"kind": StepKind.TOOL_CALL, "text": key or ""}
             steps = self._done(key, fields | tools.ended(StepKind.TOOL_CALL, answer), at, source=ITEM)
             if key and steps:
                 self.state.early[key] = trimmed(structs.replace(steps[-1], exit_code=answer.exit_code, ended_at=at))
@@ -74,15 +73,15 @@ class CallReader(TranscriptParser):
         fields = tools.ended(StepKind.COMMAND, answer) | {"output": (command.output or "") + answer.text}
         return self._done(key, fields, at, source=ITEM)
 
-    def _begun(self, key: str | None, fields: dict[str, Any], at: int | None) -> list[Step]:
+    def _begun(self, key: str | None, fields: StepFields, at: int | None) -> list[Step]:
         """Begin a call, or update it if the other record has begun it already."""
         if key and (ended := self.state.early.pop(key, None)) is not None:
             exit_code = ended.exit_code if fields.get("kind") is StepKind.COMMAND else None
-            outcome = {"status": ended.status, "output": ended.output, "exit_code": exit_code}
-            return [structs.replace(ended, call_id=key, **(fields | outcome))]
+            outcome: StepFields = {"status": ended.status, "output": ended.output, "exit_code": exit_code}
+            return [changed(ended, fields | outcome, call_id=key)]
         earlier = self.state.open.get(key) if key else None
-        given = {"status": StepStatus.RUNNING if key else None} | fields
-        step = structs.replace(earlier, **fields) if earlier else self._new(at=at, call_id=key, **given)
+        given: StepFields = {"status": StepStatus.RUNNING if key else None}
+        step = changed(earlier, fields) if earlier else self._made(given | fields, at=at, call_id=key)
         if key:
             # Some models repeat ids in later turns.
             self.state.closed.pop(key, None)
@@ -90,7 +89,7 @@ class CallReader(TranscriptParser):
         return [step]
 
     def _done(
-        self, key: str | None, fields: dict[str, Any], at: int | None, *, began: int | None = None, source: int = EVENT
+        self, key: str | None, fields: StepFields, at: int | None, *, began: int | None = None, source: int = EVENT
     ) -> list[Step]:
         """End a call; return no steps if the other record has ended it already."""
         earlier = self.state.open.pop(key, None) if key else None
@@ -102,6 +101,6 @@ class CallReader(TranscriptParser):
             if len(self.state.closed) > MOST_REMEMBERED:
                 del self.state.closed[next(iter(self.state.closed))]
         if earlier is None:
-            return [self._new(at=began or at, call_id=key, ended_at=at if began else None, **fields)]
+            return [self._made(fields, at=began or at, call_id=key, ended_at=at if began else None)]
         # A call that only reads further output keeps its kind.
-        return [structs.replace(earlier, ended_at=at, **fields)]
+        return [changed(earlier, fields, ended_at=at)]

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ....storage.files.line_reader import LineReader
-from ....text.diffs import Diff, created, deleted, diff_of
+from ....text.unified_diff import Diff, created, deleted, diff_of
 from ...names import UUID
 from ...parsing.json_lines import UNREADABLE
 from ...parsing.line_parts import parts
@@ -61,7 +61,6 @@ def open_rollout(home: Path, thread: str, at: int) -> "Rollout | None":
     """Return the transcript of a thread; None if it cannot be found.
 
     Args:
-        home: codex's own folder.
         thread: the thread's id from the stream.
         at: the approximate start of the thread, UTC ms.
     """

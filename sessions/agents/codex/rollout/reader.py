@@ -13,10 +13,11 @@ from msgspec import Raw, field, structs
 from ....model import Step, StepKind, Usage
 from ...parsing.event_parser import NOT_SHOWN
 from ...parsing.json_lines import KIND_LENGTH, NULL, declared_type
+from ...parsing.step_fields import StepFields, known
 from ...parsing.tolerant_decoder import TolerantDecoder
 from ...parsing.transcript_parser import digest, milliseconds
+from ..item_steps import readable_error
 from ..reports import note_recorded_call
-from ..server_errors import readable_error
 from . import events, tools, work
 from .calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
 from .text import TOLD_ELSEWHERE, is_context, noted, policy, readable, review_text, words_of
@@ -123,11 +124,11 @@ class CodexRolloutParser(CallReader):
             return self._begun(key, fields, event.started_at_ms or at)
         return self._done(key, fields, event.completed_at_ms or at, began=event.started_at_ms)
 
-    def _described(self, entry: tuple[type[Any], work.Describe], data: Raw) -> tuple[Any, dict[str, Any]]:
+    def _described(self, entry: tuple[type[Any], work.Describe], data: Raw) -> tuple[Any, StepFields]:
         """Return the decoded item and the fields of its step."""
         struct, describe = entry
         item = self.decoded(data, struct)
-        return item, {key: value for key, value in describe(item).items() if value is not None}
+        return item, known(describe(item))
 
     def _other(self, kind: str, data: Raw, line: bytes, at: int | None) -> list[Step]:
         text = noted(kind, data)
@@ -350,7 +351,7 @@ class CodexRolloutParser(CallReader):
         # The call of the tool that makes the plan holds the same.
         if any(step.kind is StepKind.PLAN for step in self.state.open.values()):
             return []
-        return [self._new(at=at, **tools.plan(event.plan))]
+        return [self._made(tools.plan(event.plan), at=at)]
 
     def _trouble(self, event: events.Failure, at: int | None) -> list[Step]:
         self.facts.error = readable_error(event.message)

@@ -48,12 +48,7 @@ _LIVE_MARKS = (b'"user"', b'"UserMessage"', *(f'"{bound}"'.encode() for bound in
 
 
 def transcript_has(home: Path, sent: SentPrompt) -> bool | None:
-    """Return whether the transcript of a prompt's thread has the prompt; None if that cannot be told.
-
-    Args:
-        home: codex's own folder.
-        sent: the prompt.
-    """
+    """Return whether the transcript of a prompt's thread has the prompt; None if that cannot be told."""
     if "--ephemeral" in sent.launch.argv or not is_readable(home):
         return None
     if sent.agent_session is None:

@@ -113,7 +113,6 @@ def is_context(text: str, kinds: Sequence[str]) -> bool:
     """Return whether a message in the user's name is the harness's description of the environment for the model.
 
     Args:
-        text: the message.
         kinds: the origins of its pieces; empty in earlier versions, which do not record them.
     """
     if kinds:

@@ -11,7 +11,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ....model import Change, PlanItem, StepKind, StepStatus
+from ...parsing import step_fields
 from ...parsing.json_lines import UNREADABLE, Part, joined, text_of, value_of
+from ...parsing.step_fields import StepFields
 from .events import Changed, PlanStep, SearchAction
 
 _SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"})
@@ -65,11 +67,12 @@ class Answer(Struct, frozen=True):
     """The process number of a command that still runs; a later ``write_stdin`` call reads the rest of its output."""
 
 
-def begun(name: str, namespace: str | None, arguments: Any) -> dict[str, Any]:
+def begun(name: str, namespace: str | None, arguments: Any) -> StepFields:
     """Return the fields of a call's step; ``arguments`` is its decoded JSON, or the text of a custom tool."""
     given = arguments if isinstance(arguments, dict) else {}
     if name in _SHELLS:
-        return _shell(given) or command(arguments if isinstance(arguments, str) else _as_json(arguments))
+        json = msgspec.json.encode(arguments).decode() if arguments else ""
+        return _shell(given) or command(arguments if isinstance(arguments, str) else json)
     if name == "apply_patch":
         patch = arguments if isinstance(arguments, str) else _text(given.get("input") or given.get("patch"))
         return file_change(patched(patch))
@@ -82,7 +85,7 @@ def begun(name: str, namespace: str | None, arguments: Any) -> dict[str, Any]:
     return {"kind": StepKind.TOOL_CALL, "text": name, "server": server, "tool": tool, "arguments": arguments}
 
 
-def ended(kind: StepKind, answer: Answer) -> dict[str, Any]:
+def ended(kind: StepKind, answer: Answer) -> StepFields:
     """Return the fields that an output adds to the step of its call."""
     failed = answer.exit_code not in (None, 0) or answer.success is False
     status = StepStatus.FAILED if failed else StepStatus.OK
@@ -92,8 +95,10 @@ def ended(kind: StepKind, answer: Answer) -> dict[str, Any]:
         status = StepStatus.DECLINED
     elif _NOT_RUN.match(answer.text):
         status = StepStatus.FAILED
-    fields: dict[str, Any] = {"status": status, "output": answer.text}
-    return fields | ({"exit_code": answer.exit_code} if kind is StepKind.COMMAND else {})
+    fields: StepFields = {"status": status, "output": answer.text}
+    if kind is StepKind.COMMAND:
+        fields["exit_code"] = answer.exit_code
+    return fields
 
 
 def answer_of(output: Raw) -> Answer:
@@ -121,12 +126,12 @@ def command_text(command: list[str] | str) -> str:
     return shlex.join(command)
 
 
-def command(text: str) -> dict[str, Any]:
+def command(text: str) -> StepFields:
     """Return the fields of a command."""
     return {"kind": StepKind.COMMAND, "text": text, "command": text}
 
 
-def file_change(changes: tuple[Change, ...]) -> dict[str, Any]:
+def file_change(changes: tuple[Change, ...]) -> StepFields:
     """Return the fields of a file change."""
     return {"kind": StepKind.FILE_CHANGE, "text": ", ".join(change.path for change in changes), "changes": changes}
 
@@ -160,14 +165,13 @@ def plan_steps(value: Any) -> list[PlanStep] | None:
         return None
 
 
-def plan(steps: list[PlanStep]) -> dict[str, Any]:
+def plan(steps: list[PlanStep]) -> StepFields:
     """Return the fields of a plan."""
     items = tuple(PlanItem(text=s.step, status=s.status if s.status in _STATES else "pending") for s in steps)
-    done = sum(item.status == "completed" for item in items)
-    return {"kind": StepKind.PLAN, "text": f"{done} of {len(items)} done", "items": items, "status": StepStatus.OK}
+    return step_fields.plan(items) | {"status": StepStatus.OK}
 
 
-def web_search(query: str | None, action: SearchAction | None) -> dict[str, Any]:
+def web_search(query: str | None, action: SearchAction | None) -> StepFields:
     """Return the fields of a web search."""
     action = action or SearchAction()
     sought = query or action.query or "; ".join(action.queries or ()) or action.url or action.pattern or ""
@@ -186,7 +190,7 @@ def arguments_of(raw: Raw) -> Any:
         return value
 
 
-def _shell(given: dict[str, Any]) -> dict[str, Any] | None:
+def _shell(given: dict[str, Any]) -> StepFields | None:
     """Return the fields of a call of a shell; None if its arguments have no command."""
     words = given.get("cmd") or given.get("command") or ""
     argv = [word for word in words if isinstance(word, str)] if isinstance(words, list) else _text(words)
@@ -247,10 +251,6 @@ def _server(name: str, namespace: str | None) -> tuple[str | None, str]:
     if namespace and namespace.startswith("mcp__"):
         return namespace.removeprefix("mcp__").rstrip("_"), name
     return namespace, name
-
-
-def _as_json(value: Any) -> str:
-    return msgspec.json.encode(value).decode() if value else ""
 
 
 def _text(value: Any) -> str:

@@ -8,6 +8,7 @@ from msgspec import Raw, Struct
 
 from ....model import StepKind, StepStatus
 from ...parsing.json_lines import NULL, UNREADABLE, Part, joined, text_of, value_of
+from ...parsing.step_fields import StepFields
 from . import events, tools
 
 _STATUS = {
@@ -33,31 +34,31 @@ class _Outcome(Struct):
     err: str | None = msgspec.field(default=None, name="Err")
 
 
-Describe = Callable[[Any], dict[str, Any]]
+Describe = Callable[[Any], StepFields]
 
 
-def _execution(item: events.Execution) -> dict[str, Any]:
+def _execution(item: events.Execution) -> StepFields:
     output = item.aggregated_output
     if output is None:
         output = "\n".join(filter(None, (item.stdout, item.stderr))) or None
     code = item.exit_code
     by_code = None if code is None else StepStatus.FAILED if code else StepStatus.OK
-    fields = {"output": output, "exit_code": code, "status": _STATUS.get(item.status or "", by_code)}
+    fields: StepFields = {"output": output, "exit_code": code, "status": _STATUS.get(item.status or "", by_code)}
     if item.source == "unified_exec_interaction":
         # A call that reads further output of another command.
-        return {"kind": StepKind.TOOL_CALL, "text": "write_stdin", "tool": "write_stdin"} | fields
+        return fields | {"kind": StepKind.TOOL_CALL, "text": "write_stdin", "tool": "write_stdin"}
     return tools.command(tools.command_text(item.command)) | fields
 
 
-def _patch(item: events.Patch) -> dict[str, Any]:
+def _patch(item: events.Patch) -> StepFields:
     by_success = None if item.success is None else StepStatus.OK if item.success else StepStatus.FAILED
-    fields: dict[str, Any] = {"status": _STATUS.get(item.status or "", by_success)}
-    fields["output"] = "\n".join(filter(None, (item.stdout, item.stderr))) or None
-    changes = tools.file_change(tools.changes_of(item.changes)) if item.changes else {"kind": StepKind.FILE_CHANGE}
-    return changes | fields
+    changes: StepFields = {"kind": StepKind.FILE_CHANGE}
+    changes = tools.file_change(tools.changes_of(item.changes)) if item.changes else changes
+    output = "\n".join(filter(None, (item.stdout, item.stderr))) or None
+    return changes | {"status": _STATUS.get(item.status or "", by_success), "output": output}
 
 
-def _mcp(item: events.McpCall) -> dict[str, Any]:
+def _mcp(item: events.McpCall) -> StepFields:
     call = item.invocation or events.Invocation(item.server, item.tool, item.arguments)
     output, failed = _mcp_answer(item)
     return {
@@ -71,17 +72,17 @@ def _mcp(item: events.McpCall) -> dict[str, Any]:
     }
 
 
-def _search(item: events.WebSearch) -> dict[str, Any]:
+def _search(item: events.WebSearch) -> StepFields:
     return tools.web_search(item.query, item.action) | {"status": StepStatus.OK}
 
 
-def _collab(item: events.CollabCall) -> dict[str, Any]:
+def _collab(item: events.CollabCall) -> StepFields:
     target = item.new_thread_id or item.receiver_thread_id
     text = item.prompt or " ".join(filter(None, (item.tool, target))) or "sub-agent"
     return {"kind": StepKind.SUBAGENT, "text": text, "tool": item.tool, "status": StepStatus.OK}
 
 
-def _picture(item: events.Picture) -> dict[str, Any]:
+def _picture(item: events.Picture) -> StepFields:
     text = item.path or item.saved_path or item.revised_prompt or "image"
     return {
         "kind": StepKind.TOOL_CALL,

@@ -25,9 +25,9 @@ def cases() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
     """Every agent with every combination of its two settings, in the settings and in the options of a start."""
     found = []
     for name in FLAGS:
-        agent = agent_named(name)
-        key = agent.mode_key or ""
-        modes = [{}, *({key: mode} for mode in agent.modes())]
+        own = agent_named(name).modes
+        assert own is not None
+        modes = [{}, *({own.key: mode} for mode in own.names)]
         dangers: list[dict[str, Any]] = [{}, {"full_danger": True}, {"full_danger": False}]
         whole = [mode | danger for mode, danger in product(modes, dangers)]
         found += [(name, settings, options) for settings, options in product(whole, whole)]
@@ -49,7 +49,8 @@ def permissions(config: Config, name: str, options: dict[str, Any]) -> str | Non
     flag, danger = FLAGS[name]
     if danger in launch.argv:
         assert flag not in launch.argv
-        return agent_named(name).unlimited
+        modes = agent_named(name).modes
+        return modes.unlimited if modes is not None else None
     return launch.argv[launch.argv.index(flag) + 1]
 
 

@@ -15,7 +15,8 @@ def settings(name: str, **own: Any) -> AgentSettings:
 
 
 def allowed(agent: str, denied: list[str], **own: Any) -> tuple[dict[str, Any], str] | None:
-    found = agent_named(agent).allowance(settings(agent, **own), denied)
+    modes = agent_named(agent).modes
+    found = modes.allowance(settings(agent, **own), denied) if modes is not None and modes.allowance else None
     return None if found is None else (dict(found.options), found.text)
 
 
@@ -61,17 +62,21 @@ def test_an_allowed_tool_that_was_refused_needs_something_else() -> None:
 @pytest.mark.parametrize("agent", ["codex", "claude"])
 def test_no_change_lifts_all_limits(agent: str) -> None:
     assert allowed(agent, ["Bash"], full_danger=True) is None
-    kind = agent_named(agent)
-    for mode in kind.modes():
-        found = kind.allowance(settings(agent, **{kind.mode_key or "": mode}), ["Bash"])
+    modes = agent_named(agent).modes
+    assert modes is not None
+    assert modes.allowance is not None
+    for mode in modes.names:
+        found = modes.allowance(settings(agent, **{modes.key: mode}), ["Bash"])
         assert found is None or "full_danger" not in found.options
 
 
 @pytest.mark.parametrize("agent", ["codex", "claude"])
 def test_the_change_is_one_that_the_agent_can_be_started_with(agent: str) -> None:
-    kind = agent_named(agent)
-    for mode in kind.modes():
-        found = kind.allowance(settings(agent, **{kind.mode_key or "": mode}), ["Bash"])
+    modes = agent_named(agent).modes
+    assert modes is not None
+    assert modes.allowance is not None
+    for mode in modes.names:
+        found = modes.allowance(settings(agent, **{modes.key: mode}), ["Bash"])
         if found is not None:
             options = msgspec.json.decode(msgspec.json.encode(found.options))
-            assert Config().settings_for(agent, options) != settings(agent, **{kind.mode_key or "": mode})
+            assert Config().settings_for(agent, options) != settings(agent, **{modes.key: mode})

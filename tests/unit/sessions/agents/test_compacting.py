@@ -175,5 +175,5 @@ def test_a_codex_that_cannot_run_live_is_asked_for_a_summary_instead():
 def test_another_turn_of_the_same_process_does_not_compact():
     launch = Launch(argv=("x",), compacts=Compaction(by=BY_AGENT))
     assert following(launch) == Launch(argv=("x",))
-    assert plan_like(launch).frame.compacts is None
+    assert plan_like(launch).terms.compacts is None
     assert CodexSettings().live

@@ -7,10 +7,8 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.families.caller import Caller
 from agentdash.sessions.families.rights import Rights
 from agentdash.sessions.model import Step, StepKind
-from agentdash.sessions.rules.prompts.chain import Predecessor
-from agentdash.sessions.rules.prompts.chained_prompt import chained_prompt
-from agentdash.sessions.transcript.visible.compacted import retold_compacted
-from agentdash.sessions.transcript.visible.retelling import retold
+from agentdash.sessions.rules.prompts.chain import Predecessor, chained_prompt
+from agentdash.sessions.transcript.visible.retelling import retold, retold_compacted
 
 CLAUDE, CODEX = agent_named("claude").expands, agent_named("codex").expands
 SECRET = "@/home/ann/secret"

@@ -10,9 +10,8 @@ from places import CAPTURES
 
 from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
 from agentdash.sessions.agents.claude.adapter import Claude, ClaudeSettings
-from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
-from agentdash.sessions.agents.codex.app_server.launching import TRANSPORT
-from agentdash.sessions.launch import Fork, Launch
+from agentdash.sessions.agents.codex.adapter import TRANSPORT, Codex, CodexSettings
+from agentdash.sessions.launch import Command, Fork
 from agentdash.sessions.model import Step, StepKind
 
 CLAUDE, CODEX = Claude(), Codex()
@@ -28,7 +27,9 @@ def lines_of(path: Path) -> list[bytes]:
 
 def point(agent: Agent, lines: list[bytes], through: int | None = None, **facts: Any) -> str | None:
     usual: dict[str, Any] = {"transport": "", "settings": ClaudeSettings() if agent is CLAUDE else CodexSettings()}
-    return agent.fork_point(lines, through, **(usual | facts))
+    given = usual | facts
+    assert agent.forks is not None
+    return agent.forks.point(lines, through, given["transport"], given["settings"])
 
 
 def steps_of(lines: list[bytes]) -> dict[int, Step]:
@@ -138,8 +139,8 @@ def test_codex_exec_forks_no_turn(facts: dict[str, Any]) -> None:
     assert point(CODEX, lines_of(SERVER), **({"transport": TRANSPORT} | facts)) is None
 
 
-def started(agent: Agent, settings: AgentSettings, fork: Fork | None) -> Launch:
-    return agent.launch(
+def started(agent: Agent, settings: AgentSettings, fork: Fork | None) -> Command:
+    return agent.command(
         LaunchRequest(prompt="go", cwd="/p", session_id="s", turn=4, agent_session="c-1", fork=fork, settings=settings)
     )
 

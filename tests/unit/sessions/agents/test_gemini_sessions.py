@@ -10,7 +10,7 @@ from agentdash.sessions.agents.formats import reader_named
 from agentdash.sessions.agents.gemini import session_events as events
 from agentdash.sessions.errors import NotATranscriptError
 from agentdash.sessions.model import StepKind, StepStatus
-from agentdash.tui.cli.commands.reading.view import view
+from agentdash.tui.cli.commands.reading.steps import view
 
 CHAT = "gemini-session"
 WORK = FOLDER / "gemini-work.session.jsonl"

@@ -9,17 +9,17 @@ import msgspec
 import pytest
 
 from agentdash.sessions.agents.base import LaunchRequest
-from agentdash.sessions.agents.leading import LeadingAgent, server_argv, setup_lines
+from agentdash.sessions.agents.leading import server_argv, setup_lines
 from agentdash.sessions.agents.registry import agent_named, agent_names
 
-LEADING = [name for name in agent_names(demo=False) if isinstance(agent_named(name), LeadingAgent)]
+LEADING = [name for name in agent_names(demo=False) if agent_named(name).leading is not None]
 SESSION = "5e0f1f3c-6a3e-4d0e-9d47-1f0a7f2d9c11"
 
 
 def launch(name, **settings):
     agent = agent_named(name)
     section = msgspec.convert(settings, agent.settings_type)
-    return agent.launch(LaunchRequest(prompt="go", cwd="/", session_id=SESSION, settings=section))
+    return agent.command(LaunchRequest(prompt="go", cwd="/", session_id=SESSION, settings=section))
 
 
 def test_claude_and_codex_can_lead():
@@ -64,7 +64,7 @@ def test_a_lead_that_is_taken_over_still_leads(name):
     agent = agent_named(name)
     section = msgspec.convert({"lead": True}, agent.settings_type)
     request = LaunchRequest(prompt="", cwd="/", session_id=SESSION, agent_session="c", settings=section)
-    assert "agentdash" in " ".join(agent.resume_argv(request))
+    assert "agentdash" in " ".join(agent.interface.resume(request))
 
 
 def test_the_command_of_the_server_needs_no_path(monkeypatch, tmp_path):
@@ -96,9 +96,9 @@ BROKEN = {"claude": ["", "[]", "{", '{"mcpServers": 1}'], "codex": ["=", "mcp_se
 
 
 def leading(name):
-    agent = agent_named(name)
-    assert isinstance(agent, LeadingAgent)
-    return agent
+    found = agent_named(name).leading
+    assert found is not None
+    return found
 
 
 def known(name, folder, text):

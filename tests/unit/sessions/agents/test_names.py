@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agentdash.sessions.agents.base import LaunchRequest
-from agentdash.sessions.agents.names import start_of
+from agentdash.sessions.agents.names import command_of
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.launch import Fork
@@ -52,7 +52,7 @@ def test_a_recorded_name_that_is_not_an_id_is_refused_at_the_start():
         for name in ODD:
             request = LaunchRequest(prompt="go", cwd="/p", session_id="s" * 16, turn=2, agent_session=name)
             with pytest.raises(UsageError, match="is not a valid id of a conversation"):
-                start_of(agent_named(agent), request)
+                command_of(agent_named(agent), request)
 
 
 @pytest.mark.parametrize("agent", ["codex", "claude"])
@@ -60,17 +60,17 @@ def test_other_names_are_checked_at_the_start_too(agent):
     fork = Fork(at="--dangerously-skip-permissions", session="s", turn=1)
     request = LaunchRequest(prompt="go", cwd="/p", session_id="s", turn=2, agent_session=OWN, fork=fork)
     with pytest.raises(UsageError, match="is not a valid place"):
-        start_of(agent_named(agent), request)
+        command_of(agent_named(agent), request)
     with pytest.raises(UsageError, match="is not a valid name of a model"):
-        start_of(agent_named(agent), LaunchRequest(prompt="go", cwd="/p", session_id="s", model="--full-auto"))
+        command_of(agent_named(agent), LaunchRequest(prompt="go", cwd="/p", session_id="s", model="--full-auto"))
 
 
 @pytest.mark.parametrize(("fork", "verb"), [(None, "resume"), (Fork(session="s", turn=1), "fork")])
 def test_codex_cannot_take_a_thread_for_an_option(fork, verb):
     request = LaunchRequest(prompt="go", cwd="/p", session_id="s", turn=2, agent_session=OWN, fork=fork)
-    launch = start_of(agent_named("codex"), request)
+    launch = command_of(agent_named("codex"), request)
     assert launch.plain_argv[-4:] == (verb, "--", OWN, "-")
-    assert agent_named("codex").resume_argv(request)[-2:] == ("--", OWN)
+    assert agent_named("codex").interface.resume(request)[-2:] == ("--", OWN)
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_only_a_worker_starts_with_what_refuses_other_programs(live: bool) -> No
     def argv(*, led: bool, args: tuple[str, ...] = ()) -> tuple[str, ...]:
         settings = ClaudeSettings(live=live, args=args)
         request = LaunchRequest(prompt="x", cwd="/", session_id="s", settings=settings, led=led)
-        return agent_named("claude").launch(request).argv
+        return agent_named("claude").command(request).argv
 
     refusing = ("--settings", '{"crossSessionInbound":"refuse"}')
     assert " ".join(refusing) in " ".join(argv(led=True))

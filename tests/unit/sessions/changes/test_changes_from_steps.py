@@ -11,8 +11,8 @@ from agentdash.sessions.changes import from_steps
 from agentdash.sessions.changes.from_steps import Collected, collect
 from agentdash.sessions.changes.model import FileChanges
 from agentdash.sessions.model import Change, Step, StepKind, StepStatus
-from agentdash.sessions.text import diffs
-from agentdash.sessions.text.diffs import created, deleted, diff_of
+from agentdash.sessions.text import unified_diff
+from agentdash.sessions.text.unified_diff import created, deleted, diff_of
 
 CWD = "/home/ann/code/api"
 HUNK = "@@ -1,2 +1,3 @@\n one\n-two\n+2\n+3"
@@ -211,5 +211,5 @@ def test_of_a_huge_diff_the_beginning_is_kept_and_everything_is_counted() -> Non
     for told in (created("abc\n" * lines), diff_of("@@ -0,0 +1,1000000 @@\n" + "+abc\n" * lines)):
         assert told is not None
         assert (told.added, told.cut) == (lines, True)
-        assert len(told.text) < 2 * diffs.DIFF_CHARACTERS
+        assert len(told.text) < 2 * unified_diff.DIFF_CHARACTERS
         assert told.text.endswith("\n+abc")

@@ -9,7 +9,7 @@ from agentdash.sessions.agents.parsing.recorded_edits import RecordedChange, Rec
 from agentdash.sessions.changes import recorded
 from agentdash.sessions.changes.recorded import Dealer, Recorded
 from agentdash.sessions.model import Change, Step, StepKind, StepStatus, Turn
-from agentdash.sessions.text.diffs import diff_of
+from agentdash.sessions.text.unified_diff import diff_of
 from agentdash.sessions.transcript.additions import files_key
 
 KEY = 3_158_754_356_770_738_860

@@ -13,7 +13,7 @@ from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.conversation.history import History, Part
 from agentdash.sessions.conversation.marks import MarkKind
-from agentdash.sessions.launch import Launch, Start, TurnPlan
+from agentdash.sessions.launch import Launch, Start, Terms, TurnPlan
 from agentdash.sessions.model import Status, Step, StepKind
 from agentdash.sessions.rules.compaction import judged, should_compact
 from agentdash.sessions.rules.status import Verdict
@@ -23,19 +23,19 @@ from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.supervision.queue.next_turn import builder
-from agentdash.sessions.transcript.visible.compacted import retold_compacted
+from agentdash.sessions.transcript.visible.retelling import retold_compacted
 from agentdash.sessions.transcript.visible.visible_steps import source_of, visible_steps
 from agentdash.sessions.values.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 NAME = "0123456789abcdef"
-PLAN = TurnPlan(settings={"live": False}, frame=Launch(argv=()))
+PLAN = TurnPlan(settings={"live": False}, terms=Terms())
 
 TALK_1, TALK_2, TALK_3 = (f"0190f7a2-0000-7000-8000-{number:012d}" for number in (1, 2, 3))
 
 
 def compacting(by, words=""):
-    return TurnPlan(settings=PLAN.settings, frame=Launch(argv=(), compacts=Compaction(by=by, words=words)))
+    return TurnPlan(settings=PLAN.settings, terms=Terms(compacts=Compaction(by=by, words=words)))
 
 
 class Session:

@@ -72,7 +72,7 @@ def test_a_session_without_marks_has_no_note(manager, name):
 def test_cut_steps_are_named_in_json(manager, session):
     exported = json.loads(written(manager, session, "json"))["steps"]
     shown = json.loads(printed("trajectory", "--json", session.id))
-    said_all = json.loads(printed("messages", "--all", "--json", session.id))
+    said_all = json.loads(printed("trajectory", "--messages", "--all", "--json", session.id))
     for steps in (exported, shown, said_all):
         assert {step["turn"] for step in steps if step.get("cut") is True} == {2}
         assert {step["turn"] for step in steps if "cut" not in step} == {1, 3}

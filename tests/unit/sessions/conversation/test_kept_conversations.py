@@ -15,8 +15,8 @@ from recorded_sessions import evidence, lines, ran, record, said
 
 from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.conversation.history import History, Part, Place
-from agentdash.sessions.conversation.interrupted import FOR_PEOPLE
 from agentdash.sessions.conversation.marks import Mark, MarkKind
+from agentdash.sessions.conversation.shown import FOR_PEOPLE
 from agentdash.sessions.errors import (
     NewerStoreError,
     SessionBusyError,
@@ -56,12 +56,12 @@ def mark(number, kind, after, **fields):
 
 def add(manager, session, kind, **fields):
     """Record a mark as a front end does that has just read the session."""
-    newest = max((one.id for one in manager.store.marks_of(session.id)), default=0)
+    newest = max((one.id for one in manager.store.marks.of_session(session.id)), default=0)
     return manager.store.marks.add(session.id, kind, after=session.turn, newest=newest, asked_by="you", **fields)
 
 
 def view(manager, session):
-    return History(range(1, session.turn + 1), manager.store.marks_of(session.id)).parts()
+    return History(range(1, session.turn + 1), manager.store.marks.of_session(session.id)).parts()
 
 
 def start(prompt="do it", **fields):
@@ -159,7 +159,7 @@ def test_a_compaction_keeps_its_facts_and_the_turns_stay(manager):
     before = evidence(manager, session.id)[0]
     facts = {"summary": "all was said", "model": "m", "messages": 4, "usage": {"input_tokens": 7}}
     add(manager, session, MarkKind.COMPACT, turn=2, step=1, data=facts)
-    assert manager.store.marks_of(session.id)[-1].data == facts
+    assert manager.store.marks.of_session(session.id)[-1].data == facts
     assert evidence(manager, session.id)[0] == before
     assert [step.text for step in manager.reader.steps.messages(session.id)][:2] == ["first", "one"]
 
@@ -184,7 +184,7 @@ def test_rewinds_compose_and_delete_nothing(manager):
 def test_a_rewind_reaches_the_front_ends_and_one_of_an_unknown_session_is_an_error(manager):
     with pytest.raises(UnknownSessionError):
         manager.store.marks.add("00000000", MarkKind.REWIND, after=1, turn=1, asked_by="you")
-    assert manager.store.marks_of("00000000") == []
+    assert manager.store.marks.of_session("00000000") == []
     session = record(manager, TWO)
     seen = manager.store.changes(0).seq
     add(manager, session, MarkKind.REWIND, turn=1)
@@ -250,7 +250,7 @@ async def test_a_call_of_the_manager_runs_in_a_thread(tmp_path):
     class Screenless:
         is_running = True
 
-    requests = Requests(Screenless(), tmp_path, str)
+    requests = Requests(Screenless(), tmp_path)
     assert await requests.ask(threading.get_ident) != threading.get_ident()
 
 
@@ -392,7 +392,7 @@ def test_a_mark_never_names_its_turn_by_text(manager):
     session = record(manager, TWO)
     with pytest.raises((sqlite3.IntegrityError, StoreError)):
         add(manager, session, MarkKind.REWIND, turn="first")
-    assert manager.store.marks_of(session.id) == []
+    assert manager.store.marks.of_session(session.id) == []
 
 
 @pytest.mark.parametrize("wrong", ["", "..", "../../etc", "/etc/passwd", ".", "a/b", "%2e%2e", "a" * 65, "x\0y1234567"])

@@ -52,18 +52,18 @@ class Line:
         turn = self.talk.answered(conversation=f"0190f7a2-0000-7000-8000-{self.number:012d}")
         self.manager.store.marks.add(
             self.talk.id, MarkKind.COMPACT, after=turn, turn=turn, step=3, data={"by": "summary"}, asked_by="you",
-            newest=max((mark.id for mark in self.manager.store.marks_of(self.talk.id)), default=0),
+            newest=max((mark.id for mark in self.manager.store.marks.of_session(self.talk.id)), default=0),
         )  # fmt: skip
 
     def fork(self, choice):
         """Go on in a fork behind one of the turns."""
         turn = list(self.through)[choice % len(self.through)]
         made, acts = [], self.manager.conversation
-        begin, acts._begin = acts._begin, made.append
+        begin, acts._begin = acts._begin, lambda *parts: made.append(parts)
         acts.fork(self.talk.id, turn, None, "a fork")
         acts._begin = begin
         self.visible, self.through = self.through[turn], {}
-        self.talk = self._begin(made[0].mark)
+        self.talk = self._begin(made[0][-1])
 
     def told(self):
         """The requests in the prompt that retells the conversation behind its summary."""

@@ -3,6 +3,7 @@
 import json
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from factories import add_turn, no_prompts
@@ -12,9 +13,9 @@ from msgspec import structs
 from repetition import repeated
 from talks import OWNER, THREAD, THREAD_2, Talk
 
-from agentdash.sessions.conversation.marks import MarkKind
+from agentdash.sessions.conversation.marks import Mark, MarkKind
 from agentdash.sessions.errors import SessionBusyError, UsageError
-from agentdash.sessions.launch import Fork, Launch
+from agentdash.sessions.launch import Fork, Launch, Start
 from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, Usage
@@ -91,7 +92,7 @@ def test_the_view_is_that_of_a_list_that_each_act_copies_and_nothing_recorded_ch
                 done = talk.act("undo", mark) if mark is not None else talk.act("undo")
                 assert done == (target is not None)
             if done:
-                before[manager.store.marks_of(SESSION)[-1].id], view = view, target
+                before[manager.store.marks.of_session(SESSION)[-1].id], view = view, target
             assert talk.visible() == messages(view)
             assert talk.hashes() == hashes
         for mark, earlier in before.items():
@@ -182,7 +183,7 @@ def test_a_fork_has_the_conversation_up_to_a_step_and_its_origin_stays(manager, 
         "first of the fork", str(tmp_path / "project"), SESSION,
     )  # fmt: skip
     assert talk.hashes() == hashes
-    assert manager.store.marks_of(SESSION) == []
+    assert manager.store.marks.of_session(SESSION) == []
 
 
 def told(prompt):
@@ -191,11 +192,19 @@ def told(prompt):
     return [line.removeprefix("| ") for line in lines if line.startswith(("| USER:", "| ASSISTANT:", "USER:"))]
 
 
+class Begun(NamedTuple):
+    """What would be recorded for a fork."""
+
+    start: Start
+    launch: Launch
+    mark: Mark
+
+
 def fork_of(manager, ref, turn, step, **options):
     """What would be recorded for a fork."""
     made = []
     acts = manager.conversation
-    acts._begin = made.append
+    acts._begin = lambda start, config, launch, env, mark: made.append(Begun(start, launch, mark))
     acts.fork(ref, turn, step, "first of the fork")
     return made[0]
 
@@ -262,7 +271,7 @@ def test_the_tokens_of_the_origin_are_not_counted_again(manager, talk):
 def test_a_request_that_makes_no_sense_is_refused_in_words(manager, talk, act, arguments, words):
     with pytest.raises(UsageError, match=words):
         getattr(manager.conversation, act)(SESSION, *arguments)
-    assert manager.store.marks_of(SESSION) == []
+    assert manager.store.marks.of_session(SESSION) == []
 
 
 def test_a_session_at_work_keeps_its_conversation(manager, talk):
@@ -288,7 +297,7 @@ def test_of_two_front_ends_at_once_one_is_refused(manager, talk, monkeypatch):
         monkeypatch.setattr(manager.store.marks, "add", late)
         with pytest.raises(SessionBusyError, match="changed meanwhile"):
             manager.conversation.rewind(SESSION, 1)
-        assert [mark.turn for mark in other.store.marks_of(SESSION)] == [2]
+        assert [mark.turn for mark in other.store.marks.of_session(SESSION)] == [2]
         assert talk.visible() == messages(steps(1) + steps(2))
 
 
@@ -328,7 +337,7 @@ def test_prompts_that_wait_stay_in_the_queue(manager, talk):
 def test_a_dry_run_marks_nothing(manager, talk):
     effect = manager.conversation.rewind(SESSION, 1, dry_run=True)
     assert (effect.mark, effect.hidden.steps, effect.hidden.messages) == (None, 10, 6)
-    assert manager.store.marks_of(SESSION) == []
+    assert manager.store.marks.of_session(SESSION) == []
     assert talk.visible() == messages(steps(1) + steps(2) + steps(3))
 
 
@@ -337,7 +346,7 @@ def test_marks_come_back_with_the_rest_of_a_lost_database(manager, talk):
     manager.conversation.rewind(SESSION, 1)
     manager.conversation.undo(SESSION)
     manager.conversation.undo(SESSION, 1)
-    view, marks = talk.visible(), manager.store.marks_of(SESSION)
+    view, marks = talk.visible(), manager.store.marks.of_session(SESSION)
     manager.close()
     for path in manager.layout.home.glob("agentdash.db*"):
         path.unlink()
@@ -350,7 +359,7 @@ def test_marks_come_back_with_the_rest_of_a_lost_database(manager, talk):
     other.close()
     rebuild(manager.layout)
     assert talk.visible() == view
-    again = manager.store.marks_of(SESSION)
+    again = manager.store.marks.of_session(SESSION)
     assert [(mark.kind, mark.turn, mark.at) for mark in again] == [(mark.kind, mark.turn, mark.at) for mark in marks]
     assert [turn.agent_session for turn in manager.reader.turns(SESSION)] == [THREAD] * 3
     manager.conversation.undo(SESSION, again[-1].id)

@@ -1,9 +1,8 @@
 """The names of a model: which parts are left out, and which similar names stay names of their own."""
 
-from agentdash.sessions.costs.model_names import plain_name
 from agentdash.sessions.costs.price_table import TABLE
 from agentdash.sessions.costs.prices import Price
-from agentdash.sessions.costs.pricing import price_of
+from agentdash.sessions.costs.pricing import plain_name, price_of
 
 OPUS = "claude-opus-4-8"
 

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from agentdash.sessions.costs.periods import day_of, midnight
+from agentdash.sessions.costs.usage_table import day_of, midnight
 from agentdash.sessions.storage.local_days import beginning
 
 MINUTE_MS = 60_000

@@ -10,7 +10,7 @@ from recorded_use import ID, Recorded
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.storage.compactions import compactions_of
+from agentdash.sessions.storage.marks import compactions_of
 
 CAPTURES = Path(__file__).parents[3] / "captures"
 

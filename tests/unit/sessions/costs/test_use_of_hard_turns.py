@@ -13,12 +13,12 @@ from unit.sessions.agents.codex.test_codex_usage import BORN, THREAD, Transcript
 
 from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.claude.use.on_disk import total_before
-from agentdash.sessions.agents.claude.use.running_cost import counted_by
+from agentdash.sessions.agents.claude.use.reports import counted_by
 from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.costs.cost import cost_words, tokens_words
 from agentdash.sessions.costs.price_table import AS_OF
 from agentdash.sessions.costs.usage_totals import session_cost, session_tokens
-from agentdash.sessions.digest.scope import digest_of
+from agentdash.sessions.digest.collect import digest_of
 from agentdash.sessions.digest.summary import digest_lines
 from agentdash.sessions.launch import Launch
 from agentdash.sessions.model import Session, StepKind, Turn
@@ -304,7 +304,7 @@ class TestStoppedCodex:
             launch = Launch(argv=("codex",), transport="app-server")
             opened = {"id": 2, "result": {"thread": {"id": THREAD}, "model": model}}
             began = {"method": "turn/started", "params": {"threadId": THREAD, "turn": {"id": "t"}}}
-            meter = Codex().meter(launch, {"CODEX_HOME": str(tmp_path)}, BORN)
+            meter = Codex.use.meter(launch, {"CODEX_HOME": str(tmp_path)}, BORN)
             recorded.turn(lines(opened, began), "codex", transport="app-server", at=BORN, meter=meter)
             session = recorded.store.session(ID.format(1))
             assert session is not None

@@ -9,8 +9,7 @@ from hypothesis import given
 from msgspec import structs
 
 from agentdash.sessions.costs.cost import Cost
-from agentdash.sessions.digest.collect import COUNTED_FILES, Digest, after_marker, digest
-from agentdash.sessions.digest.scope import digest_of, unseen_turns
+from agentdash.sessions.digest.collect import COUNTED_FILES, Digest, after_marker, digest, digest_of, unseen_turns
 from agentdash.sessions.digest.summary import counts, digest_lines
 from agentdash.sessions.json_schema import digest_json
 from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, Usage

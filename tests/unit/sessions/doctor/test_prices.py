@@ -57,7 +57,7 @@ def test_a_difference_names_the_model_and_both_figures(subject):
     assert found(subject) == [
         ("warn", "claude-opus-5: the agent reported $5.20, the prices make $5.00 of the same use")
     ]
-    assert "agentdash prices --import" in (next(iter(prices(subject))).remedy or "")
+    assert "agentdash usage prices --import" in (next(iter(prices(subject))).remedy or "")
 
 
 def test_a_model_in_use_without_a_price_is_named(subject):

@@ -4,9 +4,8 @@ import pytest
 from factories import add_turn
 
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.events.feed import EventFeed
+from agentdash.sessions.events.feed import EventFeed, Selection
 from agentdash.sessions.events.model import Event, EventKind
-from agentdash.sessions.events.selection import Selection
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status
 from agentdash.sessions.rules.filter_query import parse

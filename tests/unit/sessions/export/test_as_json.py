@@ -8,7 +8,7 @@ from every_kind import STEPS, session
 from hostile_text import nasty, steps_saying
 from hypothesis import given
 
-from agentdash.sessions.export.as_json import as_json
+from agentdash.sessions.export.formats import as_json
 from agentdash.sessions.json_schema import dump, session_json, step_json
 from agentdash.sessions.model import Step, StepKind, TurnMode
 

@@ -13,7 +13,7 @@ from transcript_files import read
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.export.formats import FORMATS, Format, format_named, format_of
 from agentdash.sessions.model import Step, StepKind, StepStatus
-from agentdash.tui.cli.commands.reading import export
+from agentdash.tui.cli.commands.reading import reports as export
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.export.tally import Tally
+from agentdash.sessions.export.html import Tally
 from agentdash.sessions.model import Change, Step, StepKind, StepStatus
 
 

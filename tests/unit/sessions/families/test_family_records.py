@@ -100,12 +100,12 @@ def prompt(store, name, text="more"):
 
 
 def mark(store, session, kind, **fields):
-    newest = max((one.id for one in store.marks_of(session.id)), default=0)
+    newest = max((one.id for one in store.marks.of_session(session.id)), default=0)
     return store.marks.add(session.id, kind, after=session.turn, newest=newest, asked_by="you", **fields)
 
 
 def parts(store, session_id):
-    return History(range(1, store.session(session_id).turn + 1), store.marks_of(session_id)).parts()
+    return History(range(1, store.session(session_id).turn + 1), store.marks.of_session(session_id)).parts()
 
 
 def statuses(store, *names):
@@ -266,7 +266,7 @@ def test_a_compaction_is_recorded_with_its_tokens_and_the_originals_stay(manager
     end(store, LEAD)
     before = [tuple(row) for row in store.database.rows("SELECT * FROM turns WHERE session = ? AND n = 1", (LEAD,))]
     compact(store, LEAD)
-    [found] = store.marks_of(LEAD)
+    [found] = store.marks.of_session(LEAD)
     assert (found.kind, found.turn, found.data["tokens_before"], found.data["tokens_after"]) == (
         MarkKind.COMPACT, 2, 900, 100,
     )  # fmt: skip
@@ -282,7 +282,7 @@ def test_compactions_are_listed_in_their_order(manager, store):
     end(store, LEAD)
     for before in (900, 800):
         compact(store, LEAD, before=before)
-    assert [one.data["tokens_before"] for one in store.marks_of(LEAD)] == [900, 800]
+    assert [one.data["tokens_before"] for one in store.marks.of_session(LEAD)] == [900, 800]
 
 
 def test_a_session_has_its_newest_turn_and_what_waits(manager, store):
@@ -315,7 +315,7 @@ def test_one_store_serves_many_threads_and_another_reads_beside_it(manager, stor
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda n: prompt(store, LEAD, str(n)), range(40)))
     other = Store(manager.layout.database)
-    assert {one.text for one in other.queued(LEAD)} == {str(n) for n in range(40)}
+    assert {one.text for one in other.queue.waiting(LEAD)} == {str(n) for n in range(40)}
     other.close()
 
 
@@ -368,7 +368,7 @@ def test_a_compaction_that_failed_leaves_the_conversation(manager, store):
     assert (verdict.status, found) == (Status.FAILED, None)
     end(store, LEAD, prompt(store, LEAD, "/compact").turn, verdict.status, compaction=found)
     assert parts(store, LEAD)[0] == Part(turn=1)
-    assert store.marks_of(LEAD) == []
+    assert store.marks.of_session(LEAD) == []
 
 
 @pytest.mark.parametrize("status", [Status.FAILED, Status.STOPPED, Status.LOST])
@@ -443,7 +443,7 @@ def test_two_writers_of_one_session_lose_nothing_and_nothing_raises(manager, sto
 
     with ThreadPoolExecutor(2) as pool:
         numbers = [number for found in pool.map(write, range(2)) for number in found]
-    assert len(set(numbers)) == len(store.queued(LEAD)) == 50
+    assert len(set(numbers)) == len(store.queue.waiting(LEAD)) == 50
     for one in stores:
         one.close()
 
@@ -453,12 +453,12 @@ def test_summaries_keep_their_places_after_a_restart_and_a_second_one_includes_t
     end(store, LEAD)
     compact(store, LEAD)
     end(store, LEAD, prompt(store, LEAD).turn)
-    first = store.marks_of(LEAD)[0]
+    first = store.marks.of_session(LEAD)[0]
     assert parts(store, LEAD) == [Part(mark=first), Part(turn=3)]
     compact(store, LEAD)
     end(store, LEAD, prompt(store, LEAD).turn)
     before = parts(store, LEAD)
-    assert before == [Part(mark=store.marks_of(LEAD)[1]), Part(turn=5)]
+    assert before == [Part(mark=store.marks.of_session(LEAD)[1]), Part(turn=5)]
     again = Store(manager.layout.database)
     assert parts(again, LEAD) == before
     again.close()
@@ -497,7 +497,7 @@ def test_a_call_without_a_result_is_interrupted_and_never_repeated(manager, stor
     manager.housekeeping.settle()
     [command] = [step for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.COMMAND]
     assert command.status is StepStatus.INTERRUPTED
-    assert ([turn.n for turn in store.turns(session.id)], store.queued(session.id)) == ([1], [])
+    assert ([turn.n for turn in store.turns(session.id)], store.queue.waiting(session.id)) == ([1], [])
 
 
 def test_children_of_a_deleted_session_have_the_session_above_as_parent_and_count_from_there(manager, store):
@@ -586,4 +586,4 @@ def test_a_mark_names_a_turn_and_is_refused_if_the_session_has_changed(manager, 
     prompt(store, session.id)
     with pytest.raises(SessionBusyError):
         mark(store, session, MarkKind.COMPACT, turn=2)
-    assert store.marks_of(session.id) == []
+    assert store.marks.of_session(session.id) == []

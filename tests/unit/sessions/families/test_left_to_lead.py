@@ -12,9 +12,8 @@ from agentdash.sessions.lifecycle.starts.launch_plan import build_launch
 from agentdash.sessions.model import Led, Status
 from agentdash.sessions.notifications.events import Watcher, event_between
 from agentdash.sessions.processes import processes
-from agentdash.sessions.rules.attention import AttentionKind, kind_of_need
+from agentdash.sessions.rules.attention import AttentionKind, kind_of_need, needs_you, urgency
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.rules.urgency import needs_you, urgency
 from agentdash.sessions.rules.urgency_levels import Urgency
 from agentdash.sessions.settings.config import Config
 from agentdash.sessions.storage.paths import Layout

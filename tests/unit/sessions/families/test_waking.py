@@ -65,7 +65,7 @@ def test_the_prompt_names_each_worker_its_facts_and_the_first_lines_of_its_answe
         in text
     )
     assert "The user spoke to 00000003." in text
-    assert "agentdash messages ID" in text
+    assert "agentdash trajectory ID --messages" in text
 
 
 def test_an_answer_cannot_be_taken_for_words_of_agentdash():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.changes.git_folder import branch_of
+from agentdash.sessions.changes.git_process import branch_of
 from agentdash.sessions.prompts import file_paths
 from agentdash.sessions.prompts.file_paths import best_paths, paths_below
 

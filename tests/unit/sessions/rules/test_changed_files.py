@@ -6,7 +6,7 @@ from agentdash.sessions.changes.from_steps import collect
 from agentdash.sessions.changes.model import SessionChanges
 from agentdash.sessions.digest.collect import digest
 from agentdash.sessions.digest.summary import digest_lines
-from agentdash.sessions.export.tally import Tally
+from agentdash.sessions.export.html import Tally
 from agentdash.sessions.model import Change, Step, StepKind, StepStatus
 from agentdash.sessions.orchestration.viewing import change_lines
 from agentdash.sessions.orchestration.views import collected, did

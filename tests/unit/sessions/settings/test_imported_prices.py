@@ -104,7 +104,7 @@ def test_no_file_and_a_folder_are_errors_and_no_import_is_no_price(place):
 def test_a_damaged_import_is_an_error_that_names_its_file(place):
     prices_path().parent.mkdir()
     prices_path().write_bytes(b"{oops")
-    with pytest.raises(ConfigError, match=r"prices\.json.*agentdash prices --import"):
+    with pytest.raises(ConfigError, match=r"prices\.json.*agentdash usage prices --import"):
         imported()
 
 

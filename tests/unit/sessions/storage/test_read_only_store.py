@@ -8,7 +8,7 @@ import pytest
 
 from agentdash.sessions.errors import NewerStoreError, OlderStoreError, ReadOnlyError
 from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.storage import database, read_only
+from agentdash.sessions.storage import database
 from agentdash.sessions.storage.store import Store
 
 
@@ -43,14 +43,14 @@ def reader(writer, monkeypatch):
 @pytest.fixture
 def no_index(monkeypatch):
     """Let SQLite find no index of the log and be unable to make one, as on a read-only mount."""
-    opened = read_only._opened
+    opened = database._opened
 
     def refuse(path, how, seconds):
         if how == "mode=ro":
             raise sqlite3.OperationalError("unable to open database file")
         return opened(path, how, seconds)
 
-    monkeypatch.setattr(read_only, "_opened", refuse)
+    monkeypatch.setattr(database, "_opened", refuse)
 
 
 def files(folder):

@@ -28,7 +28,7 @@ def rewind(number, after, undoes=None):
 
 
 def numbers(manager, session):
-    return [(mark.id, mark.undoes) for mark in manager.store.marks_of(session.id)]
+    return [(mark.id, mark.undoes) for mark in manager.store.marks.of_session(session.id)]
 
 
 def test_marks_keep_their_numbers_when_a_session_is_restored(manager):

@@ -370,9 +370,9 @@ def test_a_session_has_its_marks_and_those_with_which_its_forks_begin(store):
     with store.database.transaction() as db:
         first = add_mark(db, fork, MarkKind.FORK, after=0, turn=1, step=2, origin=origin, asked_by="you")
         second = add_mark(db, origin, MarkKind.REWIND, after=1, turn=1, asked_by="you")
-    assert store.marks_around(origin) == [RelatedMark(first, "another way"), RelatedMark(second)]
-    assert store.marks_around(fork) == [RelatedMark(first, "the talk")]
-    assert store.marks_around(create(store, "plain")) == []
+    assert store.marks.around(origin) == [RelatedMark(first, "another way"), RelatedMark(second)]
+    assert store.marks.around(fork) == [RelatedMark(first, "the talk")]
+    assert store.marks.around(create(store, "plain")) == []
 
 
 def test_a_fork_has_the_front_ends_read_its_origin_again(store):

@@ -11,9 +11,8 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.processes.processes import uptime
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.claim import Outcome
+from agentdash.sessions.storage.turns.claim import Outcome, move_times
 from agentdash.sessions.storage.turns.turn_log import TurnLog
-from agentdash.sessions.storage.turns.turn_times import move_times
 from agentdash.sessions.supervision import clock_steps
 from agentdash.sessions.supervision.clock_steps import ClockSteps, surplus_ms
 from agentdash.widgets.table.columns import COLUMNS, Moment

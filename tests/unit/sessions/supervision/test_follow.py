@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.costs.session_usage import Spent
+from agentdash.sessions.costs.usage_totals import Spent
 from agentdash.sessions.model import Step, StepKind
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.storage.files.file_part import FilePart

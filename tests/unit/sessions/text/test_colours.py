@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.text.colours import has_colours
+from agentdash.sessions.text.terminal import has_colours
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.json_schema import dump
-from agentdash.sessions.text import sanitize_stream
-from agentdash.sessions.text.sanitize import clean, clean_but_colours
-from agentdash.sessions.text.sanitize_stream import StreamCleaner
+from agentdash.sessions.text import sanitize
+from agentdash.sessions.text.sanitize import StreamCleaner, clean, clean_but_colours
 
 PIECES = [
     b"\x1b", b"[", b"31m", b"]0;", b"title", b"\x07", b"\x1b\\", b"\x1bP", b"\xc2\x9b", b"\xc2", b"\x9d",
@@ -48,7 +47,7 @@ def test_text_that_no_sequence_can_change_is_given_at_once():
 
 
 def test_a_sequence_that_never_ends_is_not_held_for_ever_and_does_no_harm(monkeypatch):
-    monkeypatch.setattr(sanitize_stream, "HELD_CHARACTERS", 100)
+    monkeypatch.setattr(sanitize, "HELD_CHARACTERS", 100)
     cleaner = StreamCleaner()
     out = cleaner.feed(b"\x1b]52;c;") + "".join(cleaner.feed(b"x" * 50) for _ in range(10))
     assert len(out) > 400

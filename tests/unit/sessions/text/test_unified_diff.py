@@ -19,7 +19,7 @@ from agentdash.sessions.text.unified_diff import classified, counts
 from agentdash.tui.render.sessions.changes import changes_text
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Style
-from agentdash.widgets.document.diff_scan import Scan
+from agentdash.widgets.document.diff import Scan
 from agentdash.widgets.document.lines import Lines
 from agentdash.widgets.steps.step_document import step_document
 from agentdash.widgets.steps.step_lines import step_rows

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from agentdash.sessions.model import Step, StepKind
-from agentdash.sessions.transcript.replay import as_they_came, paced
-from agentdash.tui.cli.commands.reading.replay import play
+from agentdash.sessions.transcript.tail import as_they_came, paced
+from agentdash.tui.cli.commands.reading.steps import play
 
 
 def step(index: int, at: float | None = None, ended: float | None = None, turn: int = 1) -> Step:

@@ -26,9 +26,9 @@ def server(**limits):
 
 
 def read(agent, line):
-    adapter = agent_named(agent)
-    assert adapter.plan_mark in line
-    return adapter.plan_windows(line)
+    plan = agent_named(agent).plan
+    assert plan.mark in line
+    return plan.windows(line)
 
 
 @pytest.fixture

@@ -10,7 +10,15 @@ from verbs import verb
         (("spawn", "--after", "a", "--after", "b", "go"), "A session waits for one other session."),
         (("start", "x", "--after", "a", "--after", "b"), "A session waits for one other session."),
         (("tail", "x", "--turn", "1", "--follow-turns"), "--turn and --follow-turns exclude each other"),
-        (("logs", "x", "--turn", "1", "--follow-turns"), "--turn and --follow-turns exclude each other"),
+        (("tail", "x", "--once", "--follow-turns"), "--once cannot be combined with --turn or --follow-turns."),
+        (("trajectory", "x", "--messages", "-n", "3"), "--lines and --messages cannot be combined."),
+        (("trajectory", "x", "--messages", "--replay"), "--messages and --replay cannot be combined."),
+        (("trajectory", "x", "--replay", "--numbers"), "--numbers needs --messages."),
+        (("trajectory", "x", "--speed", "2"), "--speed needs --replay."),
+        (("ls", "--table", "--all"), "--table and --all cannot be combined."),
+        (("rewind", "x", "1", "--list"), "--list cannot be combined with a place, --undo or --dry-run."),
+        (("set", "x"), "Give --model, --mode, or both."),
+        (("usage", "--json", "plan"), "--json is an option of usage alone, not of plan; put options behind it."),
     ],
 )
 def test_words_that_contradict_each_other_are_refused(words, why):

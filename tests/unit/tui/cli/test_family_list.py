@@ -7,7 +7,8 @@ import pytest
 
 from agentdash.sessions.conversation.shown import none_cut
 from agentdash.sessions.model import Status, StepKind, Usage
-from agentdash.tui.cli.commands.reading.family_list import steps_with_workers, with_sums
+from agentdash.tui.cli.commands.reading.listing import with_sums
+from agentdash.tui.cli.commands.reading.steps import steps_with_workers
 from agentdash.tui.render.sessions.family_tree import tree_text, whole_families
 from agentdash.tui.render.style import Style
 

@@ -44,9 +44,9 @@ def test_help_describes_each_verb_by_use(shown):
 
 
 def test_a_hidden_verb_is_not_listed(shown, monkeypatch):
-    monkeypatch.setattr(cli.get_command(click.Context(cli), "replay"), "hidden", True)
-    assert "replay" not in shown("--help")
-    assert "replay" not in shown("help")
+    monkeypatch.setattr(cli.get_command(click.Context(cli), "retry"), "hidden", True)
+    assert "retry" not in shown("--help")
+    assert "retry" not in shown("help")
 
 
 @pytest.mark.parametrize("words", [["help"], ["config", "--help"]])

@@ -64,10 +64,10 @@ def test_a_short_list_says_the_same_as_if_all_sessions_were_read(manager, monkey
 
 def test_the_last_steps_are_read_from_the_end(manager, monkeypatch):
     session = ended(manager, 1)
-    whole = verb("logs", session).stdout.splitlines()
+    whole = verb("trajectory", "--lines", "all", session).stdout.splitlines()
     monkeypatch.setattr(StepsReader, "each_step", None)
-    assert verb("logs", "-n", "3", session).stdout.splitlines()[-3:] == whole[-3:]
-    assert len(json.loads(verb("logs", "-n", "3", "--json", session).stdout)) == 3
+    assert verb("trajectory", "-n", "3", session).stdout.splitlines()[-3:] == whole[-3:]
+    assert len(json.loads(verb("trajectory", "-n", "3", "--json", session).stdout)) == 3
 
 
 def test_a_list_without_rows_names_the_folders_that_the_database_does_not_have(manager):

@@ -26,14 +26,14 @@ def run(*words):
 def test_an_import_changes_the_printed_price_and_its_origin(place, capsys):
     file = place / "m.json"
     file.write_text('{"openai": {"models": {"gpt-9": {"cost": {"input": 1, "output": 4}}}}}')
-    assert run("prices", "gpt-9") == 1
+    assert run("usage", "prices", "gpt-9") == 1
     assert "has no price" in capsys.readouterr().err
-    assert run("prices", "--import", str(file), "--json") == 0
+    assert run("usage", "prices", "--import", str(file), "--json") == 0
     assert json.loads(capsys.readouterr().out)["models"] == 1
-    assert run("prices", "gpt-9", "--json") == 0
+    assert run("usage", "prices", "gpt-9", "--json") == 0
     ((one),) = json.loads(capsys.readouterr().out)
     assert (one["origin"], one["price"]["output"]) == ("imported", 4)
-    assert run("prices") == 0
+    assert run("usage", "prices") == 0
     out = capsys.readouterr().out
     assert "gpt-9" in out
     assert "built-in" in out
@@ -41,9 +41,9 @@ def test_an_import_changes_the_printed_price_and_its_origin(place, capsys):
 
 def test_a_file_that_is_not_valid_is_a_request_that_is_not(place, capsys):
     (place / "m.json").write_text("{")
-    assert run("prices", "--import", str(place / "m.json")) == 2
+    assert run("usage", "prices", "--import", str(place / "m.json")) == 2
     assert "No price was changed" in capsys.readouterr().err
-    assert run("prices", "x", "--import", "y") == 2
+    assert run("usage", "prices", "x", "--import", "y") == 2
 
 
 def test_the_lines_of_costs_that_were_computed_again():
@@ -61,9 +61,9 @@ def test_the_lines_of_costs_that_were_computed_again():
 
 
 def test_without_sessions_no_cost_changes(capsys):
-    assert run("reprice", "--all") == 0
+    assert run("usage", "reprice", "--all") == 0
     assert capsys.readouterr().out == "No cost changed.\n"
-    assert run("reprice", "--model", "x") == 2
+    assert run("usage", "reprice", "--model", "x") == 2
     assert "No report names a model" in capsys.readouterr().err
 
 
@@ -71,7 +71,7 @@ def test_an_import_that_is_older_than_the_built_in_prices_warns(place, capsys):
     file = place / "m.json"
     file.write_text('{"openai": {"models": {"gpt-5.5": {"cost": {"input": 7, "output": 30}}}}}')
     os.utime(file, (1_735_732_800, 1_735_732_800))  # noon of 2025-01-01, UTC
-    assert run("prices", "--import", str(file), "--json") == 0
+    assert run("usage", "prices", "--import", str(file), "--json") == 0
     printed = capsys.readouterr()
     assert json.loads(printed.out)["as_of"] == "2025-01-01"
     assert "warning: the imported prices are those of 2025-01-01" in printed.err
@@ -80,12 +80,12 @@ def test_an_import_that_is_older_than_the_built_in_prices_warns(place, capsys):
 
 def test_long_prompts_and_writes_for_an_hour_have_their_prices(place, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    assert run("prices", "claude-haiku-5-5") == 0
+    assert run("usage", "prices", "claude-haiku-5-5") == 0
     heading, usual, long = capsys.readouterr().out.splitlines()
     assert "".join(heading.split()) == "USDper1Minputcachedwrite1hwriteoutputasoforigin"
     assert usual.split() == ["claude-haiku-5-5", "0.1", "0.01", "0.125", "0.2", "0.5", AS_OF, "built-in"]
     assert long.split() == ["above", "100k", "in", "0.5", "0.05", "0.625", "1", "2.5"]
-    assert run("prices", "claude-opus-5") == 0
+    assert run("usage", "prices", "claude-opus-5") == 0
     assert len(capsys.readouterr().out.splitlines()) == 2
-    assert run("prices") == 0
+    assert run("usage", "prices") == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80

@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 
 from agentdash.sessions.errors import UsageError
-from agentdash.tui.cli.commands.usage.moments import span, words
+from agentdash.tui.cli.commands.usage.times import span, words
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from agentdash.tui.keys.availability import possible, unlike
 from agentdash.tui.keys.footer import ASKING, CHANGES, FILTERING, ONE_STEP, WRITING, footer, labelled, valid_keys, whole
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force
-from agentdash.tui.services.actions.target_actions import TARGET_ACTIONS
-from agentdash.widgets.steps.step_groups import GROUPS
+from agentdash.tui.services.actions.session_actions import TARGET_ACTIONS
+from agentdash.widgets.steps.filtered_steps import GROUPS
 from pilot.examples import session
 
 RUNNING = session("running1", Status.RUNNING, "split it", created=1)
@@ -88,7 +88,7 @@ def test_two_actions_can_change_their_keys():
 def test_an_unknown_action_says_what_is_near():
     assert refused({"stpo": "x"}) == (
         ("stpo",),
-        "Unknown action 'stpo'. Did you mean stop or step.down? List them: agentdash keys.",
+        "Unknown action 'stpo'. Did you mean stop or step.down? List them: agentdash config keys.",
     )
     assert "table.page_down" in refused({"page_down": "x"})[1]
     assert refused({"table": {"dwn": "x"}})[0] == ("table", "dwn")

@@ -15,11 +15,11 @@ VERBS = {
     "wait_for": "start --after",
     "to_lead": "show",
     "write_prompt": "inject",
-    "template": "templates",
+    "template": "config templates",
     "stop": "stop",
     "kill": "stop --now",
     "interrupt_turn": "interrupt",
-    "mode": "mode",
+    "mode": "set --mode",
     "take_over": "takeover",
     "answer": "answer",
     "queue": "queue",
@@ -44,11 +44,11 @@ VERBS = {
     "table.here": "ls --here",
     "table.changes": "changes",
     "table.explain": "explain",
-    "table.copy": "messages",
+    "table.copy": "trajectory --messages",
     "table.copy_part": "trajectory",
-    "table.page_answer": "messages",
+    "table.page_answer": "trajectory --messages",
     "table.page_file": "output",
-    "table.edit_answer": "messages",
+    "table.edit_answer": "trajectory --messages",
     "steps.search": "trajectory",
     "steps.copy": "trajectory",
     "steps.copy_part": "trajectory",
@@ -73,7 +73,7 @@ VERBS = {
     "files.copy": "changes",
     "files.step": "changes",
     "files.look_again": "changes",
-    "help": "keys",
+    "help": "config keys",
 }
 """The verb of each action, with the option that it needs."""
 
@@ -124,5 +124,5 @@ def test_the_verb_exists_and_prints_json():
 
 
 def test_a_verb_for_each_task_exists():
-    for verb in ["spawn", "run", "tail", "peek", "queue", "interrupt", "approve", "deny", "events", "status", "schema"]:
+    for verb in ["spawn", "run", "tail", "queue", "interrupt", "approve", "deny", "events", "status", "schema"]:
         assert command([verb]).get_short_help_str(), verb

@@ -5,8 +5,7 @@ import pytest
 from factories import T0
 
 from agentdash.sessions.model import Status, TakenBy
-from agentdash.sessions.rules.attention import attention
-from agentdash.sessions.rules.urgency import urgency
+from agentdash.sessions.rules.attention import attention, urgency
 from agentdash.sessions.rules.urgency_levels import Urgency
 from agentdash.sessions.storage.turns.takeovers import ByHand
 from agentdash.tui.texts import queue_texts, takeover_texts

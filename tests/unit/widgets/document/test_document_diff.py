@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.text.sanitize import cell_width, clean
 from agentdash.sessions.text.unified_diff import created_text
-from agentdash.widgets.document.diff import Diff, differing
-from agentdash.widgets.document.diff_scan import Scan
+from agentdash.widgets.document.diff import Diff, Scan, differing
 from agentdash.widgets.document.lines import Lines
 
 DIFF = """\

@@ -5,9 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentdash.sessions.text.sanitize import cell_width, clean
-from agentdash.widgets.document.inline import inline_spans
 from agentdash.widgets.document.markdown import CELLS, PARSED, Markdown
-from agentdash.widgets.document.table import Table
+from agentdash.widgets.document.pieces import Table, inline_spans
 
 FENCE = "`" * 3
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.document.lines import PIECE, Lines
-from agentdash.widgets.document.pretty import pretty_json
+from agentdash.widgets.document.plain import pretty_json
 from agentdash.widgets.document.syntax import COLOURED, Code, CodeBlock, language_of
 
 PYTHON = 'import os\n\n@wraps\ndef f(x):  # why\n    """Says\n    it."""\n    return "a" + str(1.5) or None\n'

@@ -3,7 +3,7 @@
 from agentdash.sessions.model import StepKind
 from agentdash.sessions.transcript.index.kind_codes import table
 from agentdash.widgets.steps.filter_line import Found, Shown, filter_line
-from agentdash.widgets.steps.step_groups import GROUPS, LOG_LINES
+from agentdash.widgets.steps.filtered_steps import GROUPS, LOG_LINES
 
 NUMBERS = {"1": 2, "2": 41, "4": 40, "7": 2, "8": 9}
 COUNTS = {group.marked: NUMBERS.get(group.key, 0) for group in GROUPS} | {LOG_LINES: 200_000}

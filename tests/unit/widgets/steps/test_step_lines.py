@@ -7,7 +7,7 @@ from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Style
 from agentdash.widgets.drawing.glyphs import twins
-from agentdash.widgets.drawing.wrap import wrap
+from agentdash.widgets.drawing.spans import wrap
 from agentdash.widgets.lists.heights import Heights
 from agentdash.widgets.steps.step_lines import BRIEF, WHOLE, Manner, rule, step_rows
 

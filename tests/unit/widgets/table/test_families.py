@@ -9,10 +9,9 @@ from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.drawing.glyphs import twins
 from agentdash.widgets.table.columns import Moment
-from agentdash.widgets.table.family_cells import family_cells
 from agentdash.widgets.table.ordering import Arrangement, Grouping
 from agentdash.widgets.table.paint_cache import PaintCache, heading_cells
-from agentdash.widgets.table.row_cells import Form, row_cells
+from agentdash.widgets.table.row_cells import Form, family_cells, row_cells
 from agentdash.widgets.table.row_model import RowModel
 
 NOW = 10_000_000

@@ -1,6 +1,6 @@
 """Marks, one by one and from here to there."""
 
-from agentdash.widgets.table.selection import Selection
+from agentdash.widgets.table.row_canvas import Selection
 
 
 def test_marks_keep_the_order_in_which_they_were_made():

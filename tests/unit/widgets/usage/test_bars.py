@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.drawing.glyphs import twins
-from agentdash.widgets.usage import bars, series
-from agentdash.widgets.usage.axis import axis
+from agentdash.widgets.usage import bars
+from agentdash.widgets.usage.bars import axis
 from agentdash.widgets.usage.plot import Picture, drawn
 
 ANY = st.floats(allow_nan=True, allow_infinity=True)
-VALUES = st.lists(st.floats(0, 1e12), min_size=1, max_size=series.MOST)
+VALUES = st.lists(st.floats(0, 1e12), min_size=1, max_size=bars.MOST)
 
 
 def eighths(cells):
@@ -69,20 +69,20 @@ def test_an_unknown_value_is_marked_and_never_drawn_as_nothing():
 
 
 def test_series_differ_without_colours():
-    stack = bars.column(bars.Bar((1.0,) * series.MOST), float(series.MOST), series.MOST)
+    stack = bars.column(bars.Bar((1.0,) * bars.MOST), float(bars.MOST), bars.MOST)
     for fills in ("".join(char for char, _ in stack), "".join(twins(char) for char, _ in stack)):
-        assert len(set(fills)) == len(fills) == series.MOST
+        assert len(set(fills)) == len(fills) == bars.MOST
     ends = {bars.column(bars.Bar((float(eighth),)), 8.0, 1)[0][0] for eighth in range(1, 8)}
     assert not set(map(twins, ends)) & {twins(char) for char, _ in stack}
 
 
 def test_the_groups_beyond_the_largest_are_one_series():
     names = [f"m{n}" for n in range(60)]
-    own = series.leading(names)
+    own = bars.leading(names)
     assert own == ("m0", "m1", "m2", "m3", "m4")
-    assert series.bar(dict.fromkeys(names, 1.0), own).parts == (1.0,) * 5 + (55.0,)
-    assert series.bar({"m0": None, "m1": 2.0}, own).unknown
-    assert series.leading(names[:6]) == tuple(names[:6])
+    assert bars.bar(dict.fromkeys(names, 1.0), own).parts == (1.0,) * 5 + (55.0,)
+    assert bars.bar({"m0": None, "m1": 2.0}, own).unknown
+    assert bars.leading(names[:6]) == tuple(names[:6])
 
 
 @given(st.floats(0, 1e15), st.integers(1, 80))
@@ -115,7 +115,7 @@ def test_a_plot_is_never_wider_or_higher_than_its_place(columns, width, height, 
     picture = Picture(
         tuple(bars.Bar(tuple(parts), unknown) for parts, unknown in columns),
         tuple(f"Nov {n}" for n in range(len(columns))),
-        tuple((n, "模型 " * 9, "≥≈$1,234.00") for n in range(series.MOST)),
+        tuple((n, "模型 " * 9, "≥≈$1,234.00") for n in range(bars.MOST)),
         lambda value: f"${value:g}",
     )
     lines = drawn(picture, width, height, min(cursor, len(columns) - 1))

@@ -1,15 +1,17 @@
-"""The verbs that send prompts to a session: inject, retry, interrupt."""
+"""The verbs that act on a session at work: inject, retry, interrupt, set."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from .....sessions.errors import AgentdashError
 from .. import common
 from ..completing import complete_limits, complete_settings
 from ..setting_up.templates import template_option
-from ..starting.mode_options import ModeCommand, chosen_settings
-from ..starting.start import follow, parse_pairs, parsed_limits, timeout_option, wait_option
+from ..starting.options import ModeCommand, chosen_settings, parse_pairs, parsed_limits, timeout_option, wait_option
+from ..starting.start import follow
 from .recipients import agree, recipient_options, recipients, send_to_all, sent_json, texts_for
 
 if TYPE_CHECKING:
@@ -154,6 +156,51 @@ def interrupt(ref: str, say: str | None, as_json: bool) -> int:
         if sent is not None:
             common.print_lines([sent.answer])
     return 0
+
+
+def complete_modes(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the modes of the session's agent."""
+    from .....sessions.agents.registry import agent_named
+
+    # Click leaves the words aside that are before an option without its value.
+    ref = context.params.get("ref") or next(iter(context.args), "@last")
+    try:
+        with common.open_reader() as reader:
+            modes = agent_named(reader.get(ref).agent).modes
+    except (AgentdashError, OSError):
+        return []  # the completion of a word must not print an error
+    return [CompletionItem(mode) for mode in (modes.names if modes else ()) if mode.startswith(incomplete)]
+
+
+@click.command("set")
+@click.option("--model", metavar="MODEL", help="Model from now on.")
+@click.option(
+    "--mode", metavar="MODE", shell_complete=complete_modes, help="Permission mode from now on; for codex, a sandbox."
+)
+@common.json_option
+@common.id_argument
+def set_(ref: str, model: str | None, mode: str | None, as_json: bool) -> None:
+    """Change the model or the permission mode of a session.
+
+    A running live agent uses it at its next step (claude) or in its next turn (codex); other agents use it in their
+    next turn.
+    """
+    if model is None and mode is None:
+        raise click.UsageError("Give --model, --mode, or both.")
+    from ....render.prompts.adjustments import adjustment_line
+
+    changes = []
+    with common.open_manager() as manager:
+        for change, value in ((manager.adjuster.mode, mode), (manager.adjuster.model, model)):
+            if value is not None:
+                changes.append(change(ref, value))
+                if not as_json:  # at once: the next change may fail
+                    common.print_lines([adjustment_line(changes[-1])])
+    if as_json:
+        from .....sessions.json_schema import adjustment_json
+
+        printed = list(map(adjustment_json, changes))
+        common.print_json(printed if printed[1:] else printed[0])
 
 
 def _options(

@@ -1,4 +1,4 @@
-"""The verb queue: the prompts of a session that wait."""
+"""The verbs of prompts: those of a session that wait (queue), and those of all sessions that were sent (prompts)."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from .....sessions.manager import SessionManager
     from .....sessions.prompts.prompter import Sent
 
+
 _ACTIONS = ("list", "edit", "move", "cancel", "send", "hold", "release", "resend", "dismiss")
+
 
 _DONE = {"edit": "edited", "move": "moved", "cancel": "cancelled", "send": "next", "resend": "sent again"}
 
@@ -56,6 +58,28 @@ def queue(ref: str, action: str, words: tuple[str, ...], as_json: bool) -> int:
             manager.queue.dismiss(manager.queue.first_unconfirmed(ref, _number(words[0])))
             return _list(manager, ref, as_json)
         return _report(_change(manager, ref, action, words), action, as_json)
+
+
+@click.command()
+@click.option(
+    "-n", "most", type=click.IntRange(1, common.MOST_NUMBER), default=50, metavar="N",
+    help="At most N prompts (default: 50).",
+)  # fmt: skip
+@common.json_option
+@click.argument("words", metavar="[TEXT]", nargs=-1)
+def prompts(words: tuple[str, ...], most: int, as_json: bool) -> None:
+    """List the prompts of all sessions, newest first.
+
+    With TEXT: only those that contain all its words.  Each text is listed once.
+    """
+    with common.open_reader() as reader:
+        found = reader.past_prompts(" ".join(words), most)
+    if as_json:
+        common.print_json([{"text": one.text, "session": one.session, "at": one.at} for one in found])
+        return
+    from ....render.prompts.prompts import prompt_lines
+
+    common.say_on(prompt_lines(found, common.style()), otherwise="No such prompt." if words else "No prompts yet.")
 
 
 def _change(manager: "SessionManager", ref: str, action: str, words: tuple[str, ...]) -> "Sent":

@@ -190,9 +190,9 @@ def config_docs() -> None:
     common.print_lines([page().rstrip("\n")], painted=False)
 
 
-@click.command()
+@config.command("presets")
 @common.json_option
-def presets(as_json: bool) -> None:
+def config_presets(as_json: bool) -> None:
     """List the presets for spawn --preset.
 
     The list includes those of the current folder's project.
@@ -210,6 +210,59 @@ def presets(as_json: bool) -> None:
     common.say_on(
         preset_lines(presets, common.style()), otherwise=f"No presets yet. Add [presets.NAME] to {config_path()}."
     )
+
+
+@config.command("templates")
+@common.json_option
+def config_templates(as_json: bool) -> None:
+    """List the templates for inject and spawn --template.
+
+    The list includes those of the current folder's project.
+    """
+    from .....sessions.settings.place import config_path
+
+    found = settings_in("").config.templates
+    if as_json:
+        common.print_json([
+            {"name": name, "text": one.text, "description": one.description, "fields": sorted(one.fields)}
+            for name, one in found.items()
+        ])  # fmt: skip
+        return
+    from ....render.prompts.prompts import template_lines
+
+    common.say_on(
+        template_lines(found, common.style()), otherwise=f"No templates yet. Add [templates.NAME] to {config_path()}."
+    )
+
+
+@config.command("keys")
+@common.json_option
+def config_keys(as_json: bool) -> None:
+    """List the keys of the dashboard.
+
+    Prints the name of each action, its keys and its description.  [keys] in the settings and the dashboard's command
+    line use the same names.
+    """
+    from .....sessions.settings.config import read_settings
+    from ....keys.actions import REGISTRY
+    from ....keys.key_names import shown
+    from ....keys.keymap import keys_in_force
+
+    keymap = keys_in_force(read_settings())
+    listed = [(action, list(map(shown, keymap.keys(action)))) for action in REGISTRY.values()]
+    if as_json:
+        common.print_json([
+            {
+                "action": action.id, "keys": keys, "default": list(map(shown, action.keys.split(","))),
+                "where": sorted(action.where), "help": action.help, "fixed": action.fixed, "changes": action.changes,
+            }
+            for action, keys in listed
+        ])  # fmt: skip
+    else:
+        width = max(len(action.id) for action, _ in listed)
+        common.print_lines(
+            [f"{action.id:<{width}}  {' '.join(keys) or '-':<15}  {action.help}" for action, keys in listed]
+        )
 
 
 def complete_presets(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:

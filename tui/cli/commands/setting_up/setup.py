@@ -1,8 +1,21 @@
-"""The verbs that need no sessions of the user: demo, completion."""
+"""The verbs that try and check an installation: demo, doctor, notify."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from .....sessions.errors import UsageError
+from ...exit_codes import FAILED
+from .. import common
+
+if TYPE_CHECKING:
+    from .....sessions.lifecycle.recovery.rebuild import Rebuilt
+    from .....sessions.notifications.settings import Chosen
+    from .....sessions.notifications.terminal_support import Way
+    from .....sessions.settings.config import Loaded
 
 
 @click.command()
@@ -24,20 +37,124 @@ def demo(folder: Path | None) -> int:
 
 
 @click.command()
-@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
-@click.pass_context
-def completion(context: click.Context, shell: str) -> None:
-    """Print a shell completion script.
+@click.option("--rebuild", "rebuilds", is_flag=True, help="Rebuild the database first.")
+@common.json_option
+def doctor(rebuilds: bool, as_json: bool) -> int:
+    """Check the installation and suggest fixes.
 
-    For example, in ~/.bashrc: eval "$(agentdash completion bash)"
+    Exits 0 if there is no error, else 1.  --rebuild restores the database from the session folders and removes empty
+    folders of interrupted starts; a database that is unreadable, or of an older version, is set aside, not deleted.
     """
-    from click.shell_completion import get_completion_class
+    rebuilt = _rebuild() if rebuilds else None
+    from .....sessions.doctor.checks import examine
+    from .....sessions.storage.paths import Layout, default_home
 
-    from ...completion_setup import COMPLETE, complete_whole_words
+    # No manager: it would create the state folder, and a database that it cannot open would end the checks.
+    findings = examine(Layout(default_home()), check=_check_keys)
+    if as_json:
+        common.print_json(findings if rebuilt is None else {"rebuilt": rebuilt, "findings": findings})
+    else:
+        from ....render.setup.doctor import findings_text
 
-    complete_whole_words()
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise click.UsageError(f"No completion for {shell}.")
-    root = context.find_root()
-    click.echo(kind(root.command, {}, "agentdash", COMPLETE).source())
+        common.print_lines(findings_text(findings, common.style()))
+    return FAILED if any(finding.state == "fail" for finding in findings) else 0
+
+
+def _rebuild() -> "Rebuilt":
+    """Rebuild the database, and print the result."""
+    from .....sessions.families.enclosing import check_user
+    from .....sessions.lifecycle.recovery.rebuild import rebuild
+    from .....sessions.settings.config import load_config
+    from .....sessions.storage.paths import Layout, default_home
+
+    check_user("A rebuild of the database")
+    done = rebuild(Layout(default_home()), load_config().queue.max_running)
+    for line in _rebuilt_lines(done):
+        common.notice(line, named=False)
+    return done
+
+
+def _rebuilt_lines(done: "Rebuilt") -> Iterator[str]:
+    from .....sessions.text.sanitize import one_line
+    from .....sessions.text.units import count
+
+    if done.set_aside:
+        yield one_line(f"The database could not be used; moved to {done.set_aside}.")
+        yield (
+            "Only that file has: asks and answers, changes of the model or mode, plan windows, raised budgets, single"
+            " reports of use, compactions, past events, and the use of sessions that were deleted for good."
+        )
+    for reason in done.skipped:
+        yield f"skipped: {one_line(reason)}"
+    if done.removed:
+        yield f"{count(len(done.removed), 'empty folder')} removed."
+    if done.trashed:
+        yield f"{count(len(done.trashed), 'folder')} moved to the trash."
+    if done.corrected:
+        yield f"{count(len(done.corrected), 'session')} corrected: the end of a turn's output had not been read."
+    yield f"{count(len(done.restored), 'session')} restored."
+
+
+def _check_keys(loaded: "Loaded") -> None:
+    """Check ``[keys]`` as the dashboard does; the registry of keys is loaded only if the user changed a key."""
+    if "keys" in loaded.stated or any("keys" in profile for profile in loaded.profiles.values()):
+        from ....keys.keymap import check_keys
+
+        check_keys(loaded)
+
+
+@click.command()
+@click.option(
+    "--kind", type=click.Choice(("auto", "osc9", "osc99", "osc777", "bell")), help="Override the configured kind."
+)
+@click.argument("text", required=False, default="This is a test notification.")
+@common.json_option
+def notify(kind: "Chosen | None", text: str, as_json: bool) -> None:
+    """Send a test notification through this terminal.
+
+    Reports which escape sequence was sent, so that you can check a setup with SSH or tmux.
+    """
+    from .....sessions.families.enclosing import check_user
+    from .....sessions.notifications.terminal_support import way
+    from .....sessions.notifications.tmux import outer_terminals
+    from .....sessions.settings.config import load_config
+
+    check_user("A notification")
+    chosen = way(kind or load_config().notify.terminal, os.environ, outer_terminals(os.environ))
+    if chosen is not None:
+        _send(chosen.sequence("agentdash", text))
+    if as_json:
+        known = {"kind": chosen.kind, "why": chosen.why, "tmux": chosen.tmux, "bell": chosen.bell} if chosen else None
+        common.print_json({"sent": chosen is not None, "way": known})
+    else:
+        common.print_lines([_told(chosen)])
+
+
+def _send(sequence: str) -> None:
+    """Write a sequence to the terminal itself, even if stdout is redirected.
+
+    Raises:
+        UsageError: there is no terminal.
+    """
+    try:
+        with open("/dev/tty", "w", encoding="utf-8", errors="replace") as terminal:
+            terminal.write(sequence)
+    except OSError as error:
+        raise UsageError(f"No terminal for the notification: {error.strerror}.") from None
+
+
+_NAMES = {
+    "osc9": "OSC 9 (iTerm2)",
+    "osc99": "OSC 99 (kitty)",
+    "osc777": "OSC 777 (rxvt)",
+    "bell": "a bell",
+}
+
+
+def _told(way: "Way | None") -> str:
+    """Return a description of the notification that was sent."""
+    if way is None:
+        return "nothing sent: notify.terminal is off"
+    wrapped = ", wrapped for tmux (needs `set -g allow-passthrough on`)" if way.tmux and way.kind != "bell" else ""
+    beside = ", and a bell" if way.bell else ""
+    return f"sent {_NAMES[way.kind]}{wrapped}{beside}; reason: {way.why}"

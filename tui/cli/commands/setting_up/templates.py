@@ -1,4 +1,4 @@
-"""The verb that lists the templates of prompts, and the option by which other verbs send one."""
+"""The option by which a verb sends the prompt of a template."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from .....sessions.errors import AgentdashError, UsageError
-from .. import common
 from .config import settings_in
 
 if TYPE_CHECKING:
@@ -32,29 +31,6 @@ def template_option(command: F) -> F:
         shell_complete=complete_templates,
         help="Send [templates.NAME] with its fields filled in.",
     )(command)
-
-
-@click.command()
-@common.json_option
-def templates(as_json: bool) -> None:
-    """List the templates for inject and spawn --template.
-
-    The list includes those of the current folder's project.
-    """
-    from .....sessions.settings.place import config_path
-
-    found = settings_in("").config.templates
-    if as_json:
-        common.print_json([
-            {"name": name, "text": one.text, "description": one.description, "fields": sorted(one.fields)}
-            for name, one in found.items()
-        ])  # fmt: skip
-        return
-    from ....render.prompts.prompts import template_lines
-
-    common.say_on(
-        template_lines(found, common.style()), otherwise=f"No templates yet. Add [templates.NAME] to {config_path()}."
-    )
 
 
 def without_prompt(words: Sequence[str]) -> str:

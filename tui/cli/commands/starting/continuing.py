@@ -1,16 +1,52 @@
-"""The verb continue: the conversation of one session goes on in a new one, by any agent."""
+"""The verbs that go on with sessions: start those that wait, continue one in a new one, take one over."""
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import to_builtins
 
+from .....sessions.errors import AgentdashError, UnknownSessionError, UsageError
+from ...exit_codes import FAILED
 from .. import common
-from .begin_options import begins_session
-from .mode_options import ModeCommand, chosen_settings
-from .start import complete_agents, follow, parse_pairs, show_plan, with_limits
+from ..keeping.finish import complain
+from .options import ModeCommand, begins_session, chosen_settings, complete_agents, one_other, parse_pairs, with_limits
+from .start import follow, show_plan
 
 if TYPE_CHECKING:
     from .....sessions.lifecycle.starts.continue_plan import Continued
+    from .....sessions.manager import SessionManager
+    from .....sessions.model import Session
+
+
+@click.command()
+@click.option(
+    "--after", multiple=True, callback=one_other, metavar="OTHER", shell_complete=common.complete_ids,
+    help="Wait for session OTHER instead.",
+)  # fmt: skip
+@click.option("--no-answer", is_flag=True, help="Start without the last message of the other session.")
+@common.json_option
+@common.live_ids_argument
+def start(refs: tuple[str, ...], after: str, no_answer: bool, as_json: bool) -> None:
+    """Start sessions that wait for another one, now.
+
+    They get the last message of the session that they waited for, also if it failed.  To cancel them, use stop.
+    """
+    if after and no_answer:
+        raise UsageError("--after and --no-answer cannot be combined.")
+    with common.open_manager() as manager:
+        try:
+            sessions = common.named(manager.reader, refs)
+        except UnknownSessionError as error:
+            raise UnknownSessionError(f"{error}. To start a new one: agentdash spawn") from None
+        changed, errors = [], []
+        for session in sessions:
+            try:
+                changed.append(_changed(manager, session, after, answer=not no_answer))
+            except AgentdashError as error:
+                errors.append(error)
+    common.print_sessions(changed, as_json=as_json)
+    complain(errors)
 
 
 @click.command("continue", cls=ModeCommand)
@@ -59,6 +95,57 @@ def continue_(
             return show_plan(continued.launch, as_json, more)
         session = manager.continue_session(continued)
         return follow(manager, session, wait=wait, timeout=timeout, as_json=as_json, more={session.id: more})
+
+
+@click.command()
+@click.option("--print", "prints", is_flag=True, help="Only print the command that opens it: a line for the shell.")
+@common.json_option
+@common.id_argument
+def takeover(ref: str, prints: bool, as_json: bool) -> int:
+    """Open the agent's own interface on an idle session.
+
+    The session's conversation goes on there, with its folder and its recorded environment.  Until the interface is
+    closed, prompts wait in the session's queue.  What you say there becomes one turn of the session.
+
+    The command that --print prints changes to the session's folder and sets its recorded environment.
+    """
+    if prints:
+        return _print_command(ref, as_json=as_json)
+    if not sys.stdin.isatty() or not (sys.stdout.isatty() or (as_json and sys.stderr.isatty())):
+        raise UsageError("takeover needs a terminal. To print the command instead: agentdash takeover ID --print")
+    from .....sessions.text.sanitize import clean
+    from ....services.interface_run import run_interface
+    from ....texts import takeover_texts
+
+    with common.open_manager() as manager:
+        taken = manager.take_over(ref)
+        done = run_interface(manager, taken, None if sys.stdout.isatty() else sys.stderr.fileno())
+        if as_json:
+            common.print_json(to_builtins(done))
+        else:
+            common.print_lines([clean(takeover_texts.outcome(taken.session, done))])
+        if failure := takeover_texts.failed(taken.session, done):
+            common.notice(clean(failure))
+            return FAILED
+    return 0
+
+
+def _print_command(ref: str, *, as_json: bool) -> int:
+    """Print how to go on in the agent's own interface; nothing is run."""
+    with common.open_reader() as reader:
+        found = reader.resume_command(ref)
+    if as_json:
+        common.print_json(found)
+    else:
+        common.print_lines([found.command], painted=False)
+    return 0
+
+
+def _changed(manager: "SessionManager", session: "Session", after: str, *, answer: bool) -> "Session":
+    """Start a session that waits, or make it wait for another one."""
+    if after:
+        return manager.chains.wait_for(session.id, after)
+    return manager.started(manager.chains.start(session.id, answer=answer).id)
 
 
 def _json(continued: "Continued") -> dict[str, Any]:

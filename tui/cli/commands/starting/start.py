@@ -1,6 +1,5 @@
 """The verbs that start an agent or a command: spawn, run."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -8,14 +7,30 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .....sessions.errors import UsageError
-from .....sessions.text.durations import seconds
 from .....sessions.values.statuses import Status
 from ...exit_codes import FAILED
 from .. import common
-from ..completing import complete_command, complete_limits, complete_settings
+from ..completing import complete_command
 from ..setting_up.config import complete_presets
 from ..setting_up.templates import from_template, template_option, without_prompt
-from .mode_options import ModeCommand, chosen_settings
+from .options import (
+    ModeCommand,
+    after_option,
+    agent_option,
+    chosen_settings,
+    cwd_option,
+    danger_option,
+    key_option,
+    lifecycle_option,
+    limit_option,
+    over_budget_option,
+    parse_pairs,
+    set_option,
+    timeout_option,
+    title_option,
+    wait_option,
+    with_limits,
+)
 
 if TYPE_CHECKING:
     from .....sessions.manager import SessionManager
@@ -27,65 +42,6 @@ LONGEST_KEY = 200
 """The maximum number of characters in the name of a task."""
 
 
-def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return the agents that can be started from this state folder."""
-    from .....sessions.agents.demo.place import find_demo
-    from .....sessions.agents.registry import agent_names
-    from .....sessions.storage.paths import default_home
-
-    names = agent_names(demo=find_demo(default_home()) is not None)
-    return [name for name in names if name.startswith(incomplete)]
-
-
-agent_option = click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Agent CLI to start.")
-cwd_option = click.option("--cwd", "-C", type=click.Path(), help="Working folder (default: here).")
-title_option = click.option("--title", metavar="TEXT", help="Title of the session.")
-limit_option = click.option(
-    "--limit",
-    "limits",
-    multiple=True,
-    metavar="WHAT=N",
-    shell_complete=complete_limits,
-    help="wall=10m, silence=5m, output=200MB, tokens=500k, cost=2.50, action=warn (repeatable).",
-)
-
-
-def one_other(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
-    """Return the session to wait for; refuse several, of which click would take the last without a word."""
-    if len(given) > 1:
-        raise click.BadParameter("A session waits for one other session.", context, parameter)
-    return given[0] if given else ""
-
-
-after_option = click.option(
-    "--after",
-    multiple=True,
-    callback=one_other,
-    metavar="ID",
-    shell_complete=common.complete_ids,
-    help="Start it when session ID is done; {answer} in PROMPT is its last message.",
-)
-lifecycle_option = click.option(
-    "--lifecycle",
-    type=click.Choice(["linked", "detached", "ephemeral"]),
-    default="detached",
-    help="Its fate when its lead is stopped: linked and ephemeral are stopped too (default: detached).",
-)
-key_option = click.option(
-    "--key", default="", metavar="NAME", help="Name of the task: asked for again, it is the same session."
-)
-over_budget_option = click.option(
-    "--over-budget", is_flag=True, help="Start it although the budget of the day or the week is spent."
-)
-wait_option = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if done.")
-timeout_option = click.option(
-    "--timeout",
-    type=seconds,
-    metavar="S",
-    help="Like --wait, but exit 124 after this time: 90, 10m, 2h.",
-)
-
-
 @click.command(cls=ModeCommand)
 @click.option(
     "--preset", metavar="NAME", shell_complete=complete_presets, help="Use [presets.NAME]; other options override it."
@@ -95,11 +51,8 @@ timeout_option = click.option(
 @click.option("--model", "-m", metavar="NAME", help="Model to use.")
 @cwd_option
 @title_option
-@click.option(
-    "--set", "pairs", multiple=True, metavar="KEY=VALUE", shell_complete=complete_settings,
-    help="Set any key of [agents.NAME] (repeatable).",
-)  # fmt: skip
-@click.option("--danger", is_flag=True, help="No sandbox, no approvals: the agent can do anything you can.")
+@set_option
+@danger_option
 @limit_option
 @click.option("--budget-usd", metavar="N", help="US dollars that it and all its workers may use together.")
 @click.option("--budget-tokens", metavar="N", help="Tokens that it and all its workers may use together: 500k.")
@@ -236,50 +189,6 @@ def check_led(manager: "SessionManager", lifecycle: "Lifecycle") -> None:
     """
     if lifecycle != "detached" and manager.caller.session is None and manager.caller.lead is None:
         raise UsageError(f"--lifecycle {lifecycle} needs a lead: it is for commands from inside a session.")
-
-
-def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
-    """Parse ``key=value`` options; a value that is not valid TOML is text, and dots in a key make tables.
-
-    Raises:
-        UsageError: a pair without ``=`` or without a key.
-    """
-    options: dict[str, Any] = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        *tables, name = (part.strip() for part in key.split("."))
-        if not equals or not name or not all(tables):
-            raise UsageError(f"--set expects KEY=VALUE, not {pair!r}.")
-        place = options
-        for table in tables:
-            place = place.setdefault(table, {})
-            if not isinstance(place, dict):
-                raise UsageError(f"--set: {table!r} is both a value and a table.")
-        place[name] = _value(value)
-    return options
-
-
-def parsed_limits(limits: tuple[str, ...]) -> dict[str, Any]:
-    """Parse ``WHAT=N`` options."""
-    from .....sessions.rules.limits.limits import parsed
-
-    return parsed(limits)
-
-
-def with_limits(options: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:
-    """Add ``WHAT=N`` options to the options of a start."""
-    if not pairs:
-        return options
-    stated = options.get("limits", {})
-    return options | {"limits": (stated if isinstance(stated, dict) else {}) | parsed_limits(pairs)}
-
-
-def _value(text: str) -> Any:
-    try:
-        parsed = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
-        return text
-    return parsed["value"] if len(parsed) == 1 else text
 
 
 def show_plan(launch: Any, as_json: bool, more: Mapping[str, Any] = MappingProxyType({})) -> int:

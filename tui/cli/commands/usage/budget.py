@@ -11,8 +11,7 @@ from .....sessions.values.membership import Budget
 from .. import common
 
 if TYPE_CHECKING:
-    from .....sessions.rules.limits.period_budgets import Period
-    from .....sessions.rules.limits.period_shares import Kind
+    from .....sessions.rules.limits.period_budgets import Kind, Period
 
 _NONE = "none"
 _MOST_TOKENS = 10**15

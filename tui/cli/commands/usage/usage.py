@@ -1,23 +1,27 @@
-"""The verb usage: the tokens and the money of sessions, by time, agent, model, folder, lead or session."""
+"""The verbs of the money: what sessions used, how much of the plans is used, and at which prices (usage)."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from .....sessions.costs.usage_table import GROUPS, UsageQuery
+from .....sessions.errors import UnknownPriceError, UsageError
+from ...verb_group import SuggestingGroup
 from .. import common
-from .time_options import TIME, complete_times, since_of, until_of
+from .times import TIME, complete_times, since_of, until_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .....sessions.costs.usage_table import UsageTable
 
+
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """Beginnings of a text that a spreadsheet would run as a formula."""
 
 
-@click.command()
+@click.group(cls=SuggestingGroup, invoke_without_command=True)
 @click.option("--by", type=click.Choice(GROUPS), default="day", show_default=True, help="One row for each.")
 @click.option(
     "--since", metavar=TIME, help="From its start; also 12h, 4w, 1y, yesterday.", shell_complete=complete_times
@@ -33,7 +37,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 )  # fmt: skip
 @click.option("--csv", "as_csv", is_flag=True, help="Output CSV.")
 @common.json_option
+@click.pass_context
 def usage(
+    context: click.Context,
     by: str,
     since: str | None,
     until: str | None,
@@ -49,6 +55,10 @@ def usage(
 
     For example: agentdash usage --by model --since 2026-10 --until yesterday
     """
+    if (subject := context.invoked_subcommand) is not None:
+        if stated := common.stated(context):
+            raise click.UsageError(f"{stated[0]} is an option of usage alone, not of {subject}; put options behind it.")
+        return
     if as_csv and as_json:
         raise click.UsageError("--csv and --json cannot be combined.")
     begin, end = since_of(since), until_of(until)
@@ -67,6 +77,102 @@ def usage(
         common.print_lines(_csv(table), painted=False)
     else:
         _say(table)
+
+
+@usage.command("plan")
+@common.json_option
+def usage_plan(as_json: bool) -> None:
+    """Show how much of the plans of agents is used.
+
+    Of the five hours and of the week, for example.
+
+    The figures are the newest that claude and codex reported in a session; agentdash asks no server.
+    """
+    from .....sessions.clock import now_ms
+    from .....sessions.values.plan_windows import current, window_words
+
+    with common.open_reader() as reader:
+        now = now_ms()
+        windows = current(reader.plan_windows(), now)
+    if as_json:
+        common.print_json(windows)
+    elif windows:
+        from .....sessions.text.units import age
+
+        common.print_lines([f"{window_words(one, now)}, reported {age(now - one.seen_at)} ago" for one in windows])
+    else:
+        common.print_lines(["No agent has reported how much of its plan is used."])
+
+
+@usage.command("prices")
+@click.argument("model", required=False)
+@click.option("--import", "file", metavar="FILE", help="Replace the imported prices by those of FILE.")
+@common.json_option
+def usage_prices(model: str | None, file: str | None, as_json: bool) -> None:
+    """Show the prices of models and their origin.
+
+    --import reads a file in the JSON form of models.dev: US dollars per million tokens.  The file that it writes is
+    beside the settings; [prices."MODEL"] of the settings wins.  agentdash itself opens no connection.
+    """
+    if model is not None and file is not None:
+        raise UsageError("Give a model or --import, not both.")
+    if file is not None:
+        _import(file, as_json=as_json)
+        return
+    from .....sessions.settings.config import load_config
+    from .....sessions.settings.prices import entries, entry_of, imported
+
+    own = load_config().prices
+    if model is None:
+        listed = entries(own, imported())
+    else:
+        one = entry_of(model, own, imported())
+        if one is None:
+            raise UnknownPriceError(model)
+        listed = [one]
+    if as_json:
+        common.print_json(listed)
+    else:
+        from ....render.setup.prices import price_lines
+
+        common.print_lines(price_lines(listed, common.style()))
+
+
+@usage.command("reprice")
+@click.option("--all", "every", is_flag=True, help="Also replace costs that were computed with another price.")
+@click.option(
+    "--since", metavar=TIME, shell_complete=complete_times, help="Only turns that used something since its start."
+)
+@click.option("--model", metavar="PATTERN", help="Only this model, or those that match, such as gpt-*.")
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@common.json_option
+def usage_reprice(every: bool, since: str | None, model: str | None, dry_run: bool, as_json: bool) -> None:
+    """Compute unknown costs with the prices in force now.
+
+    A computed cost keeps the price of its time.  This verb fills in the costs of ended turns whose model had no price;
+    --all also replaces computed ones.  What an agent reported never changes.  The prices are those of
+    `agentdash usage prices`.
+    """
+    from .....sessions.costs.repricing import Choice
+
+    begin = since_of(since)
+    with common.settled_manager() as manager:
+        found = manager.prices.reprice(
+            Choice(every=every, model=model),
+            None if begin is None else round(begin.timestamp() * 1000),
+            dry_run=dry_run,
+        )
+    if as_json:
+        from msgspec import to_builtins
+
+        from .....sessions.json_schema import rounded
+
+        asked = {"since": None if begin is None else begin.isoformat(), "model": model}
+        common.print_json(rounded(to_builtins(found)) | {"dry_run": dry_run, "all": every} | asked)
+        return
+    from ....render.setup.prices import repriced_lines
+
+    common.print_lines(repriced_lines(found, dry_run=dry_run))
 
 
 def _csv(table: "UsageTable") -> list[str]:
@@ -119,3 +225,18 @@ def _say(table: "UsageTable") -> None:
         lines.append(style.paint(usage_texts.MORE.format(count=table.more), "dim"))
     lines.append(style.paint(usage_texts.fitting(usage_texts.sums(table), style.width), "strong"))
     common.print_lines(lines)
+
+
+def _import(file: str, *, as_json: bool) -> None:
+    from .....sessions.settings.prices import outdated
+    from .....sessions.text.sanitize import one_line
+    from .....sessions.text.units import count
+
+    with common.open_manager() as manager:
+        found = manager.prices.import_file(Path(file).expanduser())
+    if (why := outdated(found)) is not None:
+        common.notice(one_line(f"warning: {why}."))
+    if as_json:
+        common.print_json({"source": found.source, "as_of": found.as_of, "models": len(found.prices)})
+    else:
+        common.print_lines([f"{count(len(found.prices), 'price')} of {found.as_of} from {one_line(found.source)}"])

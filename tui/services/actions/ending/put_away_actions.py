@@ -5,11 +5,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from .....sessions.lifecycle.session_ref import held_elsewhere
 from .....sessions.model import Session
 from ....dialogs.asking.confirm import Answer
-from ....keys.keymap import Keymap
 from ....texts import screen_texts as texts
 from ....texts.takeover_texts import archived_of, put_away_warning
-from ...background import Requests
-from ...write_access import WriteAccess
+from ...desk import Actions, Desk
 from ..bulk_actions import BulkActions
 from .stop_actions import StopActions
 
@@ -17,33 +15,13 @@ Undo = Callable[[], Awaitable[object]]
 """Undoes what a key did."""
 
 
-class PutAwayActions:
-    """Deletes, archives and restores sessions, and undoes what this dashboard put away.
+class PutAwayActions(Actions):
+    """Deletes, archives and restores sessions, and undoes what this dashboard put away."""
 
-    Args:
-        access: gives the manager, which moves the sessions.
-        requests: runs the calls in threads.
-        bulk: moves several sessions at once.
-        stopping: stops a session before it is deleted.
-        keymap: returns the keys in force, to name the one that undoes.
-        restored: takes a session that is back.
-    """
-
-    def __init__(
-        self,
-        access: WriteAccess,
-        requests: Requests,
-        bulk: BulkActions,
-        stopping: StopActions,
-        keymap: Callable[[], Keymap],
-        restored: Callable[[Session], object],
-    ) -> None:
-        self._access = access
-        self._requests = requests
+    def __init__(self, desk: Desk, bulk: BulkActions, stopping: StopActions) -> None:
+        super().__init__(desk)
         self._bulk = bulk
         self._stopping = stopping
-        self._keymap = keymap
-        self._restored = restored
         self._undoable: list[list[str] | Undo] = []
         """The sessions that each key put away, or what undoes its act in another way; the newest key last."""
 
@@ -52,14 +30,14 @@ class PutAwayActions:
         if len(sessions) == 1:
             await self.delete(sessions[0])
         elif sessions:
-            self._remember(await self._bulk.delete(sessions, undo_key=self._keymap().name("undo")))
+            self._remember(await self._bulk.delete(sessions, undo_key=self._desk.keymap.name("undo")))
 
     async def archive_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
         """Archive sessions; only the current session is archived without a question."""
         if sessions == [current]:
             await self.archive(sessions[0])
         elif sessions:
-            self._remember(await self._bulk.archive(sessions, undo_key=self._keymap().name("undo")))
+            self._remember(await self._bulk.archive(sessions, undo_key=self._desk.keymap.name("undo")))
 
     async def delete(self, session: Session) -> None:
         """Delete a session after a question; a running one is stopped first, with a receipt."""
@@ -128,7 +106,7 @@ class PutAwayActions:
         ]
         self._undoable = [batch for batch in known if batch]
         if back:
-            self._restored(back[0])
+            self._desk.select(back[0])
 
     def is_own(self, session_id: str) -> bool:
         """Return whether this dashboard put the session away, or may be doing it now."""
@@ -140,7 +118,7 @@ class PutAwayActions:
         self._undoable.append(undo)
 
     def _undo_hint(self, session: Session) -> str:
-        return texts.undoable([session], self._keymap().name("undo"))
+        return texts.undoable([session], self._desk.keymap.name("undo"))
 
     def _remember(self, session_ids: list[str]) -> None:
         """Record sessions that one key put away, so that one undo restores them."""

@@ -2,47 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 from msgspec import structs
 
+from .....sessions.errors import AgentdashError
 from .....sessions.launch import Ladder
-from .....sessions.lifecycle.stop_family import StopHow, StopPreview
-from .....sessions.model import Receipt, Session
-from .....sessions.reader import SessionReader
+from .....sessions.lifecycle.stop_family import StopHow, StopPreview, merged
+from .....sessions.model import Receipt, Session, Status
 from ....dialogs.asking.confirm import Answer, ConfirmScreen
-from ....keys.key_queue import KeysInOrder
 from ....texts import family_texts
 from ....texts import screen_texts as texts
-from ...background import Requests
-from ...write_access import WriteAccess
-from ..bulk_actions import BulkActions
-from .family_stop import one_receipt
+from ...desk import Actions, Desk
+from ..bulk_actions import BulkActions, stopped
 
 
-class StopActions:
-    """Stops sessions, alone or with the sessions that they started.
+class StopActions(Actions):
+    """Stops sessions, alone or with the sessions that they started."""
 
-    Args:
-        app: shows the dialogs.
-        reader: lists the processes that will be ended.
-        access: gives the manager, which stops.
-        requests: runs the calls in threads.
-        bulk: stops several sessions at once.
-    """
-
-    def __init__(
-        self,
-        app: KeysInOrder[Any],
-        reader: SessionReader,
-        access: WriteAccess,
-        requests: Requests,
-        bulk: BulkActions,
-    ) -> None:
-        self._app = app
-        self._reader = reader
-        self._access = access
-        self._requests = requests
+    def __init__(self, desk: Desk, bulk: BulkActions) -> None:
+        super().__init__(desk)
         self._bulk = bulk
 
     async def stop_chosen(self, sessions: Sequence[Session]) -> None:
@@ -132,3 +110,10 @@ class StopActions:
             )
             answer = self._app.push_screen(screen, wait_for_dismiss=True)
         return preview, await answer
+
+
+def one_receipt(lead: Session, outcomes: Sequence[tuple[Session, Receipt | AgentdashError]]) -> Receipt:
+    """Return the lead's receipt with the processes of all; its note has the number of sessions, and each failure."""
+    receipts = {one.session: one for _, one in outcomes if isinstance(one, Receipt)}
+    own = receipts.pop(lead.id, None) or Receipt(session=lead.id, status=Status.STOPPED)
+    return structs.replace(merged(own, list(receipts.values())), note=stopped([one for _, one in outcomes]))

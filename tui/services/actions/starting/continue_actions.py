@@ -1,45 +1,22 @@
 """Continue the conversation of a session in a new one: the dialog, filled in, and the start."""
 
 import asyncio
-from collections.abc import Callable
 
 from msgspec import structs
 
 from .....sessions.launch import Launch, Start
 from .....sessions.lifecycle.starts.continue_plan import GO_ON
 from .....sessions.model import Session
-from .....sessions.reader import SessionReader
 from .....widgets.drawing.short_forms import place
-from ....keys.key_queue import KeysInOrder
 from ....texts import continue_texts
-from ...background import Requests
-from ...write_access import WriteAccess
+from ...desk import Actions, Desk
 
 
-class ContinueActions:
-    """Asks which agent continues a conversation, and starts it.
+class ContinueActions(Actions):
+    """Asks which agent continues a conversation, and starts it."""
 
-    Args:
-        app: shows the dialog.
-        reader: plans the start.
-        access: gives the manager, which starts it.
-        requests: runs the calls in threads.
-        begun: takes the new session.
-    """
-
-    def __init__(
-        self,
-        app: KeysInOrder[object],
-        reader: SessionReader,
-        access: WriteAccess,
-        requests: Requests,
-        begun: Callable[[Session], None],
-    ) -> None:
-        self._app = app
-        self._reader = reader
-        self._access = access
-        self._requests = requests
-        self._begun = begun
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
         self._drafts: dict[str, str] = {}
         """The prompts that were written in the dialog and not sent, by session."""
 
@@ -101,5 +78,5 @@ class ContinueActions:
 
         begun, reason = await self._requests.outcome(asyncio.to_thread(begin))
         if begun is not None:
-            self._begun(begun)
+            self._desk.select(begun)
         return reason

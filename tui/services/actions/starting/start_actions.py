@@ -1,66 +1,100 @@
 """The start of sessions: the dialog that asks what to start, and the prompt that starts one without a question."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from .....sessions.launch import Launch, Start
 from .....sessions.lifecycle.agent_list import AgentInfo
 from .....sessions.model import Session
-from .....sessions.reader import SessionReader
 from .....sessions.storage.prompts.drafts import NEW_SESSION
 from .....widgets.drawing.short_forms import place
-from ....keys.key_queue import KeysInOrder
-from ....keys.keymap import Keymap
+from ....state.ui_state import LastStart, UiState
 from ....texts import screen_texts as texts
-from ...background import Requests
-from ...drafts import Drafts
-from ...start_memory import StartMemory
-from ...write_access import WriteAccess
+from ...desk import Actions, Desk
 from ..prompt_tools import PromptWriting
-from .project_actions import ProjectActions
+
+if TYPE_CHECKING:
+    from ....dialogs.starting.folder_settings import FolderSettings
 
 
-class StartActions:
-    """Starts sessions, and knows which agents can be started.
+class StartMemory(Actions):
+    """Remembers agent, mode and model from one start to the next, also of a later dashboard."""
 
-    Args:
-        app: shows the dialog.
-        reader: plans the start.
-        access: gives the manager, which starts.
-        requests: runs the calls in threads.
-        drafts: keeps the unsent prompt.
-        projects: reads the settings of folders.
-        writing: makes the tools of the prompt.
-        keymap: returns the keys in force, to name them.
-        begun: takes the new session.
-    """
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self.state: UiState | None = None
+        """The file that keeps them; None on a screen that starts no sessions."""
 
-    def __init__(
-        self,
-        app: KeysInOrder[Any],
-        reader: SessionReader,
-        access: WriteAccess,
-        requests: Requests,
-        *,
-        drafts: Drafts,
-        projects: ProjectActions,
-        writing: PromptWriting,
-        keymap: Callable[[], Keymap],
-        begun: Callable[[Session], object],
-    ) -> None:
-        self._app = app
-        self._reader = reader
-        self._access = access
-        self._requests = requests
-        self._drafts = drafts
-        self._projects = projects
+    def filled(self, start: Start, agents: Sequence[AgentInfo]) -> Start:
+        """Return the start with the choices of the last one, if its agent can be started."""
+        last = self.state.now.start if self.state is not None else LastStart()
+        agent = next((one for one in agents if one.installed and one.name == last.agent), None)
+        if agent is None:
+            return start
+        options = agent.options_of(last.mode) if last.mode in agent.modes else {}
+        return structs.replace(start, agent=agent.name, model=last.model or None, options=options)
+
+    def keep(self, choices: LastStart) -> None:
+        """Keep the choices of a start."""
+        if self.state is not None and self.state.now.start != choices:
+            self.state.set(start=choices)
+            self._app.run_worker(self._requests.outcome(asyncio.to_thread(self.state.save)))
+
+
+class ProjectActions(Actions):
+    """Reads the settings that a folder has, and asks whether they are trusted."""
+
+    async def settings_in(self, folder: str) -> "FolderSettings | None":
+        """Return the agents and the presets of a start in a folder; None after an error, which is shown."""
+        from ....dialogs.starting.folder_settings import FolderSettings
+
+        def read() -> FolderSettings:
+            reader = self._reader
+            return FolderSettings(
+                agents=reader.settings.agents(folder),
+                presets=reader.settings.presets(folder),
+                project=reader.settings.project_of(folder),
+                default_agent=reader.settings.default_agent(folder),
+            )
+
+        return await self._requests.ask(read)
+
+    async def review(self, folder: str) -> bool:
+        """Show the settings of a folder's project; return whether the user changed the trust in them."""
+        from ....dialogs.starting.trust import TrustScreen
+        from ....texts import project_texts
+
+        with self._app.keys_held():
+            found, reason = await self._requests.outcome(asyncio.to_thread(self._reader.settings.project_of, folder))
+            if found is None:
+                self._requests.show_refusal(reason or project_texts.no_project(folder))
+                return False
+            screen = TrustScreen(found, read_only=self._access.read_only)
+            answer = self._app.push_screen(screen, wait_for_dismiss=True)
+        choice = await answer
+        if choice is None:
+            return False
+        path = found.path
+        if choice == "trust":
+            done = await self._requests.done(lambda: self._access.manager("trust").projects.trust(found))
+        else:
+            done = await self._requests.done(lambda: self._access.manager("trust").projects.forget(str(path)))
+        if done:
+            self._requests.show_message((project_texts.trusted if choice == "trust" else project_texts.forgotten)(path))
+        return done
+
+
+class StartActions(Actions):
+    """Starts sessions, and knows which agents can be started."""
+
+    def __init__(self, desk: Desk, writing: PromptWriting) -> None:
+        super().__init__(desk)
+        self._projects = ProjectActions(desk)
         self._writing = writing
-        self._keymap = keymap
-        self._begun = begun
-        self.memory = StartMemory(app, requests)
+        self.memory = StartMemory(desk)
         """The choices of the last start."""
         self.default_agent = ""
         """The agent that is started if the user names none; empty until it is known."""
@@ -81,7 +115,7 @@ class StartActions:
         installed = [agent.name for agent in self.agents if agent.installed]
         if not self.agents or self.default_agent in installed:
             return ""
-        return texts.not_installed(self.default_agent, bool(installed), self._keymap().name("new_session"))
+        return texts.not_installed(self.default_agent, bool(installed), self._desk.keymap.name("new_session"))
 
     async def earlier_prompts(self) -> list[str]:
         """Return the user's recent prompts, newest first."""
@@ -107,7 +141,7 @@ class StartActions:
         if like is not None and like.agent not in {agent.name for agent in agents}:
             self._requests.show_error(texts.not_offered(like.agent))
             return
-        draft = self._drafts.get(NEW_SESSION)
+        draft = self._desk.drafts.get(NEW_SESSION)
         first = Start(draft, agent=settings.default_agent, cwd=place(cwd))
         if settings.project is None or settings.project.state != "trusted":
             first = self.memory.filled(first, agents)  # a project's own choices win over the last ones
@@ -129,7 +163,7 @@ class StartActions:
         def keep(text: str | None) -> None:
             # A text repeated from a session, and then started or emptied, is not a draft of a new session.
             unchanged = text is None or (like is not None and not text)
-            self._drafts.put(NEW_SESSION, draft if unchanged else text or "")
+            self._desk.drafts.put(NEW_SESSION, draft if unchanged else text or "")
 
         projects = self._projects
         self._app.push_screen(
@@ -142,7 +176,7 @@ class StartActions:
                 settings_in=projects.settings_in,
                 review_in=projects.review,
                 tools=self._writing.help_with,
-                keymap=self._keymap(),
+                keymap=self._desk.keymap,
             )
         )
 
@@ -162,7 +196,7 @@ class StartActions:
         call = asyncio.to_thread(lambda: self._access.manager("spawn").spawn(start))
         session, reason = await self._requests.outcome(call)
         if session is not None:
-            self._begun(session)
+            self._desk.select(session)
         return reason
 
     async def spawn_copies(self, start: Start) -> str | None:
@@ -172,7 +206,7 @@ class StartActions:
         call = asyncio.to_thread(lambda: self._access.manager("spawn copies").spawn_copies(start))
         sessions, reason = await self._requests.outcome(call)
         if sessions:
-            self._begun(sessions[0])
+            self._desk.select(sessions[0])
         return reason
 
     async def start(self, text: str, cwd: str) -> bool:

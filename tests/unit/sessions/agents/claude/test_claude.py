@@ -22,7 +22,7 @@ def turn_by_turn(**settings: Any) -> ClaudeSettings:
 
 def argv(settings: AgentSettings | None = None, **request: Any) -> tuple[str, ...]:
     asked = {"prompt": "hello", "cwd": "/p", "session_id": SESSION} | request
-    return CLAUDE.launch(LaunchRequest(settings=settings or turn_by_turn(), **asked)).argv
+    return CLAUDE.command(LaunchRequest(settings=settings or turn_by_turn(), **asked)).argv
 
 
 def fed(*events: Any, parser: TurnParser | None = None) -> list[Step]:
@@ -50,7 +50,7 @@ def result(**fields: Any) -> dict[str, Any]:
 
 class TestLaunch:
     def test_the_command_of_the_first_turn_takes_the_prompt_from_its_input(self) -> None:
-        launch = CLAUDE.launch(
+        launch = CLAUDE.command(
             LaunchRequest(prompt="--help", cwd="/p", session_id=SESSION, model="opus", settings=turn_by_turn())
         )
         assert launch.argv == (
@@ -61,7 +61,7 @@ class TestLaunch:
 
     def test_each_command_of_an_agent_that_asks_begins_in_the_folder(self) -> None:
         asking, denying = (
-            CLAUDE.launch(
+            CLAUDE.command(
                 LaunchRequest(prompt="x", cwd="/p", session_id=SESSION, settings=ClaudeSettings(approvals=how))
             )
             for how in ("ask", "deny")
@@ -110,7 +110,7 @@ class TestLaunch:
         settings = turn_by_turn(allowed_tools=("Bash",), instructions="be brief")
         request = LaunchRequest(prompt="", cwd="/p", session_id=SESSION, agent_session="C", settings=settings)
         own = ("--permission-mode", "acceptEdits", "--append-system-prompt", "be brief")
-        assert CLAUDE.resume_argv(request) == ("claude", "--resume", "C", *own)
+        assert CLAUDE.interface.resume(request) == ("claude", "--resume", "C", *own)
 
     def test_settings_are_checked(self) -> None:
         for wrong in (

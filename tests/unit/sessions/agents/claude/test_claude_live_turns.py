@@ -172,7 +172,7 @@ def launched(**settings: Any) -> Any:
     request = LaunchRequest(
         prompt="p", cwd="/p", session_id="s", settings=ClaudeSettings(args=("--extra", "1"), **settings), model="m"
     )
-    return CLAUDE.launch(request)
+    return CLAUDE.command(request)
 
 
 def test_a_live_launch() -> None:
@@ -183,7 +183,7 @@ def test_a_live_launch() -> None:
     assert launch.argv == (*start, *live, *rest)
     assert launch.plain_argv == launched(live=False).argv == (*start, *rest)
     assert (launch.transport, launch.stdin, launch.opening) == ("stream-json", "p", ())
-    assert isinstance(CLAUDE.dialogue(launch), ClaudeDialogue)
+    assert isinstance(CLAUDE.dialogue(launch.transport, launch.opening), ClaudeDialogue)
 
 
 def test_a_live_launch_that_asks_nobody() -> None:
@@ -192,7 +192,7 @@ def test_a_live_launch_that_asks_nobody() -> None:
 
 def test_turn_by_turn_there_is_no_dialogue() -> None:
     launch = launched(live=False)
-    assert (launch.transport, launch.plain_argv, CLAUDE.dialogue(launch)) == ("", (), None)
+    assert (launch.transport, launch.plain_argv, CLAUDE.dialogue(launch.transport, launch.opening)) == ("", (), None)
 
 
 @pytest.mark.parametrize("status_first", [True, False])

@@ -1,6 +1,7 @@
 """claude's cost while a turn runs: each model call once, until claude's own figure comes."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.claude.use.usage import ClaudeMeter
 from agentdash.sessions.agents.parsing.usage_meter import When
 from agentdash.sessions.costs.prices import Price
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Command, Launch
 from agentdash.sessions.rules.limits.limits import Limits
 
 TEN = {"m": Price(input=10.0, cached_input=1.0, cache_write=20.0, cache_write_1h=30.0, output=100.0)}
@@ -161,20 +162,22 @@ def test_an_end_whose_cost_cannot_be_read_keeps_the_estimate() -> None:
 
 
 def test_before_the_start_it_is_said_whether_the_cost_can_be_known() -> None:
-    def cost_of(model: str | None, **given: Any) -> When:
-        return Claude().measures(Launch(argv=("claude",), model=model, **given), {}).cost.when
+    def cost_of(model: str | None, prices: Mapping[str, Price] | None = None) -> When:
+        return Claude().measures(Command(argv=("claude",), model=model), prices or {}, {}).cost.when
 
     assert [cost_of(model) for model in (None, "opus", "claude-opus-4-8", "claude-opus-4-8[1m]")] == [When.LIVE] * 4
     assert cost_of("claude-nope-1") is When.END
     assert cost_of("glm-4.6") is When.END
-    named = Claude().measures(Launch(argv=("claude",)), {"ANTHROPIC_MODEL": "claude-nope-1"}).cost
+    named = Claude().measures(Command(argv=("claude",)), {}, {"ANTHROPIC_MODEL": "claude-nope-1"}).cost
     assert (named.when, "claude-nope-1 has no price" in (named.why or "")) == (When.END, True)
     assert cost_of("claude-nope-1", prices={"claude-nope-*": Price(input=1, output=1)}) is When.LIVE
 
 
 def test_nothing_is_followed_without_a_limit_on_the_cost() -> None:
     def meter(**limits: Any) -> object:
-        return Claude().meter(Launch(argv=("claude",), limits=Limits(**limits)), {}, 0)
+        new = Claude.use.meter
+        assert new is not None
+        return new(Launch(argv=("claude",), limits=Limits(**limits)), {}, 0)
 
     assert meter(tokens=5) is None  # the parser counts them
     assert isinstance(meter(cost_usd=5), ClaudeMeter)

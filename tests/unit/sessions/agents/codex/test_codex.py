@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.agents.base import AgentSettings, LaunchRequest
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
-from agentdash.sessions.agents.codex.items import unwrapped
+from agentdash.sessions.agents.codex.item_steps import unwrapped
 from agentdash.sessions.agents.codex.toml_values import assignments, toml_value
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.errors import UsageError
@@ -28,7 +28,7 @@ def turn_by_turn(**settings: Any) -> CodexSettings:
 
 def argv(settings: AgentSettings | None = None, **request: Any) -> tuple[str, ...]:
     asked = {"prompt": "hello", "cwd": "/p", "session_id": "s"} | request
-    return CODEX.launch(LaunchRequest(settings=settings or turn_by_turn(), **asked)).argv
+    return CODEX.command(LaunchRequest(settings=settings or turn_by_turn(), **asked)).argv
 
 
 def fed(*events: Any, parser: TurnParser | None = None) -> list[Step]:
@@ -42,7 +42,7 @@ def item(phase: str, kind: str, **fields: Any) -> dict[str, Any]:
 
 class TestLaunch:
     def test_the_command_of_the_first_turn_takes_the_prompt_from_its_input(self) -> None:
-        launch = CODEX.launch(
+        launch = CODEX.command(
             LaunchRequest(prompt="--help", cwd="/p", session_id="s", model="m", settings=turn_by_turn())
         )
         assert launch.argv == (
@@ -98,7 +98,7 @@ class TestLaunch:
         assert argv(turn_by_turn(search=False))[-3:-1] == ("-c", 'web_search="disabled"')
         assert "-c" not in argv(turn_by_turn(instructions=""))
         request = LaunchRequest(prompt="", cwd="/p", session_id="s", agent_session=T, settings=settings)
-        assert CODEX.resume_argv(request) == (
+        assert CODEX.interface.resume(request) == (
             "codex", "resume", "--no-daemon", "-s", "workspace-write", "-a", "on-request", *own, "--", T,
         )  # fmt: skip
 

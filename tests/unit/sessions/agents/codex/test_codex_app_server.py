@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from unit.sessions.agents.live_captures import NAMES, lines_of, read
 
 from agentdash.sessions.agents.codex.adapter import Codex
-from agentdash.sessions.agents.codex.app_server.item_parser import TAIL
-from agentdash.sessions.agents.codex.app_server.parser import AppServerParser
+from agentdash.sessions.agents.codex.app_server.parser import TAIL, AppServerParser
 from agentdash.sessions.costs.pricing import Pricing
 from agentdash.sessions.costs.reports import Reported
 from agentdash.sessions.json_schema import step_json
@@ -62,6 +62,41 @@ def test_a_parser_that_goes_on_from_a_checkpoint_makes_the_same_steps() -> None:
             assert saved is not None, name
             second.resume(saved)
             assert [second.feed(line, 3) for line in lines[cut:]] == expected[cut:], name
+
+
+ANSWER = {"content": [], "structured_content": {"rows": 2}}
+IN_BOTH = [
+    ("agent_message", "agentMessage", {"text": "hello"}),
+    ("command_execution", "commandExecution", {
+        "command": "/bin/bash -lc 'make test'", "aggregated_output": "out", "exit_code": 2, "status": "completed",
+    }),
+    ("mcp_tool_call", "mcpToolCall", {
+        "server": "docs", "tool": "search", "arguments": {"q": 1}, "result": ANSWER, "status": "completed",
+    }),
+    ("mcp_tool_call", "mcpToolCall", {"server": "docs", "tool": "search", "error": {"message": "gone"}}),
+    ("collab_tool_call", "collabAgentToolCall", {
+        "tool": "spawn_agent", "receiver_thread_ids": ["t-2"], "prompt": "look", "agents_states": {"t-2": "done"},
+    }),
+    ("web_search", "webSearch", {"query": "weather", "action": {"type": "search"}}),
+]  # fmt: skip
+
+
+def in_camel_case(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    words = {name: name.split("_") for name in value}
+    return {
+        first + "".join(map(str.capitalize, rest)): in_camel_case(value[name]) for name, (first, *rest) in words.items()
+    }
+
+
+@pytest.mark.parametrize(("tag", "camel", "fields"), IN_BOTH)
+def test_an_item_is_the_same_step_from_both_programs(tag: str, camel: str, fields: dict[str, Any]) -> None:
+    line = {"type": "item.completed", "item": {"type": tag, "id": "i"} | fields}
+    [of_exec] = Codex().parser().feed(json.dumps(line).encode(), 5)
+    [of_server] = fed(began(), item("completed", camel, **in_camel_case(fields)))
+    assert of_exec.kind is not StepKind.UNKNOWN
+    assert structs.replace(of_server, ended_at=None) == structs.replace(of_exec, ended_at=None)
 
 
 def test_the_transport_of_a_launch_chooses_the_parser() -> None:

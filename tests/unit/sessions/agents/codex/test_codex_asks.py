@@ -10,7 +10,7 @@ from unit.sessions.agents.live_captures import APP_SERVER, lines_of
 from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
 from agentdash.sessions.agents.codex.app_server.dialogue import MOST_OPEN, CodexDialogue
-from agentdash.sessions.agents.codex.items import unwrapped
+from agentdash.sessions.agents.codex.item_steps import unwrapped
 from agentdash.sessions.agents.dialogue import Asked, Event, Ready, Settled, TurnEnded
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.asks.rules import decide
@@ -170,7 +170,7 @@ def conversation(
     """What codex is written on the output of a capture, and the events; an ask without an answer is interrupted."""
     chosen = CodexSettings(live=True, **settings)
     request = LaunchRequest(prompt="", cwd="/home/dev/project", session_id="s", settings=chosen, model="gpt-5.5")
-    spoken = CodexDialogue(Codex().launch(request).opening)
+    spoken = CodexDialogue(Codex().command(request).opening)
     written, events, left, keys = spoken.opening(), [], iter(answers), iter("abcdef")
     for line in lines_of(f"{name}.jsonl"):
         found = spoken.feed(line)

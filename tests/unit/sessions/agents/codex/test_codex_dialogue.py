@@ -28,7 +28,7 @@ from agentdash.sessions.agents.dialogue import (
 from agentdash.sessions.agents.parsing.usage_meter import When
 from agentdash.sessions.asks.answers import taken
 from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Command, Launch
 from agentdash.sessions.rules.limits.limits import Limits
 
 CODEX = Codex()
@@ -36,9 +36,9 @@ SHAPES = [line for name in NAMES for line in lines_of(name)]
 THREAD = "01a20197-f3df-7b33-829e-87dea54115c3"
 
 
-def launch(settings: CodexSettings | None = None, **request: Any) -> Launch:
+def launch(settings: CodexSettings | None = None, **request: Any) -> Command:
     asked = {"prompt": "hello", "cwd": "/p", "session_id": "s"} | request
-    return CODEX.launch(LaunchRequest(settings=settings or CodexSettings(live=True), **asked))
+    return CODEX.command(LaunchRequest(settings=settings or CodexSettings(live=True), **asked))
 
 
 def dialogue() -> CodexDialogue:
@@ -131,7 +131,7 @@ class TestLaunch:
 
     def test_if_the_handshake_fails_the_turn_runs_as_without_live(self) -> None:
         settings = CodexSettings(live=True, search=True, config={"a": 1}, args=("--enable", "x"))
-        plain = CODEX.launch(
+        plain = CODEX.command(
             LaunchRequest(
                 prompt="hello", cwd="/p", session_id="s",
                 settings=CodexSettings(live=False, search=True, config={"a": 1}, args=("--enable", "x")),
@@ -168,13 +168,13 @@ class TestLaunch:
     @pytest.mark.parametrize("limits", [Limits(), Limits(tokens=5), Limits(cost_usd=5.0)])
     def test_tokens_and_cost_are_known_from_the_transcript_while_a_turn_runs(self, limits: Limits) -> None:
         start = launch(model="gpt-5.5")
-        assert CODEX.measures(start, {}).tokens.when is When.LIVE
+        assert CODEX.measures(start, {}, {}).tokens.when is When.LIVE
         limited = Launch(argv=start.argv, transport="app-server", limits=limits)
-        assert isinstance(CODEX.meter(limited, {}, 0), CodexMeter)
+        assert isinstance(CODEX.use.meter(limited, {}, 0), CodexMeter)
 
     def test_only_a_live_launch_has_a_dialogue(self) -> None:
-        assert isinstance(CODEX.dialogue(launch()), CodexDialogue)
-        assert CODEX.dialogue(launch(CodexSettings(live=False))) is None
+        assert isinstance(CODEX.dialogue(launch().transport), CodexDialogue)
+        assert CODEX.dialogue(launch(CodexSettings(live=False)).transport) is None
 
 
 class TestHandshake:

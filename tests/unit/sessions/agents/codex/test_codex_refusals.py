@@ -55,9 +55,9 @@ def test_what_was_refused_is_counted_and_named():
 
 
 def test_refusals_that_only_stderr_tells_are_read_from_there():
-    assert list(CODEX.refusals(STDERR)) == ["apply_patch", "rm"]
-    assert list(CODEX.refusals("")) == []
-    assert list(agent_named("claude").refusals(STDERR)) == []
+    assert list(CODEX.complaints.refusals(STDERR)) == ["apply_patch", "rm"]
+    assert list(CODEX.complaints.refusals("")) == []
+    assert agent_named("claude").complaints is None
 
 
 def test_names_are_few_and_short_however_many_refusals_there_are():

@@ -138,7 +138,7 @@ def test_what_is_no_plain_file_is_not_opened(tmp_path: Path) -> None:
 def test_no_home_no_transcript(tmp_path: Path) -> None:
     assert find_rollout(tmp_path / "gone", THREAD, at=BORN) is None
     assert list(read_edits(tmp_path / "gone.jsonl")) == []
-    assert agent_named("codex").recorded_edits(THREAD, {"CODEX_HOME": str(tmp_path)}, BORN) is None
+    assert agent_named("codex").own_files.edits(THREAD, {"CODEX_HOME": str(tmp_path)}, BORN) is None
 
 
 def test_codex_looks_into_the_home_that_was_recorded_with_the_session(
@@ -149,14 +149,14 @@ def test_codex_looks_into_the_home_that_was_recorded_with_the_session(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "elsewhere"))
     codex = agent_named("codex")
-    recorded = codex.recorded_edits(THREAD, {"CODEX_HOME": str(tmp_path / "recorded")}, BORN)
-    usual = codex.recorded_edits(THREAD, {"CODEX_HOME": None}, BORN)
+    recorded = codex.own_files.edits(THREAD, {"CODEX_HOME": str(tmp_path / "recorded")}, BORN)
+    usual = codex.own_files.edits(THREAD, {"CODEX_HOME": None}, BORN)
     assert recorded is not None and usual is not None
     assert [[edit.changes[0].path for edit in found.read_on()] for found in (recorded, usual)] == [["/x"], ["/y"]]
 
 
 def test_agents_whose_streams_have_diffs_keep_no_transcript_for_us() -> None:
-    assert agent_named("claude").recorded_edits("id", {}, 0) is None
+    assert agent_named("claude").own_files.edits is None
 
 
 def test_a_torn_last_line_is_held_back(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from agentdash.sessions.agents.parsing.usage_meter import Meter, TranscriptEnd, 
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.costs.pricing import Pricing
 from agentdash.sessions.costs.reports import Reported
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Command, Launch
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.supervision.limits.spending import Spending
@@ -91,7 +91,7 @@ def test_a_compaction_of_the_turn_is_reported_once(tmp_path: Path, transcript: T
     assert facts.reported is not None
     (compacted,) = facts.reported.compactions()
     assert (compacted.at, compacted.tokens_before, compacted.step, compacted.trigger) == (began + 2, 90_500, None, None)
-    live = Codex().meter(launch(transport="app-server"), {"CODEX_HOME": str(tmp_path)}, began)
+    live = Codex.use.meter(launch(transport="app-server"), {"CODEX_HOME": str(tmp_path)}, began)
     assert live is not None
     live.read_new(THREAD)
     assert live.compactions == [], "its stream shows them"
@@ -262,7 +262,9 @@ def launch(**given: Any) -> Launch:
 
 
 def cost_of(home: Path, **given: Any) -> tuple[When, bool]:
-    found = Codex().measures(launch(**given), {"CODEX_HOME": str(home)}).cost
+    made = launch(**given)
+    command = Command(argv=made.argv, model=made.model)
+    found = Codex().measures(command, made.prices, {"CODEX_HOME": str(home)}).cost
     return found.when, found.why is not None
 
 
@@ -284,9 +286,9 @@ def test_before_the_start_it_is_said_whether_the_cost_can_be_known(tmp_path: Pat
 
 def test_nothing_is_followed_without_a_limit_on_it(tmp_path: Path) -> None:
     env = {"CODEX_HOME": str(tmp_path)}
-    assert Codex().meter(launch(limits=Limits(wall_seconds=5)), env, 0) is None
-    assert isinstance(Codex().meter(launch(limits=Limits(tokens=5)), env, 0), CodexMeter)
-    assert isinstance(Codex().meter(launch(limits=Limits(cost_usd=5)), env, 0), CodexMeter)
+    assert Codex.use.meter(launch(limits=Limits(wall_seconds=5)), env, 0) is None
+    assert isinstance(Codex.use.meter(launch(limits=Limits(tokens=5)), env, 0), CodexMeter)
+    assert isinstance(Codex.use.meter(launch(limits=Limits(cost_usd=5)), env, 0), CodexMeter)
 
 
 def test_the_transcript_has_the_model_and_the_use_of_the_context(tmp_path: Path, transcript: Transcript) -> None:

@@ -29,7 +29,7 @@ def transcript(tmp_path: Path) -> Transcript:
 
 def meter(home: Path, prices: dict[str, Price] | None = None, began: int = BORN) -> Meter:
     launch = Launch(argv=("codex", "app-server"), transport="app-server", prices=prices or {})
-    found = Codex().meter(launch, {"CODEX_HOME": str(home)}, began)
+    found = Codex.use.meter(launch, {"CODEX_HOME": str(home)}, began)
     assert found is not None
     return found
 

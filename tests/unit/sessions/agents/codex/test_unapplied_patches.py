@@ -13,7 +13,7 @@ COLOURED = (
 
 def test_a_refused_patch_is_recognised_with_colours():
     refused = COLOURED.replace("apply_patch verification failed: Failed", "patch rejected: outside of the project")
-    assert list(agent_named("codex").refusals(f"{refused}\r\n{COLOURED}")) == ["apply_patch"]
+    assert list(agent_named("codex").complaints.refusals(f"{refused}\r\n{COLOURED}")) == ["apply_patch"]
 
 
 @pytest.mark.parametrize(
@@ -29,5 +29,4 @@ def test_a_refused_patch_is_recognised_with_colours():
     ids=["nothing", "plain", "both", "refused", "other words", "hostile"],
 )
 def test_each_patch_that_did_not_apply_counts_once(stderr, failed):
-    assert agent_named("codex").failed_edits(stderr) == failed
-    assert agent_named("claude").failed_edits(stderr) == 0
+    assert agent_named("codex").complaints.failed_edits(stderr) == failed

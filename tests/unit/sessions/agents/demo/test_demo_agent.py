@@ -29,7 +29,7 @@ def request(prompt, cwd, **own):
 
 def play(prompt, cwd, **own):
     """Run one turn; its parser, steps and exit code."""
-    launch = Demo().launch(request(prompt, cwd, **own))
+    launch = Demo().command(request(prompt, cwd, **own))
     done = subprocess.run(launch.argv, input=launch.stdin.encode(), capture_output=True, cwd=cwd, check=False)
     assert done.stderr == b""
     parser = Demo().parser()
@@ -79,7 +79,7 @@ def test_a_process_of_one_turn_cannot_ask_and_goes_on_without_permission(name, t
 
 
 def test_sigint_ends_it_quickly_with_its_command(tmp_path, wait_until):
-    launch = Demo().launch(request("x", tmp_path, settings=DemoSettings(script="tree", speed=1000)))
+    launch = Demo().command(request("x", tmp_path, settings=DemoSettings(script="tree", speed=1000)))
     player = subprocess.Popen(
         launch.argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=tmp_path, start_new_session=True
     )
@@ -104,7 +104,7 @@ def test_every_script_loads_and_ends():
 )
 def test_a_setting_that_cannot_be_played_is_refused(tmp_path, settings, message):
     with pytest.raises(UsageError, match=message):
-        Demo().launch(request("x", tmp_path, settings=settings))
+        Demo().command(request("x", tmp_path, settings=settings))
 
 
 @pytest.mark.parametrize("line", [b"42", b"{", b"\xff", b'{"type":"new"}', b'{"type":"message"}', b"plain"])
@@ -116,7 +116,7 @@ def test_what_it_does_not_know_is_kept(line):
 
 
 def test_it_runs_with_this_interpreter(tmp_path):
-    assert Demo().launch(request("x", tmp_path)).argv[0] == sys.executable
+    assert Demo().command(request("x", tmp_path)).argv[0] == sys.executable
 
 
 def test_a_stream_of_beginnings_does_not_eat_the_memory():

@@ -338,19 +338,19 @@ def request(prompt: str = "x", **own: Any) -> LaunchRequest:
 class TestStart:
     def test_a_live_start_is_a_process_of_the_live_player(self) -> None:
         settings = DemoSettings(live=True, approvals="deny", script="ask", args=("--own",))
-        launch = Demo().launch(request("hello", settings=settings))
+        launch = Demo().command(request("hello", settings=settings))
         assert (launch.transport, launch.opening, launch.stdin) == (TRANSPORT, (), "hello")
         assert launch.argv[3:] == (
             "agentdash.sessions.agents.demo.process.live_player", "--script", "ask", "--speed", "1",
             "--conversation", "0123456789abcdef", "--approvals", "deny", "--own",
         )  # fmt: skip
-        plain = Demo().launch(request("hello", settings=DemoSettings(script="ask", args=("--own",))))
+        plain = Demo().command(request("hello", settings=DemoSettings(script="ask", args=("--own",))))
         assert (launch.plain_argv, plain.transport) == (plain.argv, "")
-        assert isinstance(Demo().dialogue(launch), DemoDialogue)
-        assert Demo().dialogue(plain) is None
+        assert isinstance(Demo().dialogue(launch.transport, launch.opening), DemoDialogue)
+        assert Demo().dialogue(plain.transport) is None
 
     def test_a_conversation_is_resumed(self) -> None:
-        launch = Demo().launch(request(settings=DemoSettings(live=True), turn=2, agent_session="c"))
+        launch = Demo().command(request(settings=DemoSettings(live=True), turn=2, agent_session="c"))
         assert launch.argv[launch.argv.index("--resume") + 1] == "c"
 
     @pytest.mark.parametrize(
@@ -359,7 +359,7 @@ class TestStart:
     )
     def test_a_script_that_does_not_exist_is_refused(self, prompt: str, settings: DemoSettings) -> None:
         with pytest.raises(UsageError, match="Unknown demo script 'none'"):
-            Demo().launch(request(prompt, settings=settings))
+            Demo().command(request(prompt, settings=settings))
 
     def test_its_stream_is_recognized(self) -> None:
         assert Demo().recognizes("ready", READY)
@@ -369,7 +369,7 @@ class TestConversation:
     def sent(self, home: Path, text: str = "x", key: str = "", at: int = 0, name: str | None = "c") -> bool | None:
         launch = Launch(argv=("demo", "--conversation", "c"), stdin=text, transport=TRANSPORT)
         env = {"AGENTDASH_HOME": str(home)}
-        return Demo().has_prompt(SentPrompt(launch=launch, agent_session=name, env=env, at=at, key=key))
+        return Demo.own_files.has_prompt(SentPrompt(launch=launch, agent_session=name, env=env, at=at, key=key))
 
     def test_a_prompt_is_found_by_its_key_or_by_its_text_since_its_turn(self, tmp_path: Path) -> None:
         Conversation(tmp_path, "c").add("\nthe words", "a")
@@ -384,7 +384,7 @@ class TestConversation:
         assert self.sent(tmp_path / "nowhere") is None
         assert self.sent(tmp_path, name="../c") is None
         plain = SentPrompt(launch=Launch(argv=("demo",)), agent_session="c", env={}, at=0)
-        assert Demo().has_prompt(plain) is None
+        assert Demo.own_files.has_prompt(plain) is None
 
     @pytest.mark.parametrize("content", [b"", b"{", b"{}", b"\xff", b'["a",1]', b'[{"text":1}]'])
     def test_a_damaged_file_has_no_prompts(self, tmp_path: Path, content: bytes) -> None:

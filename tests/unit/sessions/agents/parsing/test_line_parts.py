@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 from places import CAPTURES, TRANSCRIPTS
 
-from agentdash.sessions.agents.claude.project.sent import transcript_has
+from agentdash.sessions.agents.claude.project.own_files import transcript_has
 from agentdash.sessions.agents.dialogue import TurnEnded
 from agentdash.sessions.agents.formats import reader_named
 from agentdash.sessions.agents.parsing import line_parts
@@ -295,7 +295,7 @@ def test_a_title_before_the_first_line_of_codex_costs_no_conversation():
     ids=["claude", "codex"],
 )  # fmt: skip
 def test_a_dialogue_hears_each_message_of_a_line(agent, launch, lines):
-    alone, glued = agent_named(agent).dialogue(launch), agent_named(agent).dialogue(launch)
+    alone, glued = (agent_named(agent).dialogue(launch.transport, launch.opening) for _ in range(2))
     heard = [event for line in lines for event in alone.feed(line)]
     assert TurnEnded() in heard
     assert glued.feed(b"\x1b[?25h" + b"\x1b[0m".join(lines) + b"\r") == heard

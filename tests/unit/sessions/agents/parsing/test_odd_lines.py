@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from agentdash.sessions.agents.codex.rollout.edits import Rollout
-from agentdash.sessions.agents.format_detection import guess_agent
+from agentdash.sessions.agents.formats import guess_agent
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.json_schema import step_json

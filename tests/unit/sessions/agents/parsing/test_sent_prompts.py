@@ -20,6 +20,12 @@ HOMES = {"claude": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
 CONVERSATIONS = {"claude": CLAUDE, "codex": THREAD}
 
 
+def recorded(agent: str, prompt: SentPrompt) -> bool | None:
+    own_files = agent_named(agent).own_files
+    assert own_files is not None
+    return own_files.has_prompt(prompt)
+
+
 def sent(
     agent: str, home: Path, text: str, at: int = 0, *, named: bool = True, argv: tuple[str, ...] = ()
 ) -> bool | None:
@@ -29,7 +35,7 @@ def sent(
         env={HOMES[agent]: str(home)},
         at=at,
     )
-    return agent_named(agent).has_prompt(prompt)
+    return recorded(agent, prompt)
 
 
 @pytest.fixture(params=sorted(TRANSCRIPTS))
@@ -91,9 +97,8 @@ def test_a_thread_of_codex_without_a_name_or_a_transcript_cannot_be_searched(tmp
     assert sent("codex", tmp_path, "x", argv=("--ephemeral",)) is None
 
 
-def test_a_command_keeps_no_transcript(tmp_path: Path) -> None:
-    prompt = SentPrompt(launch=Launch(argv=("true",)), agent_session=None, env={}, at=0)
-    assert agent_named("command").has_prompt(prompt) is None
+def test_a_command_keeps_no_transcript() -> None:
+    assert agent_named("command").own_files is None
 
 
 LIVE_THREAD = "01a20735-fc46-7b62-ba1d-df6bf71e1faa"
@@ -104,7 +109,7 @@ def live(home: Path, key: str, text: str, at: int = 0) -> bool | None:
         launch=Launch(argv=("codex", "app-server"), stdin="the first prompt", transport="app-server"),
         agent_session=LIVE_THREAD, env={"CODEX_HOME": str(home)}, at=at, key=key, recorded=text,
     )  # fmt: skip
-    return agent_named("codex").has_prompt(prompt)
+    return recorded("codex", prompt)
 
 
 @pytest.fixture

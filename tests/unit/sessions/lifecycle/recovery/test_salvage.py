@@ -10,7 +10,6 @@ from places import CAPTURES
 from unit.sessions.agents.codex.test_codex_usage import THREAD, Transcript
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.launch import Launch
 from agentdash.sessions.lifecycle.recovery.salvage import salvaged, turns_in
 from agentdash.sessions.model import Status
 from agentdash.sessions.storage.paths import SessionFolder
@@ -128,7 +127,7 @@ def test_the_turns_of_a_stream_follow_each_other_without_a_gap(tmp_path_factory,
     kept = data.draw(st.lists(st.sampled_from([*lines, b"{}\n", b"\xff\n", b"[1]\n"]), max_size=40))
     output.write_bytes(b"".join(kept) + data.draw(st.sampled_from([b"", lines[0][:20]])))
     most = data.draw(st.sampled_from([None, 1, 2]))
-    found = turns_in(output, agent_named(agent).dialogue(Launch(argv=(), transport=transport)), most)
+    found = turns_in(output, agent_named(agent).dialogue(transport), most)
     assert 1 <= len(found) <= (most or len(found))
     assert [one.begin for one in found] == [0, *(one.end for one in found[:-1])]
     assert all(one.begin < one.end for one in found if one.end is not None)

@@ -93,7 +93,7 @@ def test_the_new_session_begins_with_a_mark_that_names_its_origin(manager, start
     before = evidence(manager, source.id)
     session = started(planned(manager, source, "go on", agent="claude"))
     assert (session.agent, session.task, session.turn) == ("claude", "go on", 1)
-    [mark] = manager.store.marks_of(session.id)
+    [mark] = manager.store.marks.of_session(session.id)
     assert (mark.kind, mark.after, mark.origin, mark.turn, mark.step) == (MarkKind.FORK, 0, source.id, 2, None)
     assert mark.data == {"source": source.id, "agent": "codex", "messages": 4}
     assert mark.asked_by == "you"

@@ -5,8 +5,16 @@ import random
 import pytest
 
 from agentdash.sessions.rules.limits.family_account import Amount
-from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, PeriodState
-from agentdash.sessions.rules.limits.period_shares import FIRST, Asking, Lacking, extend, grant, usual_of
+from agentdash.sessions.rules.limits.period_budgets import (
+    FIRST,
+    Asking,
+    Lacking,
+    PeriodBudget,
+    PeriodState,
+    extend,
+    grant,
+    usual_of,
+)
 from agentdash.sessions.rules.limits.period_words import lacking_words, refusal_words, state_words, used_words
 from agentdash.sessions.values.membership import Budget
 

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.model import Status
-from agentdash.sessions.rules.prompts.chain import Predecessor, standing
-from agentdash.sessions.rules.prompts.chained_prompt import MOST_CHARACTERS, chained_prompt
+from agentdash.sessions.rules.prompts.chain import MOST_CHARACTERS, Predecessor, chained_prompt, standing
 
 OTHER = "a1b2c3d4-0000-4000-8000-000000000000"
 OWN = "b1b2c3d4-0000-4000-8000-000000000000"

@@ -4,14 +4,13 @@ import pytest
 from factories import request
 
 from agentdash.sessions.errors import RefusalError, UnknownSessionError
-from agentdash.sessions.launch import Launch, Start, TurnPlan
+from agentdash.sessions.launch import Launch, Start, Terms, TurnPlan
 from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.files import trash
-from agentdash.sessions.storage.files.restore import restore
-from agentdash.sessions.storage.files.session_record import read_identity, write_identity
+from agentdash.sessions.storage.files.session_record import read_identity, restore, write_identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
@@ -55,9 +54,7 @@ def end(store, name, cost=0.0, tokens=0, n=1):
 def prompt(store, name, limits=LIMITS):
     asked = request(name, "more")
     plan = asked.plan
-    return store.queue.add(
-        request(name, "more", plan=type(plan)(settings={}, frame=Launch(argv=(), family=limits))), build
-    )
+    return store.queue.add(request(name, "more", plan=type(plan)(settings={}, terms=Terms(family=limits))), build)
 
 
 def code(refused):
@@ -342,7 +339,7 @@ def test_a_turn_of_another_program_counts_among_the_prompts_of_agents(store):
     end(store, "worker")
     with store.database.transaction() as db:
         db.execute("UPDATE turns SET asked_by = 'another program' WHERE session = 'worker'")
-    plan = TurnPlan(settings={}, frame=Launch(argv=(), family=limits))
+    plan = TurnPlan(settings={}, terms=Terms(family=limits))
     with pytest.raises(RefusalError, match="1 of 1 prompts were sent to this worker"):
         store.queue.add(request("worker", "more", plan=plan, asked_by="lead"), build)
 
@@ -354,7 +351,7 @@ def test_a_worker_takes_a_number_of_prompts_from_agents_and_any_from_the_user(st
     end(store, "worker")
 
     def send(**facts):
-        plan = TurnPlan(settings={}, frame=Launch(argv=(), family=limits))
+        plan = TurnPlan(settings={}, terms=Terms(family=limits))
         return store.queue.add(request("worker", "more", plan=plan, **facts), build)
 
     for _ in range(3):

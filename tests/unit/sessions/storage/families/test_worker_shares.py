@@ -6,7 +6,7 @@ from agentdash.sessions.errors import RefusalError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.limits.admission import FamilyLimits
-from agentdash.sessions.rules.limits.period_shares import Share
+from agentdash.sessions.rules.limits.period_budgets import Share
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner

@@ -14,10 +14,9 @@ from agentdash.sessions.errors import UnknownSessionError
 from agentdash.sessions.json_schema import session_json
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status
-from agentdash.sessions.storage.files.restore import restore
-from agentdash.sessions.storage.files.session_record import read_identity, write_identity
+from agentdash.sessions.storage.files.session_record import read_identity, restore, write_identity
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.storage.prompts.ask_row import MOST_QUESTION_BYTES, MOST_QUESTIONS, MOST_TEXT
+from agentdash.sessions.storage.prompts.asks import MOST_QUESTION_BYTES, MOST_QUESTIONS, MOST_TEXT
 from agentdash.sessions.storage.store import Store
 
 NAME = "session-1"
@@ -77,7 +76,7 @@ def test_an_ask_is_found_with_its_place_until_it_is_answered(store):
     one = store.asks.record(NAME, 3, 2, ask(), due_at=99)
     assert (one.session, one.turn, one.stream, one.due_at, one.state) == (NAME, 3, 2, 99, AskState.OPEN)
     assert one.ask == ask()
-    assert store.asks.open() == store.asks.open(NAME) == store.open_asks(NAME) == [one]
+    assert store.asks.open() == store.asks.open(NAME) == [one]
     assert store.asks.open("other") == []
     assert store.asks.answer(one.id, ALLOW, "you")
     assert store.asks.open() == []

@@ -6,16 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.errors import SessionBusyError, UnknownSessionError, UsageError
-from agentdash.sessions.launch import Launch, Start, TurnPlan
+from agentdash.sessions.launch import Launch, Start, Terms, TurnPlan
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER, Fate, PromptState
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.files.restore import restore
-from agentdash.sessions.storage.files.session_record import read_identity, write_identity
+from agentdash.sessions.storage.files.session_record import read_identity, restore, write_identity
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.storage.prompts.queue_rows import MOST_ATTEMPTS
-from agentdash.sessions.storage.prompts.queued_prompt import resend_key
+from agentdash.sessions.storage.prompts.queued_prompt import MOST_ATTEMPTS, resend_key
 from agentdash.sessions.storage.prompts.unconfirmed import dismiss
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
@@ -134,7 +132,7 @@ def test_after_a_turn_that_did_not_end_well_the_queue_is_held_and_says_why(store
 @pytest.mark.parametrize(("by", "goes_on"), [(None, True), ("its limit: 5 tokens", True), ("you", False)])
 def test_a_prompt_that_is_to_be_sent_anyway_is_held_only_by_the_user(store, by, goes_on):
     log = running(store)
-    add(store, "more", plan=TurnPlan(settings={}, frame=Launch(argv=()), on_failure="send"))
+    add(store, "more", plan=TurnPlan(settings={}, terms=Terms(), on_failure="send"))
     status = Status.FAILED if by is None else Status.STOPPED
     log.end(Facts(), Outcome(status=status, reason=None, stop_by=by), 1, build)
     assert (sent(store) == ["more"], store.session(NAME).held is None) == (goes_on, goes_on)
@@ -377,8 +375,8 @@ def test_any_key_of_a_request_can_be_put_back(store, key):
 
 def limited(text, tokens, **facts):
     """A request whose plan has a limit on the session's tokens."""
-    frame = Launch(argv=(), limits=Limits(tokens=tokens, **facts))
-    return request(NAME, text, plan=TurnPlan(settings={}, frame=frame))
+    terms = Terms(limits=Limits(tokens=tokens, **facts))
+    return request(NAME, text, plan=TurnPlan(settings={}, terms=terms))
 
 
 def used(store, tokens):

@@ -10,8 +10,7 @@ from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.reader import SessionReader
 from agentdash.sessions.rules.limits.limits import Limits
-from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
-from agentdash.sessions.rules.limits.period_shares import Share
+from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, Share
 from agentdash.sessions.rules.limits.period_words import state_words
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.paths import Layout

@@ -10,7 +10,7 @@ from agentdash.sessions.agents.parsing.usage_meter import Meter
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.clock import now_ms
 from agentdash.sessions.costs.prices import Price
-from agentdash.sessions.costs.session_usage import Spent, spent_by
+from agentdash.sessions.costs.usage_totals import Spent, spent_by
 from agentdash.sessions.errors import StoreError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Turn, Usage

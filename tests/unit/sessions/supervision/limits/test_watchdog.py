@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.costs.session_usage import Spent
+from agentdash.sessions.costs.usage_totals import Spent
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.storage.files.file_part import FilePart
 from agentdash.sessions.storage.turns.turn_output import TurnOutput

@@ -74,7 +74,7 @@ def test_the_transcript_decides_about_a_prompt_if_runner_and_agent_are_gone(
 def test_a_prompt_is_unconfirmed_if_runner_and_agent_are_gone_and_no_transcript_can_be_read(
     layout, store, live_log, state, monkeypatch
 ):
-    monkeypatch.setattr(Demo, "has_prompt", lambda *_: None)
+    monkeypatch.setattr(Demo, "own_files", None)
     prompt = remark(store, live_log, state)
     settle(layout, store)
     settle(layout, store)
@@ -86,7 +86,7 @@ def test_a_prompt_is_unconfirmed_if_runner_and_agent_are_gone_and_no_transcript_
 def test_a_prompt_that_the_agent_reported_as_read_stays_read_if_no_transcript_can_be_read(
     layout, store, live_log, monkeypatch
 ):
-    monkeypatch.setattr(Demo, "has_prompt", lambda *_: None)
+    monkeypatch.setattr(Demo, "own_files", None)
     prompt = remark(store, live_log, PromptState.SEEN)
     settle(layout, store)
     assert store.queue.prompt(prompt.id).state == "seen"

@@ -32,7 +32,8 @@ def serves(tmp_path, monkeypatch):
         channel = Channel(tmp_path / "stdin")
         channels.append(channel)
         launch = started(agent, **before)
-        live = LiveAgent(AgentChild(), channel, agent_named(agent).dialogue(launch), launch=launch, stream=1)
+        dialogue = agent_named(agent).dialogue(launch.transport, launch.opening)
+        live = LiveAgent(AgentChild(), channel, dialogue, launch=launch, stream=1)
         live.child.gone = False
         # The agent has answered the handshake.
         monkeypatch.setattr(live, "_takes", lambda what, value: value is not None)

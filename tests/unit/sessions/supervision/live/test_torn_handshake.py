@@ -8,6 +8,7 @@ from places import CAPTURES
 from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
 from agentdash.sessions.agents.dialogue import Ready
+from agentdash.sessions.launch import Terms, TurnPlan
 from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.supervision.child import AgentChild
 from agentdash.sessions.supervision.live import agent as live_agent
@@ -15,7 +16,8 @@ from agentdash.sessions.supervision.live.agent import LiveAgent
 from agentdash.sessions.supervision.live.channel import Channel, make_fifo
 from agentdash.sessions.supervision.live.courier import Courier
 
-LAUNCH = Codex().launch(LaunchRequest(prompt="hello", cwd="/p", session_id="s", settings=CodexSettings(live=True)))
+COMMAND = Codex().command(LaunchRequest(prompt="hello", cwd="/p", session_id="s", settings=CodexSettings(live=True)))
+LAUNCH = TurnPlan(settings={}, terms=Terms()).launch(COMMAND)
 PRINTED = (CAPTURES / "app-server" / "codex-handshake-twice.jsonl").read_bytes().splitlines(keepends=True)
 """What codex printed: it was written each line of the handshake twice."""
 FIRST_THREAD = "01a207c0-3f17-74d2-b6be-c51188f38df2"
@@ -30,7 +32,8 @@ class Adopted:
         output.write_bytes(b"".join(printed))
         make_fifo(fifo)
         self.channel, self.events = Channel(fifo), []
-        self.live = LiveAgent(AgentChild(), self.channel, Codex().dialogue(LAUNCH), launch=LAUNCH, stream=1)
+        dialogue = Codex().dialogue(LAUNCH.transport, LAUNCH.opening)
+        self.live = LiveAgent(AgentChild(), self.channel, dialogue, launch=LAUNCH, stream=1)
         self.live.listener = self.events.append
         self.live.catch_up(output, output.stat().st_size)
         self.courier = Courier(self.live, lambda *_: True, key="k", text="hello", state=PromptState.QUEUED, attempt=1)

@@ -301,5 +301,5 @@ def test_a_live_agent_gets_the_answer_too(layout, store):
     launch = store.launch(B, 1)
     assert launch.transport
     assert launch.plain_argv
-    assert agent_named("codex").dialogue(launch) is not None
+    assert agent_named("codex").dialogue(launch.transport, launch.opening) is not None
     assert ANSWER in store.prompts(B)[0].text

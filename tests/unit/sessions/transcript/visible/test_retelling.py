@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.agents.expanding import Expansions
-from agentdash.sessions.conversation.interrupted import FOR_THE_MODEL
+from agentdash.sessions.conversation.shown import FOR_THE_MODEL
 from agentdash.sessions.model import Change, Step, StepKind, StepStatus, StoppedBy
-from agentdash.sessions.transcript.visible.in_short import in_short
-from agentdash.sessions.transcript.visible.retelling import framed, recorded, retold
+from agentdash.sessions.transcript.visible.retelling import framed, in_short, recorded, retold
 
 USER, AGENT = StepKind.PROMPT, StepKind.MESSAGE
 ANY = st.text(st.characters(), max_size=200)

@@ -4,7 +4,7 @@ import factories
 
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.model import Ended, Receipt, Status
-from agentdash.tui.services.actions.ending.family_stop import one_receipt
+from agentdash.tui.services.actions.ending.stop_actions import one_receipt
 
 LEAD, WORKER = factories.session("lead"), factories.session("detached")
 
