@@ -2,22 +2,19 @@
 
 import pytest
 
-from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.storage.prompts.drafts import DraftFiles
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.services import drafts
 from agentdash.widgets.inputs.prompt_box import PromptInput
+from pilot.house import failing
 
 
 @pytest.fixture
 def files(manager, monkeypatch):
     """The drafts on disk; each key is written at once."""
     monkeypatch.setattr(drafts, "WRITE_SECONDS", 0.01)
-    layout = Layout(manager.home)
-    layout.create()
-    for session in ("done0001", "stopped1", "running1"):
-        layout.session(session).path.mkdir()
-    return lambda key: DraftFiles(layout).read(key)
+    return lambda key: DraftFiles(manager.layout).read(key)
 
 
 async def test_a_draft_is_on_disk_without_any_goodbye(dashboard, files):
@@ -49,18 +46,17 @@ async def test_what_was_sent_or_emptied_is_no_draft(dashboard, files):
         await d.until(lambda: files("done0001") == "send me")
         await d.press("enter")
         await d.until(lambda: files("done0001") == "")
+        await d.sent("done0001", "send me")
         await d.press("i", "x")
         await d.until(lambda: files("done0001") == "x")
         await d.press("backspace")
         await d.until(lambda: files("done0001") == "")
 
 
-async def test_what_could_not_be_sent_belongs_to_its_session(dashboard, files, manager):
-    from agentdash.sessions.errors import SessionBusyError
-
+async def test_what_could_not_be_sent_belongs_to_its_session(dashboard, files, manager, monkeypatch):
     async with dashboard() as d:
         await d.select("done0001")
-        manager.error = SessionBusyError("It is running.")
+        monkeypatch.setattr(manager.prompts, "inject", failing(SessionBusyError("It is running.")))
         await d.press("i", *"for the done one", "enter")
         await d.shows("It is running.")
         await d.until(lambda: files("done0001") == "for the done one")
@@ -68,7 +64,7 @@ async def test_what_could_not_be_sent_belongs_to_its_session(dashboard, files, m
 
 
 async def test_a_disk_that_takes_nothing_disturbs_nobody(dashboard, files, manager):
-    Layout(manager.home).drafts.touch()  # a file where the folder has to be
+    manager.layout.drafts.touch()  # a file where the folder has to be
     async with dashboard() as d:
         await d.select("done0001")
         await d.press("i", *"half")
