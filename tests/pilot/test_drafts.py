@@ -56,7 +56,7 @@ async def test_what_was_sent_or_emptied_is_no_draft(dashboard, files):
 
 
 async def test_what_could_not_be_sent_belongs_to_its_session(dashboard, files, manager):
-    from agentdash.sessions.errors import SessionBusyError
+    from agentdash.sessions.model.errors import SessionBusyError
 
     async with dashboard() as d:
         await d.select("done0001")

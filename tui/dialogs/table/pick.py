@@ -5,9 +5,9 @@ from functools import partial
 
 from textual.events import Key
 
-from ....widgets.drawing.spans import Row
-from ...keys.key_names import LIST_LETTERS
-from ..dialog import ListDialog
+from agentdash.tui.dialogs.dialog import ListDialog
+from agentdash.tui.keys.key_names import LIST_LETTERS
+from agentdash.widgets.drawing.spans import Row
 
 
 class PickScreen(ListDialog[int]):
