@@ -1,4 +1,4 @@
-"""What every action of the user works with."""
+"""The parts of a dashboard that its actions share, and the base of these actions."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from .write_access import WriteAccess
 
 
 class Desk(Struct):
-    """The parts of one dashboard that its actions share."""
+    """One for each dashboard."""
 
     app: KeysInOrder[Any]
     """Shows the dialogs, and holds the keys until they are there."""
