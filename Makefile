@@ -32,9 +32,7 @@ lint: $(DEV)   ## ruff: rules and format; import-linter: which folder may know w
 	$(BIN)/lint-imports --no-cache
 
 types: $(DEV)  ## mypy: the package strictly, the tests as far as they have types
-	@# The repository root is the package: a link gives the checker its name.
-	mkdir -p .types && ln -sfn .. .types/agentdash
-	$(BIN)/mypy $(addprefix .types/agentdash/,sessions widgets tui) tests
+	$(BIN)/mypy src/agentdash tests
 
 pytest: $(DEV) ## the tests alone; PYTEST_ARGS chooses
 	$(BIN)/pytest $(PYTEST_ARGS)
@@ -61,10 +59,10 @@ prices: $(DEV)   ## sessions/costs/price_table.py, from the installed release of
 	$(BIN)/python tests/tools/prices.py
 
 clean:           ## remove what make made
-	rm -rf $(VENV) .types .mypy_cache .ruff_cache .pytest_cache .scratch build *.egg-info
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .scratch build src/*.egg-info
 
 # pip prints errors only; a stale build folder would be installed instead of the sources.
-$(STAMP): pyproject.toml setup.py
+$(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agentdash needs Python 3.11 or newer; set PYTHON=")'
 	@echo 'Installing agentdash into $(VENV) (about a minute the first time)…'
 	@$(PYTHON) -m venv $(VENV)

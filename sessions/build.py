@@ -6,11 +6,10 @@ from .. import __version__
 from .changes.git_process import GitError, run_git
 from .storage.schema import VERSION
 
-ROOT = Path(__file__).parent.parent
-"""The package; in a checkout, the repository."""
+PACKAGE = Path(__file__).parents[1]
 
 COMMIT = "commit.txt"
-"""The file in an installed package that names the commit it was built from; ``setup.py`` writes it."""
+"""The file in an installed package that names the commit it was built from; ``src/build_commit.py`` writes it."""
 
 
 def described() -> str:
@@ -23,18 +22,18 @@ def described() -> str:
 
 
 def _commit() -> str | None:
-    # A folder of packages may itself be in a repository: only a checkout's own commit counts.
-    if (ROOT / ".git").exists():
-        return _commit_of_checkout()
+    rooms = PACKAGE / "sessions"
+    if rooms.is_symlink():  # only in a checkout; a folder of packages may itself be in another repository
+        return _commit_of_checkout(rooms.resolve().parent)
     try:
-        return (ROOT / COMMIT).read_text("utf-8").strip() or None
+        return (PACKAGE / COMMIT).read_text("utf-8").strip() or None
     except (OSError, ValueError):
         return None
 
 
-def _commit_of_checkout() -> str | None:
+def _commit_of_checkout(root: Path) -> str | None:
     try:
-        output = run_git(str(ROOT), "describe", "--always", "--dirty", "--abbrev=8", "--exclude=*")
+        output = run_git(str(root), "describe", "--always", "--dirty", "--abbrev=8", "--exclude=*")
     except GitError:
         return None
     return output.out.decode("utf-8", "replace").strip() or None if output.code == 0 else None

@@ -10,7 +10,6 @@ import pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-PACKAGE = ("__init__.py", "__main__.py", "py.typed", "sessions", "tui", "widgets")
 
 LINE = '    "tiny": Entry("tiny:Tiny", "tiny:TinyLog"),\n'
 FIRST = "REGISTRY: dict[str, Entry] = {\n"
@@ -36,11 +35,11 @@ tell("end", ok=True)
 """
 
 
-def link_all(source: Path, target: Path, *, but: str, names: tuple[str, ...] | None = None) -> None:
+def link_all(source: Path, target: Path, *, but: str) -> None:
     """Fill a new folder with links to what is in another one, but for one name."""
     target.mkdir(parents=True)
     for path in source.iterdir():
-        if path.name not in (but, "__pycache__") and (names is None or path.name in names):
+        if path.name not in (but, "__pycache__"):
             (target / path.name).symlink_to(path)
 
 
@@ -77,7 +76,7 @@ class Tiny:
 def tiny(tmp_path, monkeypatch):
     """A copy of the package with the module and the line, and the agent's CLI in PATH."""
     package = tmp_path / "copy" / "agentdash"
-    link_all(ROOT, package, but="sessions", names=PACKAGE)
+    link_all(ROOT / "src/agentdash", package, but="sessions")
     link_all(ROOT / "sessions", package / "sessions", but="agents")
     agents = package / "sessions" / "agents"
     link_all(ROOT / "sessions" / "agents", agents, but="registry.py")

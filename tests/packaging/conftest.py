@@ -6,17 +6,16 @@ import subprocess
 import sys
 
 import pytest
-from places import ROOT
-
-ROOMS = ("sessions", "tui", "widgets")
+from places import BUILT_FILES, BUILT_FOLDERS, ROOT
 
 
 def copy_sources(copy):
     """Copy all that a build reads, without byte code."""
-    for name in ("__init__.py", "__main__.py", "py.typed", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
+    for name in BUILT_FILES:
         shutil.copy(ROOT / name, copy)
-    for room in (*ROOMS, "docs"):
-        shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in BUILT_FOLDERS:
+        unwanted = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        shutil.copytree(ROOT / folder, copy / folder, ignore=unwanted, symlinks=True)
     return copy
 
 

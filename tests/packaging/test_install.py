@@ -6,7 +6,7 @@ import sys
 import zipfile
 
 import pytest
-from places import ROOT
+from places import BUILT_FILES, BUILT_FOLDERS, ROOT
 
 from agentdash import __version__
 from agentdash.sessions.storage.schema import VERSION
@@ -27,11 +27,10 @@ DATA = {
 def source(tmp_path_factory, require_tool):
     """A commit of what is built, in a folder of another name, with a byte-code cache and a new folder in it."""
     copy = tmp_path_factory.mktemp("checkout")
-    for name in ("__init__.py", "__main__.py", "py.typed", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
+    for name in BUILT_FILES:
         shutil.copy(ROOT / name, copy)
-    for room in (*ROOMS, "bench"):
-        shutil.copytree(ROOT / room, copy / room)
-    shutil.copytree(ROOT / "docs", copy / "docs")
+    for folder in (*BUILT_FOLDERS, "bench"):
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("*.egg-info"), symlinks=True)
     (copy / "tests").mkdir()
     (copy / "tests" / "test_x.py").touch()
     new = copy / "sessions" / "brand_new"
@@ -96,10 +95,10 @@ def test_two_builds_can_be_told_apart_by_schema_and_commit(source, wheel, tmp_pa
     assert version_of(tmp_path) == f"{version} {commit_of(source)})\n"
     (tmp_path / "agentdash" / "commit.txt").unlink()
     assert version_of(tmp_path) == f"{version.removesuffix(', commit')})\n"
-    checkout = tmp_path / "checkout" / "agentdash"
-    shutil.copytree(source, checkout)
+    checkout = tmp_path / "checkout"
+    shutil.copytree(source, checkout, symlinks=True)
     (checkout / "README.md").write_text("changed")
-    assert version_of(checkout.parent) == f"{version} {commit_of(source)}-dirty)\n"
+    assert version_of(checkout / "src") == f"{version} {commit_of(source)}-dirty)\n"
 
 
 def test_a_build_prints_nothing(wheel):
@@ -118,7 +117,8 @@ def test_an_editable_install_warns_of_nothing_and_runs_these_sources(source, pip
     assert warnings_in(printed) == []
     script = "import agentdash, agentdash.sessions.brand_new.module as new; print(agentdash.__file__, new.__file__)"
     done = subprocess.run([str(builder), "-P", "-c", script], check=True, capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout.split() == [str(source / "__init__.py"), str(source / "sessions/brand_new/module.py")]
+    package = source / "src/agentdash"
+    assert done.stdout.split() == [str(package / "__init__.py"), str(package / "sessions/brand_new/module.py")]
     assert builder.with_name("agentdash").exists()
 
 

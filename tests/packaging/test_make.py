@@ -22,7 +22,7 @@ esac
 def checkout(tmp_path, require_tool):
     """A folder with the Makefile, and a function that makes a target with a stand-in for pip."""
     require_tool("make")
-    for name in ("Makefile", "pyproject.toml", "setup.py"):
+    for name in ("Makefile", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
 
     def make(target, pip="true"):

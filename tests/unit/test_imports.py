@@ -226,7 +226,7 @@ def test_a_module_that_was_kept_is_imported_as_it_was(tmp_path):
     """Its file has changed, or is gone with its folder, and nothing is written beside the new one."""
     package = tmp_path / "agentdash"
     shutil.copytree(ROOT / "sessions", package / "sessions", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "__init__.py", package)
+    shutil.copy(ROOT / "src/agentdash/__init__.py", package)
     program = (
         "from agentdash.sessions import own_code\n"
         "import shutil, pathlib\n"

@@ -1,19 +1,13 @@
-"""The packages of agentdash and the commit of a build; all other facts of the project are in ``pyproject.toml``.
-
-The repository root is the package ``agentdash``, and setuptools discovers no packages below a root with a different
-name.  The list is computed here, so that a new folder of modules or of data needs no entry.
-"""
+"""The commit in a wheel and in an archive of the sources: that of the checkout from which they are made."""
 
 import subprocess
-import warnings
 from pathlib import Path
 
-from setuptools import find_namespace_packages, setup
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
-ROOMS = ("docs.schema", "sessions", "tui", "widgets")
-ROOT = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
+PACKAGE = "agentdash"
 COMMIT = "commit.txt"
 """Read by ``sessions/build.py``."""
 
@@ -38,7 +32,7 @@ class BuildWithCommit(build_py):
         """Build."""
         super().run()
         if not self.editable_mode:
-            write_commit(Path(self.build_lib) / "agentdash")
+            write_commit(Path(self.build_lib) / PACKAGE)
 
 
 class SourcesWithCommit(sdist):
@@ -47,17 +41,4 @@ class SourcesWithCommit(sdist):
     def make_release_tree(self, base_dir: str, files: list[str]) -> None:
         """Gather the files."""
         super().make_release_tree(base_dir, files)
-        write_commit(Path(base_dir))
-
-
-# setuptools (80) warns at each editable install about folders that have the name of the package.
-warnings.filterwarnings("ignore", message="Editable installation")
-
-found = find_namespace_packages(include=[f"{room}{below}" for room in ROOMS for below in ("", ".*")])
-packages = [name for name in found if "__pycache__" not in name]
-# setuptools excludes this script from the root package by its name.
-setup(
-    script_name="setup.py",
-    packages=["agentdash", *(f"agentdash.{name}" for name in packages)],
-    cmdclass={"build_py": BuildWithCommit, "sdist": SourcesWithCommit},
-)
+        write_commit(Path(base_dir) / "src" / PACKAGE)
