@@ -77,7 +77,7 @@ class Dialog(ModalScreen[Result | None]):
     def action_page(self, pages: int) -> None:
         """Scroll by pages."""
         scroll = self.query_one(VerticalScroll)
-        scroll.scroll_relative(y=pages * max(1, scroll.size.height - 1), animate=False)
+        scroll.scroll_relative(y=pages * scroll.size.height, animate=False)
 
     def action_edge(self, last: bool) -> None:
         """Scroll to the end, or to the beginning."""

@@ -15,7 +15,7 @@ from agentdash.tui.services.write_access import WriteAccess
 
 
 class Desk(Struct):
-    """The parts of one dashboard that its actions share."""
+    """One for each dashboard."""
 
     app: KeysInOrder[Any]
     """Shows the dialogs, and holds the keys until they are there."""
