@@ -19,6 +19,7 @@ FIELDS = (
     "title",
     "limits",
     "instructions",
+    "lead",
     "search",
     "arguments",
     "after",
